@@ -1,5 +1,5 @@
 /*
- * How many times are how long: counts in classes each of which is 2^(1/16) (4 %) wider than the one
+ * A histogram of durations: counts in classes each of which is 2^(1/16) (4 %) wider than the one
  * before, so that counts of several ranks can be added and memory doesn't grow. All functions are
  * local.
  */

@@ -95,7 +95,7 @@ static struct search begin_search(const struct train *train, size_t max)
     const struct noise_stops *const stops = train->stops;
     struct search search = {.train = train, .count = train->count};
     double begin_s, end_s;
-    search.end_s = seconds_at(stops, stops->visits[stops->visit_count - 1].end_ns);
+    search.end_s = seconds_at(stops, stops->visits[noise_last_watched(stops)].end_ns);
     if (search.count > max) {
         search.count = max;
         search.end_s = train->events[max - 1].time_s;
@@ -502,7 +502,7 @@ static bool follow_clock(const struct search *search, struct clock *clock, struc
 {
     const struct train *const train = search->train;
     const struct noise_stops *const stops = train->stops;
-    const double all_s = seconds_at(stops, stops->visits[stops->visit_count - 1].end_ns);
+    const double all_s = seconds_at(stops, stops->visits[noise_last_watched(stops)].end_ns);
     double end_s = search->end_s, done_s;
     do {
         done_s = fmin(end_s, all_s);

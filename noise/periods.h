@@ -21,7 +21,7 @@
 #include "common/stats/stats.h"
 #include "noise/stops.h"
 
-/* A rank has at most so many sources that are found. */
+/* Max number of periodic sources that are found of a rank. */
 enum { NOISE_PERIODS_MAX = 16 };
 
 struct noise_period {

@@ -12,9 +12,9 @@
 #define SAME_PERIOD 0.002
 #define SAME_LENGTH 1.5
 
-/* Ranks are compared in parts of visits: with more of them rarer stops are surely more than others
-   have. */
-enum { PARTS = 4 };
+/* Ranks are compared in parts of visits, so many of them in all visits together: with more of them
+   rarer stops are surely more than others have; rank 0 keeps them of all ranks. */
+enum { PARTS = 4, ROWS_MAX = 24 };
 
 /* A source of one rank. */
 struct own_source {
@@ -42,26 +42,51 @@ static double watched_s(const struct noise_stops *stops, int visit)
     return (double)stops->visits[visit].watched_ns * 1e-9;
 }
 
-/* The stops of each part of each visit, by class, that have no period. */
-static void count_classes(const struct noise_stops *stops, const signed char *source,
-                          struct noise_rate *rates)
+static int rows_of(const struct noise_stops *stops)
 {
+    return stops->visit_count * PARTS < ROWS_MAX ? stops->visit_count * PARTS : ROWS_MAX;
+}
+
+/* The row of a part of a visit. */
+static size_t row_of(const struct noise_stops *stops, int visit, int64_t part)
+{
+    return (size_t)((visit * PARTS + (part < PARTS ? part : PARTS - 1)) * rows_of(stops) /
+                    (stops->visit_count * (int64_t)PARTS));
+}
+
+/* The seconds of each row that were watched. */
+static void watched_of_rows(const struct noise_stops *stops, double *seconds)
+{
+    for (int visit = 0; visit < stops->visit_count; visit++)
+        for (int part = 0; part < PARTS; part++)
+            seconds[row_of(stops, visit, part)] += watched_s(stops, visit) / PARTS;
+}
+
+/* The stops of each row, by class: `no_period` those without a period, `all` all of them. Where a
+   row wasn't watched all are NAN. */
+static void count_classes(const struct noise_stops *stops, const signed char *source,
+                          struct noise_rate *no_period, struct noise_rate *all)
+{
+    double seconds[ROWS_MAX] = {0.0};
     int visit = 0;
+    watched_of_rows(stops, seconds);
     for (size_t i = 0; i < stops->count; i++) {
         const struct noise_stop *const stop = &stops->stop[i];
         visit = noise_visit_of(stops, stop->begin_ns, visit);
-        if (source[i] != NOISE_NO_PERIOD)
-            continue;
         const struct noise_watch *const watch = &stops->visits[visit];
-        const int64_t part =
-            PARTS * (stop->begin_ns - watch->begin_ns) / (watch->end_ns - watch->begin_ns);
-        const size_t row = (size_t)visit * PARTS + (size_t)(part < PARTS ? part : PARTS - 1);
-        const double each_per_s = PARTS / watched_s(stops, visit);
-        struct noise_rate *const rate =
-            &rates[row * NOISE_CLASSES + (size_t)noise_class_of(stop->length_ns)];
-        rate->per_s += each_per_s;
-        rate->stopped_ns_per_s += (double)stop->length_ns * each_per_s;
+        const size_t row =
+            row_of(stops, visit,
+                   PARTS * (stop->begin_ns - watch->begin_ns) / (watch->end_ns - watch->begin_ns));
+        const size_t place = row * NOISE_CLASSES + (size_t)noise_class_of(stop->length_ns);
+        struct noise_rate *const rates[] = {&all[place], &no_period[place]};
+        for (int k = 0; k < (source[i] == NOISE_NO_PERIOD ? 2 : 1); k++) {
+            rates[k]->per_s += 1.0 / seconds[row];
+            rates[k]->stopped_ns_per_s += (double)stop->length_ns / seconds[row];
+        }
     }
+    for (int row = 0; row < rows_of(stops); row++)
+        if (!(seconds[row] > 0.0))
+            no_period[row * NOISE_CLASSES].per_s = all[row * NOISE_CLASSES].per_s = NAN;
 }
 
 /* What visits say of one of this rank's periods, and how long its stops are: their median, since
@@ -215,21 +240,54 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
     free(all);
 }
 
-static void gather_uneven(const struct bc_run *run, const struct noise_stops *stops,
-                          const struct noise_limits *limits, const signed char *source,
-                          struct noise_sources *sources)
+/* The rates of all ranks on rank 0, NULL elsewhere, which the caller frees. Collective. */
+static struct noise_rate *gather_rates(const struct bc_run *run, const struct noise_rate *own,
+                                       int rows)
 {
-    const size_t count = (size_t)stops->visit_count * PARTS * NOISE_CLASSES;
-    const int bytes = (int)(count * sizeof(struct noise_rate));
-    struct noise_rate *const own = bc_allocate(count, sizeof *own, "no memory for rates");
+    const int bytes = rows * NOISE_CLASSES * (int)sizeof *own;
     struct noise_rate *all = NULL;
-    count_classes(stops, source, own);
     if (run->job.rank == 0)
         all = bc_allocate((size_t)run->job.ranks, (size_t)bytes, "no memory for %d ranks",
                           run->job.ranks);
     BC_MPI(MPI_Gather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, MPI_COMM_WORLD));
+    return all;
+}
+
+/* Leaves out the rows that some rank didn't watch. Returns how many are left. */
+static int keep_watched_rows(struct noise_rate *rates, int ranks, int rows)
+{
+    bool watched[ROWS_MAX];
+    int kept = 0;
+    size_t to = 0;
+    for (int row = 0; row < rows; row++) {
+        watched[row] = true;
+        for (size_t rank = 0; rank < (size_t)ranks; rank++)
+            watched[row] = watched[row] &&
+                           !isnan(rates[(rank * (size_t)rows + (size_t)row) * NOISE_CLASSES].per_s);
+        kept += watched[row];
+    }
+    for (size_t from = 0; from < (size_t)ranks * (size_t)rows; from++)
+        if (watched[from % (size_t)rows])
+            memmove(&rates[to++ * NOISE_CLASSES], &rates[from * NOISE_CLASSES],
+                    NOISE_CLASSES * sizeof *rates);
+    return kept;
+}
+
+static void gather_uneven(const struct bc_run *run, const struct noise_stops *stops,
+                          const struct noise_limits *limits, const signed char *source,
+                          struct noise_sources *sources)
+{
+    const int rows = rows_of(stops);
+    const size_t count = (size_t)rows * NOISE_CLASSES;
+    struct noise_rate *const own = bc_allocate(2 * count, sizeof *own, "no memory for rates");
+    count_classes(stops, source, own, own + count);
+    struct noise_rate *const no_period = gather_rates(run, own, rows);
+    struct noise_rate *const all = gather_rates(run, own + count, rows);
     if (run->job.rank == 0) {
-        const struct noise_rates rates = {all, run->job.ranks, PARTS * stops->visit_count};
+        const int ranks = run->job.ranks;
+        keep_watched_rows(all, ranks, rows);
+        const struct noise_rates rates = {no_period, all, ranks,
+                                          keep_watched_rows(no_period, ranks, rows)};
         struct noise_uneven *found;
         const int found_count = noise_uneven_find(&rates, limits, &found);
         for (int i = 0; i < found_count; i++)
@@ -241,6 +299,7 @@ static void gather_uneven(const struct bc_run *run, const struct noise_stops *st
         free(found);
     }
     free(all);
+    free(no_period);
     free(own);
 }
 

@@ -29,7 +29,7 @@ struct noise_sources {
 struct bc_summary noise_over_visits(const struct bc_run *run, const double *values, size_t count);
 
 /* Finds the sources of all ranks, on rank 0; empty on all others. Collective over MPI_COMM_WORLD.
-   Memory on rank 0 grows with P times the visits; without memory the job ends. */
+   Rank 0 takes up to 35 KB a rank; without memory the job ends. */
 void noise_sources_find(const struct bc_run *run, const struct noise_stops *stops,
                         const struct noise_limits *limits, struct noise_sources *sources);
 

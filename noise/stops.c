@@ -79,6 +79,14 @@ int noise_visit_of(const struct noise_stops *stops, int64_t begin_ns, int from)
     return visit;
 }
 
+int noise_last_watched(const struct noise_stops *stops)
+{
+    int visit = stops->visit_count - 1;
+    while (visit > 0 && stops->visits[visit].quanta == 0)
+        visit--;
+    return visit;
+}
+
 void noise_stops_free(struct noise_stops *stops)
 {
     free(stops->stop);

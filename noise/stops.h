@@ -16,7 +16,7 @@ struct noise_stop {
     int64_t begin_ns, length_ns;
 };
 
-/* What was watched of a visit. */
+/* The part of a visit that was watched. */
 struct noise_watch {
     int64_t begin_ns, end_ns;
     int64_t watched_ns; /* in quanta: without what lies between blocks of them */
@@ -51,6 +51,9 @@ void noise_stops_add(struct noise_stops *stops, const int64_t *readings_ns, int 
 /* The visit in which a stop began, or else the one after that; the last one at most. `from` is
    where to begin: 0, or the visit of an earlier stop. */
 int noise_visit_of(const struct noise_stops *stops, int64_t begin_ns, int from);
+
+/* The last visit of which anything was watched; the first one where nothing was. */
+int noise_last_watched(const struct noise_stops *stops);
 
 void noise_stops_free(struct noise_stops *stops);
 

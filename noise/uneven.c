@@ -106,8 +106,8 @@ static struct excess excess_of(const struct noise_rates *rates, const struct bac
     return sum;
 }
 
-/* Fills in what visits say of a rank's stops beyond the background. False if some visit has too few
-   stops for that, or the source is too weak. `values` has room for 3 values a visit. */
+/* Fills in what visits say of a rank's stops beyond the background. False if these are below the
+   threshold or MORE_MIN of the background. `values` has room for 3 values a visit. */
 static bool summarize(const struct noise_rates *rates, const struct background *background,
                       const struct noise_limits *limits, struct noise_uneven *made, double *values)
 {
@@ -188,19 +188,27 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
     /* Half of the ranks are compared, in all classes; an interval is wrong at either end. */
     const double confidence =
         1.0 - 2.0 * limits->alpha / ((double)rates->ranks * (double)NOISE_CLASSES);
-    double spreads[NOISE_CLASSES];
+    const struct noise_rates every = {.rates = rates->all_rates != NULL ? rates->all_rates
+                                                                        : rates->rates,
+                                      .ranks = rates->ranks,
+                                      .visits = rates->visits};
+    double spreads[NOISE_CLASSES], every_spread[NOISE_CLASSES];
     double *const values = bc_allocate(3 * (size_t)rates->visits, sizeof *values,
                                        "no memory for %d visits", rates->visits);
-    struct background background;
+    struct background background, of_every;
     find_background(rates, &background);
-    for (int class = 0; class < NOISE_CLASSES; class ++)
+    find_background(&every, &of_every);
+    for (int class = 0; class < NOISE_CLASSES; class ++) {
         spreads[class] = spread_of(rates, class);
+        every_spread[class] = spread_of(&every, class);
+    }
     for (int rank = 0; rank < rates->ranks; rank++) {
         int first = NOISE_CLASSES;
         for (int class = 0; !background.has[rank] && class <= NOISE_CLASSES; class ++) {
             const bool more =
                 class < NOISE_CLASSES &&
-                has_more(rates, &background, confidence, spreads[class], rank, class, values);
+                has_more(rates, &background, confidence, spreads[class], rank, class, values) &&
+                has_more(&every, &of_every, confidence, every_spread[class], rank, class, values);
             if (more && first == NOISE_CLASSES)
                 first = class;
             if (more || first == NOISE_CLASSES)
@@ -214,6 +222,8 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
     }
     free(background.has);
     free(background.rates);
+    free(of_every.has);
+    free(of_every.rates);
     free(values);
     return count;
 }

@@ -24,15 +24,19 @@ struct noise_rate {
     double stopped_ns_per_s;
 };
 
-/* What visits say of all ranks: rates[(rank * visits + visit) * NOISE_CLASSES + class]. */
+/* What visits, or parts of them, say of all ranks: [(rank * visits + visit) * NOISE_CLASSES +
+   class]. */
 struct noise_rates {
-    const struct noise_rate *rates;
+    const struct noise_rate *rates;     /* of stops in which the rank found no period */
+    const struct noise_rate *all_rates; /* of all stops; NULL: the same. A rank must have more of
+                                           these, too: a clock that all ranks have is none of those
+                                           in which one of them missed it */
     int ranks, visits;
 };
 
 struct noise_limits {
     double alpha;         /* the chance that anything is named where all ranks are alike */
-    double threshold_pct; /* of its time that a source stops a rank at least */
+    double threshold_pct; /* min share of a rank's time that a source must take */
     double confidence;    /* of intervals */
 };
 

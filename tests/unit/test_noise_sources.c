@@ -257,11 +257,13 @@ static void too_few_stops(void **state)
 /* ---- ranks that have more -------------------------------------------------------------------- */
 
 enum { RANKS_MAX = 64 };
-static struct noise_rate rates[RANKS_MAX * VISITS * NOISE_CLASSES];
+/* As noise has them: visits in four parts each, which have more in common than visits. */
+enum { PARTS = 4, ROWS = PARTS * VISITS };
+static struct noise_rate rates[RANKS_MAX * ROWS * NOISE_CLASSES];
 
-static struct noise_rate *rate(int rank, int visit, int class)
+static struct noise_rate *rate(int rank, int row, int class)
 {
-    return &rates[(rank * VISITS + visit) * NOISE_CLASSES + class];
+    return &rates[(rank * ROWS + row) * NOISE_CLASSES + class];
 }
 
 /* So many stops a second, of one length, give or take chance and what visits differ by. */
@@ -269,13 +271,14 @@ static void add_rate(int rank, double per_s, double length_ns, double restless)
 {
     for (int visit = 0; visit < VISITS; visit++) {
         const double level = per_s * (1.0 + restless * (2.0 * uniform() - 1.0));
-        double stops = 0.0;
         for (double at_s = exponential(1.0 / level); at_s < WATCHED_S;
-             at_s += exponential(1.0 / level))
-            stops++;
-        struct noise_rate *const cell = rate(rank, visit, noise_class_of((int64_t)length_ns));
-        cell->per_s += stops / WATCHED_S;
-        cell->stopped_ns_per_s += stops * length_ns / WATCHED_S;
+             at_s += exponential(1.0 / level)) {
+            struct noise_rate *const cell =
+                rate(rank, PARTS * visit + (int)(PARTS * at_s / WATCHED_S),
+                     noise_class_of((int64_t)length_ns));
+            cell->per_s += PARTS / WATCHED_S;
+            cell->stopped_ns_per_s += PARTS * length_ns / WATCHED_S;
+        }
     }
 }
 
@@ -304,8 +307,9 @@ static void the_rank_that_has_more(void **state)
             struct noise_uneven *named;
             begin_ranks(ranks);
             add_rate(planted, per_s, length_ns, 0.0);
-            const int count =
-                noise_uneven_find(&(struct noise_rates){rates, ranks, VISITS}, &limits, &named);
+            const int count = noise_uneven_find(
+                &(struct noise_rates){.rates = rates, .ranks = ranks, .visits = ROWS}, &limits,
+                &named);
             right += count == 1 && named[0].rank == planted &&
                      fabs(named[0].per_s.value / per_s - 1.0) < 0.2 &&
                      fabs(named[0].length_ns.value / length_ns - 1.0) < 0.1;
@@ -324,12 +328,42 @@ static void ranks_that_are_alike(void **state)
         for (int k = 0; k < TRIALS; k++) {
             struct noise_uneven *named;
             begin_ranks(sizes[i]);
-            wrong += noise_uneven_find(&(struct noise_rates){rates, sizes[i], VISITS}, &limits,
-                                       &named) > 0;
+            wrong += noise_uneven_find(
+                         &(struct noise_rates){.rates = rates, .ranks = sizes[i], .visits = ROWS},
+                         &limits, &named) > 0;
             free(named);
         }
     print_message("among ranks that are alike %d of %d times one is named\n", wrong, 4 * TRIALS);
     assert_true(wrong <= NONE_MAX);
+}
+
+/* A clock of all ranks, in which one missed it: that has more stops without a period, and no more
+   in all. Another one has more in both. */
+static void a_clock_that_one_rank_missed(void **state)
+{
+    (void)state;
+    enum { RANKS = 16, MISSED = 5, MORE = 9, TICKS = 250 };
+    static struct noise_rate all[RANKS * ROWS * NOISE_CLASSES];
+    struct noise_uneven *named;
+    begin_ranks(RANKS);
+    add_rate(MISSED, TICKS, 2e5, 0.0);
+    struct noise_rates seen = {.rates = rates, .ranks = RANKS, .visits = ROWS};
+    assert_int_equal(noise_uneven_find(&seen, &limits, &named), 1);
+    assert_int_equal(named[0].rank, MISSED);
+    free(named);
+    add_rate(MORE, TICKS, 1e6, 0.0);
+    memcpy(all, rates, sizeof all);
+    for (int rank = 0; rank < RANKS; rank++)
+        for (int row = 0; row < ROWS && rank != MISSED; row++) {
+            struct noise_rate *const cell =
+                &all[(rank * ROWS + row) * NOISE_CLASSES + noise_class_of(200000)];
+            cell->per_s += TICKS;
+            cell->stopped_ns_per_s += TICKS * 2e5;
+        }
+    seen.all_rates = all;
+    assert_int_equal(noise_uneven_find(&seen, &limits, &named), 1);
+    assert_int_equal(named[0].rank, MORE);
+    free(named);
 }
 
 static void one_rank_or_visit(void **state)
@@ -337,10 +371,15 @@ static void one_rank_or_visit(void **state)
     (void)state;
     struct noise_uneven *named;
     begin_ranks(2);
-    assert_int_equal(noise_uneven_find(&(struct noise_rates){rates, 1, VISITS}, &limits, &named),
-                     0);
+    assert_int_equal(
+        noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 1, .visits = ROWS},
+                          &limits, &named),
+        0);
     assert_null(named);
-    assert_int_equal(noise_uneven_find(&(struct noise_rates){rates, 2, 1}, &limits, &named), 0);
+    assert_int_equal(
+        noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 2, .visits = 1}, &limits,
+                          &named),
+        0);
 }
 
 static void classes(void **state)
@@ -356,17 +395,12 @@ static void classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_alone),
-        cmocka_unit_test(a_daemon),
-        cmocka_unit_test(a_daemon_among_others),
-        cmocka_unit_test(a_tick_among_others),
-        cmocka_unit_test(gaps_that_drift),
-        cmocka_unit_test(no_clock),
-        cmocka_unit_test(too_few_stops),
-        cmocka_unit_test(the_rank_that_has_more),
-        cmocka_unit_test(ranks_that_are_alike),
-        cmocka_unit_test(one_rank_or_visit),
-        cmocka_unit_test(classes),
+        cmocka_unit_test(a_clock_alone),         cmocka_unit_test(a_daemon),
+        cmocka_unit_test(a_daemon_among_others), cmocka_unit_test(a_tick_among_others),
+        cmocka_unit_test(gaps_that_drift),       cmocka_unit_test(no_clock),
+        cmocka_unit_test(too_few_stops),         cmocka_unit_test(the_rank_that_has_more),
+        cmocka_unit_test(ranks_that_are_alike),  cmocka_unit_test(a_clock_that_one_rank_missed),
+        cmocka_unit_test(one_rank_or_visit),     cmocka_unit_test(classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
