@@ -61,6 +61,8 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                                    "more" BC_LAUNCHER_HINT);
     if (points < 2)
         return bc_error_set(error, "--per: node needs several nodes, and there is one: use rank");
+    if (p->exclude != NULL && p->exclude[0] == '\0')
+        return bc_error_set(error, "--exclude: '' is no file: use the path of one");
     if (p->exclude != NULL && points < LINKMAP_POINTS_MIN)
         return bc_error_set(error,
                             "--exclude: among %d nothing can be out of line: use %d or more nodes "

@@ -118,7 +118,9 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
     const double mb = 1e9 * bytes / 1048576.0;
     struct bc_summary made = ns;
     made.value = mb / ns.value;
-    made.interval = (struct bc_interval){mb / ns.interval.hi, mb / ns.interval.lo};
+    /* A time that may be as short as none bounds no bandwidth. */
+    made.interval =
+        (struct bc_interval){mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN};
     return made;
 }
 
@@ -238,7 +240,7 @@ static void judge(struct linkmap_state *state, struct linkmap_row *row)
 /* What is said of all points and links together; rank 0. */
 static const char *whole_verdict(const struct linkmap_row *row)
 {
-    bool unknown = row->verdicts.left_out > 0;
+    bool unknown = row->verdicts.left_out > 0 || row->verdicts.resolution > LINKMAP_BLIND;
     for (int i = 0; i < row->verdicts.count; i++) {
         if (row->verdicts.suspects[i].named)
             return row->map.groups > 1 ? "two groups, out of line" : "out of line";
@@ -263,6 +265,12 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
                          row->links.bytes, map->expected_ns[0][0] * 1e-3,
                          map->expected_ns[1][1] * 1e-3, map->expected_ns[0][1] * 1e-3,
                          map->expected_ns[1][0] * 1e-3);
+    if (row->verdicts.resolution > LINKMAP_BLIND)
+        bc_output_remark(
+            output, "warning",
+            "%d bytes: links vary so much that only one which takes %.0f %% longer would "
+            "be suspected: no link or %s is called even",
+            row->links.bytes, 100.0 * row->verdicts.resolution, state->per_rank ? "rank" : "node");
     if (left > 0)
         bc_output_remark(output, "warning",
                          "%d bytes: %d suspects were not timed again, for want of time or of links "

@@ -81,14 +81,31 @@ static int by_more(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
+/* How many standard deviations a link must take longer to be suspected. */
+static double deviations_of_link(const struct linkmap_map *map, bool one_way, double alpha)
+{
+    const double among = (one_way ? 1.0 : 0.5) * map->points * (map->points - 1.0);
+    return deviations(map, alpha / 2.0, among);
+}
+
+static double resolution_of(const struct linkmap_map *map, bool one_way,
+                            const struct linkmap_limits *limits)
+{
+    double typical_ns = INFINITY;
+    for (int from = 0; from < map->groups; from++)
+        for (int to = 0; to < map->groups; to++)
+            typical_ns = fmin(typical_ns, map->expected_ns[from][to]);
+    return fmax(limits->threshold,
+                deviations_of_link(map, one_way, limits->alpha) * map->sigma_ns / typical_ns);
+}
+
 /* The links out of this point that are suspected, the slowest first: at most OF_POINT_MAX. Where
    round trips are timed each link is its first point's. Returns how many were left out. */
 static int own_suspects(const struct linkmap_map *map, const struct linkmap_links *links,
                         const struct linkmap_points *points, const struct linkmap_limits *limits,
                         struct linkmap_suspect *own)
 {
-    const double among = (links->one_way ? 1.0 : 0.5) * map->points * (map->points - 1.0);
-    const double beyond = deviations(map, limits->alpha / 2.0, among);
+    const double beyond = deviations_of_link(map, links->one_way, limits->alpha);
     struct linkmap_suspect *const all =
         bc_allocate((size_t)map->points, sizeof *all, "no memory for suspects");
     int count = 0;
@@ -331,6 +348,7 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_map *
         .suspects = bc_allocate((size_t)LINKMAP_WAYS * (size_t)map->points + LINKS_MAX,
                                 sizeof *verdicts->suspects, "no memory for suspects"),
         .one_way = links->one_way};
+    verdicts->resolution = resolution_of(map, links->one_way, limits);
     suspect_points(verdicts, map, limits);
     const int left_out = own_suspects(map, links, points, limits, own);
     gather_suspects(verdicts, own, left_out, points);
@@ -369,7 +387,7 @@ static enum linkmap_fault fault_of(const struct linkmap_verdicts *verdicts, cons
     const bool out = ways->slow[LINKMAP_OUT] || ways->unknown[LINKMAP_OUT];
     const bool in = ways->slow[LINKMAP_IN] || ways->unknown[LINKMAP_IN];
     if (!named)
-        return out || in ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
+        return out || in || verdicts->resolution > LINKMAP_BLIND ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
     if ((out && in) || !verdicts->one_way)
         return LINKMAP_SLOW;
     return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;

@@ -10,6 +10,7 @@
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "common/run/signals.h"
 #include "noise/rows.h"
 
 #include <math.h>
@@ -147,16 +148,18 @@ static void list_rows(void *state, struct bc_rows *rows)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* --samples are divided among the visits; 0: as many as fit into the time. */
+/* --samples are divided among the visits, of which each has one at least; 0: as many as fit into
+   the time. */
 static int64_t samples_of_visit(const struct bc_run *run)
 {
-    return (run->settings.samples + run->visits - 1) / run->visits;
+    const int64_t part = bc_run_part_of_visit(run->settings.samples, run);
+    return run->settings.samples > 0 && part == 0 ? 1 : part;
 }
 
 /* On the clock; as good as never for INFINITY. */
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
-/* Each rank by itself for so many seconds, or so many quanta. */
+/* Each rank by itself for so many seconds, or so many quanta; a signal ends that. */
 static void watch(struct noise_state *noise, double seconds, struct noise_row *row)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -172,7 +175,7 @@ static void watch(struct noise_state *noise, double seconds, struct noise_row *r
         noise_quanta(noise->units, count, noise->readings);
         noise_stops_add(&row->stops, noise->readings, count, noise->min_stop_ns);
         done += count;
-    } while (bc_now_ns() < end_ns && (asked == 0 || done < asked));
+    } while (bc_now_ns() < end_ns && (asked == 0 || done < asked) && bc_signals_noted() == 0);
 }
 
 /* What is known of a visit's steps so far; rank 0. */
@@ -190,6 +193,8 @@ static void add_steps(const struct noise_state *noise, struct noise_steps *steps
         const int64_t step_ns = noise->readings[i + 1] - noise->readings[i];
         noise_lengths_add(&steps->lengths, step_ns);
         steps->max_ns = fmax(steps->max_ns, (double)step_ns);
+        steps->min_ns =
+            steps->min_ns > 0.0 ? fmin(steps->min_ns, (double)step_ns) : (double)step_ns;
         if ((double)step_ns > usual_ns + noise->min_stop_ns) {
             tally->excess_ns += (double)step_ns - usual_ns;
             steps->stopped++;
@@ -208,7 +213,7 @@ static int64_t next_block(const struct noise_state *noise, const struct tally *t
     const int64_t asked = samples_of_visit(noise->run);
     const double left_ns = (double)(end_ns - bc_now_ns());
     int64_t next = 1;
-    if (tally->count > 0 && left_ns <= 0.0)
+    if (tally->count > 0 && (left_ns <= 0.0 || bc_signals_noted() != 0))
         next = 0;
     else if (tally->count > 0) /* No longer than the time that is left. */
         next = (int64_t)fmax(1.0,

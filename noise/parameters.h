@@ -18,7 +18,7 @@ struct noise_parameters {
     struct bc_names operations;
     struct bc_size_list grain_us; /* the work in a step */
     double alpha_pct;             /* the chance that a source is named where there is none */
-    double threshold_pct;         /* of its time that a source of one rank stops it at least */
+    double threshold_pct;         /* min share of a rank's time that an irregular source takes */
 };
 
 extern const struct noise_parameters noise_default_parameters;

@@ -71,11 +71,15 @@ static struct noise_result begin_result(const struct noise_state *noise, const c
     return result;
 }
 
-/* BC_OK for a value that is as precise as asked for, or whose samples were counted. */
-static enum bc_status status_of(const struct bc_run *run, const struct bc_summary *summary)
+/* BC_OK for a value that is as precise as asked for, or that has all of the samples that were asked
+   of each of `ranks` ranks. One visit has no interval that could be precise. */
+static enum bc_status status_of(const struct bc_run *run, const struct bc_summary *summary,
+                                int64_t taken, int ranks)
 {
     const double precision = run->settings.precision_pct / 100.0;
-    return run->settings.samples > 0 || bc_is_precise(summary, precision) ? BC_OK : BC_BUDGET;
+    if (run->settings.samples > 0)
+        return taken >= run->settings.samples * ranks ? BC_OK : BC_BUDGET;
+    return run->visits == 1 || bc_is_precise(summary, precision) ? BC_OK : BC_BUDGET;
 }
 
 static void set_ranks(struct noise_result *result, const int *ranks, int count)
@@ -166,7 +170,7 @@ static void set_stops(const struct bc_run *run, const struct sums *sums, int vis
     }
     result->outcome.samples = sums->quanta;
     result->outcome.slowest_rank = sums->most_stopped.rank;
-    result->outcome.status = status_of(run, &result->per_s);
+    result->outcome.status = status_of(run, &result->per_s, sums->quanta, sums->ranks);
     free(per_s);
 }
 
@@ -251,15 +255,27 @@ static struct noise_result source_result(const struct noise_state *noise,
     result.period_interval_ms = (struct bc_interval){source->period.interval_ns.lo * 1e-6,
                                                      source->period.interval_ns.hi * 1e-6};
     result.outcome.samples = quanta;
-    result.outcome.status = status_of(noise->run, &result.per_s);
+    result.outcome.status = status_of(noise->run, &result.per_s, quanta, noise->run->job.ranks);
     return result;
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static void warn_of_steps(const struct noise_state *noise, const struct noise_steps *steps)
+/* Where the usual step is longer than this many of the shortest, most have a stop in them. */
+#define USUAL_MAX 3.0
+
+static void warn_of_steps(const struct noise_state *noise, const struct noise_steps *steps,
+                          double usual_ns)
 {
-    if ((double)steps->stopped > STOPPED_MAX * (double)steps->count)
+    if (usual_ns > USUAL_MAX * steps->min_ns + noise->min_stop_ns)
+        bc_output_remark(
+            noise->run->output, "warning",
+            "%s, grain_us %lld: the usual step takes %.3f us, the shortest %.3f: "
+            "slowdown_pct is too low, and predicted_pct is of such steps, since what is "
+            "usual has stops in it",
+            noise_operation_name(steps->operation), (long long)steps->grain_us, usual_ns * 1e-3,
+            steps->min_ns * 1e-3);
+    else if ((double)steps->stopped > STOPPED_MAX * (double)steps->count)
         bc_output_remark(noise->run->output, "warning",
                          "%s, grain_us %lld: %.0f %% of the steps take longer than usual: "
                          "slowdown_pct is too low, since what is usual has stops in it",
@@ -308,8 +324,8 @@ static void conclude_steps(const struct noise_state *noise, const struct noise_r
     result->slowdown_pct = noise_over_visits(noise->run, steps->slowdown_pct, visits);
     result->predicted_pct = predicted;
     result->outcome.samples = steps->count;
-    result->outcome.status = status_of(noise->run, &result->step);
-    warn_of_steps(noise, steps);
+    result->outcome.status = status_of(noise->run, &result->step, steps->count, 1);
+    warn_of_steps(noise, steps, usual_ns);
 }
 
 /* ---- --dump-samples -------------------------------------------------------------------------- */
@@ -407,7 +423,7 @@ static void warn_of_left_out(const struct noise_state *noise, const struct noise
         bc_output_remark(
             noise->run->output, "warning",
             "a rank had more than %d stops: what came after them, in up to %lld blocks "
-            "of quanta, isn't in its row",
+            "of quanta, isn't in its row, and its sources are those of before",
             NOISE_STOPS_MAX, (long long)most);
 }
 

@@ -22,7 +22,7 @@ struct noise_steps {
        that take longer than usual by more than a stop. */
     double *mean_ns, *usual_ns, *slowdown_pct;
     struct noise_lengths lengths;
-    double max_ns;
+    double min_ns, max_ns;  /* of single steps; 0: none yet */
     int64_t count, stopped; /* steps; those with a stop */
 };
 

@@ -74,6 +74,10 @@ struct bc_run {
    windows, of shared_memory_per_rank where that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
+/* The part of `total` samples that belongs to the visit in hand; whatever the number of visits, the
+   parts of all add up to it. Local. */
+int64_t bc_run_part_of_visit(int64_t total, const struct bc_run *run);
+
 /* The plan that the settings make for a visit, or a part of it, that may take `seconds` from now:
    the row's numbers of samples are divided among its visits. `taken` has the row's samples so far;
    NULL: this visit's are the first. Use on rank 0. */

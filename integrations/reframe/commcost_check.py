@@ -1,9 +1,14 @@
 """The programs of commcost as one check of ReFrame's (4.0 and newer), each quantity a figure of merit.
 
-    reframe -C SETTINGS -c commcost_check.py -r -S programs_folder=/opt/commcost/bin -S num_nodes=4
+    reframe -C SETTINGS -c commcost_check.py -r -S programs_folder=/opt/commcost/libexec/commcost \
+        -S num_nodes=4 -S ranks_per_node=1
+
+The folder is that of a build (build/), or of what was installed from one (PREFIX/libexec/commcost). noise
+belongs on all processors of a node: ranks_per_node.
 
 A figure of merit has the name that --format=metrics gives it (pingpong/arrangement.single/.../latency),
-so references of a system can be written for those that matter:
+so references of a system can be written for those that matter. Names with hosts in them (linkmap's nodes, noise's
+hosts) are of one allocation, and those of noise's sources of one launch:
 
     reference = {"cluster:partition": {"pingpong/.../latency": (0.6, None, 0.1, "us")}}
 
@@ -38,17 +43,19 @@ class CommcostCheck(rfm.RunOnlyRegressionTest):
     """One program; all quantities that it prints."""
 
     program = parameter(list(PROGRAMS))
-    programs_folder = variable(str, value="")    # empty: they are on the PATH
+    programs_folder = variable(str, value="build")
     num_nodes = variable(int, value=2)
-    num_tasks_per_node = 1
+    ranks_per_node = variable(int, value=1)
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
     time_limit = "10m"
 
     @run_before("run")
     def set_command(self):
+        self.num_tasks_per_node = self.ranks_per_node
         self.num_tasks = self.num_nodes * self.num_tasks_per_node
-        self.executable = os.path.join(self.programs_folder, self.program)
+        folder = "overlap" if self.program.startswith("overlap_") else self.program
+        self.executable = os.path.join(self.programs_folder, folder, self.program)
         self.executable_opts = [*PROGRAMS[self.program], "--format=metrics"]
         if self.program == "msgrate":
             self.executable_opts.append(f"--peers={min(6, self.num_tasks - 1)}")

@@ -411,7 +411,7 @@ def slow_links(facts):
         return [Finding("No node and no link is out of line.", tuple(whole))]
     if judged <= {"NA"}:
         return []
-    why = ("not all that was suspected was timed again" if judged <= {"even", "NA"} else
+    why = ("links vary too much, or not all that was suspected was timed again" if judged <= {"even", "NA"} else
            "what launches name is another node or link each time")
     return [can_not_tell("which node or link is out of line", why, whole)]
 
@@ -444,7 +444,7 @@ def source_text(row):
 
 
 def slowed_down(facts):
-    """The operation that the stops of all ranks slow down most."""
+    """The operation that the stops of all ranks should slow down most, and by how much it was slower."""
     pairs = facts.measured("noise", "predicted_pct", scope="collective")
     if not pairs:
         return []
@@ -452,7 +452,10 @@ def slowed_down(facts):
     work, operation = row.keys["grain_us"], row.keys["operation"]
     article = "an" if operation[0] == "a" else "a"
     step = f"{work} µs of work and {article} {operation}" if work != "0" else f"{article} {operation}"
-    return [Finding(f"These stops slow down {step} by {most.told('%')}.", (row,))]
+    measured = [value for other, value in facts.measured("noise", "slowdown_pct", scope="collective")
+                if other is row]
+    found = f"; measured: {measured[0].told('%')}" if measured else ""
+    return [Finding(f"These stops should slow down {step} by {most.told('%')}{found}.", (row,))]
 
 
 # ---- the monitor, and what matters for all -------------------------------------------------------

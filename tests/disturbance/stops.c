@@ -88,13 +88,19 @@ static bool is_in_turn(int64_t at_ns)
     return turns.period_ns == 0 || at_ns % turns.period_ns < turns.on_ns;
 }
 
-/* Moves to the next stop: the gap counts from when this one was due, so that the rate holds. */
+/* Moves to the next stop: the gap counts from when this one was due, so that the rate holds. Where
+   no stop falls into a turn, since gaps are as long as the turns' period, the next turn begins with
+   one. */
 static void plan_next(struct stream *stream)
 {
-    do {
+    enum { TRIES = 10000 };
+    for (int i = 0; i < TRIES; i++) {
         const double gaps = stream->is_periodic ? 1.0 : -log1p(-next_uniform(&stream->random));
         stream->planned_ns += llround(gaps * stream->gap_ns);
-    } while (!is_in_turn(stream->planned_ns));
+        if (is_in_turn(stream->planned_ns))
+            return;
+    }
+    stream->planned_ns += turns.period_ns - stream->planned_ns % turns.period_ns;
 }
 
 /* What was stopped isn't work. */

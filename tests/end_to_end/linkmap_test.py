@@ -16,7 +16,7 @@ ONCE = ["--visits=1", "--samples=2"]
 @pytest.mark.parametrize("option, values", [
     ("--per", ("host", "")), ("--sizes", ("", "-1", "3G", "8,,9")), ("--pairs", ("some",)),
     ("--alpha", ("0", "51", "x")), ("--threshold", ("0", "-5", "x")),
-    ("--exclude", ("file",))])
+    ("--exclude", ("file", ""))])
 def test_wrong_values(refused, option, values):
     """With two ranks there is nothing to exclude."""
     for value in values:

@@ -75,15 +75,12 @@ def module(source, monkeypatch):
     return loaded
 
 
-FOLDERS = {"overlap_iallreduce": "overlap", "overlap_halo": "overlap"}
-
-
-def test_each_program(module, launcher, built, tmp_path):
+def test_each_program(module, launcher, build, tmp_path):
     """With the two nodes of the check's default, and few samples."""
     for program in module.PROGRAMS:
         check = module.CommcostCheck()
         check.program, check.folder, check.output = program, str(tmp_path), "rfm_job.out"
-        check.programs_folder = os.path.dirname(built(f"{FOLDERS.get(program, program)}/{program}"))
+        check.programs_folder = build
         check.set_command()
         assert check.num_tasks == 2
         done = run_raw(launcher, check.num_tasks, [check.executable, *check.executable_opts,

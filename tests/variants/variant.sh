@@ -71,13 +71,13 @@ sanitizers | sanitizers_full)
     without='unit_(work_.*|clock|start_window_4)$'
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(coarray_2|(batch|harness|sampling|visits)_2|stats|finalize|gain|many_ranks|noise_sources|contention|stops|start_window_2|halo_swap_[23]|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
-    run ctest --test-dir "$build" -j 4 --output-on-failure -E "$without" \
+    run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
         -R '^(unit_.*|monitor_(counts|flight|requests|threads).*|bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
-        run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
+        run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
             -R '^(leaks_kinds|model_(data|requests|barrier_data|p2p_data|p2p_requests|rma_data|stacking)|overlap_(usage|variables)|contract|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
     fi
     if [ "$variant" = sanitizers_full ]; then
@@ -158,7 +158,7 @@ arm64)
     export UCX_TLS=posix,self
     # Left out are long simulations, in which nothing is the processor's, tests that want times as on a machine, and
     # those where ranks wait for each other by polling for long.
-    run ctest --test-dir "$build" -L unit -j 3 --output-on-failure --repeat until-pass:2 \
+    run ctest --test-dir "$build" --no-tests=error -L unit -j 3 --output-on-failure --repeat until-pass:2 \
         -E '^unit_(stats|gain|many_ranks|noise_sources|contention|stops|finalize|(batch|start_window|coarray|run)_2|[a-z_]*_[3478]|work_.*_O[23])$'
     before="qemu-aarch64 -L $sysroot"
     run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05 "--output=$build/syncbench.tsv"
@@ -191,11 +191,11 @@ openmpi | openmpi_full)
     OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
-        run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
+        run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
             -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo)_many|monitor_(counts|flight|threads|fortran)|real_programs|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
     else
         # All but what is the same with any library.
-        run ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 \
+        run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
             -E '^(simulation|install|plots|repeats$|suite_(plan|results|resume|failures|budget|report)$)'
         run python3 "$source/tests/faults/kill_trial.py" "--build=$build" --launchers=openmpi \
             --trials=50
