@@ -50,8 +50,8 @@ static int rows_of(const struct noise_stops *stops)
 /* The row of a part of a visit. */
 static size_t row_of(const struct noise_stops *stops, int visit, int64_t part)
 {
-    return (size_t)((visit * PARTS + (part < PARTS ? part : PARTS - 1)) * rows_of(stops) /
-                    (stops->visit_count * (int64_t)PARTS));
+    const int64_t number = (int64_t)visit * PARTS + (part < PARTS ? part : PARTS - 1);
+    return (size_t)(number * rows_of(stops) / ((int64_t)stops->visit_count * PARTS));
 }
 
 /* The seconds of each row that were watched. */
@@ -84,7 +84,7 @@ static void count_classes(const struct noise_stops *stops, const signed char *so
             rates[k]->stopped_ns_per_s += (double)stop->length_ns / seconds[row];
         }
     }
-    for (int row = 0; row < rows_of(stops); row++)
+    for (size_t row = 0; row < (size_t)rows_of(stops); row++)
         if (!(seconds[row] > 0.0))
             no_period[row * NOISE_CLASSES].per_s = all[row * NOISE_CLASSES].per_s = NAN;
 }
@@ -256,7 +256,7 @@ static struct noise_rate *gather_rates(const struct bc_run *run, const struct no
 /* Leaves out the rows that some rank didn't watch. Returns how many are left. */
 static int keep_watched_rows(struct noise_rate *rates, int ranks, int rows)
 {
-    bool watched[ROWS_MAX];
+    bool watched[ROWS_MAX] = {false};
     int kept = 0;
     size_t to = 0;
     for (int row = 0; row < rows; row++) {

@@ -345,6 +345,7 @@ def link_pictures(_, rows):
     """What the links of each node take, the slowest first; and of each pair where all have a row."""
     made = []
     nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
+    what = "ranks" if any(row["scope"] == "rank" for row in nodes) else "nodes"
     for name, unit, title, slow_is_large in _LINK_QUANTITIES:
         column = f"{name}_{unit}"
         sizes = sizes_with(nodes, column)
@@ -362,10 +363,10 @@ def link_pictures(_, rows):
             is_time = has_numbers(of_size, "time_us")
             there, back = ("time_us", "time_us") if is_time else ("out_mbs", "in_mbs")
             made.append(Picture(
-                f"linkmap_{size}", "linkmap_pairs", f"links between all nodes, {size} bytes",
+                f"linkmap_{size}", "linkmap_pairs", f"links between all {what}, {size} bytes",
                 (HeatMap("pairs", ("a", "b"), there, back,
                          {"scope": ("pair",), "nbytes": (size,)}),),
-                {"title_of": f"Links between all nodes, messages of {size} bytes",
+                {"title_of": f"Links between all {what}, messages of {size} bytes",
                  "quantity_title": ("half of a round trip (µs)" if is_time else
                                     "bandwidth (MB/s; MB = 2^20 bytes)"),
                  "slow_is_low": int(not is_time)}))

@@ -138,10 +138,12 @@ def test_rate_and_length(start, disturbed, tmp_path, say, rate, length_us):
     assert right, errors
 
 
-def source_of(rows, kind, length_us):
-    """The source of rank 1 with about this length, if it is named."""
+def source_of(rows, kind, length_us, period_ms=None):
+    """The source of rank 1 with about this length and period, if it is named. The machine may have one
+    of its own beside it."""
     found = [row for row in of_scope(rows, "source", source=kind, ranks="1")
-             if 0.5 * length_us < float(row["stop_us"]) < 2 * length_us]
+             if 0.5 * length_us < float(row["stop_us"]) < 2 * length_us and
+             (period_ms is None or 0.8 * period_ms < float(row["period_ms"]) < 1.2 * period_ms)]
     return max(found, key=lambda row: float(row["stopped_pct"])) if found else None
 
 
@@ -157,7 +159,7 @@ def test_clock(start, disturbed, tmp_path, say, rate, length_us, options):
                                 DISTURB=f"{rate}:{length_us}", DISTURB_PERIODIC=1,
                                 DISTURB_LOG=tmp_path / "log")
         log = of_stream(tmp_path / "log")
-        source = source_of(rows, "periodic", length_us)
+        source = source_of(rows, "periodic", length_us, 1000 / rate)
         restless.append(of_others(rows))
         if source is None:
             continue
@@ -173,7 +175,9 @@ def test_clock(start, disturbed, tmp_path, say, rate, length_us, options):
     say(f"{rate} stops of {length_us} us a second: errors of period, length and rate "
         + "; ".join(" ".join(f"{100 * error:+.2f} %" for error in launch) for launch in errors)
         + "; the machine took " + ", ".join(f"{100 * share:.1f} %" for share in restless))
-    assert right or statistics.median(restless) > RESTLESS, errors
+    if not right and statistics.median(restless) > RESTLESS:
+        pytest.skip(f"the machine stops ranks itself for {100 * statistics.median(restless):.0f} % of the time")
+    assert right, errors
 
 
 def test_rank_that_is_stopped(start, disturbed, tmp_path, say):

@@ -99,7 +99,7 @@ QUADRATIC_MAX = 64
 
 # In CI on 64 ranks, what truth_test.py doesn't run, and a collective on 256, on one kind of cluster;
 # --full takes all, up to 1,024 ranks.
-SHARE = {64: ("linkmap", "msgrate_rma", "overlap_get", "overlap_halo", "overlap_ibarrier", "overlap_igatherv",
+SHARE = {64: ("linkmap", "msgrate_rma", "noise", "overlap_get", "overlap_halo", "overlap_ibarrier", "overlap_igatherv",
               "overlap_sendrecv", "syncbench"),
          256: ("overlap_ibcast",)}
 
