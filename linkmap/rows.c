@@ -14,6 +14,9 @@
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
+/* A note says by how much longer a link must take to be suspected where it is more than this. */
+#define COARSE 1.0
+
 #define BANDWIDTH_COLUMNS(name, way)                                                               \
     BC_COLUMN(name "_mbs", BC_MORE, 3, linkmap_result, ways[way].value),                           \
         BC_COLUMN(name "_lo_mbs", BC_INFO, 3, linkmap_result, ways[way].interval.lo),              \
@@ -240,7 +243,7 @@ static void judge(struct linkmap_state *state, struct linkmap_row *row)
 /* What is said of all points and links together; rank 0. */
 static const char *whole_verdict(const struct linkmap_row *row)
 {
-    bool unknown = row->verdicts.left_out > 0 || row->verdicts.resolution > LINKMAP_BLIND;
+    bool unknown = row->verdicts.left_out > 0;
     for (int i = 0; i < row->verdicts.count; i++) {
         if (row->verdicts.suspects[i].named)
             return row->map.groups > 1 ? "two groups, out of line" : "out of line";
@@ -265,12 +268,13 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
                          row->links.bytes, map->expected_ns[0][0] * 1e-3,
                          map->expected_ns[1][1] * 1e-3, map->expected_ns[0][1] * 1e-3,
                          map->expected_ns[1][0] * 1e-3);
-    if (row->verdicts.resolution > LINKMAP_BLIND)
+    if (row->verdicts.resolution > COARSE)
         bc_output_remark(
-            output, "warning",
-            "%d bytes: links vary so much that only one which takes %.0f %% longer would "
-            "be suspected: no link or %s is called even",
-            row->links.bytes, 100.0 * row->verdicts.resolution, state->per_rank ? "rank" : "node");
+            output, "note",
+            "%d bytes: links differ by so much, as on routes of several lengths or where "
+            "ranks wait for a processor, that a single one is suspected only if it takes "
+            "%.0f %% longer",
+            row->links.bytes, 100.0 * row->verdicts.resolution);
     if (left > 0)
         bc_output_remark(output, "warning",
                          "%d bytes: %d suspects were not timed again, for want of time or of links "

@@ -91,12 +91,12 @@ static double deviations_of_link(const struct linkmap_map *map, bool one_way, do
 static double resolution_of(const struct linkmap_map *map, bool one_way,
                             const struct linkmap_limits *limits)
 {
-    double typical_ns = INFINITY;
+    double longest_ns = 0.0; /* messages that meet between groups vary most */
     for (int from = 0; from < map->groups; from++)
         for (int to = 0; to < map->groups; to++)
-            typical_ns = fmin(typical_ns, map->expected_ns[from][to]);
+            longest_ns = fmax(longest_ns, map->expected_ns[from][to]);
     return fmax(limits->threshold,
-                deviations_of_link(map, one_way, limits->alpha) * map->sigma_ns / typical_ns);
+                deviations_of_link(map, one_way, limits->alpha) * map->sigma_ns / longest_ns);
 }
 
 /* The links out of this point that are suspected, the slowest first: at most OF_POINT_MAX. Where
@@ -387,7 +387,7 @@ static enum linkmap_fault fault_of(const struct linkmap_verdicts *verdicts, cons
     const bool out = ways->slow[LINKMAP_OUT] || ways->unknown[LINKMAP_OUT];
     const bool in = ways->slow[LINKMAP_IN] || ways->unknown[LINKMAP_IN];
     if (!named)
-        return out || in || verdicts->resolution > LINKMAP_BLIND ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
+        return out || in ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
     if ((out && in) || !verdicts->one_way)
         return LINKMAP_SLOW;
     return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;

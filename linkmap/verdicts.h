@@ -15,7 +15,7 @@
 #include "linkmap/map.h"
 
 enum linkmap_fault {
-    LINKMAP_UNKNOWN, /* suspected, and not timed again; or not seen, where links vary too much */
+    LINKMAP_UNKNOWN, /* suspected, and not timed again */
     LINKMAP_EVEN,
     LINKMAP_SLOW,     /* both ways, or, where round trips are timed, in all */
     LINKMAP_SLOW_OUT, /* what the point sends, or what goes from the first point of a pair */
@@ -41,10 +41,9 @@ struct linkmap_verdicts {
     int left_out; /* more links that were suspected */
     bool one_way; /* each way was timed by itself */
     /* By what share of what explains it a link must take longer to be suspected: the threshold, or
-       what links vary by if that is more. Beyond LINKMAP_BLIND what isn't suspected isn't even. */
+       what links vary by if that is more. */
     double resolution;
 };
-#define LINKMAP_BLIND 1.0
 
 struct linkmap_limits {
     double alpha, threshold; /* 0 to 1; 0.2: a fifth */

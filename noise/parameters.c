@@ -27,7 +27,7 @@ const struct bc_option noise_options[NOISE_OPTIONS] = {
     {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = noise_operation_name,
      .name_count = NOISE_OPERATIONS, .help = "operations whose slowdown is predicted and measured"},
     {"grain", BC_SIZE_LIST, AT(grain_us), .argument = "LIST", .min = 0, .max = 1e6,
-     .help = "microseconds of work before each operation: a number, a list or a range"},
+     .help = "whole microseconds of work before each operation: a number, a list or a range"},
     {"alpha", BC_PERCENT, AT(alpha_pct), .argument = "PERCENT", .min = 1e-6, .max = 50,
      .help = "the chance that a source is named where stops come at random and on all ranks alike"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .max = 100,

@@ -259,6 +259,70 @@ static struct noise_result source_result(const struct noise_state *noise,
     return result;
 }
 
+/* A rank of a source, and the place of its host or rank among the results. */
+struct located {
+    int group, rank;
+};
+
+static int by_group(const void *a, const void *b)
+{
+    const struct located *const left = a, *const right = b;
+    return left->group != right->group ? left->group - right->group : left->rank - right->rank;
+}
+
+/* Says on which hosts a source is: in its row if that is one, in a note if they are several, but
+   not all. `group_of` has the group of each rank, `groups` the results of these; rank 0. */
+static void name_hosts(const struct noise_state *noise, const struct noise_source *source,
+                       const int *group_of, const struct noise_result *groups,
+                       struct noise_result *result)
+{
+    const size_t count = (size_t)source->rank_count;
+    struct located *const located = bc_allocate(count, sizeof *located, "no memory for ranks");
+    int *const ranks = bc_allocate(count, sizeof *ranks, "no memory for ranks");
+    struct bc_hosts hosts = {0};
+    size_t host_count = 0, first = 0;
+    for (size_t i = 0; i < count; i++)
+        located[i] = (struct located){group_of[source->ranks[i]], source->ranks[i]};
+    qsort(located, count, sizeof *located, by_group);
+    for (size_t i = 0; i < count; i++) {
+        const char *const host = groups[located[i].group].host;
+        ranks[i - first] = located[i].rank;
+        if (i + 1 < count && strcmp(host, groups[located[i + 1].group].host) == 0)
+            continue;
+        bc_hosts_add(&hosts, host, ranks, i + 1 - first);
+        host_count++;
+        first = i + 1;
+    }
+    if (host_count == 1) {
+        memcpy(result->host, groups[located[0].group].host, sizeof result->host);
+    } else if (source->rank_count < noise->run->job.ranks) {
+        char *const text = bc_hosts_format(&hosts);
+        bc_output_remark(noise->run->output, "note", "source %s %s is on %s", result->source,
+                         result->about, text);
+        free(text);
+    }
+    bc_hosts_free(&hosts);
+    free(ranks);
+    free(located);
+}
+
+/* The results of sources, on rank 0, after those of hosts or ranks. Collective. */
+static void conclude_sources(const struct noise_state *noise, const struct noise_sources *sources,
+                             int64_t quanta, const struct noise_result *groups,
+                             struct noise_result *results)
+{
+    const struct bc_run *const run = noise->run;
+    const int own = noise->parameters.per == NOISE_PER_RANK ? run->job.rank : run->job.node;
+    int *const group_of = bc_allocate(run->job.rank == 0 ? (size_t)run->job.ranks : 0,
+                                      sizeof *group_of, "no memory for %d ranks", run->job.ranks);
+    BC_MPI(MPI_Gather(&own, 1, MPI_INT, group_of, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    for (int i = 0; i < sources->count; i++) { /* none but on rank 0 */
+        results[i] = source_result(noise, &sources->source[i], quanta);
+        name_hosts(noise, &sources->source[i], group_of, groups, &results[i]);
+    }
+    free(group_of);
+}
+
 /* ---- operations ------------------------------------------------------------------------------ */
 
 /* Where the usual step is longer than this many of the shortest, most have a stop in them. */
@@ -449,8 +513,9 @@ void noise_conclude(void *state, const void *key, void *memory, void *result)
     /* Only rank 0 has results, sources and the quanta of all. */
     int64_t next = noise->groups;
     conclude_groups(noise, row, row->results);
-    for (int i = 0; i < sources.count; i++)
-        row->results[next++] = source_result(noise, &sources.source[i], of_job->outcome.samples);
+    conclude_sources(noise, &sources, reports ? of_job->outcome.samples : 0, row->results,
+                     row->results + (reports ? next : 0));
+    next += sources.count;
     for (int i = 0; i < noise->step_kinds; i++)
         conclude_steps(noise, row, &noise->steps[i], reports ? &row->results[next++] : NULL);
     noise_sources_free(&sources);

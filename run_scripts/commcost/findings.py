@@ -411,7 +411,7 @@ def slow_links(facts):
         return [Finding("No node and no link is out of line.", tuple(whole))]
     if judged <= {"NA"}:
         return []
-    why = ("links vary too much, or not all that was suspected was timed again" if judged <= {"even", "NA"} else
+    why = ("not all that was suspected was timed again" if judged <= {"even", "NA"} else
            "what launches name is another node or link each time")
     return [can_not_tell("which node or link is out of line", why, whole)]
 

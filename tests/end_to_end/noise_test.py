@@ -188,6 +188,7 @@ def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
                                 "--operations=barrier", "--grain=100", DISTURB="300:100", DISTURB_LOG=tmp_path / "log")
         log = of_stream(tmp_path / "log")
         source = source_of(rows, "irregular", 100)
+        assert source is None or source["host"] == of_scope(rows, "rank", ranks="1")[0]["host"]
         assert not [row for row in of_scope(rows, "source", source="irregular")
                     if row["ranks"] == "0" and float(row["stop_us"]) > 50]
         if source is None:

@@ -246,8 +246,8 @@ def link(scope, verdict, nbytes=8, a="NA", b="NA"):
     # Suspects that weren't timed again have no verdict, nor has the whole.
     ([link("whole", "NA"), link("node", "NA", a="n1"), link("node", "even", a="n2"),
       link("whole", "even", 1048576)],
-     ["It can't be told which node or link is out of line, because links vary too much, or not all "
-      "that was suspected was timed again. One launch."]),
+     ["It can't be told which node or link is out of line, because not all that was suspected was "
+      "timed again. One launch."]),
     # Too few nodes for a verdict.
     ([link("whole", "NA"), link("node", "NA", a="n1")], [])])
 def test_slow_links(facts, rows, said):
