@@ -205,6 +205,25 @@ def test_rank_that_is_stopped(start, disturbed, tmp_path, say):
         errors
 
 
+@pytest.mark.many
+def test_hosts_of_a_source(start, disturbed, built):
+    """A clock that two of four hosts have: which ones. Stops are long against those of ranks that share
+    processors."""
+    for _ in range(3):
+        done = start(PROGRAM, "--max-time=0.4", "--min-stop=12000", "--operations=barrier", "--grain=100",
+                     ranks=4, NODES="0123", **disturbed(
+                         "quiet", built("tests/end_to_end/libslowlinks.so"), DISTURB_RANKS="1,2",
+                         DISTURB="5:30000", DISTURB_PERIODIC=1))
+        assert done.returncode == 0, done.stdout + done.stderr
+        sources = of_scope(read_tsv(done.stdout), "source", source="periodic", ranks="1-2")
+        if sources:
+            break
+    source, = sources
+    assert source["host"] == "NA"
+    assert float(source["period_ms"]) == pytest.approx(200, rel=0.05)
+    assert f"# note: source periodic {source['about']} is on host1: 1; host2: 2\n" in done.stdout
+
+
 # ---- what they cost ------------------------------------------------------------------------------
 
 GRAINS = (80, 100, 120, 140)

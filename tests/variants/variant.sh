@@ -175,7 +175,7 @@ openmpi | openmpi_full)
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
             test_harness test_run test_sampling test_halo_swap test_linkmap_map test_linkmap_verdicts
-        build_folders tests/model tests/monitor tests/end_to_end
+        build_folders tests/model tests/monitor tests/end_to_end tests/disturbance
     else
         configure
         build_targets all
@@ -192,7 +192,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
-            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo)_many|monitor_(counts|flight|threads|fortran)|real_programs|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
+            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|real_programs|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
