@@ -29,11 +29,6 @@ static const struct noise_rate *rate_of(const struct noise_rates *rates, int ran
 
 /* ---- the background -------------------------------------------------------------------------- */
 
-struct background {
-    bool *has;                /* the ranks that stand for it */
-    struct noise_rate *rates; /* their mean, by visit and class */
-};
-
 struct load {
     int rank;
     double stopped_ns;
@@ -49,8 +44,11 @@ static int ascending(const void *a, const void *b)
 
 static int background_ranks(const struct noise_rates *rates) { return (rates->ranks + 1) / 2; }
 
-static void choose_ranks(const struct noise_rates *rates, struct background *background)
+/* Which ranks stand for the background; the caller frees the array. */
+static bool *choose_ranks(const struct noise_rates *rates)
 {
+    bool *const has =
+        bc_allocate((size_t)rates->ranks, sizeof *has, "no memory for %d ranks", rates->ranks);
     struct load *const loads =
         bc_allocate((size_t)rates->ranks, sizeof *loads, "no memory for %d ranks", rates->ranks);
     for (int rank = 0; rank < rates->ranks; rank++) {
@@ -61,25 +59,25 @@ static void choose_ranks(const struct noise_rates *rates, struct background *bac
     }
     qsort(loads, (size_t)rates->ranks, sizeof *loads, ascending);
     for (int i = 0; i < background_ranks(rates); i++)
-        background->has[loads[i].rank] = true;
+        has[loads[i].rank] = true;
     free(loads);
+    return has;
 }
 
-static void find_background(const struct noise_rates *rates, struct background *background)
+/* The mean of these ranks, by visit and class; the caller frees it. */
+static struct noise_rate *background_of(const struct noise_rates *rates, const bool *has)
 {
     const size_t cells = (size_t)rates->visits * NOISE_CLASSES;
     const double share = 1.0 / background_ranks(rates);
-    background->has = bc_allocate((size_t)rates->ranks, sizeof *background->has,
-                                  "no memory for %d ranks", rates->ranks);
-    background->rates =
-        bc_allocate(cells, sizeof *background->rates, "no memory for the background");
-    choose_ranks(rates, background);
+    struct noise_rate *const background =
+        bc_allocate(cells, sizeof *background, "no memory for the background");
     for (int rank = 0; rank < rates->ranks; rank++)
-        for (size_t i = 0; background->has[rank] && i < cells; i++) {
+        for (size_t i = 0; has[rank] && i < cells; i++) {
             const struct noise_rate *const own = rate_of(rates, rank, 0, 0) + i;
-            background->rates[i].per_s += share * own->per_s;
-            background->rates[i].stopped_ns_per_s += share * own->stopped_ns_per_s;
+            background[i].per_s += share * own->per_s;
+            background[i].stopped_ns_per_s += share * own->stopped_ns_per_s;
         }
+    return background;
 }
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
@@ -90,14 +88,14 @@ struct excess {
     double others_per_s, others_stopped; /* of the background */
 };
 
-static struct excess excess_of(const struct noise_rates *rates, const struct background *background,
+static struct excess excess_of(const struct noise_rates *rates, const struct noise_rate *background,
                                int rank, int visit, int first, int last)
 {
     struct excess sum = {0};
     for (int class = first; class <= last; class ++) {
         const struct noise_rate *const own = rate_of(rates, rank, visit, class);
         const struct noise_rate *const others =
-            &background->rates[(size_t)visit * NOISE_CLASSES + (size_t) class];
+            &background[(size_t)visit * NOISE_CLASSES + (size_t) class];
         sum.per_s += own->per_s;
         sum.stopped_ns_per_s += own->stopped_ns_per_s;
         sum.others_per_s += others->per_s;
@@ -108,7 +106,7 @@ static struct excess excess_of(const struct noise_rates *rates, const struct bac
 
 /* Fills in what visits say of a rank's stops beyond the background. False if these are below the
    threshold or MORE_MIN of the background. `values` has room for 3 values a visit. */
-static bool summarize(const struct noise_rates *rates, const struct background *background,
+static bool summarize(const struct noise_rates *rates, const struct noise_rate *background,
                       const struct noise_limits *limits, struct noise_uneven *made, double *values)
 {
     const size_t visits = (size_t)rates->visits;
@@ -157,7 +155,7 @@ static double spread_of(const struct noise_rates *rates, int class)
 
 /* Whether a rank surely has more stops of a class than the background: Student's interval of the
    visits' differences. `values` has room for a value a visit. */
-static bool has_more(const struct noise_rates *rates, const struct background *background,
+static bool has_more(const struct noise_rates *rates, const struct noise_rate *background,
                      double confidence, double spread, int rank, int class, double *values)
 {
     double mean = 0.0;
@@ -195,35 +193,35 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
     double spreads[NOISE_CLASSES], every_spread[NOISE_CLASSES];
     double *const values = bc_allocate(3 * (size_t)rates->visits, sizeof *values,
                                        "no memory for %d visits", rates->visits);
-    struct background background, of_every;
-    find_background(rates, &background);
-    find_background(&every, &of_every);
+    /* The same ranks: what has no period tells who is stopped for the shortest time. */
+    bool *const has = choose_ranks(rates);
+    struct noise_rate *const background = background_of(rates, has);
+    struct noise_rate *const of_every = background_of(&every, has);
     for (int class = 0; class < NOISE_CLASSES; class ++) {
         spreads[class] = spread_of(rates, class);
         every_spread[class] = spread_of(&every, class);
     }
     for (int rank = 0; rank < rates->ranks; rank++) {
         int first = NOISE_CLASSES;
-        for (int class = 0; !background.has[rank] && class <= NOISE_CLASSES; class ++) {
+        for (int class = 0; !has[rank] && class <= NOISE_CLASSES; class ++) {
             const bool more =
                 class < NOISE_CLASSES &&
-                has_more(rates, &background, confidence, spreads[class], rank, class, values) &&
-                has_more(&every, &of_every, confidence, every_spread[class], rank, class, values);
+                has_more(rates, background, confidence, spreads[class], rank, class, values) &&
+                has_more(&every, of_every, confidence, every_spread[class], rank, class, values);
             if (more && first == NOISE_CLASSES)
                 first = class;
             if (more || first == NOISE_CLASSES)
                 continue;
             struct noise_uneven made = {
                 .rank = rank, .first_class = first, .last_class = class - 1};
-            if (summarize(rates, &background, limits, &made, values))
+            if (summarize(rates, background, limits, &made, values))
                 add(found, &count, &made);
             first = NOISE_CLASSES;
         }
     }
-    free(background.has);
-    free(background.rates);
-    free(of_every.has);
-    free(of_every.rates);
+    free(has);
+    free(background);
+    free(of_every);
     free(values);
     return count;
 }

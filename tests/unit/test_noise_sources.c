@@ -243,6 +243,21 @@ static void no_clock(void **state)
     finds_none(waves);
 }
 
+/* The list of stops was full: of later visits nothing was watched. */
+static void a_clock_before_the_list_was_full(void **state)
+{
+    (void)state;
+    enum { WATCHED = 3 };
+    for (double at_s = 0.01; at_s < visit_begins_s[WATCHED - 1] + WATCHED_S; at_s += 0.02)
+        make(at_s, 200.0);
+    struct noise_stops seen = as_seen();
+    for (int visit = WATCHED; visit < VISITS; visit++)
+        seen.visits[visit] = (struct noise_watch){0};
+    assert_int_equal(noise_last_watched(&seen), WATCHED - 1);
+    assert_int_equal(noise_periods_find(&seen, ALPHA, found, source), 1);
+    assert_true(fabs(found[0].period_ns / 2e7 - 1.0) < 1e-3);
+}
+
 static void too_few_stops(void **state)
 {
     (void)state;
@@ -366,6 +381,30 @@ static void a_clock_that_one_rank_missed(void **state)
     free(named);
 }
 
+/* Another rank has a clock of its own and is stopped for longer, all stops counted. */
+static void beside_a_rank_with_a_clock(void **state)
+{
+    (void)state;
+    enum { RANKS = 2, MORE = 1 };
+    static struct noise_rate all[RANKS * ROWS * NOISE_CLASSES];
+    struct noise_uneven *named;
+    begin_ranks(RANKS);
+    add_rate(MORE, 200.0, 1e5, 0.0);
+    memcpy(all, rates, sizeof all);
+    for (int row = 0; row < ROWS; row++) {
+        struct noise_rate *const cell = &all[row * NOISE_CLASSES + noise_class_of(5000000)];
+        cell->per_s += 20.0;
+        cell->stopped_ns_per_s += 20.0 * 5e6;
+    }
+    assert_int_equal(
+        noise_uneven_find(
+            &(struct noise_rates){.rates = rates, .all_rates = all, .ranks = RANKS, .visits = ROWS},
+            &limits, &named),
+        1);
+    assert_int_equal(named[0].rank, MORE);
+    free(named);
+}
+
 static void one_rank_or_visit(void **state)
 {
     (void)state;
@@ -395,12 +434,20 @@ static void classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_alone),         cmocka_unit_test(a_daemon),
-        cmocka_unit_test(a_daemon_among_others), cmocka_unit_test(a_tick_among_others),
-        cmocka_unit_test(gaps_that_drift),       cmocka_unit_test(no_clock),
-        cmocka_unit_test(too_few_stops),         cmocka_unit_test(the_rank_that_has_more),
-        cmocka_unit_test(ranks_that_are_alike),  cmocka_unit_test(a_clock_that_one_rank_missed),
-        cmocka_unit_test(one_rank_or_visit),     cmocka_unit_test(classes),
+        cmocka_unit_test(a_clock_alone),
+        cmocka_unit_test(a_daemon),
+        cmocka_unit_test(a_daemon_among_others),
+        cmocka_unit_test(a_tick_among_others),
+        cmocka_unit_test(gaps_that_drift),
+        cmocka_unit_test(no_clock),
+        cmocka_unit_test(a_clock_before_the_list_was_full),
+        cmocka_unit_test(too_few_stops),
+        cmocka_unit_test(the_rank_that_has_more),
+        cmocka_unit_test(ranks_that_are_alike),
+        cmocka_unit_test(a_clock_that_one_rank_missed),
+        cmocka_unit_test(beside_a_rank_with_a_clock),
+        cmocka_unit_test(one_rank_or_visit),
+        cmocka_unit_test(classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
