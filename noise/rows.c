@@ -79,7 +79,8 @@ static enum bc_status status_of(const struct bc_run *run, const struct bc_summar
     const double precision = run->settings.precision_pct / 100.0;
     if (run->settings.samples > 0)
         return taken >= run->settings.samples * ranks ? BC_OK : BC_BUDGET;
-    return run->visits == 1 || bc_is_precise(summary, precision) ? BC_OK : BC_BUDGET;
+    return (run->visits == 1 && run->signal == 0) || bc_is_precise(summary, precision) ? BC_OK
+                                                                                       : BC_BUDGET;
 }
 
 static void set_ranks(struct noise_result *result, const int *ranks, int count)

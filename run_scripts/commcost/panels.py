@@ -66,7 +66,7 @@ class PanelData:
                           any(of_side and name not in of_side[0] for of_side in rows.values())]
         used = [(side, row) for side, of_side in rows.items() for row in self._usable(of_side)]
         used = self._preferred(self._kept(used))
-        if panel.largest or panel.smallest: # which sorts rows, but not panels
+        if panel.largest or panel.smallest:  # which sorts rows, but not panels
             pages = Labels(panel.pages, [row for _, row in used])
             self.pages = list(dict.fromkeys(pages.of(row) for _, row in used
                                             if is_number(row[panel.y]) and row.get("status") != "FAIL"))

@@ -6,12 +6,14 @@ turn, or on the rank that it leaves alone.
 """
 
 import math
+import os
+import re
 import statistics
 
 import pytest
 
 from disturbance import read_log
-from mpi_run import number, read, read_tsv
+from mpi_run import number, read, read_tsv, run_raw
 
 PROGRAM = "noise/noise"
 # Of what the library itself says.
@@ -52,6 +54,27 @@ def test_rows(rows_of):
     assert job["samples"] == str(2 * 10000)
     rows = rows_of(PROGRAM, "--samples=2000", "--per=rank", "--operations=barrier", "--visits=1", ranks=1)
     assert [row["ranks"] for row in of_scope(rows, "rank")] == ["0"]
+
+
+def test_samples_that_were_asked_for(rows_of):
+    """No more of them, whatever the visits; fewer, where the time is up first, aren't ok."""
+    ask = ["--operations=barrier", "--grain=0", "--visits=3"]
+    for samples, more, status in ((10000, [], "ok"), (100000000, ["--max-time=0.01"], "budget")):
+        rows = [row for row in rows_of(PROGRAM, f"--samples={samples}", *ask, *more)
+                if row["scope"] in ("job", "collective")]
+        assert {row["status"] for row in rows} == {status}
+        if status == "ok":
+            assert [row["samples"] for row in rows] == [str(2 * samples), str(samples)]
+
+
+def test_steps_that_all_have_stops(launcher, built):
+    """Two ranks that share a processor: in most barriers one of them waits for it."""
+    first = str(min(os.sched_getaffinity(0)))
+    done = run_raw(launcher, 2, ["taskset", "-c", first, built(PROGRAM), "--operations=barrier", "--grain=0",
+                                 "--max-time=0.1", "--visits=1"])
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^# warning: barrier, grain_us 0: the usual step takes \S+ us, the shortest \S+: "
+                     r"slowdown_pct is too low", done.stdout, re.M), done.stdout
 
 
 # ---- stops that are known ------------------------------------------------------------------------

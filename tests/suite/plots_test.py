@@ -266,6 +266,16 @@ class Tables:
         assert results.setting("linkmap_8.pairs", "highest") == "4"
         assert not os.path.exists(results.pictures / "linkmap_1048576.svg")
 
+    def test_sizes_in_their_order(self, results):
+        """Nodes are sorted by their times, panels aren't."""
+        rows = [linkmap_row("node", (f"n{i}", "NA"), size, time * (1 + i))
+                for size, time in ((8, 2.0), (64, 5.0), (1024, 9.0)) for i in range(2)]
+        results.write("result", "linkmap", tsv("linkmap", LINKMAP, rows))
+        results.plot("result")
+        texts = svg_texts(results.read("linkmap_time.svg"))
+        panels = [text for text in texts if text.startswith("messages of ")]
+        assert panels == [f"messages of {size} bytes" for size in (8, 64, 1024)]
+
     def test_heat_map_of_ways(self, results):
         """From the first node out, to it in; the median over launches; what failed has none."""
         rows = [row for row in LINKMAP_ROWS if row[3] == 1048576 and row[0] != "pair"]
