@@ -6,7 +6,7 @@
  *
  * The name is the program's, the row's keys that have a value, and the quantity without its unit;
  * blanks, equals signs, colons and slashes in it are underscores. It is the same in every launch on
- * the same hosts. Then come the value, its unit, and the ends of its interval, NA where it has
+ * the same hosts, but for keys that a launch finds out. Then come the value, its unit, and the ends of its interval, NA where it has
  * none. Quantities are the columns that are better less or more; one without a value has no line,
  * nor has a row of wrong data.
  */
