@@ -6,9 +6,9 @@
  *
  * The name is the program's, the row's keys that have a value, and the quantity without its unit;
  * blanks, equals signs, colons and slashes in it are underscores. It is the same in every launch on
- * the same hosts, but for keys that a launch finds out. Then come the value, its unit, and the ends of its interval, NA where it has
- * none. Quantities are the columns that are better less or more; one without a value has no line,
- * nor has a row of wrong data.
+ * the same hosts, but for keys that a launch finds out. Then come the value, its unit, and the ends
+ * of its interval, NA where it has none. Quantities are the columns that are better less or more;
+ * one without a value has no line, nor has a row of wrong data.
  */
 #ifndef COMMCOST_COMMON_RESULT_METRICS_H
 #define COMMCOST_COMMON_RESULT_METRICS_H
