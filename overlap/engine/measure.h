@@ -84,9 +84,9 @@ bool overlap_parameters_complete(void *state, struct bc_error *error);
 /* What the rows of a run share. */
 struct overlap_state {
     struct overlap_parameters parameters; /* first: the frame reads the options into it */
-    bool shrunk;                          /* on rank 0: memory lowered the default max_elements */
-    bool lacks_persistent;                /* on rank 0: rows of that form are left out */
-    bool cuts_too_fine;                   /* on rank 0: see overlap_probe */
+    const char *obstacle;  /* on rank 0: what the default max_elements didn't fit into; or NULL */
+    bool lacks_persistent; /* on rank 0: rows of that form are left out */
+    bool cuts_too_fine;    /* on rank 0: see overlap_probe */
     const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
                                  NULL: --test-calls does */
     int64_t max_parts;        /* the max number of parts that the option asks for */

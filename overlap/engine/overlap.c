@@ -9,6 +9,11 @@
 /* The time-driven model looks for its size no longer than this. */
 #define GROWTH_S 2.0
 
+/* Sizes of a run with defaults need no larger buffers on a rank, so that on many ranks an operation
+   with a block for each other one takes no more than about a tenth of a second of a node's network.
+ */
+#define DEFAULT_BUFFER_BYTES (64.0 * 1048576.0)
+
 /* A warning says so if the work's rate drifted by more than this. */
 #define DRIFT_WARNING_PCT 5.0
 
@@ -44,9 +49,26 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
 {
     const struct overlap_shape shape = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
-    if (overlap_bytes(p->kind, &shape) > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
+    const bool asked =
+        elements <= p->min_elements || bc_option_given(&run->options, "max-num-elts");
+    const double bytes = overlap_bytes(p->kind, &shape);
+    if (bytes > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
-    return overlap_can_start(p->kind, &shape) ? NULL : "what this MPI library can count";
+    if (!overlap_can_start(p->kind, &shape))
+        return "what this MPI library can count";
+    return !asked && bytes > DEFAULT_BUFFER_BYTES ? "the 64 MiB that a rank takes by default"
+                                                  : NULL;
+}
+
+/* The largest power of two that fits, or the fewest elements if only these do. */
+static int64_t largest_that_fits(const struct overlap_parameters *p, const struct bc_run *run)
+{
+    int64_t max = 1;
+    while (max <= p->max_elements / 2 && what_is_too_small(p, run, 2 * max) == NULL)
+        max *= 2;
+    return max < p->min_elements && what_is_too_small(p, run, p->min_elements) == NULL
+               ? p->min_elements
+               : max;
 }
 
 static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
@@ -63,13 +85,10 @@ static bool fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
     const char *const obstacle = what_is_too_small(p, run, p->max_elements);
     if (obstacle == NULL)
         return true;
-    /* The largest power of two that fits is what would do. */
-    int64_t max = 1;
-    while (max <= p->max_elements / 2 && what_is_too_small(p, run, 2 * max) == NULL)
-        max *= 2;
+    const int64_t max = largest_that_fits(p, run);
     if (!bc_option_given(&run->options, "max-num-elts") && max >= p->min_elements) {
+        overlap->obstacle = what_is_too_small(p, run, 2 * max);
         p->max_elements = max;
-        overlap->shrunk = true;
         return true;
     }
     return bc_error_set(
@@ -252,11 +271,11 @@ void overlap_open(void *state, struct bc_run *run)
     if (overlap->parameters.kind->describe != NULL)
         overlap->parameters.kind->describe(run);
     bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
-    if (overlap->shrunk)
+    if (overlap->obstacle != NULL)
         bc_output_remark(run->output, "note",
-                         "the largest size is %lld elements: more do not fit into memory or into "
-                         "what this MPI library can count",
-                         (long long)overlap->parameters.max_elements);
+                         "the largest size is %lld elements: with %d ranks more do not fit into %s",
+                         (long long)overlap->parameters.max_elements, run->job.ranks,
+                         overlap->obstacle);
     if (overlap->lacks_persistent)
         bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
                          overlap->parameters.kind->persistent_function == NULL

@@ -28,7 +28,8 @@ What to run
                         overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages
                         overlap_isend_sweep and so on, overlap_halo_sweep, msgrate,
                         msgrate_rma, pingpong, syncbench, halo, mpi_overhead,
-                        monitor_overhead. Groups: overlap, rate, monitor, all
+                        monitor_overhead, noise, linkmap. Groups: overlap, rate,
+                        monitor, all
   --runs=N              launches of each (default: 6, from which on there are
                         intervals over launches; with --quick 1). A comparison of
                         two versions wants 10

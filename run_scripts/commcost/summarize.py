@@ -22,11 +22,15 @@ HEADER = ("benchmark", "key", "quantity", "unit", "median", "lo", "hi", "min", "
 
 def rows_of(launches):
     """The rows of the summary, as lists of numbers (None: NA) and texts. The interval is that of
-    the median over launches; there is none with fewer than six."""
+    the median over launches; there is none with fewer than six. A quantity that a row never has is
+    left out where it has others."""
+    measured = {(series.schema, series.keys): False for series in launches.series.values()}
+    for series in launches.series.values():
+        measured[series.schema, series.keys] |= bool(launches.values(series, 0).values)
     rows = []
     for series in launches.series.values():
         values = launches.values(series, 0)
-        if not values.launches:
+        if not values.launches or not values.values and measured[series.schema, series.keys]:
             continue
         interval = rank_test.median_interval(values.values, CONFIDENCE) or (None, None)
         # A blank tells words apart, so there is none in a value.

@@ -117,6 +117,16 @@ def test_all_benchmarks(summary):
         ("other", "pattern=MPI_Send", "avail(%)", "%", "99.0000", "1", "ok")]
 
 
+def test_quantities_that_a_row_never_has(summary):
+    """They are left out where the row has another one, and kept where wrong data leave none."""
+    launches(summary, ["NA", "NA"])
+    assert [row["quantity"] for row in read_tsv(summary.text()[0])] == ["rate_per_s"]
+    launches(summary, [1, 2], status="FAIL")
+    assert [(row["quantity"], row["median"], row["status"])
+            for row in read_tsv(summary.text()[0])] == [("time_us", "NA", "FAIL"),
+                                                        ("rate_per_s", "NA", "FAIL")]
+
+
 def test_decimal_comma(summary):
     launches(summary, [1.5, 2.5])
     point, comma = summary.text()[0], summary.text("--decimal=,")[0]

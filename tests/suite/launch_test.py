@@ -18,8 +18,8 @@ from readers import in_pandas_and_r
 SMALL = ["--options=all: --max-time=0.02",
          "--options=pingpong: --patterns=put,MPISend --max-ndata=8 --coarray-sync=all",
          "--options=mpi_overhead: --msgsize=0,1K"]
-CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead", "--runs=2", *SMALL]
-ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4}
+CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead,linkmap", "--runs=2", *SMALL]
+ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4, "linkmap": 6}
 
 
 def call(words, environment=None, timeout_s=120):
@@ -93,11 +93,26 @@ class Mpirun:
 
     def test_suite(self, suite, kind):
         done = suite.run(f"--launcher={kind}")
-        assert "6 of 6 launches" in done.stderr
+        assert "8 of 8 launches" in done.stderr
         assert "# nodes: 1\n" in suite.check()
         as_root = kind == "openmpi" and os.geteuid() == 0
         assert ("--allow-run-as-root" in suite.of_suite("plan.tsv")) == as_root
         assert ("MPI" if kind == "openmpi" else "HYDRA") in suite.of_suite("versions")
+
+    def test_noise(self, suite):
+        """Launches don't find the same sources; the summary has what all have."""
+        done = call([*suite.line, "--runs=2", "--benchmarks=noise", "--ranks=2",
+                     "--options=noise: --max-time=0.05"])
+        assert done.returncode == 0, done.stderr
+        rows = [row for row in read_tsv(read(suite.results / "summary.tsv"))
+                if "scope=source" not in row["key"]]
+        found = {(row["key"].split()[0], row["quantity"]) for row in rows}
+        assert found == {(f"scope={scope}", quantity) for scope, quantities in (
+            ("job", ("stops_per_s", "stop_us", "stopped_pct")),
+            ("host", ("stops_per_s", "stop_us", "stopped_pct")),
+            ("collective", ("step_us", "slowdown_pct"))) for quantity in quantities}
+        assert {row["launches"] for row in rows} == {"2"}
+        assert "NA" not in {row["median"] for row in rows}
 
     def test_failure(self, suite):
         """Wrong usage of a program is a failed launch."""
@@ -226,7 +241,7 @@ class Slurm:
         slurm("scancel", "--signal=USR1", "--batch", job)
         log = self.assert_completed(suite, slurm, job, "1")
         assert "Ended by SIGUSR1" in log
-        assert "6 of 6 launches" in log
+        assert "8 of 8 launches" in log
         after = first.stat()
         assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
         suite.check()

@@ -92,8 +92,8 @@ class Plan:
             assert "-np 6 " in plan["overlap_halo_sweep"]
 
     def test_quick_is_quick(self):
-        """All of it is at most 123 s on two cores."""
-        assert sum(entry.seconds for entry in read_list(quick=True)) <= 123
+        """All of it is at most 130 s on two cores: with the build, three minutes."""
+        assert sum(entry.seconds for entry in read_list(quick=True)) <= 130
 
     def test_groups_and_names(self, suite):
         for choice, names in (("msgrate", ["msgrate"]),
