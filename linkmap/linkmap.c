@@ -9,6 +9,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "linkmap/rows.h"
+#include "linkmap/times.h"
 #include "linkmap/tournament.h"
 
 #include <errno.h>

@@ -2,7 +2,8 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/result/text.h"
+#include "linkmap/times.h"
+#include "linkmap/wrong.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,115 +50,7 @@ void linkmap_point_name(const struct linkmap_state *state, int point, char name[
         snprintf(name, BC_CELL_LENGTH, "%.*s", BC_CELL_LENGTH - 1, place->host);
 }
 
-/* ---- what visits said ------------------------------------------------------------------------ */
-
-double *linkmap_medians(const struct linkmap_row *row, int points, int visit, int way)
-{
-    return row->medians_ns + ((size_t)visit * LINKMAP_WAYS + (size_t)way) * (size_t)points;
-}
-
-/* Room for what visits say of each way. */
-static void allocate_values(const struct linkmap_row *row, double *values[LINKMAP_WAYS])
-{
-    for (int way = 0; way < LINKMAP_WAYS; way++)
-        values[way] =
-            bc_allocate((size_t)row->links.visits, sizeof *values[way], "no memory for a row");
-}
-
-static void free_values(double *values[LINKMAP_WAYS])
-{
-    for (int way = 0; way < LINKMAP_WAYS; way++)
-        free(values[way]);
-}
-
-/* What each visit says of a point: the median of its links. Rank 0. */
-static void list_of_point(const struct linkmap_row *row, int points, int way, int point,
-                          double *values)
-{
-    for (int i = 0; i < row->links.visits; i++)
-        values[i] = linkmap_medians(row, points, i, way)[point];
-}
-
-/* What each visit says of all points: the median of their medians. Rank 0. */
-static void list_of_all(const struct linkmap_row *row, int points, int way, double *values)
-{
-    double *const of_visit = bc_allocate((size_t)points, sizeof *of_visit, "no memory for a row");
-    for (int i = 0; i < row->links.visits; i++) {
-        memcpy(of_visit, linkmap_medians(row, points, i, way), (size_t)points * sizeof *of_visit);
-        values[i] = bc_median(of_visit, (size_t)points);
-    }
-    free(of_visit);
-}
-
-static struct bc_summary summary_of(const struct linkmap_state *state, double *values, int visits)
-{
-    return linkmap_over_visits(values, (size_t)visits, state->points.estimator,
-                               state->run->settings.confidence_pct / 100.0);
-}
-
-bool linkmap_is_precise(const void *state, const void *key, const void *memory)
-{
-    (void)key;
-    const struct linkmap_state *const linkmap = state;
-    const struct linkmap_row *const row = memory;
-    const double precision = linkmap->run->settings.precision_pct / 100.0;
-    bool precise = true;
-    double *values[LINKMAP_WAYS];
-    allocate_values(row, values);
-    for (int way = 0; way < LINKMAP_WAYS; way++) {
-        list_of_all(row, linkmap->points.count, way, values[way]);
-        const struct bc_summary ns = summary_of(linkmap, values[way], row->links.visits);
-        precise = precise && bc_is_precise(&ns, precision);
-    }
-    free_values(values);
-    return precise;
-}
-
 /* ---- a result -------------------------------------------------------------------------------- */
-
-/* What a time is as a bandwidth, its interval too. */
-static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
-{
-    const double mb = 1e9 * bytes / 1048576.0;
-    struct bc_summary made = ns;
-    made.value = mb / ns.value;
-    /* A time that may be as short as none bounds no bandwidth. */
-    made.interval =
-        (struct bc_interval){mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN};
-    return made;
-}
-
-/* Writes what visits said to the file of --dump-samples. Rank 0. */
-static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
-{
-    struct bc_samples samples = {0};
-    if (run->dump == NULL)
-        return;
-    for (int i = 0; i < visits; i++) {
-        bc_samples_begin_visit(&samples);
-        bc_samples_append(&samples, &values[i], 1, 0);
-    }
-    bc_run_dump(run, name, &samples, 0);
-    bc_samples_free(&samples);
-}
-
-/* Sets the times of a result from what visits said of each way, which may be reordered. */
-static void set_times(const struct linkmap_state *state, const struct linkmap_row *row,
-                      struct linkmap_result *result, double *const values[LINKMAP_WAYS])
-{
-    static const char *const names[LINKMAP_WAYS] = {"out", "in"};
-    const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
-    const int ways = row->links.one_way ? LINKMAP_WAYS : 1;
-    result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = none;
-    for (int way = 0; way < ways; way++) {
-        dump(state->run, row->links.one_way ? names[way] : "time", values[way], row->links.visits);
-        const struct bc_summary ns = summary_of(state, values[way], row->links.visits);
-        if (row->links.one_way)
-            result->ways[way] = bandwidth_of(ns, row->links.bytes);
-        else
-            result->time = ns;
-    }
-}
 
 /* What all rows of a size have. */
 static void begin_result(const struct linkmap_state *state, const struct linkmap_row *row,
@@ -173,44 +66,6 @@ static void begin_result(const struct linkmap_state *state, const struct linkmap
     result->group = BC_NO_INT;
     result->outcome =
         (struct bc_outcome){presence->visits, presence->lost_pct, samples, row->status, BC_NO_INT};
-}
-
-static void set_of_point(const struct linkmap_state *state, const struct linkmap_row *row,
-                         int point, struct linkmap_result *result)
-{
-    double *values[LINKMAP_WAYS];
-    allocate_values(row, values);
-    for (int way = 0; way < LINKMAP_WAYS; way++)
-        list_of_point(row, state->points.count, way, point, values[way]);
-    set_times(state, row, result, values);
-    free_values(values);
-}
-
-static void set_of_all(const struct linkmap_state *state, const struct linkmap_row *row,
-                       struct linkmap_result *result)
-{
-    double *values[LINKMAP_WAYS];
-    allocate_values(row, values);
-    for (int way = 0; way < LINKMAP_WAYS; way++)
-        list_of_all(row, state->points.count, way, values[way]);
-    set_times(state, row, result, values);
-    free_values(values);
-}
-
-static int slowest_point(const struct linkmap_state *state, const struct linkmap_row *row)
-{
-    int slowest = 0;
-    double max_ns = 0.0, *values[LINKMAP_WAYS];
-    allocate_values(row, values);
-    for (int i = 0; i < state->points.count; i++)
-        for (int way = 0; way < LINKMAP_WAYS; way++) {
-            list_of_point(row, state->points.count, way, i, values[way]);
-            const double ns = bc_median(values[way], (size_t)row->links.visits);
-            slowest = ns > max_ns ? i : slowest;
-            max_ns = fmax(max_ns, ns);
-        }
-    free_values(values);
-    return slowest;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
@@ -282,54 +137,6 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
                          row->links.bytes, left);
 }
 
-/* ---- wrong data ------------------------------------------------------------------------------ */
-
-/* Brings what is known of each point's wrong data to rank 0. Collective over the points. */
-static void gather_wrong(const struct linkmap_state *state, struct linkmap_row *row)
-{
-    const struct linkmap_points *const points = &state->points;
-    struct linkmap_wrong own = {0};
-    for (int i = 0; row->links.wrong != NULL && i < points->count; i++)
-        if (row->links.wrong[i] > 0 && own.links++ < LINKMAP_WRONG_SHOWN)
-            own.partners[own.links - 1] = i;
-    if (points->own == 0)
-        row->wrong = bc_allocate((size_t)points->count, sizeof *row->wrong, "no memory for checks");
-    BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, row->wrong, (int)sizeof own, MPI_BYTE, 0,
-                      points->comm));
-}
-
-/* Names the first links over which wrong data came. Rank 0. */
-static void warn_of_wrong(const struct linkmap_state *state, const struct linkmap_row *row)
-{
-    enum { SHOWN = 8 };
-    struct bc_text named = {0};
-    int64_t ends = 0;
-    int shown = 0;
-    for (int i = 0; i < state->points.count; i++) {
-        const struct linkmap_wrong *const wrong = &row->wrong[i];
-        ends += wrong->links;
-        for (int k = 0; k < wrong->links && k < LINKMAP_WRONG_SHOWN; k++) {
-            char a[BC_CELL_LENGTH], b[BC_CELL_LENGTH];
-            if (wrong->partners[k] < i || shown == SHOWN)
-                continue;
-            linkmap_point_name(state, i, a);
-            linkmap_point_name(state, wrong->partners[k], b);
-            bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", a, b);
-        }
-    }
-    if (ends > 0)
-        bc_output_remark(state->run->output, "warning",
-                         "%d bytes: wrong data over %lld link%s: %s%s", row->links.bytes,
-                         (long long)(ends / 2), ends == 2 ? "" : "s", named.start,
-                         ends / 2 > shown ? ", and others" : "");
-    free(named.start);
-}
-
-static bool has_wrong(const struct linkmap_row *row, int point)
-{
-    return row->wrong != NULL && row->wrong[point].links > 0;
-}
-
 /* ---- rows after the first -------------------------------------------------------------------- */
 
 /* The pair after the last one that has a row. False if there is none. Points only. */
@@ -373,9 +180,9 @@ static void follow_point(struct linkmap_state *state, const struct linkmap_row *
     struct linkmap_place *const place = &state->places[point];
     begin_result(state, row, state->per_rank ? "rank" : "node", result);
     linkmap_point_name(state, point, result->a);
-    set_of_point(state, row, point, result);
+    linkmap_set_point_times(state, row, point, result);
     result->outcome.slowest_rank = place->rank;
-    if (has_wrong(row, point))
+    if (linkmap_has_wrong(row, point))
         result->outcome.status = BC_FAIL;
     if (!row->is_judged)
         return;
@@ -423,17 +230,10 @@ static void fetch_links(const struct linkmap_state *state, struct linkmap_row *r
 static void set_pair(const struct linkmap_state *state, const struct linkmap_row *row,
                      struct linkmap_result *result)
 {
-    struct linkmap_links links = row->links;
-    double *values[LINKMAP_WAYS];
-    links.times_ns = row->fetched_ns;
-    allocate_values(row, values);
-    for (int way = 0; way < LINKMAP_WAYS; way++)
-        linkmap_times(&links, &state->points, (enum linkmap_way)way, row->to, values[way]);
     begin_result(state, row, "pair", result);
     linkmap_point_name(state, row->from, result->a);
     linkmap_point_name(state, row->to, result->b);
-    set_times(state, row, result, values);
-    free_values(values);
+    linkmap_set_link_times(state, row, result);
     result->outcome.slowest_rank = state->places[row->from].rank;
     if (row->links.wrong != NULL && row->fetched_wrong[row->to] > 0)
         result->outcome.status = BC_FAIL;
@@ -481,12 +281,18 @@ bool linkmap_follow(void *state, const void *key, void *memory, void *result)
 
 /* ---- the first row --------------------------------------------------------------------------- */
 
+bool linkmap_is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return linkmap_all_is_precise(state, row);
+}
+
 /* How the rows of the size ended; rank 0. One visit is what was asked for, and has no interval that
    could be precise. */
 static enum bc_status status_of(const struct linkmap_state *state, const struct linkmap_row *row)
 {
     const struct bc_run *const run = state->run;
-    return run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(state, NULL, row)
+    return run->settings.samples > 0 || run->visits == 1 || linkmap_all_is_precise(state, row)
                ? BC_OK
                : BC_BUDGET;
 }
@@ -503,7 +309,7 @@ void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
     if (row->is_judged)
         judge(linkmap, row);
     if (is_point(linkmap) && run->settings.check)
-        gather_wrong(linkmap, row);
+        linkmap_gather_wrong(linkmap, row);
     row->from = -1;
     row->to = linkmap->points.count;
     row->further = count_further(linkmap, row);
@@ -511,13 +317,12 @@ void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
         return;
     row->status = status_of(linkmap, row);
     begin_result(linkmap, row, "whole", result);
-    set_of_all(linkmap, row, result);
-    result->outcome.slowest_rank = linkmap->places[slowest_point(linkmap, row)].rank;
-    for (int i = 0; i < linkmap->points.count; i++)
-        if (has_wrong(row, i))
-            result->outcome.status = BC_FAIL;
+    linkmap_set_all_times(linkmap, row, result);
+    result->outcome.slowest_rank = linkmap->places[linkmap_slowest_point(linkmap, row)].rank;
+    if (linkmap_has_any_wrong(linkmap, row))
+        result->outcome.status = BC_FAIL;
     if (row->wrong != NULL)
-        warn_of_wrong(linkmap, row);
+        linkmap_warn_of_wrong(linkmap, row);
     if (row->is_judged) {
         result->verdict = whole_verdict(row);
         note_verdicts(linkmap, row);

@@ -61,9 +61,6 @@ extern const struct bc_column linkmap_columns[LINKMAP_COLUMNS];
 /* The name of a point in a result, HOST or HOST:RANK, cut to a cell. Rank 0. */
 void linkmap_point_name(const struct linkmap_state *state, int point, char name[BC_CELL_LENGTH]);
 
-/* The place of a visit's medians of one way in `medians_ns`; rank 0. */
-double *linkmap_medians(const struct linkmap_row *row, int points, int visit, int way);
-
 /* Members of struct bc_benchmark. */
 bool linkmap_is_precise(const void *state, const void *key, const void *row);
 void linkmap_conclude(void *state, const void *key, void *row, void *result);
