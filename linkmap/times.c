@@ -1,5 +1,7 @@
 #include "linkmap/times.h"
 
+#include "common/mpi/mpi_check.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
