@@ -50,6 +50,19 @@ def test_two_ranks(rows_of):
     assert (pair["out_mbs"], pair["in_mbs"]) == (second["in_mbs"], second["out_mbs"])
 
 
+def test_a_time_that_may_be_none(start, built):
+    """Where the first visit was much slower than the other two, the interval of a time reaches down to
+    0, and that of its bandwidth has no upper end."""
+    done = start(PROGRAM, "--sizes=64K", "--visits=3", "--samples=3", "--max-time=20", LINK_US=1000,
+                 EXTRA_US=50000, SLOW_LINKS="0>1,1>0", EXTRA_MESSAGES=4,
+                 LD_PRELOAD=built("tests/end_to_end/libslowlinks.so"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for row in read_tsv(done.stdout):
+        for way in ("out", "in"):
+            assert 0 < number(row[f"{way}_lo_mbs"]) <= number(row[f"{way}_mbs"])
+            assert row[f"{way}_hi_mbs"] == "NA"
+
+
 def test_data(start, built):
     done = start(PROGRAM, "--check", "--sizes=1,64K", *ONCE)
     assert done.returncode == 0, done.stdout

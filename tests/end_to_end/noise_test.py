@@ -9,11 +9,14 @@ import math
 import os
 import re
 import statistics
+import subprocess
+import time
 
 import pytest
 
 from disturbance import read_log
 from mpi_run import number, read, read_tsv, run_raw
+from processes import wait_for
 
 PROGRAM = "noise/noise"
 # Of what the library itself says.
@@ -65,6 +68,22 @@ def test_samples_that_were_asked_for(rows_of):
         assert {row["status"] for row in rows} == {status}
         if status == "ok":
             assert [row["samples"] for row in rows] == [str(2 * samples), str(samples)]
+
+
+def test_a_signal_in_the_only_visit(launcher, built, tmp_path):
+    """Of a minute of quanta only a part was watched, so that no row is ok; the run ends soon."""
+    path = tmp_path / "noise.tsv"
+    words = [built(PROGRAM), "--visits=1", "--max-time=6", f"--output={path}"]
+    with subprocess.Popen(launcher.line(2, {}, words), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as job:
+        assert wait_for(lambda: path.exists() and "\nscope" in path.read_text())
+        time.sleep(1.0)
+        subprocess.run(["pkill", "-TERM", "-f", "^" + words[0]], check=True)
+        job.communicate(timeout=30)
+    assert job.returncode == 1
+    text = path.read_text()
+    assert "# warning: interrupted by SIGTERM\n" in text
+    assert {row["status"] for row in read_tsv(text)} == {"budget"}
 
 
 def test_steps_that_all_have_stops(launcher, built):

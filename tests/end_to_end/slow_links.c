@@ -1,11 +1,11 @@
 /*
  * Links of known times between made-up nodes: preloaded, each MPI_Send of a rank first sleeps for
  * LINK_US, and a message of EXTRA_BYTES or more for EXTRA_US longer if SLOW_LINKS has that link:
- * "0>2,2>0". A rank's node has the name "host" and the character of NODES at its place ("0123":
- * each rank has a node of its own); with ALONE set no two ranks share memory. What MPI_Sendrecv
- * brings is wrong at its end over the links that CORRUPT has, written as SLOW_LINKS; "all": over
- * all. The signal SIGNAL (a number) comes to rank 1 with its message number SIGNAL_AT, counted
- * from 1.
+ * "0>2,2>0"; with EXTRA_MESSAGES only the first so many messages of the rank. A rank's node has the
+ * name "host" and the character of NODES at its place ("0123": each rank has a node of its own);
+ * with ALONE set no two ranks share memory. What MPI_Sendrecv brings is wrong at its end over the
+ * links that CORRUPT has, written as SLOW_LINKS; "all": over all. The signal SIGNAL (a number)
+ * comes to rank 1 with its message number SIGNAL_AT, counted from 1.
  */
 #include <mpi.h>
 
@@ -69,13 +69,19 @@ static void signal_in_time(void)
         (void)raise((int)number_of("SIGNAL"));
 }
 
+static int is_early(void)
+{
+    static int messages;
+    return getenv("EXTRA_MESSAGES") == NULL || ++messages <= (int)number_of("EXTRA_MESSAGES");
+}
+
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     const int to = world_rank_of(comm, dest);
     signal_in_time();
-    const int is_long = (double)count >= number_of("EXTRA_BYTES");
-    sleep_us(number_of("LINK_US") +
-             (is_long && has_link("SLOW_LINKS", world_rank(), to) ? number_of("EXTRA_US") : 0.0));
+    const int is_slow = (double)count >= number_of("EXTRA_BYTES") && is_early() &&
+                        has_link("SLOW_LINKS", world_rank(), to);
+    sleep_us(number_of("LINK_US") + (is_slow ? number_of("EXTRA_US") : 0.0));
     return PMPI_Send(buf, count, datatype, dest, tag, comm);
 }
 
