@@ -25,6 +25,10 @@
 #define BLOCK_NS 4e6
 enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 
+/* The next block of steps is no more than so many times as long as all before: the first ones may
+   be short where those to come wait for a processor. */
+#define BLOCK_GROWTH 8.0
+
 /* The clock that ranks share is first measured for this long. */
 #define SHARED_CLOCK_S 0.3
 
@@ -215,9 +219,11 @@ static int64_t next_block(const struct noise_state *noise, const struct tally *t
     int64_t next = 1;
     if (tally->count > 0 && (left_ns <= 0.0 || bc_signals_noted() != 0))
         next = 0;
-    else if (tally->count > 0) /* No longer than the time that is left. */
-        next = (int64_t)fmax(1.0,
-                             fmin(noise->block, left_ns * (double)tally->count / tally->total_ns));
+    else if (tally->count > 0) { /* No longer than the time that is left. */
+        const double fitting = left_ns * (double)tally->count / tally->total_ns;
+        next = (int64_t)fmax(
+            1.0, fmin(noise->block, fmin(fitting, BLOCK_GROWTH * (double)tally->count)));
+    }
     if (asked > 0 && asked - tally->count < next)
         next = asked - tally->count;
     bc_harness_bcast(&next, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
