@@ -419,16 +419,20 @@ def slow_links(facts):
 # ---- noise ---------------------------------------------------------------------------------------
 
 def what_stops_ranks(facts):
-    """For how much of the time ranks are stopped, and by what."""
+    """For how much of the time ranks are stopped, and by which sources that half of the launches name,
+    or more: what one launch of several names is a disturbance that passed."""
     whole = facts.measured("noise", "stopped_pct", scope="job")
     if not whole:
         return []
     row, stopped = whole[0]
-    sources = facts.measured("noise", "stopped_pct", scope="source")
+    found = facts.measured("noise", "stopped_pct", scope="source")
+    sources = [pair for pair in found if 2 * len(pair[0].launches) >= len(row.launches)]
     sources.sort(key=lambda pair: -pair[1].value)
     named = listed([source_text(source) for source, _ in sources], NAMES)
+    if not named:
+        named = "no source stands out" + (" in half of the launches" if found else "")
     return [Finding(f"Processes are stopped for {stopped.told('%')} of the time"
-                    + (f": {named}." if named else "; no source stands out."),
+                    f"{':' if sources else ';'} {named}.",
                     (row, *(source for source, _ in sources)))]
 
 

@@ -225,6 +225,20 @@ def test_noise(facts):
     assert not findings.slowed_down(quiet)
 
 
+@pytest.mark.parametrize("with_source, said", [
+    (3, ": rank 1 30.0 times a second more often than others for 100 µs."),
+    (2, "; no source stands out in half of the launches."), (0, "; no source stands out.")])
+def test_sources_of_some_launches(facts, with_source, said):
+    """What fewer than half of six launches name says little of the next one."""
+    job = noise("job", stopped_pct=1.5)
+    source = noise("source", ranks="1", source="irregular", about="66us", stops_per_s=30, stop_us=100,
+                   stopped_pct=0.3)
+    results = facts(noise=("noise", NOISE, [[job] + [source] * (launch < with_source)
+                                            for launch in range(6)]))
+    text, = said_of(findings.what_stops_ranks, results)
+    assert text.endswith(f"of the time{said}")
+
+
 LINKS = ("scope a b nbytes time_us time_lo_us time_hi_us out_mbs in_mbs alone_pct verdict group "
          "status").split()
 
