@@ -9,6 +9,7 @@ must go; and 1,024 ranks, which must be at work soon."""
 import math
 import os
 import random
+import re
 import typing
 
 import pytest
@@ -127,6 +128,15 @@ def test_fault(simulator, say, full, record, fault):
     right = int(sum(trial.right for trial in judged))
     say(f"{fault}: {right} of {len(judged)} right")
     assert right >= ((MIN_QUIET if fault == NONE else MIN_RIGHT) if full else QUICK_RIGHT)
+
+
+@pytest.mark.parametrize("network, sizes", [(networks.torus((4, 4, 1)), [SMALL]), (networks.fat_tree(4), [])],
+                         ids=["torus", "fat tree"])
+def test_how_coarse(simulator, network, sizes):
+    """A note says of which sizes routes differ so much that a slow link among them is hardly seen."""
+    job = run(simulator, network, "1,0.05,200,20", ["--visits=3"])
+    found = re.findall(r"^# note: (\d+) bytes: links differ by so much", job.text, re.M)
+    assert [int(size) for size in found] == sizes
 
 
 SLOW = [("torus", lambda **slow: networks.torus((4, 8, 8), **slow), networks.cable_name(0, 4)),
