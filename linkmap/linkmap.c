@@ -279,7 +279,7 @@ static void note_medians(const struct block *block, int rounds)
         struct bc_text line = {0};
         for (int i = first; i < points && i < first + POINTS_A_LINE; i++) {
             char name[BC_CELL_LENGTH];
-            linkmap_point_name(linkmap, i, name);
+            linkmap_place_name(&linkmap->places[i], linkmap->names_ranks, name);
             bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", name,
                            linkmap_medians(row, points, visit, LINKMAP_OUT)[i] * 1e-3);
             if (row->links.one_way)

@@ -72,3 +72,12 @@ struct linkmap_place *linkmap_places_gather(const struct linkmap_points *points,
     free(all);
     return places;
 }
+
+void linkmap_place_name(const struct linkmap_place *place, bool with_rank,
+                        char name[BC_CELL_LENGTH])
+{
+    if (with_rank)
+        snprintf(name, BC_CELL_LENGTH, "%.50s:%d", place->host, place->rank);
+    else
+        snprintf(name, BC_CELL_LENGTH, "%.*s", BC_CELL_LENGTH - 1, place->host);
+}

@@ -4,6 +4,7 @@
 #ifndef COMMCOST_LINKMAP_PLACES_H
 #define COMMCOST_LINKMAP_PLACES_H
 
+#include "common/result/output.h"
 #include "linkmap/links.h"
 
 enum { LINKMAP_HOST_LENGTH = 256 };
@@ -22,5 +23,9 @@ struct linkmap_place {
    a host's name. Collective over points->comm. */
 struct linkmap_place *linkmap_places_gather(const struct linkmap_points *points, int rank,
                                             bool *names_repeat);
+
+/* What a place is called in a result, HOST or HOST:RANK, cut to a cell. Local. */
+void linkmap_place_name(const struct linkmap_place *place, bool with_rank,
+                        char name[BC_CELL_LENGTH]);
 
 #endif

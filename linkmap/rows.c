@@ -41,15 +41,6 @@ const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
 
 static bool is_point(const struct linkmap_state *state) { return state->points.own >= 0; }
 
-void linkmap_point_name(const struct linkmap_state *state, int point, char name[BC_CELL_LENGTH])
-{
-    const struct linkmap_place *const place = &state->places[point];
-    if (state->names_ranks)
-        snprintf(name, BC_CELL_LENGTH, "%.50s:%d", place->host, place->rank);
-    else
-        snprintf(name, BC_CELL_LENGTH, "%.*s", BC_CELL_LENGTH - 1, place->host);
-}
-
 /* ---- a result -------------------------------------------------------------------------------- */
 
 /* What all rows of a size have. */
@@ -137,6 +128,11 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
                          row->links.bytes, left);
 }
 
+static void set_name(const struct linkmap_state *state, int point, char name[BC_CELL_LENGTH])
+{
+    linkmap_place_name(&state->places[point], state->names_ranks, name);
+}
+
 /* ---- rows after the first -------------------------------------------------------------------- */
 
 /* The pair after the last one that has a row. False if there is none. Points only. */
@@ -179,7 +175,7 @@ static void follow_point(struct linkmap_state *state, const struct linkmap_row *
 {
     struct linkmap_place *const place = &state->places[point];
     begin_result(state, row, state->per_rank ? "rank" : "node", result);
-    linkmap_point_name(state, point, result->a);
+    set_name(state, point, result->a);
     linkmap_set_point_times(state, row, point, result);
     result->outcome.slowest_rank = place->rank;
     if (linkmap_has_wrong(row, point))
@@ -231,8 +227,8 @@ static void set_pair(const struct linkmap_state *state, const struct linkmap_row
                      struct linkmap_result *result)
 {
     begin_result(state, row, "pair", result);
-    linkmap_point_name(state, row->from, result->a);
-    linkmap_point_name(state, row->to, result->b);
+    set_name(state, row->from, result->a);
+    set_name(state, row->to, result->b);
     linkmap_set_link_times(state, row, result);
     result->outcome.slowest_rank = state->places[row->from].rank;
     if (row->links.wrong != NULL && row->fetched_wrong[row->to] > 0)

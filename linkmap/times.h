@@ -5,7 +5,7 @@
 #ifndef COMMCOST_LINKMAP_TIMES_H
 #define COMMCOST_LINKMAP_TIMES_H
 
-#include "linkmap/rows.h"
+#include "linkmap/state.h"
 
 /* The place of a visit's medians of one way, by point, in `medians_ns`. */
 double *linkmap_medians(const struct linkmap_row *row, int points, int visit, int way);

@@ -31,8 +31,8 @@ void linkmap_warn_of_wrong(const struct linkmap_state *state, const struct linkm
             char a[BC_CELL_LENGTH], b[BC_CELL_LENGTH];
             if (wrong->partners[k] < i || shown == SHOWN)
                 continue;
-            linkmap_point_name(state, i, a);
-            linkmap_point_name(state, wrong->partners[k], b);
+            linkmap_place_name(&state->places[i], state->names_ranks, a);
+            linkmap_place_name(&state->places[wrong->partners[k]], state->names_ranks, b);
             bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", a, b);
         }
     }

@@ -2,7 +2,7 @@
 #ifndef COMMCOST_LINKMAP_WRONG_H
 #define COMMCOST_LINKMAP_WRONG_H
 
-#include "linkmap/rows.h"
+#include "linkmap/state.h"
 
 /* Brings what is known of each point's wrong data to rank 0's row->wrong. Collective over the
    points. */
