@@ -21,7 +21,8 @@
 #define QUANTA_SHARES 10.0
 #define STEPS_SHARES 0.5
 
-/* Quanta whose readings are kept at once: what takes about BLOCK_NS, and these limits. */
+/* Quanta whose readings are kept at once: what takes about BLOCK_NS, and these limits; and steps.
+   In fewer than BLOCK_MIN steps nothing is usual. */
 #define BLOCK_NS 4e6
 enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 
@@ -63,7 +64,8 @@ static void describe_quanta(const struct noise_state *noise)
     const double asked_ns = noise->parameters.min_stop_us * 1e3;
     if (noise->units == 0)
         bc_output_remark(output, "warning",
-                         "no time passes while a program works here: nothing can be seen of stops");
+                         "the clock shows no time passing while a program works: nothing can be "
+                         "seen of stops");
     if (noise->min_stop_ns > asked_ns)
         bc_output_remark(output, "warning",
                          "--min-stop: the clock tells stops from %.2f us on, not %.2f",
@@ -116,10 +118,9 @@ static void open_noise(void *state, struct bc_run *run)
         noise->units = 0; /* the same on all ranks */
     noise->min_stop_ns = fmax(p->min_stop_us * 1e3, CLOCK_STEPS * run->max_clock.resolution_ns);
     noise->block = (int)fmax(BLOCK_MIN, fmin(BLOCK_MAX, BLOCK_NS / (p->quantum_us * 1e3)));
-    noise->readings =
-        bc_allocate((size_t)noise->block + 1, sizeof *noise->readings, "no memory for readings");
+    noise->readings = bc_allocate(BLOCK_MAX + 1, sizeof *noise->readings, "no memory for readings");
     /* The first access to a page isn't to look like a stop. */
-    for (int i = 0; i <= noise->block; i++)
+    for (int i = 0; i <= BLOCK_MAX; i++)
         noise->readings[i] = -1;
     noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, false);
     make_groups(noise);
@@ -184,30 +185,37 @@ static void watch(struct noise_state *noise, double seconds, struct noise_row *r
 
 /* What is known of a visit's steps so far; rank 0. */
 struct tally {
-    double total_ns, excess_ns, usual_ns;
+    double total_ns, usual_ns;
     int64_t count;
+    /* Of blocks that tell what is usual. */
+    double judged_excess_ns, judged_usual_ns;
 };
 
-/* Adds a block of steps: what is longer than usual by more than a stop has been stopped. */
+/* Adds a block of steps: what is longer than usual by more than a stop has been stopped. A block of
+   few steps, or of steps that the clock hardly sees, doesn't tell what is usual. */
 static void add_steps(const struct noise_state *noise, struct noise_steps *steps, int count,
                       struct tally *tally)
 {
     const double usual_ns = noise_usual_ns(noise->readings, count);
+    const bool tells =
+        count >= BLOCK_MIN && usual_ns >= CLOCK_STEPS * noise->run->max_clock.resolution_ns;
     for (int i = 0; i < count; i++) {
         const int64_t step_ns = noise->readings[i + 1] - noise->readings[i];
         noise_lengths_add(&steps->lengths, step_ns);
         steps->max_ns = fmax(steps->max_ns, (double)step_ns);
         steps->min_ns =
-            steps->min_ns > 0.0 ? fmin(steps->min_ns, (double)step_ns) : (double)step_ns;
-        if ((double)step_ns > usual_ns + noise->min_stop_ns) {
-            tally->excess_ns += (double)step_ns - usual_ns;
+            steps->count + i > 0 ? fmin(steps->min_ns, (double)step_ns) : (double)step_ns;
+        if (tells && (double)step_ns > usual_ns + noise->min_stop_ns) {
+            tally->judged_excess_ns += (double)step_ns - usual_ns;
             steps->stopped++;
         }
     }
     tally->usual_ns += usual_ns * count;
     tally->total_ns += (double)(noise->readings[count] - noise->readings[0]);
     tally->count += count;
+    tally->judged_usual_ns += tells ? usual_ns * count : 0.0;
     steps->count += count;
+    steps->judged += tells ? count : 0;
 }
 
 /* The next block of steps: 0 if the time is up or there are enough. Collective. */
@@ -221,8 +229,8 @@ static int64_t next_block(const struct noise_state *noise, const struct tally *t
         next = 0;
     else if (tally->count > 0) { /* No longer than the time that is left. */
         const double fitting = left_ns * (double)tally->count / tally->total_ns;
-        next = (int64_t)fmax(
-            1.0, fmin(noise->block, fmin(fitting, BLOCK_GROWTH * (double)tally->count)));
+        next =
+            (int64_t)fmax(1.0, fmin(BLOCK_MAX, fmin(fitting, BLOCK_GROWTH * (double)tally->count)));
     }
     if (asked > 0 && asked - tally->count < next)
         next = asked - tally->count;
@@ -256,9 +264,14 @@ static void step(struct noise_state *noise, struct noise_steps *steps, double se
     }
     if (noise->run->job.rank != 0)
         return;
-    keep(&steps->mean_ns, visit, tally.total_ns / (double)tally.count);
-    keep(&steps->usual_ns, visit, tally.usual_ns / (double)tally.count);
-    keep(&steps->slowdown_pct, visit, 100.0 * tally.excess_ns / tally.usual_ns);
+    /* A visit that was cut short says less than the others. */
+    const bool counts = visit == 0 || bc_signals_noted() == 0;
+    keep(&steps->mean_ns, visit, counts ? tally.total_ns / (double)tally.count : NAN);
+    keep(&steps->usual_ns, visit, counts ? tally.usual_ns / (double)tally.count : NAN);
+    keep(&steps->slowdown_pct, visit,
+         counts && tally.judged_usual_ns > 0.0
+             ? 100.0 * tally.judged_excess_ns / tally.judged_usual_ns
+             : NAN);
 }
 
 /* Moves the times of the last visit to the clock that ranks share; its stops are those from `first`

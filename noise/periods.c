@@ -479,7 +479,7 @@ static double fit_period(const struct train *train, const struct members *member
    count from when the last one ended drift, so that their deviations from a line are no errors
    which are independent of each other; those of parts are. */
 static struct bc_interval period_interval(const struct train *train, const struct members *members,
-                                          double period_s)
+                                          double period_s, double confidence)
 {
     enum { PARTS = 8 };
     double parts_s[PARTS];
@@ -490,7 +490,7 @@ static struct bc_interval period_interval(const struct train *train, const struc
                       train->events[members->event[from]].time_s) /
                      (members->number[to] - members->number[from]);
     }
-    const struct bc_interval mean_s = bc_mean_interval(parts_s, parts, 0.95);
+    const struct bc_interval mean_s = bc_mean_interval(parts_s, parts, confidence);
     const double half_s = (mean_s.hi - mean_s.lo) / 2.0;
     return (struct bc_interval){(period_s - half_s) * 1e9, (period_s + half_s) * 1e9};
 }
@@ -580,7 +580,54 @@ static bool fill_train(struct train *train, const struct lengths *lengths,
     return has_shorter && (!is_narrow(lengths) || train->count <= searched[0]);
 }
 
-int noise_periods_find(const struct noise_stops *stops, double alpha,
+/* Periods are the same that differ by less than this share, or by what is known of them. */
+#define SAME_PERIOD 0.002
+
+bool noise_is_same_period(const struct noise_period *a, const struct noise_period *b)
+{
+    const double known_ns =
+        (a->interval_ns.hi - a->interval_ns.lo + b->interval_ns.hi - b->interval_ns.lo) / 2.0;
+    const double apart_ns = fabs(a->period_ns - b->period_ns);
+    return apart_ns <= SAME_PERIOD * b->period_ns ||
+           (apart_ns <= known_ns && apart_ns <= 0.1 * b->period_ns);
+}
+
+/* The mean length of a period's stops. */
+static double mean_length_ns(const struct noise_stops *stops, const signed char *source, int number)
+{
+    double sum_ns = 0.0, members = 0.0;
+    for (size_t i = 0; i < stops->count; i++)
+        if (source[i] == number) {
+            sum_ns += (double)stops->stop[i].length_ns;
+            members += 1.0;
+        }
+    return sum_ns / members;
+}
+
+/* Who wakes up with several stops one after the other has as many clocks of one period: makes one
+   of those whose stops take about as long, which a row tells apart no more (by an octave). Returns
+   how many periods are left. */
+static int join_periods(const struct noise_stops *stops, struct noise_period *found, int count,
+                        signed char *source)
+{
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        const double length_ns = mean_length_ns(stops, source, i);
+        int other = 0;
+        while (other < left &&
+               !(noise_is_same_period(&found[other], &found[i]) &&
+                 fabs(log2(mean_length_ns(stops, source, other) / length_ns)) < 1.0))
+            other++;
+        for (size_t k = 0; other != i && k < stops->count; k++)
+            if (source[k] == i)
+                source[k] = (signed char)other;
+        if (other == left)
+            found[left++] = found[i];
+    }
+    return left;
+}
+
+int noise_periods_find(const struct noise_stops *stops, double alpha, double confidence,
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source)
 {
     enum { SETS = OCTAVES * (1 + NARROW_AN_OCTAVE) };
@@ -601,11 +648,11 @@ int noise_periods_find(const struct noise_stops *stops, double alpha,
         }
         for (size_t i = 0; i < members.count; i++)
             source[train.events[members.event[i]].stop] = (signed char)periods;
-        found[periods++] = (struct noise_period){clock.period_s * 1e9,
-                                                 period_interval(&train, &members, clock.period_s)};
+        found[periods++] = (struct noise_period){
+            clock.period_s * 1e9, period_interval(&train, &members, clock.period_s, confidence)};
     }
     free(members.number);
     free(members.event);
     free(train.events);
-    return periods;
+    return join_periods(stops, found, periods, source);
 }

@@ -21,23 +21,30 @@
 #include "common/stats/stats.h"
 #include "noise/stops.h"
 
+#include <stdbool.h>
+
 /* Max number of periodic sources that are found of a rank. */
 enum { NOISE_PERIODS_MAX = 16 };
 
 struct noise_period {
     double period_ns;
-    struct bc_interval interval_ns; /* of the period, at 95 % */
+    struct bc_interval interval_ns; /* of the period */
 };
 
 /* Of a stop that isn't periodic. */
 enum { NOISE_NO_PERIOD = -1 };
 
+/* Whether two periods differ by no more than is known of them. Local. */
+bool noise_is_same_period(const struct noise_period *a, const struct noise_period *b);
+
 /* Finds periodic stops, and returns how many periods they have: found[0] to found[result - 1], at
-   most NOISE_PERIODS_MAX. source[i] is the index of the period of stop i, or NOISE_NO_PERIOD; of
-   one period's stops no two are in the same period. `alpha` is the chance that anything is found
-   among stops that come at random. Takes up to a few seconds. Local; without memory the job ends.
+   most NOISE_PERIODS_MAX. source[i] is the index of the period of stop i, or NOISE_NO_PERIOD.
+   Several stops in each period are one source if their mean lengths differ by less than a factor of
+   two: who wakes up may do so in steps. `alpha` is the chance that anything is found
+   among stops that come at random; `confidence` is of the intervals. Takes up to a few seconds.
+   Local; without memory the job ends.
  */
-int noise_periods_find(const struct noise_stops *stops, double alpha,
+int noise_periods_find(const struct noise_stops *stops, double alpha, double confidence,
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source);
 
 #endif

@@ -93,9 +93,10 @@ static double predict_visit(const struct noise_stops *stops, const struct noise_
     return 100.0 * lost_ns / fmax(all_ns - lost_ns, step_ns);
 }
 
-void noise_predict(const struct noise_stops *stops, double step_ns, double *slowdown_pct)
+void noise_predict(const struct noise_stops *stops, const double *step_ns, double *slowdown_pct)
 {
     for (int i = 0; i < stops->visit_count; i++)
-        slowdown_pct[i] = predict_visit(stops, &stops->visits[i], step_ns,
-                                        (double)CELLS_MAX / stops->visit_count);
+        slowdown_pct[i] = step_ns[i] > 0.0 ? predict_visit(stops, &stops->visits[i], step_ns[i],
+                                                           (double)CELLS_MAX / stops->visit_count)
+                                           : NAN;
 }

@@ -30,11 +30,11 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double beg
 int noise_cell_parts(double cells, double max);
 int noise_cell_part(double cells, double max, int part, double *first);
 
-/* By how many percent of the undisturbed time stops slow down steps of step_ns (above 0), in each
-   visit: slowdown_pct[0] .. [visits - 1] on rank 0, NAN where no rank or not all were watched. The
-   stops' times are by the clock that ranks share. At most a few million cells are looked at, spread
-   over each visit. Collective over MPI_COMM_WORLD, with the same number of visits and step_ns on
-   all ranks. */
-void noise_predict(const struct noise_stops *stops, double step_ns, double *slowdown_pct);
+/* By how many percent of the undisturbed time stops slow down steps that take step_ns[visit], in
+   each visit: slowdown_pct[0] .. [visits - 1] on rank 0, NAN where no rank or not all were watched,
+   or step_ns isn't above 0. The stops' times are by the clock that ranks share. At most a few
+   million cells are looked at, spread over each visit. Collective over MPI_COMM_WORLD, with the
+   same number of visits and step_ns on all ranks. */
+void noise_predict(const struct noise_stops *stops, const double *step_ns, double *slowdown_pct);
 
 #endif

@@ -327,46 +327,81 @@ static void conclude_sources(const struct noise_state *noise, const struct noise
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Where the usual step is longer than this many of the shortest, most have a stop in them. */
+/* Where the usual step takes longer than its work, give or take WORK_OFF of it, by more than so
+   many of the shortest operations, most steps have a stop in them. */
 #define USUAL_MAX 3.0
+#define WORK_OFF 0.05
+
+/* The least that was seen of an operation alone. */
+static double shortest_operation_ns(const struct noise_state *noise,
+                                    const struct noise_steps *steps)
+{
+    double shortest_ns = INFINITY;
+    for (int i = 0; i < noise->step_kinds; i++)
+        if (noise->steps[i].operation == steps->operation)
+            shortest_ns = fmin(shortest_ns, noise->steps[i].min_ns -
+                                                bc_work_ns(&noise->rate, noise->steps[i].units));
+    return fmax(0.0, shortest_ns);
+}
 
 static void warn_of_steps(const struct noise_state *noise, const struct noise_steps *steps,
-                          double usual_ns)
+                          const struct noise_result *result)
 {
-    if (usual_ns > USUAL_MAX * steps->min_ns + noise->min_stop_ns)
+    struct bc_output *const output = noise->run->output;
+    const char *const name = result->operation;
+    const double expected_ns = (1.0 + WORK_OFF) * bc_work_ns(&noise->rate, steps->units) +
+                               USUAL_MAX * shortest_operation_ns(noise, steps);
+    if (result->usual_ns > expected_ns + noise->min_stop_ns)
         bc_output_remark(
-            noise->run->output, "warning",
+            output, "warning",
             "%s, grain_us %lld: the usual step takes %.3f us, the shortest %.3f: "
             "slowdown_pct is too low, and predicted_pct is of such steps, since what is "
             "usual has stops in it",
-            noise_operation_name(steps->operation), (long long)steps->grain_us, usual_ns * 1e-3,
-            steps->min_ns * 1e-3);
-    else if ((double)steps->stopped > STOPPED_MAX * (double)steps->count)
-        bc_output_remark(noise->run->output, "warning",
+            name, (long long)steps->grain_us, result->usual_ns * 1e-3, steps->min_ns * 1e-3);
+    else if ((double)steps->stopped > STOPPED_MAX * (double)steps->judged)
+        bc_output_remark(output, "warning",
                          "%s, grain_us %lld: %.0f %% of the steps take longer than usual: "
                          "slowdown_pct is too low, since what is usual has stops in it",
-                         noise_operation_name(steps->operation), (long long)steps->grain_us,
-                         100.0 * (double)steps->stopped / (double)steps->count);
+                         name, (long long)steps->grain_us,
+                         100.0 * (double)steps->stopped / (double)steps->judged);
+    if (isnan(result->slowdown_pct.value))
+        bc_output_remark(
+            output, "note",
+            "%s, grain_us %lld: no slowdown_pct: a visit has too few steps to tell "
+            "what is usual, or the clock is too coarse for them: give more --max-time, "
+            "or another --grain",
+            name, (long long)steps->grain_us);
 }
 
-/* The prediction for steps of this usual time. Collective. */
+/* What the visits that know it say of a value. `values` is reordered. */
+static struct bc_summary over_known_visits(const struct bc_run *run, double *values, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[known++] = values[i];
+    return known > 0 ? noise_over_visits(run, values, known) : no_summary();
+}
+
+/* The prediction for steps that usually take this long in each visit: usual_ns[visits] on rank 0.
+   Collective. */
 static struct bc_summary predict(const struct noise_state *noise, const struct noise_row *row,
-                                 double usual_ns)
+                                 const double *usual_ns)
 {
     const int visits = row->stops.visit_count;
     struct bc_summary predicted = no_summary();
-    bc_harness_bcast(&usual_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (noise->units == 0 || !(usual_ns > 0.0))
+    if (noise->units == 0)
         return predicted;
-    double *const pct = bc_allocate((size_t)visits, sizeof *pct, "no memory for visits");
-    noise_predict(&row->stops, usual_ns, pct);
-    size_t known = 0;
-    for (int i = 0; i < visits; i++)
-        if (!isnan(pct[i]))
-            pct[known++] = pct[i];
-    if (noise->run->job.rank == 0 && known > 0)
-        predicted = noise_over_visits(noise->run, pct, known);
-    free(pct);
+    double *const step_ns =
+        bc_allocate(2 * (size_t)visits, sizeof *step_ns, "no memory for visits");
+    double *const pct = step_ns + visits;
+    if (noise->run->job.rank == 0)
+        memcpy(step_ns, usual_ns, (size_t)visits * sizeof *step_ns);
+    bc_harness_bcast(step_ns, visits, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    noise_predict(&row->stops, step_ns, pct);
+    if (noise->run->job.rank == 0)
+        predicted = over_known_visits(noise->run, pct, (size_t)visits);
+    free(step_ns);
     return predicted;
 }
 
@@ -375,23 +410,22 @@ static void conclude_steps(const struct noise_state *noise, const struct noise_r
                            const struct noise_steps *steps, struct noise_result *result)
 {
     const size_t visits = (size_t)row->stops.visit_count;
-    const bool reports = noise->run->job.rank == 0;
-    const double usual_ns = reports ? bc_mean(steps->usual_ns, visits) : NAN;
-    const struct bc_summary predicted = predict(noise, row, usual_ns);
-    if (!reports)
+    const struct bc_run *const run = noise->run;
+    const struct bc_summary predicted = predict(noise, row, steps->usual_ns);
+    if (run->job.rank != 0)
         return;
     *result = begin_result(noise, "collective");
     result->operation = noise_operation_name(steps->operation);
     result->grain_us = steps->grain_us;
-    result->step = noise_over_visits(noise->run, steps->mean_ns, visits);
+    result->step = over_known_visits(run, steps->mean_ns, visits);
     result->step.p99 = fmin(noise_lengths_quantile(&steps->lengths, 0.99), steps->max_ns);
     result->step.max = steps->max_ns;
-    result->usual_ns = usual_ns;
-    result->slowdown_pct = noise_over_visits(noise->run, steps->slowdown_pct, visits);
+    result->usual_ns = over_known_visits(run, steps->usual_ns, visits).value;
+    result->slowdown_pct = over_known_visits(run, steps->slowdown_pct, visits);
     result->predicted_pct = predicted;
     result->outcome.samples = steps->count;
-    result->outcome.status = status_of(noise->run, &result->step, steps->count, 1);
-    warn_of_steps(noise, steps, usual_ns);
+    result->outcome.status = status_of(run, &result->step, steps->count, 1);
+    warn_of_steps(noise, steps, result);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -428,6 +462,7 @@ void noise_conclude(void *state, const void *key, void *memory, void *result)
                                         noise->parameters.threshold_pct,
                                         run->settings.confidence_pct / 100.0};
     struct noise_sources sources;
+    noise_stops_drop_cut_visit(&row->stops);
     warn_of_left_out(noise, row);
     conclude_job(noise, row, result);
     noise_sources_find(run, &row->stops, &limits, &sources);

@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sources of two ranks are one if their periods differ by less than this share, or by what is known
-   of them, and their lengths by less than this factor. */
-#define SAME_PERIOD 0.002
+/* Sources of two ranks are one if their periods are the same and their lengths differ by less than
+   this factor. */
 #define SAME_LENGTH 1.5
 
-/* Ranks are compared in parts of visits, so many of them in all visits together: with more of them
-   rarer stops are surely more than others have; rank 0 keeps them of all ranks. */
-enum { PARTS = 4, ROWS_MAX = 24 };
+/* Ranks are compared in NOISE_PARTS rows of each visit; of more visits than these, neighbours share
+   the rows of one, since rank 0 keeps all ranks' rows. */
+enum { VISITS_MAX = 6, ROWS_MAX = VISITS_MAX * NOISE_PARTS };
 
 /* A source of one rank. */
 struct own_source {
@@ -30,8 +29,11 @@ struct bc_summary noise_over_visits(const struct bc_run *run, const double *valu
     struct bc_summary mean = {
         .count = count, .value = bc_mean(values, count), .sd = NAN, .p99 = NAN, .max = NAN};
     if (run->settings.estimator != BC_MEAN)
-        return bc_mean_of_visits(values, count, confidence);
-    mean.interval = bc_mean_interval(values, count, confidence);
+        mean = bc_mean_of_visits(values, count, confidence);
+    else
+        mean.interval = bc_mean_interval(values, count, confidence);
+    if (mean.interval.lo < 0.0)
+        mean.interval.lo = 0.0;
     return mean;
 }
 
@@ -44,22 +46,22 @@ static double watched_s(const struct noise_stops *stops, int visit)
 
 static int rows_of(const struct noise_stops *stops)
 {
-    return stops->visit_count * PARTS < ROWS_MAX ? stops->visit_count * PARTS : ROWS_MAX;
+    return stops->visit_count < VISITS_MAX ? stops->visit_count * NOISE_PARTS : ROWS_MAX;
 }
 
 /* The row of a part of a visit. */
 static size_t row_of(const struct noise_stops *stops, int visit, int64_t part)
 {
-    const int64_t number = (int64_t)visit * PARTS + (part < PARTS ? part : PARTS - 1);
-    return (size_t)(number * rows_of(stops) / ((int64_t)stops->visit_count * PARTS));
+    const int64_t group = (int64_t)visit * (rows_of(stops) / NOISE_PARTS) / stops->visit_count;
+    return (size_t)(group * NOISE_PARTS + (part < NOISE_PARTS ? part : NOISE_PARTS - 1));
 }
 
 /* The seconds of each row that were watched. */
 static void watched_of_rows(const struct noise_stops *stops, double *seconds)
 {
     for (int visit = 0; visit < stops->visit_count; visit++)
-        for (int part = 0; part < PARTS; part++)
-            seconds[row_of(stops, visit, part)] += watched_s(stops, visit) / PARTS;
+        for (int part = 0; part < NOISE_PARTS; part++)
+            seconds[row_of(stops, visit, part)] += watched_s(stops, visit) / NOISE_PARTS;
 }
 
 /* The stops of each row, by class: `no_period` those without a period, `all` all of them. Where a
@@ -74,9 +76,9 @@ static void count_classes(const struct noise_stops *stops, const signed char *so
         const struct noise_stop *const stop = &stops->stop[i];
         visit = noise_visit_of(stops, stop->begin_ns, visit);
         const struct noise_watch *const watch = &stops->visits[visit];
-        const size_t row =
-            row_of(stops, visit,
-                   PARTS * (stop->begin_ns - watch->begin_ns) / (watch->end_ns - watch->begin_ns));
+        const size_t row = row_of(stops, visit,
+                                  NOISE_PARTS * (stop->begin_ns - watch->begin_ns) /
+                                      (watch->end_ns - watch->begin_ns));
         const size_t place = row * NOISE_CLASSES + (size_t)noise_class_of(stop->length_ns);
         struct noise_rate *const rates[] = {&all[place], &no_period[place]};
         for (int k = 0; k < (source[i] == NOISE_NO_PERIOD ? 2 : 1); k++) {
@@ -89,8 +91,31 @@ static void count_classes(const struct noise_stops *stops, const signed char *so
             no_period[row * NOISE_CLASSES].per_s = all[row * NOISE_CLASSES].per_s = NAN;
 }
 
-/* What visits say of one of this rank's periods, and how long its stops are: their median, since
-   another stop may have come just when one was due. */
+/* The median length of a period's stops in each visit that has some, over visits: another stop may
+   have come just when one was due. The list is in the order of visits. `values` has room for a
+   value a visit, `lengths` for one a stop. */
+static struct bc_summary length_over_visits(const struct bc_run *run,
+                                            const struct noise_stops *stops,
+                                            const signed char *source, int number, double *values,
+                                            double *lengths)
+{
+    size_t count = 0, members = 0;
+    int visit = 0;
+    for (size_t i = 0; i <= stops->count; i++) {
+        const int of_stop = i < stops->count ? noise_visit_of(stops, stops->stop[i].begin_ns, visit)
+                                             : stops->visit_count;
+        if (of_stop != visit && members > 0)
+            values[count++] = bc_median(lengths, members);
+        if (of_stop != visit)
+            members = 0;
+        visit = of_stop;
+        if (i < stops->count && source[i] == number)
+            lengths[members++] = (double)stops->stop[i].length_ns;
+    }
+    return noise_over_visits(run, values, count);
+}
+
+/* What visits say of one of this rank's periods, and how long its stops are. */
 static void summarize_period(const struct bc_run *run, const struct noise_stops *stops,
                              const signed char *source, int number, struct own_source *own)
 {
@@ -98,7 +123,6 @@ static void summarize_period(const struct bc_run *run, const struct noise_stops 
     double *const per_s = bc_allocate(2 * visits, sizeof *per_s, "no memory for a period");
     double *const pct = per_s + visits;
     double *const lengths = bc_allocate(stops->count, sizeof *lengths, "no memory for a period");
-    size_t members = 0;
     int visit = 0;
     for (size_t i = 0; i < stops->count; i++) {
         visit = noise_visit_of(stops, stops->stop[i].begin_ns, visit);
@@ -106,7 +130,6 @@ static void summarize_period(const struct bc_run *run, const struct noise_stops 
             continue;
         per_s[visit] += 1.0 / watched_s(stops, visit);
         pct[visit] += (double)stops->stop[i].length_ns * 1e-7 / watched_s(stops, visit);
-        lengths[members++] = (double)stops->stop[i].length_ns;
     }
     size_t watched = 0;
     for (size_t i = 0; i < visits; i++)
@@ -116,8 +139,7 @@ static void summarize_period(const struct bc_run *run, const struct noise_stops 
         }
     own->per_s = noise_over_visits(run, per_s, watched);
     own->stopped_pct = noise_over_visits(run, pct, watched);
-    own->length_ns =
-        bc_summarize(lengths, members, BC_MEDIAN, run->settings.confidence_pct / 100.0);
+    own->length_ns = length_over_visits(run, stops, source, number, per_s, lengths);
     own->is_periodic = true;
     own->rank = run->job.rank;
     free(lengths);
@@ -161,21 +183,12 @@ static void average_summary(struct bc_summary *mean, const struct bc_summary *ne
     average_interval(&mean->interval, &next->interval, n);
 }
 
-static bool has_same_period(const struct noise_period *a, const struct noise_period *b)
-{
-    const double known_ns =
-        (a->interval_ns.hi - a->interval_ns.lo + b->interval_ns.hi - b->interval_ns.lo) / 2.0;
-    const double apart_ns = fabs(a->period_ns - b->period_ns);
-    return apart_ns <= SAME_PERIOD * b->period_ns ||
-           (apart_ns <= known_ns && apart_ns <= 0.1 * b->period_ns);
-}
-
 static bool is_same(const struct noise_source *source, const struct own_source *own)
 {
     const double factor = source->length_ns.value / own->length_ns.value;
     return source->is_periodic == own->is_periodic && factor < SAME_LENGTH &&
            factor > 1.0 / SAME_LENGTH && source->ranks[source->rank_count - 1] != own->rank &&
-           (!own->is_periodic || has_same_period(&source->period, &own->period));
+           (!own->is_periodic || noise_is_same_period(&source->period, &own->period));
 }
 
 /* Adds a source of one rank, to that of other ranks if it is the same. */
@@ -218,7 +231,8 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
     struct noise_period found[NOISE_PERIODS_MAX];
     struct own_source own[NOISE_PERIODS_MAX];
     struct own_source *all = NULL;
-    const int count = noise_periods_find(stops, alpha / run->job.ranks, found, source);
+    const int count = noise_periods_find(stops, alpha / run->job.ranks,
+                                         run->settings.confidence_pct / 100.0, found, source);
     memset(own, 0, sizeof own);
     for (int i = 0; i < NOISE_PERIODS_MAX; i++) {
         own[i].rank = -1;
@@ -253,7 +267,8 @@ static struct noise_rate *gather_rates(const struct bc_run *run, const struct no
     return all;
 }
 
-/* Leaves out the rows that some rank didn't watch. Returns how many are left. */
+/* Leaves out the rows that some rank didn't watch, which are whole visits'. Returns how many are
+ * left. */
 static int keep_watched_rows(struct noise_rate *rates, int ranks, int rows)
 {
     bool watched[ROWS_MAX] = {false};

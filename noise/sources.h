@@ -25,7 +25,8 @@ struct noise_sources {
     int count;
 };
 
-/* Summarizes what visits say, by the estimator and at the confidence of the settings. */
+/* Summarizes what visits say of a quantity that is never below 0, by the estimator and at the
+   confidence of the settings; without an interval if there is one visit only. */
 struct bc_summary noise_over_visits(const struct bc_run *run, const double *values, size_t count);
 
 /* Finds the sources of all ranks, on rank 0; empty on all others. Collective over MPI_COMM_WORLD.

@@ -19,11 +19,13 @@ struct noise_steps {
     int64_t grain_us;
     uint64_t units;
     /* By visit: mean time of a step, the usual time, and by how much the mean is longer, of steps
-       that take longer than usual by more than a stop. */
+       that take longer than usual by more than a stop. NAN: it has too few steps to tell, or was
+       cut short. */
     double *mean_ns, *usual_ns, *slowdown_pct;
     struct noise_lengths lengths;
-    double min_ns, max_ns;  /* of single steps; 0: none yet */
-    int64_t count, stopped; /* steps; those with a stop */
+    double min_ns, max_ns;   /* of single steps */
+    int64_t count;           /* steps */
+    int64_t judged, stopped; /* in blocks that tell what is usual; of these with a stop */
 };
 
 struct noise_state {
@@ -31,8 +33,8 @@ struct noise_state {
     struct bc_run *run;
     struct bc_work_rate rate;
     uint64_t units;     /* of a quantum; 0: time stands still while a program computes */
-    int block;          /* quanta, and steps, whose readings are kept at once */
-    int64_t *readings;  /* block + 1 */
+    int block;          /* quanta whose readings are kept at once */
+    int64_t *readings;  /* of a block of quanta or steps */
     double min_stop_ns; /* as asked for, or what the clock can tell */
     struct bc_global_clock *clock;
     MPI_Comm group;   /* the ranks that have one row together: of a host, or this one alone */

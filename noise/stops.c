@@ -70,6 +70,22 @@ void noise_stops_add(struct noise_stops *stops, const int64_t *readings_ns, int 
     watch->quanta += count;
 }
 
+void noise_stops_drop_cut_visit(struct noise_stops *stops)
+{
+    enum { PART = 5 };
+    int64_t longest_ns = 0;
+    for (int i = 0; i < stops->visit_count; i++)
+        if (stops->visits[i].watched_ns > longest_ns)
+            longest_ns = stops->visits[i].watched_ns;
+    if (stops->visit_count == 0)
+        return;
+    struct noise_watch *const last = &stops->visits[stops->visit_count - 1];
+    if (last->quanta == 0 || last->watched_ns >= longest_ns / PART)
+        return;
+    stops->count -= (size_t)last->stops;
+    *last = (struct noise_watch){0};
+}
+
 int noise_visit_of(const struct noise_stops *stops, int64_t begin_ns, int from)
 {
     int visit = from;

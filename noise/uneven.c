@@ -20,10 +20,10 @@ int noise_class_of(int64_t length_ns)
     return class;
 }
 
-static const struct noise_rate *rate_of(const struct noise_rates *rates, int rank, int visit,
+static const struct noise_rate *rate_of(const struct noise_rates *rates, int rank, int row,
                                         int class)
 {
-    return &rates->rates[((size_t)rank * (size_t)rates->visits + (size_t)visit) * NOISE_CLASSES +
+    return &rates->rates[((size_t)rank * (size_t)rates->rows + (size_t)row) * NOISE_CLASSES +
                          (size_t) class];
 }
 
@@ -53,9 +53,9 @@ static bool *choose_ranks(const struct noise_rates *rates)
         bc_allocate((size_t)rates->ranks, sizeof *loads, "no memory for %d ranks", rates->ranks);
     for (int rank = 0; rank < rates->ranks; rank++) {
         loads[rank].rank = rank;
-        for (int visit = 0; visit < rates->visits; visit++)
+        for (int row = 0; row < rates->rows; row++)
             for (int class = 0; class < NOISE_CLASSES; class ++)
-                loads[rank].stopped_ns += rate_of(rates, rank, visit, class)->stopped_ns_per_s;
+                loads[rank].stopped_ns += rate_of(rates, rank, row, class)->stopped_ns_per_s;
     }
     qsort(loads, (size_t)rates->ranks, sizeof *loads, ascending);
     for (int i = 0; i < background_ranks(rates); i++)
@@ -64,10 +64,10 @@ static bool *choose_ranks(const struct noise_rates *rates)
     return has;
 }
 
-/* The mean of these ranks, by visit and class; the caller frees it. */
+/* The mean of these ranks, by row and class; the caller frees it. */
 static struct noise_rate *background_of(const struct noise_rates *rates, const bool *has)
 {
-    const size_t cells = (size_t)rates->visits * NOISE_CLASSES;
+    const size_t cells = (size_t)rates->rows * NOISE_CLASSES;
     const double share = 1.0 / background_ranks(rates);
     struct noise_rate *const background =
         bc_allocate(cells, sizeof *background, "no memory for the background");
@@ -82,20 +82,20 @@ static struct noise_rate *background_of(const struct noise_rates *rates, const b
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
-/* What is summed up over classes of a visit. */
+/* What is summed up over classes of a row. */
 struct excess {
     double per_s, stopped_ns_per_s;      /* of the rank */
     double others_per_s, others_stopped; /* of the background */
 };
 
 static struct excess excess_of(const struct noise_rates *rates, const struct noise_rate *background,
-                               int rank, int visit, int first, int last)
+                               int rank, int row, int first, int last)
 {
     struct excess sum = {0};
     for (int class = first; class <= last; class ++) {
-        const struct noise_rate *const own = rate_of(rates, rank, visit, class);
+        const struct noise_rate *const own = rate_of(rates, rank, row, class);
         const struct noise_rate *const others =
-            &background[(size_t)visit * NOISE_CLASSES + (size_t) class];
+            &background[(size_t)row * NOISE_CLASSES + (size_t) class];
         sum.per_s += own->per_s;
         sum.stopped_ns_per_s += own->stopped_ns_per_s;
         sum.others_per_s += others->per_s;
@@ -104,18 +104,37 @@ static struct excess excess_of(const struct noise_rates *rates, const struct noi
     return sum;
 }
 
+/* The same of a visit: the mean of its parts. */
+static struct excess excess_of_visit(const struct noise_rates *rates,
+                                     const struct noise_rate *background, int rank, int visit,
+                                     int first, int last)
+{
+    struct excess mean = {0};
+    for (int part = 0; part < NOISE_PARTS; part++) {
+        const struct excess e =
+            excess_of(rates, background, rank, visit * NOISE_PARTS + part, first, last);
+        mean.per_s += e.per_s / NOISE_PARTS;
+        mean.stopped_ns_per_s += e.stopped_ns_per_s / NOISE_PARTS;
+        mean.others_per_s += e.others_per_s / NOISE_PARTS;
+        mean.others_stopped += e.others_stopped / NOISE_PARTS;
+    }
+    return mean;
+}
+
+static int visits_of(const struct noise_rates *rates) { return rates->rows / NOISE_PARTS; }
+
 /* Fills in what visits say of a rank's stops beyond the background. False if these are below the
    threshold or MORE_MIN of the background. `values` has room for 3 values a visit. */
 static bool summarize(const struct noise_rates *rates, const struct noise_rate *background,
                       const struct noise_limits *limits, struct noise_uneven *made, double *values)
 {
-    const size_t visits = (size_t)rates->visits;
+    const size_t visits = (size_t)visits_of(rates);
     double *const per_s = values, *const length = values + visits, *const pct = length + visits;
     double background_pct = 0.0, all_per_s = 0.0, all_pct = 0.0;
     size_t with_stops = 0;
     for (size_t i = 0; i < visits; i++) {
-        const struct excess e =
-            excess_of(rates, background, made->rank, (int)i, made->first_class, made->last_class);
+        const struct excess e = excess_of_visit(rates, background, made->rank, (int)i,
+                                                made->first_class, made->last_class);
         per_s[i] = e.per_s - e.others_per_s;
         pct[i] = (e.stopped_ns_per_s - e.others_stopped) * 1e-7;
         background_pct += e.others_stopped * 1e-7 / (double)visits;
@@ -145,27 +164,38 @@ static double spread_of(const struct noise_rates *rates, int class)
     double *const means =
         bc_allocate((size_t)rates->ranks, sizeof *means, "no memory for %d ranks", rates->ranks);
     for (int rank = 0; rank < rates->ranks; rank++)
-        for (int visit = 0; visit < rates->visits; visit++)
-            means[rank] += rate_of(rates, rank, visit, class)->per_s / rates->visits;
+        for (int row = 0; row < rates->rows; row++)
+            means[rank] += rate_of(rates, rank, row, class)->per_s / rates->rows;
     bc_sort(means, (size_t)rates->ranks);
     const double sigma = bc_mad_sigma(means, (size_t)rates->ranks);
     free(means);
     return sigma;
 }
 
-/* Whether a rank surely has more stops of a class than the background: Student's interval of the
-   visits' differences. `values` has room for a value a visit. */
+/* How sure it must be that a rank has more than the background. */
+struct surely {
+    double by_parts, by_visits; /* confidences */
+};
+
+/* Whether a rank surely has more stops of a class than the background: Student's intervals of the
+   differences of parts and of visits, and far beyond what ranks differ by. `values` has room for a
+   value a row. */
 static bool has_more(const struct noise_rates *rates, const struct noise_rate *background,
-                     double confidence, double spread, int rank, int class, double *values)
+                     const struct surely *surely, double spread, int rank, int class,
+                     double *values)
 {
-    double mean = 0.0;
-    for (int visit = 0; visit < rates->visits; visit++) {
-        const struct excess e = excess_of(rates, background, rank, visit, class, class);
-        values[visit] = e.per_s - e.others_per_s;
-        mean += values[visit] / rates->visits;
+    const size_t rows = (size_t)rates->rows, visits = (size_t)visits_of(rates);
+    for (size_t row = 0; row < rows; row++) {
+        const struct excess e = excess_of(rates, background, rank, (int)row, class, class);
+        values[row] = e.per_s - e.others_per_s;
     }
-    return bc_mean_interval(values, (size_t)rates->visits, confidence).lo > 0.0 &&
-           mean > DEVIATIONS_MIN * spread;
+    if (!(bc_mean_interval(values, rows, surely->by_parts).lo > 0.0) ||
+        !(bc_mean(values, rows) > DEVIATIONS_MIN * spread))
+        return false;
+    for (size_t visit = 0; visit < visits; visit++)
+        values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
+    return visits < NOISE_VISITS_MIN ||
+           bc_mean_interval(values, visits, surely->by_visits).lo > 0.0;
 }
 
 static void add(struct noise_uneven **found, int *count, const struct noise_uneven *made)
@@ -181,18 +211,21 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
 {
     int count = 0;
     *found = NULL;
-    if (rates->ranks < 2 || rates->visits < 2)
+    if (rates->ranks < 2 || rates->rows < NOISE_PARTS)
         return 0;
-    /* Half of the ranks are compared, in all classes; an interval is wrong at either end. */
-    const double confidence =
-        1.0 - 2.0 * limits->alpha / ((double)rates->ranks * (double)NOISE_CLASSES);
+    /* Half of the ranks are compared, in all classes; an interval is wrong at either end. What is
+       between visits is common to the classes, and from four ranks on their spread tells of it. */
+    const struct surely surely = {
+        .by_parts = 1.0 - 2.0 * limits->alpha / ((double)rates->ranks * (double)NOISE_CLASSES),
+        .by_visits = 1.0 - 2.0 * limits->alpha,
+    };
     const struct noise_rates every = {.rates = rates->all_rates != NULL ? rates->all_rates
                                                                         : rates->rates,
                                       .ranks = rates->ranks,
-                                      .visits = rates->visits};
+                                      .rows = rates->rows};
     double spreads[NOISE_CLASSES], every_spread[NOISE_CLASSES];
-    double *const values = bc_allocate(3 * (size_t)rates->visits, sizeof *values,
-                                       "no memory for %d visits", rates->visits);
+    double *const values =
+        bc_allocate(3 * (size_t)rates->rows, sizeof *values, "no memory for %d rows", rates->rows);
     /* The same ranks: what has no period tells who is stopped for the shortest time. */
     bool *const has = choose_ranks(rates);
     struct noise_rate *const background = background_of(rates, has);
@@ -206,8 +239,8 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
         for (int class = 0; !has[rank] && class <= NOISE_CLASSES; class ++) {
             const bool more =
                 class < NOISE_CLASSES &&
-                has_more(rates, background, confidence, spreads[class], rank, class, values) &&
-                has_more(&every, of_every, confidence, every_spread[class], rank, class, values);
+                has_more(rates, background, &surely, spreads[class], rank, class, values) &&
+                has_more(&every, of_every, &surely, every_spread[class], rank, class, values);
             if (more && first == NOISE_CLASSES)
                 first = class;
             if (more || first == NOISE_CLASSES)

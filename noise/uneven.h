@@ -24,14 +24,18 @@ struct noise_rate {
     double stopped_ns_per_s;
 };
 
-/* What visits, or parts of them, say of all ranks: [(rank * visits + visit) * NOISE_CLASSES +
-   class]. */
+/* Rows that a visit has, one after the other: parts of its time. */
+enum { NOISE_PARTS = 4 };
+
+/* What parts of visits say of all ranks: [(rank * rows + row) * NOISE_CLASSES + class]. The parts
+   tell whether rare stops are more than others'; but a visit's parts share what the machine did
+   meanwhile, so that visits must tell, too, and intervals are over visits. */
 struct noise_rates {
     const struct noise_rate *rates;     /* of stops in which the rank found no period */
     const struct noise_rate *all_rates; /* of all stops; NULL: the same. A rank must have more of
                                            these, too: a clock that all ranks have is none of those
                                            in which one of them missed it */
-    int ranks, visits;
+    int ranks, rows;                    /* rows: NOISE_PARTS times the visits */
 };
 
 struct noise_limits {
@@ -49,8 +53,12 @@ struct noise_uneven {
     struct bc_summary stopped_pct; /* of the rank's time, over visits */
 };
 
+/* Fewer visits hardly tell whether they differ by chance. */
+enum { NOISE_VISITS_MIN = 4 };
+
 /* Finds the sources of single ranks, by rank; returns their number and, in *found, their list,
-   which the caller frees. Needs 2 ranks and 2 visits to find any. Without memory the job ends. */
+   which the caller frees. Needs 2 ranks to find any; of fewer than NOISE_VISITS_MIN visits the
+   parts decide alone. Without memory the job ends. */
 int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits *limits,
                       struct noise_uneven **found);
 

@@ -121,7 +121,7 @@ static signed char source[STOPS_MAX];
 static int find(void)
 {
     const struct noise_stops seen = as_seen();
-    return noise_periods_find(&seen, ALPHA, found, source);
+    return noise_periods_find(&seen, ALPHA, 0.95, found, source);
 }
 
 static size_t members(int number, size_t count)
@@ -146,7 +146,7 @@ static void finds_clock(double min_s, double max_s, double jitter, bool drifts, 
             background();
         const int stops = make_clock(period_s, jitter * period_s, drifts, own_us);
         const struct noise_stops seen = as_seen();
-        const int count = noise_periods_find(&seen, ALPHA, found, source);
+        const int count = noise_periods_find(&seen, ALPHA, 0.95, found, source);
         if (count < 1)
             continue;
         right += count == 1 && fabs(found[0].period_ns * 1e-9 / period_s - 1.0) < 0.01 &&
@@ -254,18 +254,34 @@ static void a_clock_before_the_list_was_full(void **state)
     for (int visit = WATCHED; visit < VISITS; visit++)
         seen.visits[visit] = (struct noise_watch){0};
     assert_int_equal(noise_last_watched(&seen), WATCHED - 1);
-    assert_int_equal(noise_periods_find(&seen, ALPHA, found, source), 1);
+    assert_int_equal(noise_periods_find(&seen, ALPHA, 0.95, found, source), 1);
     assert_true(fabs(found[0].period_ns / 2e7 - 1.0) < 1e-3);
+}
+
+/* A daemon that wakes up every 110 ms with eleven stops of about one length is one source, and two
+   clocks with the same period whose stops differ by much are two. */
+static void several_stops_a_period(void **state)
+{
+    (void)state;
+    for (int kinds = 1; kinds <= 2; kinds++) {
+        made_count = 0;
+        for (double at_s = 0.05; at_s < ALL_S; at_s += 0.11)
+            for (int i = 0; i < 11; i++)
+                make(at_s + 3e-4 * i, kinds == 2 && i == 0 ? 40.0 : between(1.4, 2.0));
+        assert_int_equal(find(), kinds);
+        for (int i = 0; i < kinds; i++)
+            assert_true(fabs(found[i].period_ns / 110e6 - 1.0) < 0.001);
+    }
 }
 
 static void too_few_stops(void **state)
 {
     (void)state;
     struct noise_stops seen = as_seen();
-    assert_int_equal(noise_periods_find(&seen, ALPHA, found, source), 0);
+    assert_int_equal(noise_periods_find(&seen, ALPHA, 0.95, found, source), 0);
     make(0.5, 10.0);
     seen = as_seen();
-    assert_int_equal(noise_periods_find(&seen, ALPHA, found, source), 0);
+    assert_int_equal(noise_periods_find(&seen, ALPHA, 0.95, found, source), 0);
     assert_int_equal(source[0], NOISE_NO_PERIOD);
 }
 
@@ -323,7 +339,7 @@ static void the_rank_that_has_more(void **state)
             begin_ranks(ranks);
             add_rate(planted, per_s, length_ns, 0.0);
             const int count = noise_uneven_find(
-                &(struct noise_rates){.rates = rates, .ranks = ranks, .visits = ROWS}, &limits,
+                &(struct noise_rates){.rates = rates, .ranks = ranks, .rows = ROWS}, &limits,
                 &named);
             right += count == 1 && named[0].rank == planted &&
                      fabs(named[0].per_s.value / per_s - 1.0) < 0.2 &&
@@ -344,12 +360,56 @@ static void ranks_that_are_alike(void **state)
             struct noise_uneven *named;
             begin_ranks(sizes[i]);
             wrong += noise_uneven_find(
-                         &(struct noise_rates){.rates = rates, .ranks = sizes[i], .visits = ROWS},
+                         &(struct noise_rates){.rates = rates, .ranks = sizes[i], .rows = ROWS},
                          &limits, &named) > 0;
             free(named);
         }
     print_message("among ranks that are alike %d of %d times one is named\n", wrong, 4 * TRIALS);
     assert_true(wrong <= NONE_MAX);
+}
+
+/* What visits differ by is in the intervals, which parts of a visit don't show. */
+static void intervals_are_over_visits(void **state)
+{
+    (void)state;
+    enum { LAUNCHES = 100 };
+    int holds = 0, named_times = 0;
+    for (int k = 0; k < LAUNCHES; k++) {
+        struct noise_uneven *named;
+        memset(rates, 0, sizeof rates);
+        add_rate(0, 300.0, 2e4, 0.0);
+        add_rate(1, 300.0, 2e4, 0.0);
+        add_rate(1, 400.0, 2e4, 0.5);
+        const int count = noise_uneven_find(
+            &(struct noise_rates){.rates = rates, .ranks = 2, .rows = ROWS}, &limits, &named);
+        if (count == 1) {
+            named_times++;
+            holds += named[0].per_s.interval.lo <= 400.0 && named[0].per_s.interval.hi >= 400.0;
+        }
+        free(named);
+    }
+    print_message("%d of %d intervals hold the rate\n", holds, named_times);
+    assert_true(named_times >= 0.9 * LAUNCHES);
+    assert_true(holds >= 0.88 * named_times);
+}
+
+/* Visits of either rank differ by half. */
+static void ranks_that_are_alike_and_restless(void **state)
+{
+    (void)state;
+    enum { LAUNCHES = 300 };
+    int wrong = 0;
+    for (int k = 0; k < LAUNCHES; k++) {
+        struct noise_uneven *named;
+        memset(rates, 0, sizeof rates);
+        for (int rank = 0; rank < 2; rank++)
+            add_rate(rank, 300.0, 2e4, 0.87);
+        wrong += noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 2, .rows = ROWS},
+                                   &limits, &named) > 0;
+        free(named);
+    }
+    print_message("of %d jobs of restless ranks %d have one named\n", LAUNCHES, wrong);
+    assert_true(wrong <= 3 * ALPHA * LAUNCHES);
 }
 
 /* A clock of all ranks, in which one missed it: that has more stops without a period, and no more
@@ -362,7 +422,7 @@ static void a_clock_that_one_rank_missed(void **state)
     struct noise_uneven *named;
     begin_ranks(RANKS);
     add_rate(MISSED, TICKS, 2e5, 0.0);
-    struct noise_rates seen = {.rates = rates, .ranks = RANKS, .visits = ROWS};
+    struct noise_rates seen = {.rates = rates, .ranks = RANKS, .rows = ROWS};
     assert_int_equal(noise_uneven_find(&seen, &limits, &named), 1);
     assert_int_equal(named[0].rank, MISSED);
     free(named);
@@ -398,7 +458,7 @@ static void beside_a_rank_with_a_clock(void **state)
     }
     assert_int_equal(
         noise_uneven_find(
-            &(struct noise_rates){.rates = rates, .all_rates = all, .ranks = RANKS, .visits = ROWS},
+            &(struct noise_rates){.rates = rates, .all_rates = all, .ranks = RANKS, .rows = ROWS},
             &limits, &named),
         1);
     assert_int_equal(named[0].rank, MORE);
@@ -411,14 +471,13 @@ static void one_rank_or_visit(void **state)
     struct noise_uneven *named;
     begin_ranks(2);
     assert_int_equal(
-        noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 1, .visits = ROWS},
-                          &limits, &named),
-        0);
-    assert_null(named);
-    assert_int_equal(
-        noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 2, .visits = 1}, &limits,
+        noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 1, .rows = ROWS}, &limits,
                           &named),
         0);
+    assert_null(named);
+    assert_int_equal(noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 2, .rows = 1},
+                                       &limits, &named),
+                     0);
 }
 
 static void classes(void **state)
@@ -441,9 +500,12 @@ int main(void)
         cmocka_unit_test(gaps_that_drift),
         cmocka_unit_test(no_clock),
         cmocka_unit_test(a_clock_before_the_list_was_full),
+        cmocka_unit_test(several_stops_a_period),
         cmocka_unit_test(too_few_stops),
         cmocka_unit_test(the_rank_that_has_more),
         cmocka_unit_test(ranks_that_are_alike),
+        cmocka_unit_test(intervals_are_over_visits),
+        cmocka_unit_test(ranks_that_are_alike_and_restless),
         cmocka_unit_test(a_clock_that_one_rank_missed),
         cmocka_unit_test(beside_a_rank_with_a_clock),
         cmocka_unit_test(one_rank_or_visit),

@@ -43,6 +43,37 @@ static void stops_are_what_takes_longer(void **state)
     noise_stops_free(&stops);
 }
 
+/* A visit that was cut short doesn't count, unless it is the only one. */
+static void a_visit_that_was_cut_short(void **state)
+{
+    (void)state;
+    int64_t readings[QUANTA + 1], longer_ns[QUANTA] = {0};
+    struct noise_stops stops = {0};
+    longer_ns[10] = 5000;
+    for (int visit = 0; visit < 3; visit++) {
+        noise_stops_begin_visit(&stops);
+        for (int block = 0; block < (visit < 2 ? 10 : 1); block++) {
+            read_quanta(readings, (10 * visit + block) * 10000000L, longer_ns);
+            noise_stops_add(&stops, readings, QUANTA, 500.0);
+        }
+    }
+    noise_stops_drop_cut_visit(&stops);
+    assert_int_equal(stops.count, 20);
+    assert_int_equal(stops.visit_count, 3);
+    assert_int_equal(stops.visits[2].quanta, 0);
+    assert_int_equal(stops.visits[2].stops, 0);
+    noise_stops_drop_cut_visit(&stops);
+    assert_int_equal(stops.visits[1].quanta, 10 * QUANTA);
+    noise_stops_free(&stops);
+    noise_stops_begin_visit(&stops);
+    noise_stops_drop_cut_visit(&stops);
+    read_quanta(readings, 0, longer_ns);
+    noise_stops_add(&stops, readings, QUANTA, 500.0);
+    noise_stops_drop_cut_visit(&stops);
+    assert_int_equal(stops.count, 1);
+    noise_stops_free(&stops);
+}
+
 /* A processor that gets slower isn't stopped. */
 static void slower_quanta(void **state)
 {
@@ -136,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops_are_what_takes_longer),
+        cmocka_unit_test(a_visit_that_was_cut_short),
         cmocka_unit_test(slower_quanta),
         cmocka_unit_test(visits_of_stops),
         cmocka_unit_test(quantiles_of_lengths),
