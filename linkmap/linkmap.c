@@ -114,6 +114,14 @@ static bool probe(void *state, struct bc_run *run, struct bc_error *error)
                         p->exclude, strerror(problem));
 }
 
+/* A list of an earlier run isn't to be taken for this one's if this one ends early. Rank 0. */
+static void remove_old_list(const char *path)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
+        (void)unlink(path); /* what can't be removed is written over */
+}
+
 static int shares(const void *state)
 {
     const struct linkmap_state *const linkmap = state;
@@ -167,6 +175,8 @@ static void open_linkmap(void *state, struct bc_run *run)
     linkmap->places = linkmap_places_gather(points, run->job.rank, &names_repeat);
     linkmap->names_ranks = linkmap->per_rank || names_repeat;
     note_points(linkmap);
+    if (points->own == 0 && linkmap->parameters.exclude != NULL)
+        remove_old_list(linkmap->parameters.exclude);
 }
 
 /* Each size once. */

@@ -15,6 +15,9 @@
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
+/* Of fewer visits a warning says that verdicts are of a moment. */
+enum { VISITS_MIN = 3 };
+
 /* A note says by how much longer a link must take to be suspected where it is more than this. */
 #define COARSE 1.0
 
@@ -121,6 +124,11 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
             "ranks wait for a processor, that a single one is suspected only if it takes "
             "%.0f %% longer",
             row->links.bytes, 100.0 * row->verdicts.resolution);
+    if (row->links.visits < VISITS_MIN)
+        bc_output_remark(output, "warning",
+                         "%d bytes: verdicts rest on %d visit%s: what was slow for a moment is "
+                         "taken for slow: use more --visits, --samples or --max-time",
+                         row->links.bytes, row->links.visits, row->links.visits == 1 ? "" : "s");
     if (left > 0)
         bc_output_remark(output, "warning",
                          "%d bytes: %d suspects were not timed again, for want of time or of links "

@@ -38,12 +38,23 @@ enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
+/* Whether a grain is the first of its size. */
+static bool is_first(const struct bc_size_list *grains, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (grains->values[k] == grains->values[i])
+            return false;
+    return true;
+}
+
 static int kinds_of(const struct noise_parameters *p)
 {
-    int operations = 0;
+    int operations = 0, grains = 0;
     for (int i = 0; i < NOISE_OPERATIONS; i++)
         operations += p->operations.chosen[i];
-    return operations * (int)p->grain_us.count;
+    for (size_t i = 0; i < p->grain_us.count; i++)
+        grains += is_first(&p->grain_us, i);
+    return operations * grains;
 }
 
 static double all_shares(const struct noise_parameters *p)
@@ -70,6 +81,10 @@ static void describe_quanta(const struct noise_state *noise)
         bc_output_remark(output, "warning",
                          "--min-stop: the clock tells stops from %.2f us on, not %.2f",
                          noise->min_stop_ns * 1e-3, asked_ns * 1e-3);
+    if (noise->run->job.shares_processors)
+        bc_output_remark(output, "note",
+                         "no predicted_pct: where ranks share processors they stop each other, "
+                         "otherwise alone than in steps");
     const struct bc_global_clock_report report = bc_global_clock_report(noise->clock);
     bc_output_remark(output, "note",
                      "ranks' stops are put together by a shared clock, known to within %.3f us",
@@ -98,6 +113,8 @@ static void list_steps(struct noise_state *noise)
     noise->steps = bc_allocate((size_t)kinds_of(p), sizeof *noise->steps, "no memory for steps");
     for (int operation = 0; operation < NOISE_OPERATIONS; operation++)
         for (size_t i = 0; p->operations.chosen[operation] && i < p->grain_us.count; i++) {
+            if (!is_first(&p->grain_us, i))
+                continue;
             struct noise_steps *const steps = &noise->steps[noise->step_kinds++];
             steps->operation = operation;
             steps->grain_us = p->grain_us.values[i];

@@ -242,6 +242,19 @@ static void set_about(struct noise_result *result, const struct noise_source *so
         snprintf(result->about, sizeof result->about, "%.3gus", length_us);
 }
 
+/* Numbers a source that has the keys of others before it: "#2". */
+static void tell_apart(const struct noise_result *results, int number, struct noise_result *result)
+{
+    int alike = 0;
+    for (int i = 0; i < number; i++)
+        alike += strcmp(results[i].ranks, result->ranks) == 0 &&
+                 strcspn(results[i].about, "#") == strlen(result->about) &&
+                 strncmp(results[i].about, result->about, strlen(result->about)) == 0;
+    const size_t length = strlen(result->about);
+    if (alike > 0)
+        snprintf(result->about + length, sizeof result->about - length, "#%d", alike + 1);
+}
+
 static struct noise_result source_result(const struct noise_state *noise,
                                          const struct noise_source *source, int64_t quanta)
 {
@@ -320,6 +333,7 @@ static void conclude_sources(const struct noise_state *noise, const struct noise
     BC_MPI(MPI_Gather(&own, 1, MPI_INT, group_of, 1, MPI_INT, 0, MPI_COMM_WORLD));
     for (int i = 0; i < sources->count; i++) { /* none but on rank 0 */
         results[i] = source_result(noise, &sources->source[i], quanta);
+        tell_apart(results, i, &results[i]);
         name_hosts(noise, &sources->source[i], group_of, groups, &results[i]);
     }
     free(group_of);
@@ -390,7 +404,7 @@ static struct bc_summary predict(const struct noise_state *noise, const struct n
 {
     const int visits = row->stops.visit_count;
     struct bc_summary predicted = no_summary();
-    if (noise->units == 0)
+    if (noise->units == 0 || noise->run->job.shares_processors)
         return predicted;
     double *const step_ns =
         bc_allocate(2 * (size_t)visits, sizeof *step_ns, "no memory for visits");

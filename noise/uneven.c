@@ -217,7 +217,7 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
        between visits is common to the classes, and from four ranks on their spread tells of it. */
     const struct surely surely = {
         .by_parts = 1.0 - 2.0 * limits->alpha / ((double)rates->ranks * (double)NOISE_CLASSES),
-        .by_visits = 1.0 - 2.0 * limits->alpha,
+        .by_visits = 1.0 - limits->alpha,
     };
     const struct noise_rates every = {.rates = rates->all_rates != NULL ? rates->all_rates
                                                                         : rates->rates,

@@ -43,10 +43,15 @@ class Facts:
 
     def measured(self, kind, column, **keys):
         """Pairs of a row and what it measured in a column, where there is a value."""
+        pairs = [(row, self.value(row, kind, column)) for row in self.rows(kind, **keys)]
+        return [(row, value) for row, value in pairs if value is not None]
+
+    @staticmethod
+    def value(row, kind, column):
+        """What a row of a kind measured in a column; None where there is no value."""
         quantity, = (quantity for quantity in benchmarks.entry_of(kind).quantities
                      if quantity.column == column)
-        pairs = [(row, measured(row, quantity)) for row in self.rows(kind, **keys)]
-        return [(row, value) for row, value in pairs if value is not None]
+        return measured(row, quantity)
 
 
 def can_not_tell(what, why, rows):

@@ -418,22 +418,66 @@ def slow_links(facts):
 
 # ---- noise ---------------------------------------------------------------------------------------
 
+SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and factor
+
+
 def what_stops_ranks(facts):
-    """For how much of the time ranks are stopped, and by which sources that half of the launches name,
-    or more: what one launch of several names is a disturbance that passed."""
+    """For how much of the time ranks are stopped, by which sources that half of the launches name, or
+    more, and how much these explain: what one launch of several names is a disturbance that passed."""
     whole = facts.measured("noise", "stopped_pct", scope="job")
     if not whole:
         return []
     row, stopped = whole[0]
-    found = facts.measured("noise", "stopped_pct", scope="source")
-    sources = [pair for pair in found if 2 * len(pair[0].launches) >= len(row.launches)]
+    found = sources_of_all(facts.rows("noise", scope="source"))
+    sources = [(source, facts.value(source, "noise", "stopped_pct")) for source in found
+               if 2 * len(set(source.runs)) >= len(row.launches)]
     sources.sort(key=lambda pair: -pair[1].value)
+    ranks = set().union(*(ranks_in(host.keys["ranks"]) or set()
+                          for scope in ("host", "rank") for host in facts.rows("noise", scope=scope)))
+    shares = [value.value * len(ranks_in(source.keys["ranks"]) or ranks) / len(ranks)
+              for source, value in sources if ranks]
     named = listed([source_text(source) for source, _ in sources], NAMES)
     if not named:
         named = "no source stands out" + (" in half of the launches" if found else "")
+    elif shares and 2 * sum(shares) < stopped.value:
+        named += f"; that is {short(sum(shares))} %, and what takes the rest can't be told"
     return [Finding(f"Processes are stopped for {stopped.told('%')} of the time"
                     f"{':' if sources else ';'} {named}.",
                     (row, *(source for source, _ in sources)))]
+
+
+def sources_of_all(rows):
+    """The sources of noise, each with the launches of all rows that mean it: launches don't agree to
+    the digit on a period, a length or the ranks. The keys are those that most launches have."""
+    joined = []
+    for row in sorted(rows, key=lambda row: -len(row.launches)):
+        for number, source in enumerate(joined):
+            if is_same_source(source, row):
+                joined[number] = source._replace(launches=source.launches + row.launches,
+                                                 runs=source.runs + row.runs)
+                break
+        else:
+            joined.append(row)
+    return joined
+
+
+def is_same_source(one, other):
+    ranks = [ranks_in(row.keys["ranks"]) for row in (one, other)]
+    if one.keys["source"] != other.keys["source"] or (None not in ranks and
+                                                      not ranks[0] & ranks[1]):
+        return False
+    lengths, periods = ([rank_test.median(sorted(map(float, row.texts(column)))) if row.texts(column)
+                         else None for row in (one, other)] for column in ("stop_us", "period_ms"))
+    return (None not in lengths and max(lengths) < SAME_LENGTH * min(lengths) and
+            (None in periods or abs(periods[0] - periods[1]) <= SAME_PERIOD * periods[0]))
+
+
+def ranks_in(text):
+    """The ranks of a cell like "0-1,4"; None where it says how many only."""
+    if not re.fullmatch(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", text):
+        return None
+    ends = [part.split("-") for part in text.split(",")]
+    return {rank for end in ends for rank in range(int(end[0]), int(end[-1]) + 1)}
 
 
 def source_text(row):
@@ -455,7 +499,8 @@ def slowed_down(facts):
     row, most = max(pairs, key=lambda pair: pair[1].value)
     work, operation = row.keys["grain_us"], row.keys["operation"]
     article = "an" if operation[0] == "a" else "a"
-    step = f"{work} µs of work and {article} {operation}" if work != "0" else f"{article} {operation}"
+    step = (f"{work} µs of work and {article} {operation}" if work != "0"
+            else f"{article} {operation} without work before it")
     measured = [value for other, value in facts.measured("noise", "slowdown_pct", scope="collective")
                 if other is row]
     found = f"; measured: {measured[0].told('%')}" if measured else ""
@@ -539,8 +584,9 @@ def wrong_data(facts):
 
 def lost_time(facts):
     """Rows in which the system took much of the time, by the median of launches: one stop is much of
-    a short row's time."""
-    lost = [(row, rank_test.median(values)) for kind in facts.kinds() for row in facts.rows(kind)
+    a short row's time. What noise finds of that is its result."""
+    lost = [(row, rank_test.median(values)) for kind in facts.kinds() if kind != "noise"
+            for row in facts.rows(kind)
             for values in [sorted(map(float, row.texts("lost_pct", NEW)))] if values]
     lost = sorted((pair for pair in lost if pair[1] > LOST_PCT), key=lambda pair: -pair[1])
     if not lost:

@@ -153,12 +153,14 @@ class Row(typing.NamedTuple):
               several times the medians, and the worst status
     base      the same of the base
     identity  what the row is called within a page
+    runs      which launches those of the new result are
     """
 
     keys: dict
     launches: list
     base: list
     identity: str
+    runs: list
 
     def texts(self, column, side=NEW):
         """The numbers that launches of a side have in a column, as they are written; not those of
@@ -183,7 +185,8 @@ def rows_by_key(tables, kind):
                 launches = found.setdefault(keys, {NEW: {}, BASE: {}})[side]
                 launches.setdefault((number, cells.get("run")), []).append(cells)
     return [Row(dict(zip(columns, keys)), *(list(map(middle_of_rows, sides[side].values()))
-                                            for side in (NEW, BASE)), f"{kind}-{place}")
+                                            for side in (NEW, BASE)), f"{kind}-{place}",
+                list(sides[NEW]))
             for place, (keys, sides) in enumerate(found.items(), 1)]
 
 

@@ -131,6 +131,7 @@ def test_a_signal_while_suspects_are_timed(start, built, tmp_path):
     """All rows are written, without verdicts of what was suspected, and nothing is excluded. Rank 1
     sends nine messages in the three rounds of the tournament, and later ones to be timed again."""
     exclude = tmp_path / "exclude"
+    exclude.write_text("of an earlier run\n")
     slow = ",".join(f"{a}>{b}" for a, b in both_ways((0, 1), (1, 2), (1, 3)))
     done = start(PROGRAM, "--sizes=8", "--visits=1", "--samples=2", f"--exclude={exclude}", ranks=4,
                  NODES="0123", LINK_US=5000, EXTRA_US=10000, SLOW_LINKS=slow,
@@ -143,6 +144,7 @@ def test_a_signal_while_suspects_are_timed(start, built, tmp_path):
     assert verdicts == {"NA": "NA", "host0": "even", "host1": "NA", "host2": "even", "host3": "even"}
     assert number(rows[2]["time_us"]) >= 15000
     assert "were not timed again" in done.stdout
+    assert "# warning: 8 bytes: verdicts rest on 1 visit: " in done.stdout
     assert "# warning: interrupted by SIGTERM\n" in done.stdout
     assert not exclude.exists()
 

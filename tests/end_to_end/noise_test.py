@@ -59,6 +59,23 @@ def test_rows(rows_of):
     assert [row["ranks"] for row in of_scope(rows, "rank")] == ["0"]
 
 
+def test_steps_that_tell_nothing(start):
+    """In a few steps nothing is usual; each grain has one row; one visit has no interval, but of
+    periods."""
+    done = start(PROGRAM, "--grain=50000,0,50000", "--operations=barrier", "--max-time=0.1", "--visits=1")
+    assert done.returncode == 0, done.stderr
+    rows = read_tsv(done.stdout)
+    steps = of_scope(rows, "collective")
+    assert [(row["grain_us"], row["slowdown_pct"] == "NA") for row in steps] == [("50000", True),
+                                                                                 ("0", False)]
+    assert "# note: barrier, grain_us 50000: no slowdown_pct: " in done.stdout
+    assert float(steps[0]["step_us"]) > 45000
+    for row in rows:
+        ends = {name: cell for name, cell in row.items()
+                if ("_lo_" in name or "_hi_" in name) and not name.startswith("period")}
+        assert set(ends.values()) == {"NA"}, ends
+
+
 def test_samples_that_were_asked_for(rows_of):
     """No more of them, whatever the visits; fewer, where the time is up first, aren't ok."""
     ask = ["--operations=barrier", "--grain=0", "--visits=3"]
@@ -78,7 +95,7 @@ def test_a_signal_in_the_only_visit(launcher, built, tmp_path):
                           stderr=subprocess.PIPE) as job:
         assert wait_for(lambda: path.exists() and "\nscope" in path.read_text())
         time.sleep(1.0)
-        subprocess.run(["pkill", "-TERM", "-f", "^" + words[0]], check=True)
+        subprocess.run(["pkill", "-TERM", "-f", "^" + re.escape(" ".join(words))], check=True)
         job.communicate(timeout=30)
     assert job.returncode == 1
     text = path.read_text()
@@ -95,6 +112,8 @@ def test_steps_that_all_have_stops(launcher, built):
                                  "--max-time=0.1", "--visits=1"])
     assert time.monotonic() - start_s < 10.0
     assert done.returncode == 0, done.stderr
+    assert "# note: no predicted_pct: where ranks share processors" in done.stdout
+    assert of_scope(read_tsv(done.stdout), "collective")[0]["predicted_pct"] == "NA"
     assert re.search(r"^# warning: barrier, grain_us 0: the usual step takes \S+ us, the shortest \S+: "
                      r"slowdown_pct is too low", done.stdout, re.M), done.stdout
 

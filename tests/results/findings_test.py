@@ -239,6 +239,26 @@ def test_sources_of_some_launches(facts, with_source, said):
     assert text.endswith(f"of the time{said}")
 
 
+def test_sources_that_launches_write_in_another_way(facts):
+    """Each launch misses some ranks, finds a length on either side of a power of two, and a period to
+    its own digits; one has it in two rows. Other ranks' clock, and one of another period, are others."""
+    launches = []
+    for launch in range(6):
+        rows = [noise("job", stopped_pct=1.5), noise("host", ranks="0-63", stopped_pct=1.5)]
+        for period, length, ranks in ((4 + 0.001 * launch, 15.9 + 0.2 * launch,
+                                       f"0-{20 + launch},{30 + launch}-63"),
+                                      (9, 16, "0-1"), (4, 16, "25-26")):
+            if period == 9 and launch > 1 or ranks == "25-26" and launch != 5:
+                continue
+            rows.append(noise("source", ranks=ranks, source="periodic", stops_per_s=250,
+                              about=f"{period:.2g}ms:{8.19 if length < 16.4 else 16.4}us",
+                              stop_us=length, stopped_pct=0.4, period_ms=period))
+        launches.append(rows)
+    text, = said_of(findings.what_stops_ranks, facts(noise=("noise", NOISE, launches)))
+    assert re.search(r"of the time: ranks 0-2\d,3\d-63 every 4\.00 ms for 16\.\d µs; that is 0\.3\d+ %, and "
+                     r"what takes the rest can't be told\.$", text), text
+
+
 LINKS = ("scope a b nbytes time_us time_lo_us time_hi_us out_mbs in_mbs alone_pct verdict group "
          "status").split()
 
