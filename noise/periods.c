@@ -1,8 +1,8 @@
 #include "noise/periods.h"
 
 #include "common/mpi/mpi_check.h"
+#include "noise/spectrum.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,12 +18,8 @@ enum { OCTAVES = 40, OCTAVES_TOGETHER = 2, NARROW_AN_OCTAVE = 4 };
 enum { SEARCHES = 2, SEARCHED_MAX = 1024, STOPS_MIN = 6 };
 static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 
-/* Harmonics that are looked at; frequencies in the width 1 / span of a peak. */
-enum { HARMONICS = 8, STEPS_A_PEAK = 8 };
-
-/* Of a source: at least so many periods were watched, and most of them have a stop within this
-   part of a period on either side of when it is due. */
-enum { PERIODS_MIN = 6 };
+/* Of a source: most periods have a stop within this part of a period on either side of when it is
+   due. */
 #define COVERED_MIN 0.7
 #define BESIDE 0.05
 
@@ -33,281 +29,10 @@ enum { PERIODS_MIN = 6 };
 /* The power of a clock's own frequency against those of its multiples. */
 #define FIRST_MIN 0.3
 
-/* Cells of time in a turn of the highest harmonic of the highest frequency, and in all: where a
-   rank is watched for a small part of the time only, frequencies that need more are not looked at.
- */
-enum { CELLS_A_TURN = 3, CELLS_MAX = 1 << 21 };
-#define FREQUENCIES_MAX ((double)CELLS_MAX / (CELLS_A_TURN * HARMONICS))
-
-/* Stops that come in bursts, or oftener at some times, show more than chance would at most
-   frequencies of some width: how many of them are looked at together. */
-enum { STEPS_A_LEVEL = 128 };
-
 /* How far a clock follows one of its stops that is early or late; and after how many periods
    without a stop, as between two visits, it has drifted and follows the next one whole. */
 #define FOLLOWED 0.25
 #define LOST 3.0
-
-/* Peaks that are looked at more closely. */
-enum { PEAKS_MAX = 16 };
-
-#define TURN (2.0 * 3.14159265358979323846)
-
-/* A stop; times are seconds since the first was watched. */
-struct event {
-    double time_s;
-    size_t stop; /* index */
-};
-
-/* Stops of about one length, and when they could have come. */
-struct train {
-    struct event *events; /* ascending */
-    size_t count;
-    const struct noise_stops *stops;
-};
-
-static double seconds_at(const struct noise_stops *stops, int64_t ns)
-{
-    return (double)(ns - stops->visits[0].begin_ns) * 1e-9;
-}
-
-/* ---- the search ------------------------------------------------------------------------------ */
-
-/* The part of a train that is searched. */
-struct search {
-    const struct train *train;
-    size_t count;
-    double end_s;     /* when its last event was, or the last visit ended */
-    double watched_s; /* until then */
-};
-
-/* What was watched of a visit until the search's end; false if nothing. */
-static bool watched_of(const struct search *search, int visit, double *begin_s, double *end_s)
-{
-    const struct noise_stops *const stops = search->train->stops;
-    *begin_s = seconds_at(stops, stops->visits[visit].begin_ns);
-    *end_s = fmin(seconds_at(stops, stops->visits[visit].end_ns), search->end_s);
-    return stops->visits[visit].quanta > 0 && *begin_s < *end_s;
-}
-
-static struct search begin_search(const struct train *train, size_t max)
-{
-    const struct noise_stops *const stops = train->stops;
-    struct search search = {.train = train, .count = train->count};
-    double begin_s, end_s;
-    search.end_s = seconds_at(stops, stops->visits[noise_last_watched(stops)].end_ns);
-    if (search.count > max) {
-        search.count = max;
-        search.end_s = train->events[max - 1].time_s;
-    }
-    for (int i = 0; i < stops->visit_count; i++)
-        if (watched_of(&search, i, &begin_s, &end_s))
-            search.watched_s += end_s - begin_s;
-    return search;
-}
-
-/* The mean of e^(2 pi i f t) over the time that was watched: what events at random would show. */
-static double complex window_at(const struct search *search, double frequency)
-{
-    double complex sum = 0.0;
-    double begin_s, end_s;
-    for (int i = 0; i < search->train->stops->visit_count; i++)
-        if (watched_of(search, i, &begin_s, &end_s))
-            sum += cexp(I * TURN * frequency * end_s) - cexp(I * TURN * frequency * begin_s);
-    return sum / (I * TURN * frequency * search->watched_s);
-}
-
-/* Twice the power of each harmonic beyond what the gaps in the watched time show: 2 on average for
-   events at random. */
-struct powers {
-    double of[HARMONICS];
-};
-
-static struct powers powers_of_sums(const struct search *search, double frequency,
-                                    const double complex sums[HARMONICS])
-{
-    const double n = (double)search->count;
-    struct powers powers;
-    for (int m = 0; m < HARMONICS; m++) {
-        const double complex window = window_at(search, (m + 1) * frequency);
-        const double by_window = cabs(window) * cabs(window);
-        const double excess = cabs(sums[m] - n * window);
-        powers.of[m] = 2.0 * excess * excess / (n * fmax(1e-3, 1.0 - by_window));
-    }
-    return powers;
-}
-
-static double h_of(const struct powers *powers, double level)
-{
-    double z = 0.0, h = 0.0;
-    for (int m = 1; m <= HARMONICS; m++) {
-        z += powers->of[m - 1] / level;
-        h = fmax(h, z - 4.0 * m + 4.0);
-    }
-    return h;
-}
-
-static struct powers powers_at(const struct search *search, double frequency)
-{
-    double complex sums[HARMONICS] = {0};
-    for (size_t i = 0; i < search->count; i++) {
-        const double complex one = cexp(I * TURN * frequency * search->train->events[i].time_s);
-        double complex power = 1.0;
-        for (int m = 0; m < HARMONICS; m++)
-            sums[m] += power *= one;
-    }
-    return powers_of_sums(search, frequency, sums);
-}
-
-static double h_at(const struct search *search, double frequency, double level)
-{
-    const struct powers powers = powers_at(search, frequency);
-    return h_of(&powers, level);
-}
-
-struct peak {
-    double frequency, h;
-    double level; /* by which the powers were divided */
-};
-
-/* Keeps the highest peaks, descending. */
-static void keep_peak(struct peak peaks[PEAKS_MAX], int *count, struct peak peak)
-{
-    if (*count == PEAKS_MAX && peak.h <= peaks[PEAKS_MAX - 1].h)
-        return;
-    int place = *count < PEAKS_MAX ? (*count)++ : PEAKS_MAX - 1;
-    for (; place > 0 && peaks[place - 1].h < peak.h; place--)
-        peaks[place] = peaks[place - 1];
-    peaks[place] = peak;
-}
-
-struct point {
-    double re, im;
-};
-
-/* The discrete Fourier transform of 2^k points, in place (Cooley and Tukey, "An Algorithm for the
-   Machine Calculation of Complex Fourier Series", Mathematics of Computation 19 (1965)). */
-static void transform(struct point *x, size_t count)
-{
-    for (size_t i = 1, reversed = 0; i < count; i++) {
-        size_t bit = count / 2;
-        for (; (reversed & bit) != 0; bit /= 2)
-            reversed ^= bit;
-        reversed ^= bit;
-        if (i < reversed) {
-            const struct point swapped = x[i];
-            x[i] = x[reversed];
-            x[reversed] = swapped;
-        }
-    }
-    for (size_t half = 1; half < count; half *= 2)
-        for (size_t k = 0; k < half; k++) {
-            const double angle = TURN * (double)k / (2.0 * (double)half);
-            const double re = cos(angle), im = sin(angle);
-            for (size_t i = k; i < count; i += 2 * half) {
-                struct point *const even = &x[i], *const odd = &x[i + half];
-                const struct point turned = {odd->re * re - odd->im * im,
-                                             odd->re * im + odd->im * re};
-                *odd = (struct point){even->re - turned.re, even->im - turned.im};
-                *even = (struct point){even->re + turned.re, even->im + turned.im};
-            }
-        }
-}
-
-/* Puts the events into cells of time, and takes off what events at random would be on average: as
-   many, spread over the time that was watched. */
-static void fill_cells(const struct search *search, double cell_s, struct point *cells)
-{
-    const double each_s = (double)search->count / search->watched_s;
-    double begin_s, end_s;
-    for (size_t i = 0; i < search->count; i++)
-        cells[(size_t)(search->train->events[i].time_s / cell_s)].re += 1.0;
-    for (int i = 0; i < search->train->stops->visit_count; i++) {
-        if (!watched_of(search, i, &begin_s, &end_s))
-            continue;
-        for (size_t cell = (size_t)(begin_s / cell_s); (double)cell * cell_s < end_s; cell++)
-            cells[cell].re -= each_s * (fmin(end_s, (double)(cell + 1) * cell_s) -
-                                        fmax(begin_s, (double)cell * cell_s));
-    }
-}
-
-/* Fills in the powers at the frequencies `first` * step to `last` * step, with
-   step = 1 / (STEPS_A_PEAK * search->end_s). */
-static void find_powers(const struct search *search, size_t first, size_t last,
-                        struct powers *powers)
-{
-    size_t count = 2;
-    while (count < (size_t)CELLS_A_TURN * HARMONICS * last)
-        count *= 2;
-    struct point *const cells = bc_allocate(count, sizeof *cells, "no memory for periods");
-    fill_cells(search, STEPS_A_PEAK * search->end_s / (double)count, cells);
-    transform(cells, count);
-    for (size_t i = first; i <= last; i++)
-        for (size_t m = 1; m <= HARMONICS; m++) {
-            const struct point *const sum = &cells[m * i];
-            powers[i - first].of[m - 1] =
-                2.0 * (sum->re * sum->re + sum->im * sum->im) / (double)search->count;
-        }
-    free(cells);
-}
-
-/* By how much the powers of frequencies next to each other are higher than those of events at
-   random, whose median is 2 log 2; a clock's few do not show in the median. */
-static double level_of(const struct powers *powers, size_t count)
-{
-    double first[STEPS_A_LEVEL];
-    for (size_t i = 0; i < count; i++)
-        first[i] = powers[i].of[0];
-    return fmax(1.0, bc_median(first, count) / (2.0 * log(2.0)));
-}
-
-/* Lists the peaks that stops at random exceed with a chance of less than alpha: those above
- *height. */
-static int find_peaks(const struct search *search, double alpha, struct peak peaks[PEAKS_MAX],
-                      double *height)
-{
-    const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
-    const size_t first = (size_t)STEPS_A_PEAK * PERIODS_MIN;
-    /* A source has at most all events. */
-    const size_t last =
-        (size_t)fmin(1.2 * (double)search->count / search->watched_s / step, FREQUENCIES_MAX);
-    const size_t steps = last > first ? last - first + 1 : 0;
-    const double h_min = *height = log((double)(steps + 1) / alpha) / 0.4;
-    int count = 0;
-    if (steps == 0)
-        return 0;
-    struct powers *const powers = bc_allocate(steps, sizeof *powers, "no memory for periods");
-    struct peak *const h = bc_allocate(steps + 2, sizeof *h, "no memory for periods");
-    find_powers(search, first, last, powers);
-    for (size_t next = 0; next < steps;) {
-        /* The last ones share their level with some before them. */
-        const size_t together = steps < STEPS_A_LEVEL ? steps : STEPS_A_LEVEL;
-        const size_t from = steps - next < together ? steps - together : next;
-        const double level = level_of(powers + from, together);
-        for (; next < from + together; next++)
-            h[next + 1] =
-                (struct peak){(double)(first + next) * step, h_of(&powers[next], level), level};
-    }
-    for (size_t i = 1; i <= steps; i++)
-        if (h[i].h > h_min && h[i].h >= h[i - 1].h && h[i].h > h[i + 1].h)
-            keep_peak(peaks, &count, h[i]);
-    free(h);
-    free(powers);
-    return count;
-}
-
-/* Moves a peak to where it is highest between the frequencies of the search. */
-static void refine(const struct search *search, struct peak *peak)
-{
-    enum { FINER = 16 };
-    const double step = 1.0 / (STEPS_A_PEAK * search->end_s) / FINER;
-    const double middle = peak->frequency;
-    for (int i = -FINER; i <= FINER; i++) {
-        const double h = h_at(search, middle + i * step, peak->level);
-        if (h > peak->h)
-            *peak = (struct peak){middle + i * step, h, peak->level};
-    }
-}
 
 /* ---- whether it is a clock ------------------------------------------------------------------- */
 
@@ -325,13 +50,13 @@ static double period_of(const struct clock *clock, double time_s, double *off)
 }
 
 /* How many times a stop was due while the rank was watched, until end_s. */
-static int64_t times_due(const struct train *train, const struct clock *clock, double end_s)
+static int64_t times_due(const struct noise_train *train, const struct clock *clock, double end_s)
 {
-    const struct search search = {.train = train, .end_s = end_s};
+    const struct noise_search search = {.train = train, .end_s = end_s};
     double begin_s, visit_end_s;
     int64_t due = 0;
     for (int i = 0; i < train->stops->visit_count; i++)
-        if (watched_of(&search, i, &begin_s, &visit_end_s))
+        if (noise_watched_of(&search, i, &begin_s, &visit_end_s))
             due += (int64_t)(floor((visit_end_s - clock->origin_s) / clock->period_s) -
                              floor((begin_s - clock->origin_s) / clock->period_s));
     return due;
@@ -344,7 +69,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* When stops are due at this period: where most events are within twice BESIDE of a period. */
-static double find_origin(const struct search *search, double period_s)
+static double find_origin(const struct noise_search *search, double period_s)
 {
     const size_t n = search->count;
     double *const phases = bc_allocate(2 * n, sizeof *phases, "no memory for periods");
@@ -370,7 +95,7 @@ static double find_origin(const struct search *search, double period_s)
 }
 
 /* How many periods have a stop when one is due, among the first events. */
-static int64_t times_covered(const struct search *search, const struct clock *clock)
+static int64_t times_covered(const struct noise_search *search, const struct clock *clock)
 {
     double last = -INFINITY, off;
     int64_t covered = 0;
@@ -384,7 +109,7 @@ static int64_t times_covered(const struct search *search, const struct clock *cl
     return covered;
 }
 
-static bool is_clock(const struct search *search, const struct clock *clock)
+static bool is_clock(const struct noise_search *search, const struct clock *clock)
 {
     const double due = (double)times_due(search->train, clock, search->end_s);
     double off, on = 0.0, near = 0.0, far = 0.0;
@@ -395,32 +120,34 @@ static bool is_clock(const struct search *search, const struct clock *clock)
     /* What comes at other times, in as much time as `on`, and as `near`. */
     const double other_on = far * 2.0 * BESIDE / (1.0 - 6.0 * BESIDE);
     const double other_near = 2.0 * other_on;
-    return due >= PERIODS_MIN && (double)times_covered(search, clock) >= COVERED_MIN * due &&
+    return due >= NOISE_PERIODS_WATCHED &&
+           (double)times_covered(search, clock) >= COVERED_MIN * due &&
            on - other_on >= COVERED_MIN * due && near - other_near <= BLUR_MAX * (on - other_on);
 }
 
 /* Whether the powers are those of short stops, which have all harmonics alike; a multiple of the
    period of something else has that one's only. */
-static bool is_pulse(const struct powers *powers)
+static bool is_pulse(const struct noise_powers *powers)
 {
     double max = 0.0;
-    for (int m = 0; m < HARMONICS; m++)
+    for (int m = 0; m < NOISE_HARMONICS; m++)
         max = fmax(max, powers->of[m]);
     return powers->of[0] >= FIRST_MIN * max;
 }
 
 /* Makes the clock of a peak; true if it is one. The stops of a clock are in step with multiples of
    its period, too: the shortest that is a clock counts. */
-static bool make_clock(const struct search *search, const struct peak *peak, double h_min,
-                       struct clock *clock)
+static bool make_clock(const struct noise_search *search, const struct noise_peak *peak,
+                       double h_min, struct clock *clock)
 {
     enum { PARTS_MAX = 4 };
     for (int parts = PARTS_MAX; parts >= 1; parts--) {
         const double frequency = parts * peak->frequency;
-        const struct powers powers = powers_at(search, frequency);
+        const struct noise_powers powers = noise_powers_at(search, frequency);
         clock->period_s = 1.0 / frequency;
         clock->origin_s = find_origin(search, clock->period_s);
-        if (h_of(&powers, peak->level) > h_min && is_pulse(&powers) && is_clock(search, clock))
+        if (noise_h_of(&powers, peak->level) > h_min && is_pulse(&powers) &&
+            is_clock(search, clock))
             return true;
     }
     return false;
@@ -437,7 +164,7 @@ struct members {
 
 /* Lists them from the first on, until end_s. Each moves the time when the next one is due a little,
    so that a clock may drift; `clock` stays as it is. */
-static void list_members(const struct train *train, const struct clock *clock, double end_s,
+static void list_members(const struct noise_train *train, const struct clock *clock, double end_s,
                          struct members *members)
 {
     struct clock now = *clock;
@@ -459,7 +186,7 @@ static void list_members(const struct train *train, const struct clock *clock, d
 }
 
 /* The period by the line through the members' times over their numbers, by least squares. */
-static double fit_period(const struct train *train, const struct members *members)
+static double fit_period(const struct noise_train *train, const struct members *members)
 {
     const double n = (double)members->count;
     double mean_number = 0.0, mean_s = 0.0, squares = 0.0, products = 0.0;
@@ -478,8 +205,9 @@ static double fit_period(const struct train *train, const struct members *member
 /* The interval of the period: Student's, of the periods in eight parts of the time. Stops that
    count from when the last one ended drift, so that their deviations from a line are no errors
    which are independent of each other; those of parts are. */
-static struct bc_interval period_interval(const struct train *train, const struct members *members,
-                                          double period_s, double confidence)
+static struct bc_interval period_interval(const struct noise_train *train,
+                                          const struct members *members, double period_s,
+                                          double confidence)
 {
     enum { PARTS = 8 };
     double parts_s[PARTS];
@@ -498,16 +226,17 @@ static struct bc_interval period_interval(const struct train *train, const struc
 /* Finds the stops of a clock in all the time, starting with the part that was searched: the more of
    them are used the better the period is known, so that each step can go twice as far. False if
    most are missing. */
-static bool follow_clock(const struct search *search, struct clock *clock, struct members *members)
+static bool follow_clock(const struct noise_search *search, struct clock *clock,
+                         struct members *members)
 {
-    const struct train *const train = search->train;
+    const struct noise_train *const train = search->train;
     const struct noise_stops *const stops = train->stops;
-    const double all_s = seconds_at(stops, stops->visits[noise_last_watched(stops)].end_ns);
+    const double all_s = noise_seconds_at(stops, stops->visits[noise_last_watched(stops)].end_ns);
     double end_s = search->end_s, done_s;
     do {
         done_s = fmin(end_s, all_s);
         list_members(train, clock, done_s, members);
-        if (members->count < PERIODS_MIN ||
+        if (members->count < NOISE_PERIODS_WATCHED ||
             (double)members->count < COVERED_MIN * (double)times_due(train, clock, done_s))
             return false;
         *clock =
@@ -520,18 +249,18 @@ static bool follow_clock(const struct search *search, struct clock *clock, struc
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Finds the clearest clock in a train. */
-static bool find_clock(const struct train *train, double alpha, struct clock *clock,
+static bool find_clock(const struct noise_train *train, double alpha, struct clock *clock,
                        struct members *members)
 {
     for (int k = 0; k < SEARCHES && (k == 0 || train->count > searched[k - 1]); k++) {
-        const struct search search = begin_search(train, searched[k]);
-        struct peak peaks[PEAKS_MAX];
+        const struct noise_search search = noise_search_begin(train, searched[k]);
+        struct noise_peak peaks[NOISE_PEAKS_MAX];
         double h_min;
         if (search.count < STOPS_MIN || !(search.watched_s > 0.0))
             return false;
-        const int count = find_peaks(&search, alpha / SEARCHES, peaks, &h_min);
+        const int count = noise_find_peaks(&search, alpha / SEARCHES, peaks, &h_min);
         for (int i = 0; i < count; i++) {
-            refine(&search, &peaks[i]);
+            noise_refine_peak(&search, &peaks[i]);
             if (make_clock(&search, &peaks[i], h_min, clock) &&
                 follow_clock(&search, clock, members))
                 return true;
@@ -562,7 +291,7 @@ static bool is_narrow(const struct lengths *lengths) { return lengths->step < 2.
 
 /* Fills in the stops of some lengths that have no period yet. False if there is nothing to search:
    all of them were looked at among longer ones, or they are many and narrow. */
-static bool fill_train(struct train *train, const struct lengths *lengths,
+static bool fill_train(struct noise_train *train, const struct lengths *lengths,
                        const signed char *source)
 {
     const struct noise_stops *const stops = train->stops;
@@ -574,7 +303,7 @@ static bool fill_train(struct train *train, const struct lengths *lengths,
             length_ns >= lengths->max_ns)
             continue;
         train->events[train->count++] =
-            (struct event){seconds_at(stops, stops->stop[i].begin_ns), i};
+            (struct noise_event){noise_seconds_at(stops, stops->stop[i].begin_ns), i};
         has_shorter = has_shorter || length_ns < lengths->step * lengths->min_ns;
     }
     return has_shorter && (!is_narrow(lengths) || train->count <= searched[0]);
@@ -631,7 +360,7 @@ int noise_periods_find(const struct noise_stops *stops, double alpha, double con
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source)
 {
     enum { SETS = OCTAVES * (1 + NARROW_AN_OCTAVE) };
-    struct train train = {.stops = stops};
+    struct noise_train train = {.stops = stops};
     struct members members = {0};
     int periods = 0;
     memset(source, NOISE_NO_PERIOD, stops->count);
