@@ -63,8 +63,8 @@ static void stops_at_random_have_a_power_of_two(void **state)
         at_random(100.0);
         const struct noise_search search = noise_search_begin(&train, EVENTS_MAX);
         assert_true(fabs(search.watched_s / (VISITS * VISIT_S) - 1.0) < 1e-9);
-        /* The lowest ones are those that the gaps show in. */
-        const struct noise_powers powers = noise_powers_at(&search, 0.3 + 0.2 * i);
+        /* The gaps show in such low ones. */
+        const struct noise_powers powers = noise_powers_at(&search, 0.1 + 0.01 * i);
         for (int m = 0; m < NOISE_HARMONICS; m++)
             mean += powers.of[m] / (FREQUENCIES * NOISE_HARMONICS);
     }
