@@ -246,7 +246,7 @@ class Slurm:
         assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
         suite.check()
         launches = re.findall("(?m)^([0-9]+\t[a-z_]+)\t", suite.of_suite("launches.tsv"))
-        assert (len(launches), len(set(launches))) == (6, 6)
+        assert (len(launches), len(set(launches))) == (2 * len(ROWS), 2 * len(ROWS))
 
 
 class Pbs:
