@@ -6,7 +6,8 @@
  * together, the longest first.
  * At each frequency that such stops may have, the H test tells whether their phases could be those
  * of stops which come at random: it looks at several harmonics, since stops are short against their
- * period. What it finds must look like a clock besides, since stops may also come in bursts, or
+ * period; of stops that come in bursts it takes the first of each. What it finds must look like a
+ * clock besides, since stops may also come in bursts that are further apart, or
  * oftener at some times: most periods have a stop within a tenth of the period, and hardly more
  * than elsewhere come just before and after that.
  *
