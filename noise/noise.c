@@ -83,8 +83,8 @@ static void describe_quanta(const struct noise_state *noise)
                          noise->min_stop_ns * 1e-3, asked_ns * 1e-3);
     if (noise->run->job.shares_processors)
         bc_output_remark(output, "note",
-                         "no predicted_pct: where ranks share processors they stop each other, "
-                         "otherwise alone than in steps");
+                         "no predicted_pct: where ranks share processors they stop each other, in "
+                         "another way in steps than when each works by itself");
     const struct bc_global_clock_report report = bc_global_clock_report(noise->clock);
     bc_output_remark(output, "note",
                      "ranks' stops are put together by a shared clock, known to within %.3f us",

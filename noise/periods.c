@@ -355,7 +355,7 @@ static double mean_length_ns(const struct noise_stops *stops, const signed char 
     return sum_ns / members;
 }
 
-/* Who wakes up with several stops one after the other has as many clocks of one period: makes one
+/* A daemon that wakes up with several stops has as many clocks of one period. Makes one source
    of those whose stops take about as long, which a row tells apart no more (by an octave). Returns
    how many periods are left. */
 static int join_periods(const struct noise_stops *stops, struct noise_period *found, int count,

@@ -341,12 +341,12 @@ static void conclude_sources(const struct noise_state *noise, const struct noise
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Where the usual step takes longer than its work, give or take WORK_OFF of it, by more than so
-   many of the shortest operations, most steps have a stop in them. */
+/* Most steps have a stop in them where the usual step takes longer than its work, give or take
+   WORK_OFF of it, by more than USUAL_MAX times the shortest operation. */
 #define USUAL_MAX 3.0
 #define WORK_OFF 0.05
 
-/* The least that was seen of an operation alone. */
+/* The min time of an operation over its steps, without the work before it. */
 static double shortest_operation_ns(const struct noise_state *noise,
                                     const struct noise_steps *steps)
 {
@@ -476,7 +476,8 @@ void noise_conclude(void *state, const void *key, void *memory, void *result)
                                         noise->parameters.threshold_pct,
                                         run->settings.confidence_pct / 100.0};
     struct noise_sources sources;
-    noise_stops_drop_cut_visit(&row->stops);
+    if (run->signal != 0) /* else a short visit is what was asked for */
+        noise_stops_drop_cut_visit(&row->stops);
     warn_of_left_out(noise, row);
     conclude_job(noise, row, result);
     noise_sources_find(run, &row->stops, &limits, &sources);

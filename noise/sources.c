@@ -267,8 +267,8 @@ static struct noise_rate *gather_rates(const struct bc_run *run, const struct no
     return all;
 }
 
-/* Leaves out the rows that some rank didn't watch, which are whole visits'. Returns how many are
- * left. */
+/* Leaves out the rows that some rank didn't watch: those of a whole visit. Returns how many stay.
+ */
 static int keep_watched_rows(struct noise_rate *rates, int ranks, int rows)
 {
     bool watched[ROWS_MAX] = {false};

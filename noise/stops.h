@@ -48,9 +48,9 @@ double noise_usual_ns(const int64_t *readings_ns, int count);
 void noise_stops_add(struct noise_stops *stops, const int64_t *readings_ns, int count,
                      double min_stop_ns);
 
-/* Leaves out the last visit if it watched for less than a fifth of the longest one: it was cut
-   short, and would count as much as the others. It is still in the list, as one of which nothing
-   was watched. */
+/* Leaves out the last visit of a run that a signal ended if it watched for less than a fifth of the
+   longest one: it was cut short, and would count as much as the others. It stays in the list, as a
+   visit in which nothing was watched. */
 void noise_stops_drop_cut_visit(struct noise_stops *stops);
 
 /* The visit in which a stop began, or else the one after that; the last one at most. `from` is
