@@ -1,55 +1,21 @@
 #include "common/clock/clock.h"
 
+#include "common/clock/source.h"
 #include "common/stats/stats.h"
 
 #include <mpi.h>
-#include <time.h>
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_TSC
-#include <cpuid.h>
-#include <x86intrin.h>
-#endif
-
-static int64_t read_monotonic(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static int64_t read_wtime(void) { return (int64_t)(MPI_Wtime() * 1e9); }
 
-int64_t (*bc_clock_read)(void) = read_monotonic;
-
-#ifdef HAVE_TSC
+int64_t (*bc_clock_read)(void) = bc_source_monotonic_ns;
 
 /* Nanoseconds a tick, as a fixed-point number with 32 fractional bits. */
 static uint64_t tsc_ns_per_tick;
 static uint64_t tsc_origin;
 
-/* rdtscp waits for all earlier instructions; the fence keeps later ones behind it. */
-static inline uint64_t tsc_ticks(void)
-{
-    unsigned int processor;
-    const uint64_t ticks = __rdtscp(&processor);
-    _mm_lfence();
-    return ticks;
-}
-
 static int64_t read_tsc(void)
 {
-    return (int64_t)((unsigned __int128)(tsc_ticks() - tsc_origin) * tsc_ns_per_tick >> 32);
-}
-
-/* CPUID leaf 0x80000007, EDX bit 8: the counter is invariant; 0x80000001, EDX bit 27: has rdtscp.
- */
-static bool tsc_is_invariant(void)
-{
-    unsigned int a, b, c, d;
-    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & (1u << 8)))
-        return false;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & (1u << 27));
+    return (int64_t)((unsigned __int128)(bc_source_ticks() - tsc_origin) * tsc_ns_per_tick >> 32);
 }
 
 /* Reads the counter and the time together: of 20 tries the one in which that took the least time,
@@ -58,9 +24,9 @@ static void tsc_stamp(uint64_t *ticks, int64_t *time_ns)
 {
     int64_t best_ns = INT64_MAX;
     for (int i = 0; i < 20; i++) {
-        const int64_t before_ns = read_monotonic();
-        const uint64_t now = tsc_ticks();
-        const int64_t took_ns = read_monotonic() - before_ns;
+        const int64_t before_ns = bc_source_monotonic_ns();
+        const uint64_t now = bc_source_ticks();
+        const int64_t took_ns = bc_source_monotonic_ns() - before_ns;
         if (took_ns < best_ns) {
             best_ns = took_ns;
             *ticks = now;
@@ -71,7 +37,7 @@ static void tsc_stamp(uint64_t *ticks, int64_t *time_ns)
 
 static bool select_tsc(void)
 {
-    if (!tsc_is_invariant())
+    if (!bc_source_has_ticks())
         return false;
     uint64_t first_ticks = 0, last_ticks = 0;
     int64_t first_ns = 0, last_ns = 0;
@@ -86,30 +52,19 @@ static bool select_tsc(void)
     return true;
 }
 
-#endif
-
 bool bc_clock_select(enum bc_clock_kind kind)
 {
-#ifdef HAVE_TSC
     if (kind == BC_CLOCK_TSC)
         return select_tsc();
-#endif
     if (kind != BC_CLOCK_MONOTONIC && kind != BC_CLOCK_WTIME)
         return false;
-    bc_clock_read = kind == BC_CLOCK_WTIME ? read_wtime : read_monotonic;
+    bc_clock_read = kind == BC_CLOCK_WTIME ? read_wtime : bc_source_monotonic_ns;
     return true;
 }
 
-double bc_elapsed_s(void) { return (double)read_monotonic() * 1e-9; }
+double bc_elapsed_s(void) { return (double)bc_source_monotonic_ns() * 1e-9; }
 
-void bc_sleep_ns(int64_t ns)
-{
-    const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000),
-                                   .tv_nsec = (long)(ns % 1000000000)};
-    nanosleep(&pause, NULL);
-}
-
-bool bc_clock_is_shared_on_node(void) { return bc_clock_read == read_monotonic; }
+bool bc_clock_is_shared_on_node(void) { return bc_clock_read == bc_source_monotonic_ns; }
 
 struct bc_clock_cost bc_clock_measure(void)
 {

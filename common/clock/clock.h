@@ -5,6 +5,8 @@
 #ifndef COMMCOST_COMMON_CLOCK_CLOCK_H
 #define COMMCOST_COMMON_CLOCK_CLOCK_H
 
+#include "common/clock/source.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,8 +40,5 @@ struct bc_clock_cost bc_clock_measure(void);
 
 /* Seconds since an arbitrary origin, for time budgets, not for measuring. */
 double bc_elapsed_s(void);
-
-/* Sleeps for `ns` nanoseconds; a signal ends the sleep earlier. */
-void bc_sleep_ns(int64_t ns);
 
 #endif

@@ -9,6 +9,8 @@
 #ifndef COMMCOST_COMMON_CLOCK_WORK_H
 #define COMMCOST_COMMON_CLOCK_WORK_H
 
+#include "common/clock/source.h"
+
 #include <stdint.h>
 
 /* The time of work on this rank: ns = call_ns + units * ns_per_unit. */
@@ -16,9 +18,6 @@ struct bc_work_rate {
     double ns_per_unit;
     double call_ns; /* call and return; may be a little below 0 */
 };
-
-/* Does `units` units of work. The result depends on every step; callers may ignore it. Local. */
-uint64_t bc_work(uint64_t units);
 
 /* Measures the rate of work that nothing interrupts, from the quickest runs of two amounts, about 1
    and 10 µs, in about 10 ms. The clock must have been selected. Where time stands still while a

@@ -24,6 +24,6 @@ done
 cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$smpicc" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DCOMMCOST_WERROR=ON \
     -DCOMMCOST_HWLOC=OFF \
-    "-DCOMMCOST_SIMULATED_WORK=$here/work.c;$here/phases.c;$here/noise.c" \
+    "-DCOMMCOST_SIMULATED_SOURCE=$here/source.c;$here/phases.c;$here/noise.c" \
     "-DCMAKE_EXE_LINKER_FLAGS=-Wl$wrapped"
 cmake --build "$build" -j 2

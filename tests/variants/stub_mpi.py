@@ -22,7 +22,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 # Sources that are about one library.
 LEFT_OUT = {
     "tests/simulation/noise.c": "calls SimGrid's smpi_execute_benched",
-    "tests/simulation/work.c": "calls SimGrid's smpi_execute_benched",
+    "tests/simulation/source.c": "calls SimGrid's smpi_execute_benched",
 }
 
 # How sources are compiled that only a build with some library has: MPICH's launcher, SimGrid's SMPI.
