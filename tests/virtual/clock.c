@@ -1,0 +1,241 @@
+#include "tests/virtual/clock.h"
+
+#include "tests/virtual/parameters.h"
+#include "tests/virtual/world.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAMS_MAX = 8 };
+
+/* A stream of interruptions. */
+struct stream {
+    double gap_ns; /* the mean */
+    int64_t length_ns;
+    int64_t next_ns; /* when its next one begins */
+    uint64_t random;
+};
+
+/* Interruptions of a real machine. */
+struct record {
+    int64_t (*of)[2]; /* start and length in ns */
+    int count, next;
+    int64_t period_ns, base_ns; /* added to starts */
+};
+
+static struct stream streams[STREAMS_MAX];
+static int stream_count;
+static bool is_periodic;
+static struct record record;
+static int64_t next_ns; /* the earliest interruption of all; INT64_MAX: none */
+
+static struct {
+    double on_s, period_s, factor;
+    int64_t first_ns; /* when a period began */
+} jumps = {.factor = 1.0};
+
+static struct {
+    double share, period_s;
+} drift;
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static void read_streams(const char *text)
+{
+    double rate, length_us;
+    int used;
+    while (text != NULL && sscanf(text, "%lf:%lf%n", &rate, &length_us, &used) == 2 &&
+           stream_count < STREAMS_MAX) {
+        streams[stream_count++] =
+            (struct stream){.gap_ns = 1e9 / rate, .length_ns = llround(length_us * 1e3)};
+        text += used;
+        text = *text == ',' ? text + 1 : NULL;
+    }
+    if (text != NULL)
+        world_abort("DISTURB has to be RATE:US,RATE:US...");
+}
+
+static void read_record(const char *path)
+{
+    FILE *const file = path != NULL ? fopen(path, "r") : NULL;
+    double start_us, length_us;
+    char line[128];
+    if (path == NULL)
+        return;
+    if (file == NULL)
+        world_abort("can't read %s", path);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (line[0] == '#' || sscanf(line, "%lf %lf", &start_us, &length_us) != 2)
+            continue;
+        record.of = realloc(record.of, (size_t)(record.count + 1) * sizeof *record.of);
+        record.of[record.count][0] = llround(start_us * 1e3);
+        record.of[record.count++][1] = llround(length_us * 1e3);
+    }
+    (void)fclose(file);
+    if (record.count == 0)
+        world_abort("no interruptions in %s", path);
+    const int64_t *const last = record.of[record.count - 1];
+    record.period_ns = last[0] + last[1] + record.of[0][0];
+}
+
+void clock_configure(void)
+{
+    const char *const jump = getenv("DISTURB_JUMPS"), *const rise = getenv("DISTURB_DRIFT");
+    const char *const periodic = getenv("DISTURB_PERIODIC");
+    is_periodic = periodic != NULL && strcmp(periodic, "1") == 0;
+    read_streams(getenv("DISTURB"));
+    read_record(getenv("DISTURB_RECORDED"));
+    if (jump != NULL &&
+        sscanf(jump, "%lf:%lf:%lf", &jumps.on_s, &jumps.period_s, &jumps.factor) != 3)
+        world_abort("DISTURB_JUMPS has to be ON_S:PERIOD_S:FACTOR");
+    if (rise != NULL && sscanf(rise, "%lf:%lf", &drift.share, &drift.period_s) != 2)
+        world_abort("DISTURB_DRIFT has to be SHARE:PERIOD_S");
+}
+
+/* Whether DISTURB_RANKS, if there is one, has this rank. */
+static bool is_chosen(void)
+{
+    const char *text = getenv("DISTURB_RANKS");
+    if (text == NULL)
+        return true;
+    for (char *end; *text != '\0'; text = *end == ',' ? end + 1 : end)
+        if (strtol(text, &end, 10) == world_rank)
+            return true;
+        else if (end == text)
+            world_abort("DISTURB_RANKS has to be a list of ranks");
+    return false;
+}
+
+/* ---- interruptions --------------------------------------------------------------------------- */
+
+static void plan_stream(struct stream *stream)
+{
+    const double gaps = is_periodic ? 1.0 : -log1p(-world_random(&stream->random));
+    stream->next_ns += llround(gaps * stream->gap_ns);
+}
+
+static int64_t record_start(void) { return record.base_ns + record.of[record.next][0]; }
+
+static void plan_record(void)
+{
+    if (++record.next == record.count) {
+        record.next = 0;
+        record.base_ns += record.period_ns;
+    }
+}
+
+/* The stream with the earliest interruption; NULL: that is a recorded one, or none. */
+static struct stream *find_next(void)
+{
+    struct stream *first = NULL;
+    next_ns = record.count > 0 ? record_start() : INT64_MAX;
+    for (int i = 0; i < stream_count; i++)
+        if (streams[i].next_ns < next_ns) {
+            first = &streams[i];
+            next_ns = first->next_ns;
+        }
+    return first;
+}
+
+/* Takes the next interruption out of its stream; returns its length. */
+static int64_t take_next(void)
+{
+    struct stream *const stream = find_next();
+    const int64_t length_ns = stream != NULL ? stream->length_ns : record.of[record.next][1];
+    if (stream != NULL)
+        plan_stream(stream);
+    else
+        plan_record();
+    (void)find_next();
+    return length_ns;
+}
+
+void clock_begin(void)
+{
+    uint64_t launch = (uint64_t)parameters.seed * 1000003 + (uint64_t)world->launch;
+    (void)world_random(&launch);
+    if (jumps.period_s > 0.0)
+        jumps.first_ns = -llround(world_random(&launch) * jumps.period_s * 1e9);
+    uint64_t own = launch * 4099 + (uint64_t)world_rank;
+    if (!is_chosen())
+        stream_count = record.count = 0;
+    for (int i = 0; i < stream_count; i++) {
+        streams[i].random = own + (uint64_t)(i + 1) * UINT64_C(0xd1342543de82ef95);
+        streams[i].next_ns = is_periodic
+                                 ? llround(world_random(&streams[i].random) * streams[i].gap_ns)
+                                 : 0;
+        if (!is_periodic)
+            plan_stream(&streams[i]);
+    }
+    if (record.count > 0) {
+        record.next = (int)(world_random(&own) * record.count);
+        record.base_ns = -record.of[record.next][0];
+    }
+    (void)find_next();
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+double clock_factor(void)
+{
+    double factor = 1.0;
+    if (jumps.period_s > 0.0) {
+        const double at_s = fmod((double)(world_now_ns - jumps.first_ns) * 1e-9, jumps.period_s);
+        factor = at_s < jumps.on_s ? jumps.factor : 1.0;
+    }
+    if (drift.period_s > 0.0) {
+        const double at = fmod((double)world_now_ns * 1e-9 / drift.period_s, 1.0);
+        factor *= 1.0 + drift.share * (1.0 - fabs(2.0 * at - 1.0));
+    }
+    return factor;
+}
+
+/* Takes processor time as it comes. */
+static void take(int64_t ns)
+{
+    while (next_ns < world_now_ns + ns) {
+        if (next_ns > world_now_ns) {
+            ns -= next_ns - world_now_ns;
+            world_now_ns = next_ns;
+        }
+        world_now_ns += take_next();
+    }
+    world_now_ns += ns;
+}
+
+void clock_spend(double ns) { take(llround(ns * clock_factor())); }
+
+void clock_until(int64_t at_ns)
+{
+    while (next_ns < at_ns) {
+        if (next_ns > world_now_ns)
+            world_now_ns = next_ns;
+        world_now_ns += take_next();
+    }
+    if (world_now_ns < at_ns)
+        world_now_ns = at_ns;
+}
+
+void clock_sleep(int64_t ns)
+{
+    const int64_t end_ns = world_now_ns + ns;
+    while (next_ns < end_ns)
+        (void)take_next();
+    world_now_ns = end_ns;
+}
+
+void clock_work(uint64_t units) { clock_spend((double)units * parameters.work_ns); }
+
+int64_t clock_read_ns(void)
+{
+    take((int64_t)parameters.clock_ns);
+    const double shown = (double)world_now_ns * (1.0 + world_rank * parameters.clock_ppm * 1e-6);
+    const int64_t own_ns = (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns
+                                                                           : llround(shown)) +
+                           world_rank * (int64_t)parameters.clock_shift_ns;
+    const int64_t step_ns = (int64_t)parameters.resolution_ns;
+    return step_ns > 1 ? own_ns / step_ns * step_ns : own_ns;
+}

@@ -1,0 +1,77 @@
+/* Data of operations, packed by the real library into memory that ranks share. */
+#include "tests/virtual/parameters.h"
+#include "tests/virtual/virtual_mpi.h"
+#include "tests/virtual/world.h"
+
+#include <string.h>
+
+int64_t bytes_of(int64_t count, MPI_Datatype type)
+{
+    MPI_Count size;
+    PMPI_Type_size_x(type, &size);
+    return count * (int64_t)size;
+}
+
+/* Whether elements follow one another without gaps. */
+static bool is_contiguous(MPI_Datatype type)
+{
+    MPI_Count size, lower, extent, true_lower, true_extent;
+    PMPI_Type_size_x(type, &size);
+    PMPI_Type_get_extent_x(type, &lower, &extent);
+    PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
+    return lower == 0 && true_lower == 0 && size == extent && size == true_extent;
+}
+
+struct packed data_pack(const void *buffer, int64_t count, MPI_Datatype type)
+{
+    const int64_t bytes = bytes_of(count, type);
+    struct packed packed = {NULL, (size_t)bytes, false};
+    if (bytes == 0 || (bytes > DATA_BYTES && parameters.data == 0.0))
+        return packed;
+    packed.start = world_allocate(packed.bytes);
+    if (is_contiguous(type)) {
+        memcpy(packed.start, buffer, packed.bytes);
+        return packed;
+    }
+    int position = 0;
+    PMPI_Pack(buffer, (int)count, type, packed.start, (int)bytes, &position, MPI_COMM_SELF);
+    return packed;
+}
+
+struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type)
+{
+    MPI_Count lower, extent;
+    PMPI_Type_get_extent_x(type, &lower, &extent);
+    struct packed kept = {NULL, (size_t)(count * (int64_t)extent), true};
+    if (count == 0 || (bytes_of(count, type) > DATA_BYTES && parameters.data == 0.0))
+        return kept;
+    kept.start = world_allocate(kept.bytes);
+    memcpy(kept.start, buffer, kept.bytes);
+    return kept;
+}
+
+void data_unpack(const struct packed *packed, void *buffer, int64_t count, MPI_Datatype type)
+{
+    if (packed->start == NULL)
+        return;
+    if (packed->kept || is_contiguous(type)) {
+        const size_t bytes = packed->kept ? packed->bytes : (size_t)bytes_of(count, type);
+        memcpy(buffer, packed->start, packed->bytes < bytes ? packed->bytes : bytes);
+        return;
+    }
+    int position = 0;
+    PMPI_Unpack(packed->start, (int)packed->bytes, &position, buffer, (int)count, type,
+                MPI_COMM_SELF);
+}
+
+void data_release(struct packed *packed)
+{
+    world_release(packed->start, packed->bytes);
+    packed->start = NULL;
+}
+
+void data_damage(const struct packed *packed)
+{
+    if (packed->start != NULL)
+        packed->start[0] = (char)(packed->start[0] ^ 0x5a);
+}

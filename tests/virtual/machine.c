@@ -1,0 +1,41 @@
+/* The virtual machine as programs see it: a processor for each rank, 16 GiB, and no files in /proc and /sys. The
+   linker sends the programs' calls here (--wrap). */
+#include "tests/virtual/parameters.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    if (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0)
+        return __real_fopen(path, mode);
+    errno = ENOENT;
+    return NULL;
+}
+
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *processors);
+int __wrap_sched_getaffinity(pid_t process, size_t bytes, cpu_set_t *processors)
+{
+    (void)process;
+    memset(processors, 0, bytes);
+    for (size_t i = 0; i < (size_t)parameters.ranks; i++)
+        CPU_SET(i, processors);
+    return 0;
+}
+
+int __wrap_sched_getcpu(void);
+int __wrap_sched_getcpu(void) { return -1; }
+
+int __wrap_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+    (void)who;
+    memset(usage, 0, sizeof *usage);
+    return 0;
+}

@@ -1,0 +1,118 @@
+#include "tests/virtual/plan.h"
+
+#include "tests/virtual/clock.h"
+#include "tests/virtual/parameters.h"
+#include "tests/virtual/world.h"
+
+#include <math.h>
+
+/* By how many times longer durations are in this launch. */
+static double launch_factor(void)
+{
+    static double factor;
+    if (factor == 0.0) {
+        uint64_t state = (uint64_t)parameters.seed * 7919 + (uint64_t)world->launch;
+        const double radius = sqrt(-2.0 * log1p(-world_random(&state)));
+        /* Normal by G. E. P. Box and M. E. Muller (Annals of Mathematical Statistics 29, 1958). */
+        const double normal = radius * cos(2.0 * 3.14159265358979323846 * world_random(&state));
+        factor = exp(parameters.launch_spread * normal);
+    }
+    return factor;
+}
+
+double plan_duration_ns(enum plan_kind kind, int64_t bytes)
+{
+    const bool blocks = kind == PLAN_BLOCKING || kind == PLAN_BLOCKING_SEND ||
+                        kind == PLAN_BLOCKING_RECEIVE;
+    double ns = kind == PLAN_COLLECTIVE       ? parameters.duration_ns
+                : kind == PLAN_BARRIER        ? parameters.barrier_ns
+                : kind == PLAN_SYNCHRONISATION ? parameters.sync_ns
+                : kind == PLAN_BLOCKING       ? parameters.barrier_ns
+                                              : parameters.latency_ns;
+    if (blocks && !isnan(parameters.blocking_ns))
+        ns = parameters.blocking_ns;
+    ns += parameters.per_byte_ns * (double)bytes;
+    if ((double)bytes == parameters.slow_bytes)
+        ns *= 1.0 + parameters.slow_share;
+    return ns;
+}
+
+double plan_fraction(enum plan_kind kind)
+{
+    const bool message = kind == PLAN_BLOCKING_SEND || kind == PLAN_BLOCKING_RECEIVE;
+    if (kind == PLAN_BLOCKING || kind == PLAN_BARRIER ||
+        (message && !isnan(parameters.blocking_ns)))
+        return 1.0;
+    if (!isnan(parameters.fraction))
+        return parameters.fraction;
+    return kind == PLAN_COLLECTIVE ? 0.0 : 1.0;
+}
+
+/* The same on every rank that has an operation of this number. */
+static bool is_late(uint64_t number)
+{
+    uint64_t state = (uint64_t)parameters.late_seed * 104729 + (uint64_t)world->launch;
+    state ^= (number + 1) * UINT64_C(0xd1342543de82ef95);
+    return parameters.late_share > 0.0 && world_random(&state) < parameters.late_share;
+}
+
+void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number)
+{
+    const double factor = clock_factor() * launch_factor();
+    const double duration_ns = plan_duration_ns(kind, bytes) * factor;
+    const int64_t alone_ns = llround(plan_fraction(kind) * duration_ns);
+    const double stage_ns = !isnan(parameters.progress_ns)
+                                ? parameters.progress_ns * factor
+                                : ceil(parameters.progress_share * (double)alone_ns);
+    const bool in_stages = kind != PLAN_BLOCKING && kind != PLAN_BARRIER &&
+                           kind != PLAN_BLOCKING_SEND && kind != PLAN_BLOCKING_RECEIVE &&
+                           stage_ns < (double)alone_ns;
+    *plan = (struct plan){
+        .stage_ns = in_stages ? (int64_t)stage_ns : alone_ns,
+        .stage_end_ns = PLAN_UNKNOWN,
+        .late_ns = is_late(number) ? llround(parameters.late_ns * factor) : 0,
+        /* clock_spend has the machine's factor. */
+        .host_ns = (duration_ns - (double)alone_ns) / clock_factor(),
+    };
+    plan->left_ns = alone_ns - plan->stage_ns;
+}
+
+/* Starts the next stage; left_ns has it until then. */
+static void start_stage(struct plan *plan, int64_t at_ns)
+{
+    const int64_t ns = plan->stage_ns < plan->left_ns ? plan->stage_ns : plan->left_ns;
+    plan->left_ns -= ns;
+    plan->stage_end_ns = at_ns + ns + (plan->left_ns == 0 ? plan->late_ns : 0);
+}
+
+void plan_start(struct plan *plan, int64_t start_ns)
+{
+    plan->left_ns += plan->stage_ns;
+    start_stage(plan, start_ns);
+}
+
+int64_t plan_after_gap(int64_t *last_ns, int64_t at_ns)
+{
+    const int64_t gap_ns = llround(parameters.gap_ns * clock_factor());
+    const int64_t start_ns = *last_ns + gap_ns > at_ns && gap_ns > 0 ? *last_ns + gap_ns : at_ns;
+    *last_ns = start_ns;
+    return start_ns;
+}
+
+bool plan_test(struct plan *plan, int64_t at_ns)
+{
+    if (plan->stage_end_ns > at_ns)
+        return false;
+    if (plan->left_ns == 0)
+        return true;
+    start_stage(plan, at_ns);
+    return false;
+}
+
+int64_t plan_end_ns(const struct plan *plan, int64_t call_ns)
+{
+    if (plan->stage_end_ns == PLAN_UNKNOWN)
+        return PLAN_UNKNOWN;
+    const int64_t at_ns = plan->stage_end_ns > call_ns ? plan->stage_end_ns : call_ns;
+    return plan->left_ns == 0 ? at_ns : at_ns + plan->left_ns + plan->late_ns;
+}

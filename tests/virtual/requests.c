@@ -1,0 +1,315 @@
+/* Requests, and the calls that complete them. */
+#include "tests/virtual/clock.h"
+#include "tests/virtual/parameters.h"
+#include "tests/virtual/virtual_mpi.h"
+#include "tests/virtual/world.h"
+
+#include <stdlib.h>
+
+enum { REQUEST_BASE = 0x50000000, BLOCK = 1024, BLOCKS_MAX = 4096 };
+
+/* In blocks, since requests must stay where they are. */
+static struct request *blocks[BLOCKS_MAX];
+static int first_free;
+
+static MPI_Request handle_of(int number) { return (MPI_Request)(uintptr_t)(REQUEST_BASE + number); }
+
+static struct request *at(int number)
+{
+    struct request **const block = &blocks[number / BLOCK];
+    if (*block == NULL)
+        *block = calloc(BLOCK, sizeof **block);
+    return &(*block)[number % BLOCK];
+}
+
+struct request *request_make(const struct request_kind *kind, const char *name,
+                             enum plan_kind plan_kind, int64_t bytes, void *operation,
+                             MPI_Request *handle)
+{
+    while (at(first_free)->kind != NULL)
+        if (++first_free == BLOCK * BLOCKS_MAX)
+            world_abort("too many requests");
+    struct request *const request = at(first_free);
+    *request = (struct request){.kind = kind,
+                                .name = name,
+                                .plan_kind = plan_kind,
+                                .bytes = bytes,
+                                .operation = operation,
+                                .number = first_free};
+    if (handle != NULL)
+        *handle = handle_of(first_free);
+    return request;
+}
+
+struct request *request_find(MPI_Request handle)
+{
+    const uintptr_t number = (uintptr_t)handle - REQUEST_BASE;
+    if (handle == MPI_REQUEST_NULL)
+        return NULL;
+    if (number >= (uintptr_t)BLOCK * BLOCKS_MAX || at((int)number)->kind == NULL)
+        world_abort("no such request");
+    return at((int)number);
+}
+
+void request_forget(struct request *request)
+{
+    if (request->kind->release != NULL)
+        request->kind->release(request);
+    request->kind = NULL;
+    if (request->number < first_free)
+        first_free = request->number;
+}
+
+/* The request if it is to be completed. */
+static struct request *active(MPI_Request handle)
+{
+    struct request *const request = request_find(handle);
+    return request != NULL && request->active ? request : NULL;
+}
+
+void request_plan(struct request *request, uint64_t number)
+{
+    plan_make(&request->plan, request->plan_kind, request->bytes, number);
+    request->active = true;
+    truth_posted(request->name, request->plan_kind, request->bytes);
+}
+
+void request_post(struct request *request, uint64_t number)
+{
+    request_plan(request, number);
+    clock_spend(parameters.post_ns);
+}
+
+void status_fill(MPI_Status *status, int source, int tag, int64_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = source;
+    status->MPI_TAG = tag;
+    status->MPI_ERROR = MPI_SUCCESS;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
+    PMPI_Status_set_cancelled(status, 0);
+}
+
+static void fill_empty(MPI_Status *status) { status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0); }
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void finish(struct request *request, MPI_Status *status)
+{
+    truth_completed(request->name, request->plan_kind, request->bytes);
+    request->kind->deliver(request, status);
+    request->active = false;
+    if (!request->persistent)
+        request_forget(request);
+}
+
+static MPI_Status *status_of(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+void request_wait(struct request *const requests[], int count, MPI_Status *statuses)
+{
+    const int64_t call_ns = world_now_ns;
+    int64_t end_ns = call_ns;
+    double host_ns = 0.0;
+    for (int i = 0; i < count; i++) {
+        if (requests[i] == NULL)
+            continue;
+        while (!requests[i]->kind->resolve(requests[i]))
+            world_sleep();
+        const int64_t own_ns = plan_end_ns(&requests[i]->plan, call_ns);
+        end_ns = own_ns > end_ns ? own_ns : end_ns;
+        host_ns += requests[i]->plan.host_ns + parameters.wait_ns;
+    }
+    clock_until(end_ns);
+    clock_spend(host_ns);
+    for (int i = 0; i < count; i++)
+        if (requests[i] != NULL)
+            finish(requests[i], status_of(statuses, i));
+        else
+            fill_empty(status_of(statuses, i));
+}
+
+/* The handle of a one-time operation that is complete. */
+static void clear(MPI_Request *handle, const struct request *request)
+{
+    if (request != NULL && !request->persistent)
+        *handle = MPI_REQUEST_NULL;
+}
+
+int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
+{
+    struct request *const request = active(*handle);
+    request_wait(&request, 1, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
+    clear(handle, request);
+    return MPI_SUCCESS;
+}
+MPI_NAME(Wait)
+
+int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[])
+{
+    struct request **const requests = calloc((size_t)count + 1, sizeof(struct request *));
+    for (int i = 0; i < count; i++)
+        requests[i] = active(handles[i]);
+    request_wait(requests, count, statuses);
+    for (int i = 0; i < count; i++)
+        clear(&handles[i], requests[i]);
+    free(requests);
+    return MPI_SUCCESS;
+}
+MPI_NAME(Waitall)
+
+/* Completes the request that is complete first; the lowest of several. */
+int PMPI_Waitany(int count, MPI_Request handles[], int *index, MPI_Status *status)
+{
+    const int64_t call_ns = world_now_ns;
+    for (;;) {
+        int64_t first_ns = PLAN_UNKNOWN;
+        int first = MPI_UNDEFINED, wanted = 0;
+        for (int i = 0; i < count; i++) {
+            struct request *const request = active(handles[i]);
+            if (request == NULL)
+                continue;
+            wanted++;
+            if (!request->kind->resolve(request) ||
+                plan_end_ns(&request->plan, call_ns) >= first_ns)
+                continue;
+            first = i;
+            first_ns = plan_end_ns(&request->plan, call_ns);
+        }
+        *index = first;
+        if (wanted == 0) {
+            fill_empty(status);
+            return MPI_SUCCESS;
+        }
+        if (first == MPI_UNDEFINED)
+            world_sleep();
+        else if (world_settle(first_ns))
+            return PMPI_Wait(&handles[first], status);
+    }
+}
+MPI_NAME(Waitany)
+
+/* ---- testing --------------------------------------------------------------------------------- */
+
+/* Takes the time of a test if any request is active, and returns when it decides. */
+static bool begin_test(int count, const MPI_Request handles[])
+{
+    bool any = false;
+    for (int i = 0; i < count; i++)
+        any = any || active(handles[i]) != NULL;
+    if (!any)
+        return false;
+    clock_spend(parameters.test_ns);
+    while (!world_settle(world_now_ns))
+        continue;
+    return true;
+}
+
+/* Whether the part without the host of the operation has ended. */
+static bool has_ended(struct request *request)
+{
+    return request->kind->resolve(request) && plan_test(&request->plan, world_now_ns);
+}
+
+int PMPI_Testall(int count, MPI_Request handles[], int *flag, MPI_Status statuses[])
+{
+    *flag = 1;
+    if (begin_test(count, handles))
+        for (int i = 0; i < count; i++) {
+            struct request *const request = active(handles[i]);
+            if (request != NULL && !has_ended(request))
+                *flag = 0;
+        }
+    return *flag != 0 ? PMPI_Waitall(count, handles, statuses) : MPI_SUCCESS;
+}
+MPI_NAME(Testall)
+
+int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
+{
+    return PMPI_Testall(1, handle, flag,
+                        status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
+}
+MPI_NAME(Test)
+
+int PMPI_Testany(int count, MPI_Request handles[], int *index, int *flag, MPI_Status *status)
+{
+    *index = MPI_UNDEFINED;
+    *flag = !begin_test(count, handles);
+    if (*flag != 0)
+        fill_empty(status);
+    for (int i = 0; i < count && *flag == 0; i++) {
+        struct request *const request = active(handles[i]);
+        if (request == NULL || !has_ended(request))
+            continue;
+        *index = i;
+        *flag = 1;
+        PMPI_Wait(&handles[i], status);
+    }
+    return MPI_SUCCESS;
+}
+MPI_NAME(Testany)
+
+int PMPI_Testsome(int count, MPI_Request handles[], int *done, int indices[], MPI_Status statuses[])
+{
+    *done = begin_test(count, handles) ? 0 : MPI_UNDEFINED;
+    for (int i = 0; i < count && *done != MPI_UNDEFINED; i++) {
+        struct request *const request = active(handles[i]);
+        if (request == NULL || !has_ended(request))
+            continue;
+        indices[*done] = i;
+        PMPI_Wait(&handles[i], status_of(statuses, (*done)++));
+    }
+    return MPI_SUCCESS;
+}
+MPI_NAME(Testsome)
+
+int PMPI_Waitsome(int count, MPI_Request handles[], int *done, int indices[], MPI_Status statuses[])
+{
+    *done = 1;
+    PMPI_Waitany(count, handles, indices, status_of(statuses, 0));
+    if (indices[0] == MPI_UNDEFINED)
+        *done = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+MPI_NAME(Waitsome)
+
+int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
+{
+    *flag = !begin_test(1, &handle) || has_ended(request_find(handle));
+    if (*flag != 0)
+        fill_empty(status);
+    return MPI_SUCCESS;
+}
+MPI_NAME(Request_get_status)
+
+/* ---- persistent requests --------------------------------------------------------------------- */
+
+int PMPI_Start(MPI_Request *handle)
+{
+    struct request *const request = request_find(*handle);
+    request->kind->start(request);
+    return MPI_SUCCESS;
+}
+MPI_NAME(Start)
+
+int PMPI_Startall(int count, MPI_Request handles[])
+{
+    for (int i = 0; i < count; i++)
+        PMPI_Start(&handles[i]);
+    return MPI_SUCCESS;
+}
+MPI_NAME(Startall)
+
+int PMPI_Request_free(MPI_Request *handle)
+{
+    struct request *const request = request_find(*handle);
+    if (request->active)
+        world_abort("MPI_Request_free of an active request isn't modelled");
+    request_forget(request);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+MPI_NAME(Request_free)
