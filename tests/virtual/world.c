@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Address space of a launch. Pages that nobody touches cost nothing. */
-#define MEMORY_BYTES ((size_t)64 << 30)
+#define MEMORY_BYTES ((size_t)8 << 30)
 
 enum state { READY, SLEEPING, ENDED };
 

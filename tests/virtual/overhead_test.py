@@ -1,0 +1,51 @@
+"""Host overhead, transfer time and the knee on an ideal machine: mpi_overhead."""
+
+import itertools
+
+import virtual
+
+POSTS_US = (1, 2, 5, 10)
+
+
+class Overhead(virtual.Test):
+    def check(self, direction, post_us, wait_us, *options, barrier_us=1, **variables):
+        options = options + (("--recv",) if direction == "recv" else ())
+        latency_us = 10 * post_us
+        (launch,) = virtual.run("mpi_overhead", *options, "--max-time=0.5",
+                                MODEL_POST_US=post_us, MODEL_WAIT_US=wait_us,
+                                MODEL_LATENCY_US=latency_us, MODEL_BARRIER_US=barrier_us,
+                                **variables)
+        (row,) = launch.rows
+        what = "{} o={} w={} {} {}".format(direction, post_us, wait_us, options, variables)
+        overhead_us, transfer_us = post_us + wait_us, latency_us + wait_us
+        self.near(row["overhead"], overhead_us, 0.005 * overhead_us, what + " overhead")
+        self.near(row["transfer_us"], transfer_us, 0.005 * transfer_us, what + " transfer")
+        self.assertTrue(row["overhead_lo_us"] <= overhead_us <= row["overhead_hi_us"], what)
+        self.assertEqual(row["status"], "ok", what)
+        return row
+
+    def test_overhead(self):
+        every = list(itertools.product(("send", "recv"), POSTS_US, (0, 4)))
+        for direction, post_us, wait_us in every[::virtual.by_tier(plain=3, run=1)]:
+            with self.subTest(direction, post_us=post_us, wait_us=wait_us):
+                self.check(direction, post_us, wait_us)
+
+    def test_barrier_cancels(self):
+        for barrier_us in (0.5, 20, 100):
+            with self.subTest(barrier_us=barrier_us):
+                self.check("send", 5, 0, barrier_us=barrier_us)
+
+    def test_verbose_output_costs_nothing(self):
+        self.check("send", 1, 0, "--verbose")
+
+    def test_ranks_do_not_matter(self):
+        self.check("send", 2, 1, ranks=6)
+
+    def test_clocks(self):
+        for variables in ({"VIRTUAL_CLOCK_NS": 500}, {"VIRTUAL_RESOLUTION_NS": 100}):
+            with self.subTest(variables=variables):
+                self.check("send", 2, 1, **variables)
+
+
+if __name__ == "__main__":
+    virtual.main()

@@ -1,0 +1,70 @@
+"""Overlap on an ideal machine: every operation, duration and fraction."""
+
+import virtual
+
+COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast
+    iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce ireduce_scatter
+    ireduce_scatter_block iscan iscatter iscatterv""".split()
+DURATIONS_US = (200, 20, 5)
+FRACTIONS = (0, 0.25, 0.5, 0.75, 1)
+POINTS = 0.1  # of overlap
+ONE_SIZE = ("--data-driven", "--min-num-elts=1024", "--max-num-elts=1024", "--max-time=0.3")
+
+
+def cases():
+    """Every collective with every duration and fraction; without --all a share of them."""
+    every = [(name, duration_us, fraction) for name in COLLECTIVES for duration_us in DURATIONS_US
+             for fraction in FRACTIONS]
+    return every[::virtual.by_tier(plain=13, run=4, all=1)]
+
+
+class Overlap(virtual.Test):
+    def check(self, name, *options, points=POINTS, **variables):
+        variables = dict({"MODEL_POST_US": 0.2, "MODEL_WAIT_US": 0.1}, **variables)
+        (launch,) = virtual.run("overlap_" + name, *ONE_SIZE, *options, **variables)
+        (row,) = launch.rows
+        truth = launch.truth(name)
+        duration_us, alone_us = truth["duration_us"], truth["fraction"] * truth["duration_us"]
+        whole_us = max(alone_us, truth["host_us"]) + duration_us - alone_us + truth["extra_us"]
+        what = "{} {} {}".format(name, options, variables)
+        self.near(row["overlap_pct"], truth["overlap_pct"], points, what)
+        self.near(row["ref_us"], whole_us, 0.005 * whole_us, what + " ref_us")
+        self.assertTrue(row["overlap_lo_pct"] <= truth["overlap_pct"] <= row["overlap_hi_pct"], what)
+        return row
+
+    def test_collectives(self):
+        for name, duration_us, fraction in cases():
+            with self.subTest(name, duration_us=duration_us, fraction=fraction):
+                self.check(name, MODEL_DURATION_US=duration_us, MODEL_FRACTION=fraction)
+
+    def test_late(self):
+        """5 % of the operations are late by 10 D."""
+        for fraction in FRACTIONS:
+            with self.subTest(fraction=fraction):
+                self.check("iallreduce", MODEL_DURATION_US=200, MODEL_FRACTION=fraction,
+                           MODEL_LATE_SHARE=0.05, MODEL_LATE_US=2000)
+
+    def test_mean_estimator(self):
+        """Work is found to within the acceptance threshold."""
+        for fraction in FRACTIONS:
+            with self.subTest(fraction=fraction):
+                self.check("iallreduce", "--estimator=mean", points=0.5, MODEL_DURATION_US=200,
+                           MODEL_FRACTION=fraction)
+
+    def test_ranks_do_not_matter(self):
+        for ranks in virtual.by_tier(plain=(3,), run=(3, 8, 17), all=(3, 8, 17, 64)):
+            with self.subTest(ranks=ranks):
+                self.check("iallreduce", ranks=ranks, MODEL_DURATION_US=50, MODEL_FRACTION=0.5)
+
+    def test_clocks(self):
+        """Expensive readings, coarse steps and other clocks than the default."""
+        for options, variables in (((), {"VIRTUAL_CLOCK_NS": 500}),
+                                   ((), {"VIRTUAL_RESOLUTION_NS": 100}),
+                                   (("--timer=tsc",), {}), (("--timer=wtime",), {})):
+            with self.subTest(options=options, variables=variables):
+                self.check("iallreduce", *options, MODEL_DURATION_US=200, MODEL_FRACTION=0.5,
+                           **variables)
+
+
+if __name__ == "__main__":
+    virtual.main()

@@ -1,0 +1,148 @@
+"""Launches programs in virtual time, and compares what they find with the truth.
+
+Standard library only. A test is a file of unittest's that ends with virtual.main(); CTest gives it
+the build's folder (COMMCOST_BUILD) and how much to do (COMMCOST_TIER: plain, run, all or full).
+
+    class Message(virtual.Test):
+        def test_send(self):
+            (launch,) = virtual.run("pingpong", "--patterns=MPI Send", MODEL_LATENCY_US=10)
+            self.near(launch.rows[0]["latency_us"], 10, share=0.005)
+"""
+
+import atexit
+import csv
+import hashlib
+import math
+import os
+import re
+import subprocess
+import sys
+import typing
+import unittest
+
+BUILD = os.environ.get("COMMCOST_BUILD", os.path.join(os.path.dirname(__file__), "../../build"))
+TIER = os.environ.get("COMMCOST_TIER", "run")
+
+# What disturbs the machine: see clock.h. `cloud` takes 3 % of the time, `bad` 10 %.
+CONDITIONS = {
+    "ideal": {},
+    "quiet": {"DISTURB": "250:4,2:50"},
+    "cloud": {"DISTURB": "3000:5,300:50"},
+    "bad": {"DISTURB": "2000:50"},
+    "jumps": {"DISTURB_JUMPS": "2:5:1.3"},
+}
+
+digests = []
+
+
+class Launch(typing.NamedTuple):
+    """What a launch printed, and the model's truth of it (truth.c)."""
+
+    rows: list
+    truths: list
+
+    def truth(self, operation, size=None):
+        """The row of an operation, of a number of bytes if one is given."""
+        found = [row for row in self.truths if row["operation"] == operation and
+                 size in (None, int(row["bytes"]))]
+        assert found, "no {} of {} bytes among {}".format(operation, size, self.truths)
+        return found[0]
+
+
+def read_tsv(text):
+    """The rows of a table as dictionaries; cells that are numbers are floats, NA is NAN."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return [{name: value(cell) for name, cell in row.items()}
+            for row in csv.DictReader(lines, delimiter="\t")]
+
+
+def value(cell):
+    if cell == "NA":
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def run_raw(program, *options, **variables):
+    """Runs a program; returns the finished process."""
+    environment = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH")
+                   if name in os.environ}
+    environment.update({name: str(of) for name, of in variables.items()})
+    return subprocess.run([os.path.join(BUILD, "tests/virtual", program), *map(str, options)],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, env=environment, check=False)
+
+
+def run(program, *options, ranks=2, launches=1, expect=0, **variables):
+    """Runs launches of a program in one job; returns what each printed. Variables are those of
+    parameters.def and clock.h."""
+    report = os.path.join(BUILD, "tests/virtual", "truth.{}".format(os.getpid()))
+    variables = dict(variables, VIRTUAL_RANKS=ranks, VIRTUAL_LAUNCHES=launches)
+    done = run_raw(program, *options, "--no-metadata", MODEL_REPORT=report, **variables)
+    if done.returncode != expect:
+        raise AssertionError("{} {}, {}: exit status {}\n{}{}".format(
+            program, options, variables, done.returncode, done.stdout[-2000:], done.stderr[-4000:]))
+    digests.append(hashlib.sha256(repr((program, options, sorted(variables.items()),
+                                        done.stdout)).encode()).hexdigest())
+    parts = re.split("^# launch [0-9]+\n", done.stdout, flags=re.M)[1:] if launches > 1 else [
+        done.stdout]
+    found = []
+    for number, text in enumerate(parts):
+        name = "{}.{}".format(report, number) if launches > 1 else report
+        with open(name, encoding="ascii") as stream:
+            found.append(Launch(read_tsv(text), read_tsv(stream.read())))
+        os.remove(name)
+    return found
+
+
+def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redefined-builtin
+    """What there is for this tier, or for the tier before it."""
+    chosen = None
+    for tier, of in (("plain", plain), ("run", run), ("all", all), ("full", full)):
+        chosen = of if of is not None else chosen
+        if tier == TIER:
+            return chosen
+    raise ValueError(TIER)
+
+
+class Test(unittest.TestCase):
+    """A test that says what it found; each class ends with its largest error."""
+
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.largest = 0.0, "none"
+
+    @classmethod
+    def tearDownClass(cls):
+        say("{}: largest error {:.3f} of its target ({})".format(cls.__name__, *cls.largest))
+
+    def near(self, found, truth, target, what=""):
+        """Whether a number is within `target` of the truth."""
+        error = abs(found - truth) / target
+        name = "{}: {:.6g}, truth {:.6g}".format(what or self.id().split(".")[-1], found, truth)
+        if error > type(self).largest[0]:
+            type(self).largest = error, name
+        if not error <= 1.0:
+            self.fail("{}: {:.2f} targets off".format(name, error))
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def write_digests():
+    """What all launches printed, for the check that it is the same everywhere."""
+    folder = os.path.join(BUILD, "tests/virtual/digests")
+    os.makedirs(folder, exist_ok=True)
+    name = os.path.join(folder, "-".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]))
+    with open(name, "w", encoding="ascii") as stream:
+        stream.write("\n".join(digests) + "\n")
+
+
+def main():
+    atexit.register(write_digests)
+    unittest.main(verbosity=2 if TIER != "plain" else 1)
