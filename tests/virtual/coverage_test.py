@@ -1,0 +1,176 @@
+"""Do intervals hold the truth, on machines that are quiet and on those that aren't?
+
+Launches of one row each, of nine cases, under each condition. What belongs to the library (overlap,
+host overhead) is what the model says, without what disturbs; a time is that of a bare loop of the
+same operations in the same process, in turn. Where the machine's speed jumps, host overhead is the
+mean over visits of what it is then.
+"""
+
+import math
+import os
+import random
+import statistics
+import tempfile
+import typing
+
+import virtual
+
+CONDITIONS = {name: virtual.CONDITIONS[name] for name in ("ideal", "quiet", "cloud", "bad", "jumps")}
+# The share of intervals that hold the truth; a run of fewer launches must not be improbably below.
+INSIDE = {"ideal": 0.93, "quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90}
+IMPROBABLE = 0.001
+BIAS = 0.25                          # of the target, on average
+ERROR = {"ideal": 0.5, "quiet": 1, "cloud": 1, "bad": 1, "jumps": 1}  # a case's median, in targets
+TOGETHER = 3                         # launches of one job
+
+
+class Found(typing.NamedTuple):
+    """A launch, in the unit of its row; `target` is how far off the value may be."""
+
+    case: str
+    truth: float
+    value: float
+    lo: float
+    hi: float
+    target: float
+
+    @property
+    def inside(self):
+        return self.lo <= self.truth <= self.hi
+
+    @property
+    def error(self):
+        return (self.value - self.truth) / self.target
+
+
+# ---- the cases: each draws variables, and says what a launch found ---------------------------------
+
+def overlap(collective, duration_us, points):
+    def launches(chance, variables, seconds):
+        for launch in virtual.run(
+                "overlap_" + collective, "--data-driven", "--min-num-elts=1024",
+                "--max-num-elts=1024", seconds, launches=TOGETHER, MODEL_DURATION_US=duration_us,
+                MODEL_FRACTION=chance.choice((0, 0.25, 0.5, 0.75, 1)),
+                MODEL_POST_US=chance.choice((0, 0.2, 0.5)), **variables):
+            (row,) = launch.rows
+            truth = launch.truth(collective)["overlap_pct"]
+            yield truth, row["overlap_pct"], row["overlap_lo_pct"], row["overlap_hi_pct"], points
+    return launches
+
+
+def slowness(samples, usual_us, factor):
+    """The mean over visits of how many times longer than usual everything took: what a message
+    without work takes longer than an iteration without a message tells the state of the machine."""
+    visits = {}
+    for sample in samples:
+        visits.setdefault(sample["visit"], {}).setdefault(sample["quantity"], []).append(
+            sample["value_ns"] / 1e3)
+    messages_us = [statistics.median(of["base"]) - statistics.median(of["empty"])
+                   for of in visits.values() if "base" in of and "empty" in of]
+    return statistics.mean(factor if us > (1 + factor) / 2 * usual_us else 1 for us in messages_us)
+
+
+def overhead(direction):
+    def launches(chance, variables, seconds):
+        post_us, wait_us = chance.choice((1, 2, 5, 10)), chance.choice((0, 4))
+        for number in range(TOGETHER):
+            with tempfile.TemporaryDirectory() as folder:
+                dump = os.path.join(folder, "samples")
+                (launch,) = virtual.run(
+                    "mpi_overhead", seconds, *(["--recv"] if direction == "recv" else []),
+                    options_not_in_digest=["--dump-samples=" + dump],
+                    MODEL_POST_US=post_us, MODEL_WAIT_US=wait_us, MODEL_LATENCY_US=10 * post_us,
+                    VIRTUAL_FIRST_LAUNCH=number, **variables)
+                with open(dump, encoding="ascii") as stream:
+                    samples = virtual.read_tsv(stream.read())
+            (row,) = launch.rows
+            truth = post_us + wait_us
+            if "DISTURB_JUMPS" in variables:
+                factor = float(variables["DISTURB_JUMPS"].split(":")[2])
+                truth *= slowness(samples, 10 * post_us + wait_us, factor)
+            yield (truth, row["overhead"], row["overhead_lo_us"], row["overhead_hi_us"],
+                   max(0.03 * truth, 0.05))
+    return launches
+
+
+def bare(benchmark, row_number, **drawn):
+    """A time. The bare loop's own interval is added to the benchmark's."""
+    def launches(chance, variables, seconds):
+        drawn_now = {name: chance.choice(of) for name, of in drawn.items()}
+        for launch in virtual.run(benchmark + "_bare", seconds, launches=TOGETHER,
+                                  BARE_ROW=row_number, **drawn_now, **variables):
+            (row,) = launch.rows
+            ours, truth = row["ours_us"], row["bare_us"]
+            below = math.hypot(ours - row["ours_lo_us"], row["bare_hi_us"] - truth)
+            above = math.hypot(row["ours_hi_us"] - ours, truth - row["bare_lo_us"])
+            yield truth, ours, ours - below, ours + above, max(0.02 * truth, 0.1)
+    return launches
+
+
+CASES = {
+    "overlap iallreduce 200 us": overlap("iallreduce", 200, 0.5),
+    "overlap iallreduce 20 us": overlap("iallreduce", 20, 1.0),
+    "overlap ialltoallv 5 us": overlap("ialltoallv", 5, 2.0),
+    "overhead send": overhead("send"),
+    "overhead recv": overhead("recv"),
+    "pingpong MPI Send": bare("pingpong", 1, MODEL_LATENCY_US=(2, 10, 100)),
+    "syncbench MPI barrier": bare("syncbench", 2, MODEL_BARRIER_US=(2, 10, 100)),
+    "msgrate": bare("msgrate", 2, MODEL_GAP_US=(0.5, 1, 5), MODEL_LATENCY_US=(10,)),
+    "halo isend/irecv types": bare("halo", 2, MODEL_LATENCY_US=(10, 50), MODEL_FRACTION=(0, 1)),
+}
+
+
+# ---- the trial ------------------------------------------------------------------------------------
+
+def binomial_at_most(successes, trials, rate):
+    """P(X <= successes) for X binomial."""
+    return sum(math.exp(math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) +
+                        k * math.log(rate) + (trials - k) * math.log1p(-rate))
+               for k in range(successes + 1))
+
+
+def trial(condition):
+    """The launches of a condition."""
+    rounds = virtual.by_tier(plain=1, run=4, all=19)  # 27, 108 and 513 launches
+    # Few rows would see both speeds in a shorter time.
+    seconds = "--max-time={}".format(1.5 if condition == "jumps" else 0.6)
+    for number in range(rounds):
+        for name, launches in CASES.items():
+            chance = random.Random("{} {} {}".format(condition, name, number))
+            seed = chance.randrange(1 << 30)
+            for found in launches(chance, dict(CONDITIONS[condition], VIRTUAL_SEED=seed), seconds):
+                yield Found(name, *found)
+
+
+class Coverage(virtual.Test):
+    def check(self, condition):
+        found = list(trial(condition))
+        inside = sum(launch.inside for launch in found)
+        bias = statistics.mean(launch.error for launch in found)
+        virtual.say("| {} | {} of {} ({:.1%}) | {:+.2f} | {} |".format(
+            condition, inside, len(found), inside / len(found), bias,
+            "; ".join("{} {:+.2f} ({}/{})".format(
+                name, statistics.median(launch.error for launch in of),
+                sum(launch.inside for launch in of), len(of)) for name, of in by_case(found))))
+        for name, several in by_case(found):
+            self.near(statistics.median(launch.error for launch in several), 0, ERROR[condition],
+                      "{}: median error of {} in targets".format(condition, name))
+        self.assertLessEqual(abs(bias), BIAS if len(found) > 100 else 2 * BIAS)
+        self.assertGreater(binomial_at_most(inside, len(found), INSIDE[condition]), IMPROBABLE)
+        if len(found) > 500:
+            self.assertGreaterEqual(inside / len(found), INSIDE[condition])
+
+
+def by_case(found):
+    return [(name, [launch for launch in found if launch.case == name]) for name in CASES]
+
+
+def add_test(condition):
+    setattr(Coverage, "test_" + condition, lambda self: self.check(condition))
+
+
+for _condition in CONDITIONS:
+    add_test(_condition)
+
+if __name__ == "__main__":
+    virtual.main()
