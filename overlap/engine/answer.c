@@ -9,10 +9,10 @@
  */
 #define ANSWER_ROUNDS 30
 
-/* Work beyond the knee must make the operation longer by at least half of the margin, or the margin
-   is doubled, each time after this number of rounds, up to this share of the reference time: what
+/* Work beyond the knee must surely make the operation longer by half of the margin, or the margin is
+   doubled, each time after this number of rounds, up to this share of the reference time: what
    is that much longer than the operation can't fit. */
-#define PROBE_ROUNDS 8
+#define PROBE_ROUNDS 16
 #define MARGIN_MAX_SHARE 1.0
 
 /* The first visit's rounds are cut into parts, whose differences stand in for those of visits where
@@ -47,7 +47,10 @@ static void choose_more_than_fits(struct overlap_visit *visit)
                             visit->end_s);
         overlap_estimate(visit, 0, visit->own.count, estimates);
         overlap_correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
-        const bool fits = overlap_excess_of(estimates) < row->margin_ns / 2.0 &&
+        const double sure_ns = overlap_excess_of(estimates) -
+                               hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
+                                     estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+        const bool fits = !(sure_ns >= row->margin_ns / 2.0) &&
                           row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
         int goes_on = fits && overlap_seconds_left(visit) > 0.0;
         bc_harness_bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -147,14 +147,22 @@ class Coverage(virtual.Test):
         found = list(trial(condition))
         inside = sum(launch.inside for launch in found)
         bias = statistics.mean(launch.error for launch in found)
-        virtual.say("| {} | {} of {} ({:.1%}) | {:+.2f} | {} |".format(
-            condition, inside, len(found), inside / len(found), bias,
-            "; ".join("{} {:+.2f} ({}/{})".format(
-                name, statistics.median(launch.error for launch in of),
-                sum(launch.inside for launch in of), len(of)) for name, of in by_case(found))))
-        for name, several in by_case(found):
-            self.near(statistics.median(launch.error for launch in several), 0, ERROR[condition],
-                      "{}: median error of {} in targets".format(condition, name))
+        medians = {name: statistics.median(launch.error for launch in of)
+                   for name, of in by_case(found)}
+        for name, of in by_case(found):
+            virtual.say("{}: {} of {} inside; median error {:+.2f} of the target, half-width {:.2f}".format(
+                name, sum(launch.inside for launch in of), len(of), medians[name],
+                statistics.median((launch.hi - launch.lo) / 2 / launch.target for launch in of)))
+        for launch in sorted(found, key=lambda launch: -abs(launch.error))[:3]:
+            virtual.say("far off: {}".format(launch))
+        row = [condition, len(found), "{:.1%} (wanted: {:.0%})".format(inside / len(found),
+                                                                      INSIDE[condition]),
+               "{:+.2f}".format(bias), "{:+.2f}".format(max(medians.values(), key=abs)),
+               "{:+.2f}".format(max((launch.error for launch in found), key=abs))]
+        virtual.say(" | ".join(map(str, row)))
+        virtual.note_row("coverage", condition, *row)
+        for name, error in medians.items():
+            self.assertLessEqual(abs(error), ERROR[condition], name)
         self.assertLessEqual(abs(bias), BIAS if len(found) > 100 else 2 * BIAS)
         self.assertGreater(binomial_at_most(inside, len(found), INSIDE[condition]), IMPROBABLE)
         if len(found) > 500:

@@ -8,6 +8,10 @@ POSTS_US = (1, 2, 5, 10)
 
 
 class Overhead(virtual.Test):
+    """overhead and transfer_us of mpi_overhead, against o, w and L."""
+
+    target = "0.5 %"
+
     def check(self, direction, post_us, wait_us, *options, barrier_us=1, **variables):
         options = options + (("--recv",) if direction == "recv" else ())
         latency_us = 10 * post_us

@@ -19,6 +19,10 @@ def cases():
 
 
 class Overlap(virtual.Test):
+    """overlap_pct and ref_us of non-blocking collectives, against f, D, o and w."""
+
+    target = "0.1 point; 0.5 %"
+
     def check(self, name, *options, points=POINTS, **variables):
         variables = dict({"MODEL_POST_US": 0.2, "MODEL_WAIT_US": 0.1}, **variables)
         (launch,) = virtual.run("overlap_" + name, *ONE_SIZE, *options, **variables)

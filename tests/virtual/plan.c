@@ -6,18 +6,28 @@
 
 #include <math.h>
 
+/* Lognormal with median 1 (normal by G. E. P. Box and M. E. Muller, Annals of Mathematical
+   Statistics 29, 1958). */
+static double spread_factor(double spread, uint64_t state)
+{
+    if (spread == 0.0)
+        return 1.0;
+    const double radius = sqrt(-2.0 * log1p(-world_random(&state)));
+    return exp(spread * radius * cos(2.0 * 3.14159265358979323846 * world_random(&state)));
+}
+
 /* By how many times longer durations are in this launch. */
 static double launch_factor(void)
 {
-    static double factor;
-    if (factor == 0.0) {
-        uint64_t state = (uint64_t)parameters.seed * 7919 + (uint64_t)world->launch;
-        const double radius = sqrt(-2.0 * log1p(-world_random(&state)));
-        /* Normal by G. E. P. Box and M. E. Muller (Annals of Mathematical Statistics 29, 1958). */
-        const double normal = radius * cos(2.0 * 3.14159265358979323846 * world_random(&state));
-        factor = exp(parameters.launch_spread * normal);
-    }
-    return factor;
+    return spread_factor(parameters.launch_spread,
+                         (uint64_t)parameters.seed * 7919 + (uint64_t)world->launch);
+}
+
+/* What an operation's own chances depend on, the same on every rank that has one of this number. */
+static uint64_t chances(uint64_t number)
+{
+    return ((uint64_t)parameters.late_seed * 104729 + (uint64_t)world->launch) ^
+           ((number + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
 double plan_duration_ns(enum plan_kind kind, int64_t bytes)
@@ -48,17 +58,16 @@ double plan_fraction(enum plan_kind kind)
     return kind == PLAN_COLLECTIVE ? 0.0 : 1.0;
 }
 
-/* The same on every rank that has an operation of this number. */
 static bool is_late(uint64_t number)
 {
-    uint64_t state = (uint64_t)parameters.late_seed * 104729 + (uint64_t)world->launch;
-    state ^= (number + 1) * UINT64_C(0xd1342543de82ef95);
+    uint64_t state = chances(number);
     return parameters.late_share > 0.0 && world_random(&state) < parameters.late_share;
 }
 
 void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number)
 {
-    const double factor = clock_factor() * launch_factor();
+    const double factor =
+        clock_factor() * launch_factor() * spread_factor(parameters.jitter, ~chances(number));
     const double duration_ns = plan_duration_ns(kind, bytes) * factor;
     const int64_t alone_ns = llround(plan_fraction(kind) * duration_ns);
     const double stage_ns = !isnan(parameters.progress_ns)

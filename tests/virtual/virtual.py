@@ -23,13 +23,14 @@ import unittest
 BUILD = os.environ.get("COMMCOST_BUILD", os.path.join(os.path.dirname(__file__), "../../build"))
 TIER = os.environ.get("COMMCOST_TIER", "run")
 
-# What disturbs the machine: see clock.h. `cloud` takes 3 % of the time, `bad` 10 %.
+# What disturbs the machine (clock.h), and how durations vary around their median. `cloud` takes 3 %
+# of the time, `bad` 10 %.
 CONDITIONS = {
     "ideal": {},
-    "quiet": {"DISTURB": "250:4,2:50"},
-    "cloud": {"DISTURB": "3000:5,300:50"},
-    "bad": {"DISTURB": "2000:50"},
-    "jumps": {"DISTURB_JUMPS": "2:5:1.3"},
+    "quiet": {"DISTURB": "250:4,2:50", "MODEL_JITTER": 0.02},
+    "cloud": {"DISTURB": "3000:5,300:50", "MODEL_JITTER": 0.05},
+    "bad": {"DISTURB": "2000:50", "MODEL_JITTER": 0.1},
+    "jumps": {"DISTURB_JUMPS": "2:5:1.3", "MODEL_JITTER": 0.05},
 }
 
 digests = []
@@ -108,21 +109,27 @@ def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redef
 
 
 class Test(unittest.TestCase):
-    """A test that says what it found; each class ends with its largest error."""
+    """A test that says what it found. The class's text says what is compared with what truth, and
+    `target` how far off it may be: a row of docs/accuracy.md."""
 
     maxDiff = None
+    target = ""
 
     @classmethod
     def setUpClass(cls):
-        cls.largest = 0.0, "none"
+        cls.largest, cls.compared = (0.0, "none"), 0
 
     @classmethod
     def tearDownClass(cls):
         say("{}: largest error {:.3f} of its target ({})".format(cls.__name__, *cls.largest))
+        if cls.compared > 0:
+            note_row("ideal", cls.__name__, " ".join(cls.__doc__.split()), cls.compared, cls.target,
+                     "{:.2f}".format(cls.largest[0]))
 
     def near(self, found, truth, target, what=""):
         """Whether a number is within `target` of the truth."""
         error = abs(found - truth) / target
+        type(self).compared += 1
         name = "{}: {:.6g}, truth {:.6g}".format(what or self.id().split(".")[-1], found, truth)
         if error > type(self).largest[0]:
             type(self).largest = error, name
@@ -132,6 +139,14 @@ class Test(unittest.TestCase):
 
 def say(text):
     print(text, flush=True)
+
+
+def note_row(table, name, *cells):
+    """A row of a table of docs/accuracy.md (accuracy.py)."""
+    folder = os.path.join(BUILD, "tests/virtual/found")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "{}.{}".format(table, name)), "w", encoding="utf-8") as stream:
+        stream.write("| {} |\n".format(" | ".join(map(str, cells))))
 
 
 def write_digests():
