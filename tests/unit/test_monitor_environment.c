@@ -3,20 +3,16 @@
  * 3 ranks. `test_monitor_environment start` only starts and ends the monitor that the variable asks
  * for: for values that end the job, and for the job that `test_monitor_environment spawn` spawns.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "monitor/environment.h"
 
 #include <glob.h>
 #include <locale.h>
-#include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int rank, ranks;
 
 /* ---- stand-ins for the monitor --------------------------------------------------------------- */
 
@@ -35,18 +31,13 @@ int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE
 
 int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle)
 {
-    (void)handle;
     ends += request->serial == 42;
     if (rank == 0 && started_file != stderr)
         fputs("the report\n", started_file);
     return end_code;
 }
 
-const char *MPIX_Monitor_error_string(int code)
-{
-    (void)code;
-    return "as the test wants";
-}
+const char *MPIX_Monitor_error_string(int code) { return "as the test wants"; }
 
 static int comparisons;
 
@@ -105,9 +96,8 @@ static void assert_flags(const char *flags)
         assert_int_equal(set[i], flags[i] == '1');
 }
 
-static void each_flag_is_a_word(void **state)
+TEST(each_flag_is_a_word)
 {
-    (void)state;
     accept("other");
     assert_flags("100000000");
     accept("pttopt");
@@ -136,9 +126,8 @@ static void each_flag_is_a_word(void **state)
     assert_string_equal(environment.output, "");
 }
 
-static void without_flags_it_is_all(void **state)
+TEST(without_flags_it_is_all)
 {
-    (void)state;
     static const char *const texts[] = {"",        "clock",       "per-rank",
                                         "large=1", "output=coll", "timeout=1s,per-rank,large=2"};
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -148,9 +137,8 @@ static void without_flags_it_is_all(void **state)
     assert_int_equal(environment.handle.per_rank, 1);
 }
 
-static void all_words_together(void **state)
+TEST(all_words_together)
 {
-    (void)state;
     accept("comm,large=64K,per-rank,timeout=1ms,traffic,output=/tmp/a file.tsv");
     assert_flags("000101000");
     assert_int_equal(environment.handle.per_rank, 1);
@@ -159,9 +147,8 @@ static void all_words_together(void **state)
     assert_string_equal(environment.output, "/tmp/a file.tsv");
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t bytes;
@@ -188,9 +175,8 @@ static void sizes(void **state)
            "large=1000000");
 }
 
-static void times(void **state)
+TEST(times)
 {
-    (void)state;
     static const struct {
         const char *text;
         double us;
@@ -211,9 +197,8 @@ static void times(void **state)
     }
 }
 
-static void times_in_any_locale(void **state)
+TEST(times_in_any_locale)
 {
-    (void)state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "fr_FR.UTF-8") == NULL)
         skip();
     const bool good = environment_parse("timeout=1.5us", &environment, &error);
@@ -226,9 +211,8 @@ static void times_in_any_locale(void **state)
     assert_string_equal(number, "0,5");
 }
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     static const struct {
         const char *text, *file, *flags;
     } cases[] = {
@@ -253,9 +237,8 @@ static void files(void **state)
     refuse("output", "'output'");
 }
 
-static void wrong_words(void **state)
+TEST(wrong_words)
 {
-    (void)state;
     refuse("cool", "'cool'");
     refuse("pttopt,cool,comm", "'cool'");
     refuse("Coll", "'Coll'");
@@ -274,9 +257,8 @@ static void wrong_words(void **state)
     refuse("co\nll", "'co");
 }
 
-static void very_long_texts(void **state)
+TEST(very_long_texts)
 {
-    (void)state;
     enum { LENGTH = 1000000 };
     char *const text = malloc(LENGTH + 1);
     assert_non_null(text);
@@ -326,9 +308,8 @@ static void assert_runs(int count)
 }
 
 /* All ranks do what rank 0's variable says, whatever their own says. */
-static void ranks_follow_rank_0(void **state)
+TEST(ranks_follow_rank_0)
 {
-    (void)state;
     char name[64] = "", variable[128];
     snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
     snprintf(variable, sizeof variable, "coll,large=3,timeout=2us,per-rank,output=%s", name);
@@ -352,25 +333,22 @@ static void ranks_follow_rank_0(void **state)
     assert_string_equal(text, rank == 0 ? "the report\n" : "");
 }
 
-static void without_the_variable_nothing_starts(void **state)
+TEST(without_the_variable_nothing_starts)
 {
-    (void)state;
     unsetenv("MPIRT_MONITOR");
     whole_run(rank == 0 ? NULL : "all");
     assert_runs(0);
 }
 
-static void empty_is_not_set(void **state)
+TEST(empty_is_not_set)
 {
-    (void)state;
     whole_run("");
     assert_runs(0);
 }
 
 /* Where rank 0's variable asks for a clock, and for collectives, which it is for. */
-static void clocks_are_compared_where_asked_for(void **state)
+TEST(clocks_are_compared_where_asked_for)
 {
-    (void)state;
     static const struct {
         const char *variable;
         int comparisons;
@@ -384,9 +362,8 @@ static void clocks_are_compared_where_asked_for(void **state)
     }
 }
 
-static void stderr_without_a_file(void **state)
+TEST(stderr_without_a_file)
 {
-    (void)state;
     started_file = NULL;
     whole_run("all");
     environment_end(); /* does nothing: MPI_Finalize comes once */
@@ -396,9 +373,8 @@ static void stderr_without_a_file(void **state)
 }
 
 /* Rank 0 says on stderr that a report is lost; nothing else happens. */
-static void a_lost_report_is_said(void **state)
+TEST(a_lost_report_is_said)
 {
-    (void)state;
     char name[64], text[256] = "";
     snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
     fflush(stderr);
@@ -423,8 +399,8 @@ static bool spawned_jobs_have_their_own_report(char *program)
     const char *const name = getenv("MPIRT_MONITOR") + strlen("output=");
     environment_start(ENTRY_TICKS, EXIT_TICKS);
     MPI_Comm children;
-    char *arguments[] = {"start", NULL};
-    MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+    char *start[] = {"start", NULL};
+    MPI_Comm_spawn(program, start, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                    MPI_ERRCODES_IGNORE);
     MPI_Comm_disconnect(&children);
     environment_end();
@@ -458,40 +434,16 @@ static bool start_only(void)
     return true;
 }
 
-int main(int argc, char **argv)
+/* With an argument does that alone. */
+static void do_as_told(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc > 1) {
-        const bool good = strcmp(argv[1], "spawn") == 0
-                              ? spawned_jobs_have_their_own_report(argv[0])
-                              : start_only();
-        MPI_Finalize();
-        return !good;
-    }
-    /* Only rank 0 reports on stdout; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_flag_is_a_word),
-        cmocka_unit_test(without_flags_it_is_all),
-        cmocka_unit_test(all_words_together),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(times),
-        cmocka_unit_test(times_in_any_locale),
-        cmocka_unit_test(files),
-        cmocka_unit_test(wrong_words),
-        cmocka_unit_test(very_long_texts),
-        cmocka_unit_test(ranks_follow_rank_0),
-        cmocka_unit_test(without_the_variable_nothing_starts),
-        cmocka_unit_test(empty_is_not_set),
-        cmocka_unit_test(clocks_are_compared_where_asked_for),
-        cmocka_unit_test(stderr_without_a_file),
-        cmocka_unit_test(a_lost_report_is_said),
-    };
-    int failures = cmocka_run_group_tests_name("monitor's environment", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (arguments[1] == NULL)
+        return;
+    const bool good = strcmp(arguments[1], "spawn") == 0
+                          ? spawned_jobs_have_their_own_report(arguments[0])
+                          : start_only();
     MPI_Finalize();
-    return failures != 0;
+    exit(!good);
 }
+
+const struct test_program test_program = {.mpi = true, .set_up = do_as_told};

@@ -27,26 +27,18 @@ const char *ticks_clock(void) { return "a test's"; }
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
 
-void rows_find_late(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
-{
-    (void)rows, (void)of, (void)comm;
-}
+void rows_find_late(struct rows *rows, const struct snapshot *of, MPI_Comm comm) {}
 
 static int rooted; /* how often rooted collectives were compared */
 
 void rows_find_late_rooted(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
 {
-    (void)of, (void)comm;
     rooted++;
     rows->clock_comparisons = 2;
     rows->clock_error_ns = 123.4;
 }
 
-bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
-{
-    (void)rows, (void)totals, (void)comm;
-    return !lacks_memory;
-}
+bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm) { return !lacks_memory; }
 
 bool rows_append(struct rows *rows, const struct rows *more)
 {
@@ -108,7 +100,6 @@ static int fetched;
 
 bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
 {
-    (void)comm;
     fetched++;
     if (rank == 0)
         make_rows(rows, from);
@@ -129,7 +120,6 @@ static char text[65536];
 
 static int set_up(void **state)
 {
-    (void)state;
     lacks_memory = false;
     fetched = rooted = 0;
     snapshot = (struct snapshot){
@@ -145,7 +135,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     unlink(path);
     return 0;
 }
@@ -198,9 +187,8 @@ static bool ends_with(const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static void report_is_as_the_contract_says(void **state)
+TEST(report_is_as_the_contract_says)
 {
-    (void)state;
     struct rows rows;
     const int code = write_report(&rows);
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
@@ -228,9 +216,8 @@ static void report_is_as_the_contract_says(void **state)
     assert_null(strstr(text, "could not be"));
 }
 
-static void remarks_say_what_is_missing(void **state)
+TEST(remarks_say_what_is_missing)
 {
-    (void)state;
     snapshot.asked = (MPIX_Monitor){
         .profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
     snapshot.services.warning = "nothing to see";
@@ -270,9 +257,8 @@ static void remarks_say_what_is_missing(void **state)
 }
 
 /* Rank 0's handle decides, and coll has to be on. */
-static void clocks_are_compared_where_asked_for(void **state)
+TEST(clocks_are_compared_where_asked_for)
 {
-    (void)state;
     static const struct {
         MPIX_Monitor asked;
         bool compares, warns;
@@ -303,9 +289,8 @@ static void clocks_are_compared_where_asked_for(void **state)
 }
 
 /* Without a report there is nothing to compare. */
-static void a_clock_without_a_report_is_warned_of(void **state)
+TEST(a_clock_without_a_report_is_warned_of)
 {
-    (void)state;
     const struct rows rows = {0};
     struct warnings warnings;
     fclose(snapshot.file);
@@ -327,9 +312,8 @@ static bool has_one_warning(const char *warning)
     return strncmp(found, warning, strlen(warning)) == 0 && strstr(found + 1, kind) == NULL;
 }
 
-static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
+TEST(a_handle_that_asks_for_nothing_is_warned_of)
 {
-    (void)state;
     static const char off[] = "# warning: nothing is monitored: the handle's profile is 0";
     static const char alone[] =
         "# warning: nothing is monitored: profile is the handle's only flag";
@@ -359,9 +343,8 @@ static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
 }
 
 /* Rank 0's handle decides. */
-static void rows_of_each_rank_follow(void **state)
+TEST(rows_of_each_rank_follow)
 {
-    (void)state;
     snapshot.asked.per_rank = rank == 0;
     struct rows rows;
     const int code = write_report(&rows);
@@ -388,9 +371,8 @@ static bool choose_decimal_comma(void)
     return false;
 }
 
-static void locale_stays_and_points_are_points(void **state)
+TEST(locale_stays_and_points_are_points)
 {
-    (void)state;
     const bool comma = choose_decimal_comma();
     struct rows rows;
     const int code = write_report(&rows);
@@ -408,9 +390,8 @@ static void locale_stays_and_points_are_points(void **state)
     assert_true(ends_with(HEADER ROW("NA") END("1 row")));
 }
 
-static void lost_reports_are_noticed_by_all(void **state)
+TEST(lost_reports_are_noticed_by_all)
 {
-    (void)state;
     fclose(snapshot.file);
     snapshot.file = rank == 0 ? fopen("/dev/full", "w") : stderr;
     struct rows rows;
@@ -422,9 +403,8 @@ static void lost_reports_are_noticed_by_all(void **state)
     assert_int_equal(code, MPIX_MONITOR_ERR_OUTPUT);
 }
 
-static void without_memory_nothing_is_written(void **state)
+TEST(without_memory_nothing_is_written)
 {
-    (void)state;
     lacks_memory = rank == 0;
     struct rows rows;
     const int code = write_report(&rows);
@@ -433,18 +413,5 @@ static void without_memory_nothing_is_written(void **state)
     assert_string_equal(text, "before\n");
 }
 
-#define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-    REPORT_TEST(report_is_as_the_contract_says),
-    REPORT_TEST(remarks_say_what_is_missing),
-    REPORT_TEST(a_handle_that_asks_for_nothing_is_warned_of),
-    REPORT_TEST(rows_of_each_rank_follow),
-    REPORT_TEST(locale_stays_and_points_are_points),
-    REPORT_TEST(clocks_are_compared_where_asked_for),
-    REPORT_TEST(a_clock_without_a_report_is_warned_of),
-    REPORT_TEST(lost_reports_are_noticed_by_all),
-    REPORT_TEST(without_memory_nothing_is_written),
-};
 const struct test_program test_program = {
-    .name = "monitor's report", .tests = tests, .count = COUNT(tests), .mpi = true};
+    .mpi = true, .before_each = set_up, .after_each = tear_down};

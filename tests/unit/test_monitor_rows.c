@@ -44,7 +44,6 @@ static struct snapshot snapshot;
 
 static int set_up(void **state)
 {
-    (void)state;
     memset(communicators, 0, sizeof communicators);
     memset(counts, 0, sizeof counts);
     services_now = (struct services){0};
@@ -153,9 +152,8 @@ static void fill_world(void)
     counts[1].messages[LARGE] = (struct messages){1, 4000};
 }
 
-static void rows_hold_what_was_counted(void **state)
+TEST(rows_hold_what_was_counted)
 {
-    (void)state;
     fill_world();
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
@@ -199,9 +197,8 @@ static void rows_hold_what_was_counted(void **state)
 }
 
 /* An operation that nothing has completed has no time. */
-static void what_is_in_flight_has_no_time(void **state)
+TEST(what_is_in_flight_has_no_time)
 {
-    (void)state;
     struct count *const send = count_operations(1, OPERATION_Isend, 0, 0);
     send->calls = 3;
     send->bytes = 24;
@@ -226,9 +223,8 @@ static int count_kind(const struct rows *rows, const char *kind)
     return count;
 }
 
-static void only_what_was_asked_for(void **state)
+TEST(only_what_was_asked_for)
 {
-    (void)state;
     fill_world();
     services_now = (struct services){.count = 1, .service = {{"user_time", true, 0.0, 1.0}}};
     static const struct {
@@ -269,9 +265,8 @@ static void only_what_was_asked_for(void **state)
     }
 }
 
-static void communicators_without_anything_have_no_rows(void **state)
+TEST(communicators_without_anything_have_no_rows)
 {
-    (void)state;
     counts[1].used = true;
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
@@ -285,9 +280,8 @@ static void communicators_without_anything_have_no_rows(void **state)
     rows_free(&rows);
 }
 
-static void operations_without_room_are_told(void **state)
+TEST(operations_without_room_are_told)
 {
-    (void)state;
     fill_world();
     count_operations(0, OPERATION_Send, 5, 10);
     count_operations(0, OPERATION_Barrier, 2, 10);
@@ -302,9 +296,8 @@ static void operations_without_room_are_told(void **state)
     rows_free(&rows);
 }
 
-static void services_are_rows(void **state)
+TEST(services_are_rows)
 {
-    (void)state;
     snapshot.asked = (MPIX_Monitor){.profile = 1, .other = 1};
     snapshot.services = (struct services){.count = 4,
                                           .service = {{"user_time", true, 0.0, 1.0},
@@ -335,9 +328,8 @@ static void services_are_rows(void **state)
 
 /* By kind, then by communicator (MPI's own first, then by name, whatever their numbers and
    identities are), then in the order of functions.def. */
-static void rows_are_sorted(void **state)
+TEST(rows_are_sorted)
 {
-    (void)state;
     communicators[1].order = 0;
     communicators[2] =
         (struct communicator){.identity = 5, .name = "b", .members = "0", .order = 2};
@@ -444,9 +436,8 @@ static void fill_rank(void)
     snapshot.services.count = services_now.count;
 }
 
-static void all_ranks_are_put_together(void **state)
+TEST(all_ranks_are_put_together)
 {
-    (void)state;
     fill_rank();
     struct rows rows, own;
     const bool made = rows_of_snapshot(&snapshot, &rows) && rows_of_snapshot(&snapshot, &own);
@@ -571,9 +562,8 @@ static void all_ranks_are_put_together(void **state)
 }
 
 /* More rows than MPI buffers in one message, different ones on each rank. */
-static void many_rows(void **state)
+TEST(many_rows)
 {
-    (void)state;
     for (int i = 1; i < COMMUNICATORS_MAX; i++) {
         communicators[i] =
             (struct communicator){.identity = (uint64_t)(i % 2 == 0 ? i : 1000 * (rank + 1) + i),
@@ -598,9 +588,8 @@ static void many_rows(void **state)
     rows_free(&rows);
 }
 
-static void ranks_without_rows(void **state)
+TEST(ranks_without_rows)
 {
-    (void)state;
     if (rank == ranks - 1)
         fill_world();
     struct rows rows;
@@ -615,9 +604,8 @@ static void ranks_without_rows(void **state)
 }
 
 /* The most, or least, that a rank has, whichever rank that is; of ranks that waited. */
-static void most_neighbours_and_least_waiting(void **state)
+TEST(most_neighbours_and_least_waiting)
 {
-    (void)state;
     for (int most = 0; most < ranks; most++) {
         fill_world();
         struct rows rows;
@@ -639,9 +627,8 @@ static void most_neighbours_and_least_waiting(void **state)
 }
 
 /* If a rank lacks memory, there are no merged rows, but no rank hangs. */
-static void a_rank_lacked_memory(void **state)
+TEST(a_rank_lacked_memory)
 {
-    (void)state;
     fill_world();
     struct rows rows;
     const bool made = rows_of_snapshot(&snapshot, &rows);
@@ -654,9 +641,8 @@ static void a_rank_lacked_memory(void **state)
     rows_free(&rows);
 }
 
-static void rows_of_one_rank_after_the_other(void **state)
+TEST(rows_of_one_rank_after_the_other)
 {
-    (void)state;
     fill_world();
     counts[1].operation[OPERATION_Send].calls = 100 + rank;
     struct rows rows;
@@ -683,28 +669,5 @@ static void create_comm(void) { MPI_Comm_dup(MPI_COMM_WORLD, &private_comm); }
 
 static void free_comm(void) { MPI_Comm_free(&private_comm); }
 
-#define ROWS_TEST(name) cmocka_unit_test_setup(name, set_up)
-
-static const struct CMUnitTest tests[] = {
-    ROWS_TEST(rows_hold_what_was_counted),
-    ROWS_TEST(what_is_in_flight_has_no_time),
-    ROWS_TEST(only_what_was_asked_for),
-    ROWS_TEST(communicators_without_anything_have_no_rows),
-    ROWS_TEST(operations_without_room_are_told),
-    ROWS_TEST(services_are_rows),
-    ROWS_TEST(rows_are_sorted),
-    ROWS_TEST(all_ranks_are_put_together),
-    ROWS_TEST(many_rows),
-    ROWS_TEST(ranks_without_rows),
-    ROWS_TEST(most_neighbours_and_least_waiting),
-    ROWS_TEST(a_rank_lacked_memory),
-    ROWS_TEST(rows_of_one_rank_after_the_other),
-};
 const struct test_program test_program = {
-    .name = "monitor's rows",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = create_comm,
-    .tear_down = free_comm,
-};
+    .mpi = true, .set_up = create_comm, .tear_down = free_comm, .before_each = set_up};

@@ -177,7 +177,7 @@ static void assert_chosen(const struct bc_names *names, const char *expected)
 
 /* ---- where a value comes from ---------------------------------------------------------------- */
 
-static void defaults_stay(void **state)
+TEST(defaults_stay)
 {
     struct fixture *const f = *state;
     assert_true(parse(f, nothing));
@@ -201,7 +201,7 @@ static void defaults_stay(void **state)
 }
 
 /* The rows of the second table follow those of the first one. */
-static void tables_follow_each_other(void **state)
+TEST(tables_follow_each_other)
 {
     struct fixture *const f = *state;
     assert_ptr_equal(f->options.entries[0].option, &rows[0]);
@@ -215,7 +215,7 @@ static void tables_follow_each_other(void **state)
     bc_options_free(&second);
 }
 
-static void every_kind_from_the_command_line(void **state)
+TEST(every_kind_from_the_command_line)
 {
     struct fixture *const f = *state;
     assert_true(
@@ -243,7 +243,7 @@ static void every_kind_from_the_command_line(void **state)
         assert_int_equal(f->options.entries[row].source, BC_FROM_ARGUMENT);
 }
 
-static void every_kind_from_the_environment(void **state)
+TEST(every_kind_from_the_environment)
 {
     struct fixture *const f = *state;
     environment = WORDS("T_FLAG", "1", "T_INTEGER", "5", "T_SIZE", "1k", "T_REAL", "3", "T_PERCENT",
@@ -265,7 +265,7 @@ static void every_kind_from_the_environment(void **state)
     assert_false(bc_option_given(&f->options, "text-file"));
 }
 
-static void command_line_beats_environment(void **state)
+TEST(command_line_beats_environment)
 {
     struct fixture *const f = *state;
     environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8", "T_TEXT", "outside",
@@ -281,7 +281,7 @@ static void command_line_beats_environment(void **state)
     assert_int_equal(source_of(&f->options, "size"), BC_FROM_ARGUMENT);
 }
 
-static void first_variable_that_is_set_counts(void **state)
+TEST(first_variable_that_is_set_counts)
 {
     struct fixture *const f = *state;
     environment = WORDS("T_TEXT_OLD", "old", "T_TEXT_OLDEST", "oldest");
@@ -314,7 +314,7 @@ static void first_variable_that_is_set_counts(void **state)
     assert_string_equal(f->values.text, "");
 }
 
-static void boolean_variables(void **state)
+TEST(boolean_variables)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -331,7 +331,7 @@ static void boolean_variables(void **state)
     }
 }
 
-static void lists_of_names(void **state)
+TEST(lists_of_names)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -380,7 +380,7 @@ static const char *number_name(int index)
 static const char *pair_name(int index) { return number_name(index / 2); }
 
 /* Of few names the error lists all, each once; of many the first and the last. */
-static void names_in_errors(void **state)
+TEST(names_in_errors)
 {
     struct fixture *const f = *state;
     struct bc_names names = {.text = "ten"};
@@ -395,7 +395,7 @@ static void names_in_errors(void **state)
 }
 
 /* A word in place of a number; its value is beyond the limits. */
-static void words_for_numbers(void **state)
+TEST(words_for_numbers)
 {
     struct fixture *const f = *state;
     assert_true(parse(f, WORDS("--peers=100", "--delay=0")));
@@ -415,7 +415,7 @@ static void words_for_numbers(void **state)
 
 /* ---- how it may be written ------------------------------------------------------------------- */
 
-static void aliases_short_options_and_abbreviations(void **state)
+TEST(aliases_short_options_and_abbreviations)
 {
     struct fixture *const f = *state;
     assert_true(parse(
@@ -453,7 +453,7 @@ static void aliases_short_options_and_abbreviations(void **state)
     assert_true(f->values.flag);
 }
 
-static void last_one_counts(void **state)
+TEST(last_one_counts)
 {
     struct fixture *const f = *state;
     assert_true(
@@ -478,7 +478,7 @@ static void check_error(const struct bc_error *error, const char *const *words)
             fail_msg("'%s' is not in the error: %s", *words, error->text);
 }
 
-static void wrong_command_lines(void **state)
+TEST(wrong_command_lines)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -553,7 +553,7 @@ static void wrong_command_lines(void **state)
     assert_null(strstr(f->error.text, "-s"));
 }
 
-static void wrong_variables(void **state)
+TEST(wrong_variables)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -578,7 +578,7 @@ static void wrong_variables(void **state)
 }
 
 /* A wrong value leaves the value that was there. */
-static void wrong_values_change_nothing(void **state)
+TEST(wrong_values_change_nothing)
 {
     struct fixture *const f = *state;
     assert_false(parse(f, WORDS("--size=2M")));
@@ -591,7 +591,7 @@ static void wrong_values_change_nothing(void **state)
     assert_int_equal(f->more.peers, AUTO);
 }
 
-static void hostile_values_make_one_line(void **state)
+TEST(hostile_values_make_one_line)
 {
     struct fixture *const f = *state;
     enum { LONG = 100000 };
@@ -632,9 +632,8 @@ static void hostile_values_make_one_line(void **state)
     check_error(&f->error, WORDS("%s%n%s"));
 }
 
-static void error_is_cut_to_its_length(void **state)
+TEST(error_is_cut_to_its_length)
 {
-    (void)state;
     struct bc_error error;
     assert_false(bc_error_set(&error, "%0600d", 1));
     assert_int_equal(strlen(error.text), BC_ERROR_LENGTH - 1);
@@ -647,7 +646,7 @@ static void error_is_cut_to_its_length(void **state)
 
 /* getopt keeps state; none of it may leak from one command line to the next,
    not even from the middle of a cluster of short options. */
-static void many_command_lines_in_one_process(void **state)
+TEST(many_command_lines_in_one_process)
 {
     struct fixture *const f = *state;
     for (int i = 0; i < 1000; i++) {
@@ -680,7 +679,7 @@ static void assert_text(const struct fixture *f, const char *long_name, const ch
     free(text);
 }
 
-static void formatted_values_parse_back(void **state)
+TEST(formatted_values_parse_back)
 {
     struct fixture *const f = *state;
     static const double reals[] = {0.1,       1.0 / 3.0, 1e-300, 12345.678901234567,
@@ -727,7 +726,7 @@ static const char *print_help(const struct fixture *f)
 }
 
 /* The help and the metadata have all of a long default. */
-static void long_lists(void **state)
+TEST(long_lists)
 {
     struct fixture *const f = *state;
     static const char *const firsts[] = {"1", "12", "123", "1234", "12345", "123456", "1234567"};
@@ -753,7 +752,7 @@ static void long_lists(void **state)
 }
 
 /* A long text is shown whole. */
-static void long_texts(void **state)
+TEST(long_texts)
 {
     struct fixture *const f = *state;
     char text[1001];
@@ -816,7 +815,7 @@ static void check_round_trip(const struct fixture *f)
     bc_options_free(&other.options);
 }
 
-static void values_arrive_on_other_ranks(void **state)
+TEST(values_arrive_on_other_ranks)
 {
     struct fixture *const f = *state;
     check_round_trip(f);
@@ -852,7 +851,7 @@ static void values_arrive_on_other_ranks(void **state)
 }
 
 /* An empty list has to replace one that has values. */
-static void empty_list_arrives(void **state)
+TEST(empty_list_arrives)
 {
     struct fixture *const f = *state;
     bc_size_list_free(&f->values.list);
@@ -868,7 +867,7 @@ static bool decodes(const char *text)
     return good;
 }
 
-static void hostile_texts_are_refused(void **state)
+TEST(hostile_texts_are_refused)
 {
     struct fixture *const f = *state;
     assert_true(parse(f, WORDS("--flag", "--text=some words", "-m1:64")));
@@ -922,9 +921,8 @@ static bool source_arrives(int source)
     return good;
 }
 
-static void sources_are_checked(void **state)
+TEST(sources_are_checked)
 {
-    (void)state;
     assert_true(source_arrives(BC_FROM_DEFAULT));
     assert_true(source_arrives(BC_FROM_ENVIRONMENT));
     assert_true(source_arrives(BC_FROM_ARGUMENT));
@@ -933,7 +931,7 @@ static void sources_are_checked(void **state)
     assert_false(source_arrives(INT32_MAX));
 }
 
-static void mutated_texts_never_crash(void **state)
+TEST(mutated_texts_never_crash)
 {
     struct fixture *const f = *state;
     assert_true(
@@ -988,9 +986,8 @@ static void mutated_texts_never_crash(void **state)
     assert_in_range(taken, 100, 10000);
 }
 
-static void random_texts_never_crash(void **state)
+TEST(random_texts_never_crash)
 {
-    (void)state;
     struct random random = random_from(6);
     for (int i = 0; i < 20000; i++) {
         char text[65];
@@ -1029,7 +1026,7 @@ static const char *help_of(const char *help, const char *name, char *part, size_
     return part;
 }
 
-static void help_lists_every_option(void **state)
+TEST(help_lists_every_option)
 {
     struct fixture *const f = *state;
     static char part[4096];
@@ -1079,9 +1076,8 @@ static const char *method_name(int index)
     return names[index];
 }
 
-static void help_lists_a_name_once(void **state)
+TEST(help_lists_a_name_once)
 {
-    (void)state;
     static const struct bc_option row = {
         "methods",       BC_NAMES,         0, .argument = "NAMES", .name_at = method_name,
         .name_count = 5, .help = "methods"};
@@ -1099,37 +1095,4 @@ static void help_lists_a_name_once(void **state)
     free(help);
 }
 
-#define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-    OPTIONS_TEST(defaults_stay),
-    OPTIONS_TEST(tables_follow_each_other),
-    OPTIONS_TEST(every_kind_from_the_command_line),
-    OPTIONS_TEST(every_kind_from_the_environment),
-    OPTIONS_TEST(command_line_beats_environment),
-    OPTIONS_TEST(first_variable_that_is_set_counts),
-    OPTIONS_TEST(boolean_variables),
-    OPTIONS_TEST(lists_of_names),
-    OPTIONS_TEST(names_in_errors),
-    OPTIONS_TEST(words_for_numbers),
-    OPTIONS_TEST(aliases_short_options_and_abbreviations),
-    OPTIONS_TEST(last_one_counts),
-    OPTIONS_TEST(wrong_command_lines),
-    OPTIONS_TEST(wrong_variables),
-    OPTIONS_TEST(wrong_values_change_nothing),
-    OPTIONS_TEST(hostile_values_make_one_line),
-    OPTIONS_TEST(error_is_cut_to_its_length),
-    OPTIONS_TEST(many_command_lines_in_one_process),
-    OPTIONS_TEST(formatted_values_parse_back),
-    OPTIONS_TEST(long_lists),
-    OPTIONS_TEST(long_texts),
-    OPTIONS_TEST(values_arrive_on_other_ranks),
-    OPTIONS_TEST(empty_list_arrives),
-    OPTIONS_TEST(hostile_texts_are_refused),
-    OPTIONS_TEST(sources_are_checked),
-    OPTIONS_TEST(mutated_texts_never_crash),
-    OPTIONS_TEST(random_texts_never_crash),
-    OPTIONS_TEST(help_lists_every_option),
-    cmocka_unit_test(help_lists_a_name_once),
-};
-const struct test_program test_program = {.name = "options", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

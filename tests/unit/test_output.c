@@ -69,7 +69,7 @@ static struct bc_output *open_tsv(const struct fixture *f)
     return output;
 }
 
-static void result_is_as_the_contract_says(void **state)
+TEST(result_is_as_the_contract_says)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = open_tsv(f);
@@ -115,7 +115,7 @@ static void check_without_metadata(struct fixture *f, const struct bc_style *sty
                                    "bench: warning: at the end\n");
 }
 
-static void without_metadata_remarks_go_to_stderr(void **state)
+TEST(without_metadata_remarks_go_to_stderr)
 {
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_HEADER, "bench"};
@@ -127,7 +127,7 @@ static void without_metadata_remarks_go_to_stderr(void **state)
 }
 
 /* The result isn't lost where nobody hears of its remarks. */
-static void lost_remarks_lose_no_result(void **state)
+TEST(lost_remarks_lose_no_result)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = bc_output_open(f->path, &tsv_rows, &table);
@@ -139,7 +139,7 @@ static void lost_remarks_lose_no_result(void **state)
 }
 
 /* A killed run keeps what was finished. */
-static void each_line_is_on_disk_at_once(void **state)
+TEST(each_line_is_on_disk_at_once)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = open_tsv(f);
@@ -157,7 +157,7 @@ static void each_line_is_on_disk_at_once(void **state)
     assert_true(bc_output_close(output));
 }
 
-static void an_earlier_result_is_replaced(void **state)
+TEST(an_earlier_result_is_replaced)
 {
     struct fixture *const f = *state;
     for (int i = 0; i < 2; i++) {
@@ -168,7 +168,7 @@ static void an_earlier_result_is_replaced(void **state)
     assert_string_equal(contents(f), "# run: 1\n");
 }
 
-static void long_values_are_whole(void **state)
+TEST(long_values_are_whole)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = open_tsv(f);
@@ -219,7 +219,7 @@ static void check_real(struct fixture *f, enum bc_cell cell, int decimals, doubl
     check_cell(f, column, &result, expected);
 }
 
-static void real_cells(void **state)
+TEST(real_cells)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -247,7 +247,7 @@ static void real_cells(void **state)
     }
 }
 
-static void decimals_are_the_columns(void **state)
+TEST(decimals_are_the_columns)
 {
     struct fixture *const f = *state;
     check_real(f, BC_CELL_REAL, 0, 2.6, "3");
@@ -257,7 +257,7 @@ static void decimals_are_the_columns(void **state)
 }
 
 /* A time that is negative, since the clock's cost came off it, is 0. */
-static void times_are_not_negative(void **state)
+TEST(times_are_not_negative)
 {
     struct fixture *const f = *state;
     check_real(f, BC_CELL_TIME, 3, 1234567.0, "1234.567");
@@ -270,7 +270,7 @@ static void times_are_not_negative(void **state)
 }
 
 /* Whole numbers are written without decimals. */
-static void amounts(void **state)
+TEST(amounts)
 {
     struct fixture *const f = *state;
     check_real(f, BC_CELL_AMOUNT, 2, 131072.0, "131072");
@@ -281,7 +281,7 @@ static void amounts(void **state)
     check_real(f, BC_CELL_AMOUNT, 2, INFINITY, "NA");
 }
 
-static void integer_cells(void **state)
+TEST(integer_cells)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -311,7 +311,7 @@ static void integer_cells(void **state)
     check_cell(f, number, &result, "NA");
 }
 
-static void status_cells(void **state)
+TEST(status_cells)
 {
     struct fixture *const f = *state;
     static const char *const names[BC_STATUSES] = {"ok", "budget", "no-knee", "max-size", "FAIL"};
@@ -328,7 +328,7 @@ static void status_cells(void **state)
     }
 }
 
-static void text_cells_cannot_break_the_table(void **state)
+TEST(text_cells_cannot_break_the_table)
 {
     struct fixture *const f = *state;
     static const struct bc_column text = BC_COLUMN("text", BC_INFO, 0, cells, text);
@@ -380,7 +380,7 @@ static void text_cells_cannot_break_the_table(void **state)
 }
 
 /* Columns say where a value lies in a result, wherever that is. */
-static void results_may_move(void **state)
+TEST(results_may_move)
 {
     struct fixture *const f = *state;
     struct result copies[3] = {some, some, some};
@@ -397,7 +397,7 @@ static void results_may_move(void **state)
 }
 
 /* The columns that all benchmarks share. */
-static void shared_columns(void **state)
+TEST(shared_columns)
 {
     struct fixture *const f = *state;
     struct measured {
@@ -436,7 +436,7 @@ static void shared_columns(void **state)
     assert_int_equal(bc_table_status(&own_table, &result), BC_FAIL);
 }
 
-static void widest_table_fits(void **state)
+TEST(widest_table_fits)
 {
     struct fixture *const f = *state;
     enum { WIDE = 48 };
@@ -470,7 +470,7 @@ static size_t word_ends(const char *line, size_t *ends)
     return count;
 }
 
-static void table_format_is_aligned(void **state)
+TEST(table_format_is_aligned)
 {
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_METADATA, "bench"};
@@ -497,7 +497,7 @@ static void table_format_is_aligned(void **state)
 }
 
 /* One line a quantity; a row's texts without what would end a name. */
-static void metrics_are_lines(void **state)
+TEST(metrics_are_lines)
 {
     struct fixture *const f = *state;
     struct row {
@@ -539,7 +539,7 @@ static void metrics_are_lines(void **state)
                                      "bench/kind.x/latency=0.001 us NA NA\n");
 }
 
-static void table_keeps_cells_apart(void **state)
+TEST(table_keeps_cells_apart)
 {
     struct fixture *const f = *state;
     static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_ROWS_ONLY, "bench"};
@@ -554,7 +554,7 @@ static void table_keeps_cells_apart(void **state)
 
 /* ---- locale ---------------------------------------------------------------------------------- */
 
-static void decimal_points_in_any_locale(void **state)
+TEST(decimal_points_in_any_locale)
 {
     struct fixture *const f = *state;
     if (!choose_decimal_comma())
@@ -571,7 +571,7 @@ static void decimal_points_in_any_locale(void **state)
 
 /* A stream that somebody else has open: the result begins where it is, and both
    the stream and the locale stay as they are. */
-static void attached_output_changes_nothing_else(void **state)
+TEST(attached_output_changes_nothing_else)
 {
     struct fixture *const f = *state;
     const bool comma = choose_decimal_comma();
@@ -591,7 +591,7 @@ static void attached_output_changes_nothing_else(void **state)
 }
 
 /* The environment alone must not change a program that never asks for it. */
-static void decimal_points_in_any_environment(void **state)
+TEST(decimal_points_in_any_environment)
 {
     struct fixture *const f = *state;
     assert_int_equal(setenv("LC_ALL", "de_DE.UTF-8", 1), 0);
@@ -604,7 +604,7 @@ static void decimal_points_in_any_environment(void **state)
 
 /* ---- stdout, errors, nothing ----------------------------------------------------------------- */
 
-static void null_path_is_stdout(void **state)
+TEST(null_path_is_stdout)
 {
     struct fixture *const f = *state;
     const int saved = divert(stdout, f->path);
@@ -619,7 +619,7 @@ static void null_path_is_stdout(void **state)
 }
 
 /* The last line of a complete result. */
-static void end_is_marked(void **state)
+TEST(end_is_marked)
 {
     struct fixture *const f = *state;
     struct bc_output *output = open_tsv(f);
@@ -657,7 +657,7 @@ static void end_is_marked(void **state)
 }
 
 /* A file that was removed takes all that is written. */
-static void removed_file_is_noticed(void **state)
+TEST(removed_file_is_noticed)
 {
     struct fixture *const f = *state;
     struct bc_output *const output = open_tsv(f);
@@ -674,9 +674,8 @@ static void removed_file_is_noticed(void **state)
     fclose(fopen(f->path, "w"));
 }
 
-static void lost_output_is_noticed(void **state)
+TEST(lost_output_is_noticed)
 {
-    (void)state;
     struct bc_output *output = bc_output_open("/dev/full", &tsv, &table);
     assert_non_null(output);
     assert_true(bc_output_good(output));
@@ -716,9 +715,8 @@ static int count_losses(struct bc_output *output)
     return !good + !bc_output_close(output);
 }
 
-static void lost_stdout_is_noticed(void **state)
+TEST(lost_stdout_is_noticed)
 {
-    (void)state;
     const int saved = divert(stdout, "/dev/full");
     struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
     bc_output_row(output, &some);
@@ -727,9 +725,8 @@ static void lost_stdout_is_noticed(void **state)
     assert_int_equal(losses, 2);
 }
 
-static void lost_output_of_another_is_noticed(void **state)
+TEST(lost_output_of_another_is_noticed)
 {
-    (void)state;
     FILE *const full = fopen("/dev/full", "w");
     assert_non_null(full);
     struct bc_output *const output = bc_output_attach(full, &tsv, &table);
@@ -741,7 +738,7 @@ static void lost_output_of_another_is_noticed(void **state)
 
 /* What did not fit into the buffer was lost, although the file takes everything
    again by the time of the first flush. */
-static void output_lost_between_flushes_is_noticed(void **state)
+TEST(output_lost_between_flushes_is_noticed)
 {
     struct fixture *const f = *state;
     const int saved = divert(stdout, "/dev/full");
@@ -757,9 +754,8 @@ static void output_lost_between_flushes_is_noticed(void **state)
     assert_int_equal(losses, 2);
 }
 
-static void paths_that_cannot_be_written(void **state)
+TEST(paths_that_cannot_be_written)
 {
-    (void)state;
     errno = 0;
     assert_null(bc_output_open("/nonexistent/folder/file", &tsv, &table));
     assert_int_equal(errno, ENOENT);
@@ -771,7 +767,7 @@ static void paths_that_cannot_be_written(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-static void no_output_does_nothing(void **state)
+TEST(no_output_does_nothing)
 {
     struct fixture *const f = *state;
     const int saved = divert(stdout, f->path);
@@ -785,39 +781,4 @@ static void no_output_does_nothing(void **state)
     assert_string_equal(contents(f), "");
 }
 
-#define OUTPUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-    OUTPUT_TEST(result_is_as_the_contract_says),
-    OUTPUT_TEST(without_metadata_remarks_go_to_stderr),
-    OUTPUT_TEST(lost_remarks_lose_no_result),
-    OUTPUT_TEST(each_line_is_on_disk_at_once),
-    OUTPUT_TEST(an_earlier_result_is_replaced),
-    OUTPUT_TEST(long_values_are_whole),
-    OUTPUT_TEST(real_cells),
-    OUTPUT_TEST(decimals_are_the_columns),
-    OUTPUT_TEST(times_are_not_negative),
-    OUTPUT_TEST(amounts),
-    OUTPUT_TEST(integer_cells),
-    OUTPUT_TEST(text_cells_cannot_break_the_table),
-    OUTPUT_TEST(status_cells),
-    OUTPUT_TEST(results_may_move),
-    OUTPUT_TEST(shared_columns),
-    OUTPUT_TEST(widest_table_fits),
-    OUTPUT_TEST(table_format_is_aligned),
-    OUTPUT_TEST(metrics_are_lines),
-    OUTPUT_TEST(table_keeps_cells_apart),
-    OUTPUT_TEST(decimal_points_in_any_locale),
-    OUTPUT_TEST(attached_output_changes_nothing_else),
-    OUTPUT_TEST(decimal_points_in_any_environment),
-    OUTPUT_TEST(null_path_is_stdout),
-    OUTPUT_TEST(end_is_marked),
-    OUTPUT_TEST(removed_file_is_noticed),
-    OUTPUT_TEST(lost_output_is_noticed),
-    OUTPUT_TEST(lost_stdout_is_noticed),
-    OUTPUT_TEST(lost_output_of_another_is_noticed),
-    OUTPUT_TEST(output_lost_between_flushes_is_noticed),
-    OUTPUT_TEST(paths_that_cannot_be_written),
-    OUTPUT_TEST(no_output_does_nothing),
-};
-const struct test_program test_program = {.name = "output", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

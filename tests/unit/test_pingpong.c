@@ -25,9 +25,8 @@ static void assert_shape(const struct pingpong_shape *shape, int64_t count, int6
     assert_int_equal(pingpong_nextent(shape), nextent);
 }
 
-static void full_sweeps(void **state)
+TEST(full_sweeps)
 {
-    (void)state;
     const struct pingpong_limits limits = {4 << 20, 128, 2, 0};
     struct pingpong_shape shapes[64];
     assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 23);
@@ -48,9 +47,8 @@ static void full_sweeps(void **state)
 }
 
 /* Every eighth size, the smallest and the largest among them; no stride left out. */
-static void thinned_sweeps(void **state)
+TEST(thinned_sweeps)
 {
-    (void)state;
     const struct pingpong_limits limits = {1 << 10, 8, 8, 0};
     struct pingpong_shape shapes[64];
     assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
@@ -63,9 +61,8 @@ static void thinned_sweeps(void **state)
 }
 
 /* A limit on blocks leaves out the sweeps' ends, and nothing else. */
-static void few_blocks(void **state)
+TEST(few_blocks)
 {
-    (void)state;
     const struct pingpong_limits limits = {1 << 10, 8, 8, 64};
     const struct pingpong_limits beyond = {1 << 10, 8, 8, 1 << 20};
     struct pingpong_shape shapes[64];
@@ -81,9 +78,8 @@ static void few_blocks(void **state)
 
 /* In any limits every shape of a sweep moves exactly ndata values, within the extent that is
    allocated for it. */
-static void shapes_fit(void **state)
+TEST(shapes_fit)
 {
-    (void)state;
     for (int64_t ndata = 1; ndata <= 4096; ndata *= 2)
         for (int64_t stride = 1; stride <= 8192; stride *= 4)
             for (int64_t step = 2; step <= 8; step *= 4)
@@ -106,9 +102,8 @@ static void shapes_fit(void **state)
 }
 
 /* A rank is its partner's partner, one rank of a pair starts, and none is left out. */
-static void arrangements_pair_up(void **state)
+TEST(arrangements_pair_up)
 {
-    (void)state;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         for (int ranks = 2; ranks <= 16; ranks++) {
             const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
@@ -139,9 +134,8 @@ static void arrangements_pair_up(void **state)
 }
 
 /* The specification's 21 patterns, in its words. */
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     static const char *const of_put[] = {
         "put",         "subput",      "simple subput", "all put",        "many put",
         "sub manyput", "many subput", "strided put",   "strided subput", "strided many put"};
@@ -186,9 +180,8 @@ static void assert_chosen(const char *text, const int *expected, int count)
     assert_int_equal(found, count);
 }
 
-static void lists_of_patterns(void **state)
+TEST(lists_of_patterns)
 {
-    (void)state;
     assert_chosen("put", (int[]){0}, 1);
     assert_chosen("MPI Send,put", (int[]){0, 20}, 2);
     assert_chosen("mpi-send", (int[]){20}, 1);
@@ -200,9 +193,8 @@ static void lists_of_patterns(void **state)
 }
 
 /* --full asks for every size, up to a larger one; a size that is given stays. */
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     struct pingpong_parameters p;
     assert_true(accepts(WORDS(NULL), &p));
     assert_int_equal(p.limits.max_ndata, 256 << 10);
@@ -217,12 +209,3 @@ static void sizes(void **state)
     assert_false(accepts(WORDS("--max-stride=12"), &p));
     assert_false(accepts(WORDS("--max-blocks=5"), &p));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(full_sweeps),          cmocka_unit_test(thinned_sweeps),
-    cmocka_unit_test(few_blocks),           cmocka_unit_test(shapes_fit),
-    cmocka_unit_test(arrangements_pair_up), cmocka_unit_test(names),
-    cmocka_unit_test(lists_of_patterns),    cmocka_unit_test(sizes),
-};
-const struct test_program test_program = {
-    .name = "pingpong", .tests = tests, .count = COUNT(tests)};

@@ -45,9 +45,8 @@ static const char *note(const struct overlap_progress *progress)
 
 /* ---- the judgement --------------------------------------------------------------------------- */
 
-static void by_itself(void **state)
+TEST(by_itself)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, 90.0);
     assert_string_equal(note(&progress), "# note: the MPI library makes progress by itself: of an "
@@ -62,9 +61,8 @@ static void by_itself(void **state)
     assert_null(strstr(note(&progress), "progress by itself: "));
 }
 
-static void in_calls_only(void **state)
+TEST(in_calls_only)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 1, 30.0);
     add(&progress, MIB, 0, 5.0);
@@ -76,9 +74,8 @@ static void in_calls_only(void **state)
                         "hidden under work, 95 % with 16 calls of MPI_Test\n");
 }
 
-static void before_the_wait_or_not(void **state)
+TEST(before_the_wait_or_not)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, 10.0);
     add(&progress, MIB, 4, 29.9);
@@ -89,9 +86,8 @@ static void before_the_wait_or_not(void **state)
     assert_non_null(strstr(note(&progress), "progress in calls only: "));
 }
 
-static void calls_may_help(void **state)
+TEST(calls_may_help)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, 3.0);
     assert_string_equal(note(&progress),
@@ -108,9 +104,8 @@ static void calls_may_help(void **state)
 }
 
 /* Its parts of the work mark parts of the message, so it is not told to try calls. */
-static void no_advice_where_there_are_no_calls(void **state)
+TEST(no_advice_where_there_are_no_calls)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     const struct overlap_progress_row row = {
         .size_bytes = MIB, .reference_ns = REFERENCE_NS, .exposed_ns = REFERENCE_NS};
@@ -120,9 +115,8 @@ static void no_advice_where_there_are_no_calls(void **state)
 }
 
 /* A search for the best number of calls has tried none, too. */
-static void searched(void **state)
+TEST(searched)
 {
-    (void)state;
     struct overlap_progress_row row = {
         .size_bytes = MIB,
         .test_calls = 16,
@@ -146,9 +140,8 @@ static void searched(void **state)
                         "bytes 10 % are hidden under work, and no calls of MPI_Test hide more\n");
 }
 
-static void partners_in_mpi_may_make_the_progress(void **state)
+TEST(partners_in_mpi_may_make_the_progress)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     const struct overlap_progress_row row = {
         .size_bytes = MIB, .reference_ns = REFERENCE_NS, .partner_is_in_mpi = true};
@@ -158,9 +151,8 @@ static void partners_in_mpi_may_make_the_progress(void **state)
 }
 
 /* Of those of one size, such as a halo swap's methods, the first one. */
-static void one_variant_is_judged(void **state)
+TEST(one_variant_is_judged)
 {
-    (void)state;
     static const int variants[2];
     struct overlap_progress progress = {.size_bytes = 0.0};
     struct overlap_progress_row row = {.size_bytes = MIB,
@@ -179,9 +171,8 @@ static void one_variant_is_judged(void **state)
 }
 
 /* Where more is exposed than the operation takes alone. */
-static void nothing_is_hidden(void **state)
+TEST(nothing_is_hidden)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, -30.0);
     assert_non_null(strstr(note(&progress), " 0 % are hidden under work; "));
@@ -192,9 +183,8 @@ static void nothing_is_hidden(void **state)
 
 /* ---- the rows that count --------------------------------------------------------------------- */
 
-static void nothing_without_large_messages(void **state)
+TEST(nothing_without_large_messages)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     assert_string_equal(note(&progress), "");
     add(&progress, 8.0, 0, 90.0);
@@ -204,17 +194,15 @@ static void nothing_without_large_messages(void **state)
     assert_string_not_equal(note(&progress), "");
 }
 
-static void nothing_without_a_row_without_calls(void **state)
+TEST(nothing_without_a_row_without_calls)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 4, 90.0);
     assert_string_equal(note(&progress), "");
 }
 
-static void the_largest_size_counts(void **state)
+TEST(the_largest_size_counts)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     add(&progress, MIB, 0, 10.0);
     add(&progress, MIB / 2.0, 0, 90.0);
@@ -226,9 +214,8 @@ static void the_largest_size_counts(void **state)
                                             "bytes 21 %"));
 }
 
-static void rows_without_a_time_dont_count(void **state)
+TEST(rows_without_a_time_dont_count)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     const double times_ns[][2] = {{0.0, 1e3}, {NAN, 1e3}, {REFERENCE_NS, NAN}};
     for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
@@ -237,24 +224,4 @@ static void rows_without_a_time_dont_count(void **state)
         overlap_progress_add(&progress, &row);
     }
     assert_string_equal(note(&progress), "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_itself),
-        cmocka_unit_test(in_calls_only),
-        cmocka_unit_test(before_the_wait_or_not),
-        cmocka_unit_test(calls_may_help),
-        cmocka_unit_test(no_advice_where_there_are_no_calls),
-        cmocka_unit_test(searched),
-        cmocka_unit_test(partners_in_mpi_may_make_the_progress),
-        cmocka_unit_test(one_variant_is_judged),
-        cmocka_unit_test(nothing_is_hidden),
-        cmocka_unit_test(nothing_without_large_messages),
-        cmocka_unit_test(nothing_without_a_row_without_calls),
-        cmocka_unit_test(the_largest_size_counts),
-        cmocka_unit_test(rows_without_a_time_dont_count),
-    };
-    return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }

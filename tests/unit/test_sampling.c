@@ -82,11 +82,7 @@ static double rotating(int round, int quantity)
     return 1000.0 * round + (rank + round) % ranks + 0.25 * quantity;
 }
 
-static double constant(int round, int quantity)
-{
-    (void)round;
-    return 5.0 + quantity;
-}
+static double constant(int round, int quantity) { return 5.0 + quantity; }
 
 /* Quantity 0 is slow on the last rank in two rounds of three and on the first rank in the third
    round; quantity 1 the other way round. */
@@ -98,9 +94,8 @@ static double mostly_last(int round, int quantity)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static void slowest_value_is_the_sample(void **state)
+TEST(slowest_value_is_the_sample)
 {
-    (void)state;
     struct script script = {.value = rotating, .quantities = 3};
     const struct bc_plan plan = fixed_plan(600);
     run(&script, &plan, 0);
@@ -114,9 +109,8 @@ static void slowest_value_is_the_sample(void **state)
             assert_near(store.values[q][i], 1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
 }
 
-static void slowest_rank_is_named(void **state)
+TEST(slowest_rank_is_named)
 {
-    (void)state;
     struct script script = {.value = mostly_last, .quantities = 2};
     const struct bc_plan plan = fixed_plan(300);
     run(&script, &plan, 0);
@@ -140,13 +134,11 @@ static void slowest_rank_is_named(void **state)
    which makes neither them slower than they are nor rank 0 quicker. */
 static double slow_clocks(int round, int quantity)
 {
-    (void)round;
     return (rank == 0 ? 1010.0 : 900.0 + 300.0) + quantity;
 }
 
-static void own_clock_comes_off(void **state)
+TEST(own_clock_comes_off)
 {
-    (void)state;
     struct script script = {
         .value = slow_clocks, .quantities = 2, .clock_ns = rank == 0 ? 10.0 : 300.0};
     const struct bc_plan plan = fixed_plan(300);
@@ -159,9 +151,8 @@ static void own_clock_comes_off(void **state)
     assert_int_equal(slowest, rank == 0 ? 0 : -1);
 }
 
-static void new_store_has_nothing(void **state)
+TEST(new_store_has_nothing)
 {
-    (void)state;
     struct bc_sampler *const fresh = bc_sampler_create(MPI_COMM_WORLD);
     bc_samples_free(&store);
     assert_int_equal(store.count, 0);
@@ -173,9 +164,8 @@ static void new_store_has_nothing(void **state)
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 /* Each run appends a visit on rank 0; other ranks' stores stay as they are. */
-static void runs_append_visits(void **state)
+TEST(runs_append_visits)
 {
-    (void)state;
     static const int numbers[] = {5, 300, 1};
     struct script script = {.value = rotating, .quantities = 2};
     bc_samples_free(&store);
@@ -261,9 +251,8 @@ static int samples_of(double ns)
     return count;
 }
 
-static void sample_is_first_start_to_last_end(void **state)
+TEST(sample_is_first_start_to_last_end)
 {
-    (void)state;
     struct late_script script = {0}, tenth = {.repetitions = 10}, idle = {.idle = true};
     const struct bc_plan plan = fixed_plan(300);
     run_late(&script, &plan);
@@ -285,9 +274,8 @@ static void sample_is_first_start_to_last_end(void **state)
 
 /* The clock's cost comes off each rank's end before the last one is chosen: a rank with an
    expensive clock only seems to end last. */
-static void last_rank_takes_its_own_clock_off(void **state)
+TEST(last_rank_takes_its_own_clock_off)
 {
-    (void)state;
     const bool last = rank == ranks - 1;
     struct late_script first = {.clock_ns = last ? 50.0 : 7000.0};
     struct late_script slow = {.clock_ns = last ? 7000.0 : 50.0};
@@ -304,9 +292,8 @@ static void last_rank_takes_its_own_clock_off(void **state)
     assert_int_equal(slowest, ranks - 2);
 }
 
-static void missed_rounds_are_taken_again(void **state)
+TEST(missed_rounds_are_taken_again)
 {
-    (void)state;
     struct late_script script = {.every = 3};
     struct bc_plan plan = fixed_plan(300);
     plan.retakes = 1000;
@@ -325,9 +312,8 @@ static void missed_rounds_are_taken_again(void **state)
 }
 
 /* A run that goes on keeps the samples and the missed rounds of the run before. */
-static void runs_go_on(void **state)
+TEST(runs_go_on)
 {
-    (void)state;
     struct late_script late = {.every = 1}, on_time = {0};
     struct bc_plan plan = fixed_plan(5);
     plan.adds = true;
@@ -353,9 +339,8 @@ static void runs_go_on(void **state)
     assert_int_equal(late.starts.rounds, 0);
 }
 
-static void misses_of_runs_that_go_on(void **state)
+TEST(misses_of_runs_that_go_on)
 {
-    (void)state;
     struct late_script late = {.every = 1};
     struct bc_sampler *const usual = sampler;
     struct bc_plan plan = fixed_plan(5);
@@ -384,9 +369,8 @@ static void misses_of_runs_that_go_on(void **state)
 }
 
 /* The missed rounds of a visit are not used in the next one, which has its own number of rounds. */
-static void misses_stay_in_their_visit(void **state)
+TEST(misses_stay_in_their_visit)
 {
-    (void)state;
     struct late_script late = {.every = 3}, on_time = {0};
     struct bc_plan plan = fixed_plan(30);
     plan.retakes = 1000;
@@ -404,9 +388,8 @@ static void misses_stay_in_their_visit(void **state)
 }
 
 /* A sampler takes visits of sources with one quantity, then with two. */
-static void misses_of_more_quantities(void **state)
+TEST(misses_of_more_quantities)
 {
-    (void)state;
     struct late_script one = {.every = 2, .one = true}, two = {.every = 2};
     struct bc_plan plan = fixed_plan(300);
     plan.retakes = 1000;
@@ -424,9 +407,8 @@ static void misses_of_more_quantities(void **state)
 }
 
 /* No more than `retakes` missed rounds are dropped. */
-static void retakes_have_an_end(void **state)
+TEST(retakes_have_an_end)
 {
-    (void)state;
     struct late_script script = {.every = 1};
     struct bc_plan plan = fixed_plan(20);
     plan.retakes = 7;
@@ -440,9 +422,8 @@ static void retakes_have_an_end(void **state)
 }
 
 /* When the time is up missed rounds are used only if there are too few others. */
-static void no_round_is_lost_when_time_is_up(void **state)
+TEST(no_round_is_lost_when_time_is_up)
 {
-    (void)state;
     for (int every = 1; every <= 2; every++) {
         struct late_script script = {.every = every, .round_s = 0.01};
         struct bc_plan plan = fixed_plan(1000);
@@ -463,9 +444,8 @@ static void no_round_is_lost_when_time_is_up(void **state)
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-static void fixed_number_is_exact(void **state)
+TEST(fixed_number_is_exact)
 {
-    (void)state;
     static const int numbers[] = {1, 2, 7, 255, 256, 257, 1000, 5000};
     enum { CASES = sizeof numbers / sizeof *numbers };
     int taken[CASES];
@@ -500,9 +480,8 @@ static bool look(const struct bc_samples *samples, void *context)
     return looks->number == looks->stop_at;
 }
 
-static void settled_is_asked_at_growing_counts(void **state)
+TEST(settled_is_asked_at_growing_counts)
 {
-    (void)state;
     struct looks looks = {.stop_at = 0};
     struct script script = {.value = rotating, .quantities = 1};
     struct bc_plan plan = {.min_rounds = 30,
@@ -530,9 +509,8 @@ static void settled_is_asked_at_growing_counts(void **state)
 }
 
 /* `settled` is asked about the visit in hand, as if it were the first one. */
-static void settled_is_asked_in_each_visit(void **state)
+TEST(settled_is_asked_in_each_visit)
 {
-    (void)state;
     struct script script = {.value = rotating, .quantities = 1};
     struct looks looks[3];
     enum bc_end ends[COUNT(looks)];
@@ -555,9 +533,8 @@ static void settled_is_asked_in_each_visit(void **state)
     assert_int_equal(store.count, rank == 0 ? 3 * 17 : 0);
 }
 
-static void settled_ends_the_run(void **state)
+TEST(settled_ends_the_run)
 {
-    (void)state;
     struct looks looks = {.stop_at = 3};
     struct script script = {.value = rotating, .quantities = 1};
     const struct bc_plan plan = {.min_rounds = 10,
@@ -575,9 +552,8 @@ static void settled_ends_the_run(void **state)
         assert_int_equal(looks.number, 3);
 }
 
-static void rank_0_has_the_plan(void **state)
+TEST(rank_0_has_the_plan)
 {
-    (void)state;
     struct looks looks = {.stop_at = rank == 0 ? 2 : 1};
     struct script script = {.value = rotating, .quantities = 2};
     struct bc_plan plan = {.min_rounds = 40,
@@ -604,9 +580,8 @@ static void rank_0_has_the_plan(void **state)
 
 /* ---- how long -------------------------------------------------------------------------------- */
 
-static void deadline_is_obeyed(void **state)
+TEST(deadline_is_obeyed)
 {
-    (void)state;
     static const double rounds_s[] = {0.0, 0.001, 0.004, 0.02};
     enum { CASES = sizeof rounds_s / sizeof *rounds_s };
     double took_s[CASES];
@@ -649,9 +624,8 @@ static int rounds_after_deadline(int64_t grace_rounds, double grace_s)
     return run(&script, &plan, 0) == BC_END_TIME ? script.rounds : -1;
 }
 
-static void grace_rounds_are_taken(void **state)
+TEST(grace_rounds_are_taken)
 {
-    (void)state;
     const int none = rounds_after_deadline(0, 0.0);
     const int one = rounds_after_deadline(1, 10.0);
     const int six = rounds_after_deadline(6, 10.0);
@@ -668,9 +642,8 @@ static void grace_rounds_are_taken(void **state)
 /* ---- warming up ------------------------------------------------------------------------------ */
 
 /* `between` is called before the run ends, and not after rounds of the warm-up. */
-static void between_is_called_after_what_counts(void **state)
+TEST(between_is_called_after_what_counts)
 {
-    (void)state;
     struct script script = {.value = constant, .quantities = 1};
     struct bc_plan plan = fixed_plan(5);
     plan.warmup_rounds = 3;
@@ -688,9 +661,8 @@ static double warming(int round, int quantity)
 
 static double ever_falling(int round, int quantity) { return 1e9 * pow(0.97, round) + quantity; }
 
-static void warmup_is_not_counted(void **state)
+TEST(warmup_is_not_counted)
 {
-    (void)state;
     struct script script = {.value = rotating, .quantities = 1};
     struct bc_plan plan = fixed_plan(20);
     plan.warmup_rounds = 10;
@@ -703,9 +675,8 @@ static void warmup_is_not_counted(void **state)
         assert_near(store.values[0][i], 1000.0 * (10 + i) + ranks - 1, 0.0);
 }
 
-static void warmup_until_the_median_settles(void **state)
+TEST(warmup_until_the_median_settles)
 {
-    (void)state;
     struct script script = {.value = warming, .quantities = 2};
     struct bc_plan plan = fixed_plan(20);
     plan.warmup_rounds = -1;
@@ -730,9 +701,8 @@ static void warmup_until_the_median_settles(void **state)
 
 /* Warm-up must obey the time as well. The later rounds take no time, so that the test ends in any
    case. */
-static void warmup_obeys_the_deadline(void **state)
+TEST(warmup_obeys_the_deadline)
 {
-    (void)state;
     struct script script = {.value = constant, .quantities = 1, .round_s = 0.001, .sleeps = 400};
     struct bc_plan plan = fixed_plan(10);
     plan.warmup_rounds = 600;
@@ -747,9 +717,8 @@ static void warmup_obeys_the_deadline(void **state)
 }
 
 /* Warm-up that looks for a steady state gets a share of the time, not all of it. */
-static void automatic_warmup_leaves_time(void **state)
+TEST(automatic_warmup_leaves_time)
 {
-    (void)state;
     struct script script = {
         .value = ever_falling, .quantities = 1, .round_s = 0.005, .sleeps = 1000};
     const struct bc_plan plan = {.min_rounds = 1000,
@@ -763,9 +732,8 @@ static void automatic_warmup_leaves_time(void **state)
 
 /* A source that ran before warms up for five rounds, or for one where that takes long against the
    time. */
-static void later_warmup_is_short(void **state)
+TEST(later_warmup_is_short)
 {
-    (void)state;
     struct script script = {.value = ever_falling, .quantities = 1};
     struct bc_plan plan = fixed_plan(20);
     plan.warmup_rounds = -1;
@@ -790,40 +758,5 @@ static void destroy_sampler(void)
     bc_sampler_destroy(sampler);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(slowest_value_is_the_sample),
-    cmocka_unit_test(slowest_rank_is_named),
-    cmocka_unit_test(new_store_has_nothing),
-    cmocka_unit_test(runs_append_visits),
-    cmocka_unit_test(own_clock_comes_off),
-    cmocka_unit_test(sample_is_first_start_to_last_end),
-    cmocka_unit_test(last_rank_takes_its_own_clock_off),
-    cmocka_unit_test(missed_rounds_are_taken_again),
-    cmocka_unit_test(misses_stay_in_their_visit),
-    cmocka_unit_test(misses_of_more_quantities),
-    cmocka_unit_test(retakes_have_an_end),
-    cmocka_unit_test(runs_go_on),
-    cmocka_unit_test(misses_of_runs_that_go_on),
-    cmocka_unit_test(between_is_called_after_what_counts),
-    cmocka_unit_test(no_round_is_lost_when_time_is_up),
-    cmocka_unit_test(fixed_number_is_exact),
-    cmocka_unit_test(settled_is_asked_at_growing_counts),
-    cmocka_unit_test(settled_is_asked_in_each_visit),
-    cmocka_unit_test(settled_ends_the_run),
-    cmocka_unit_test(rank_0_has_the_plan),
-    cmocka_unit_test(deadline_is_obeyed),
-    cmocka_unit_test(grace_rounds_are_taken),
-    cmocka_unit_test(warmup_is_not_counted),
-    cmocka_unit_test(warmup_until_the_median_settles),
-    cmocka_unit_test(warmup_obeys_the_deadline),
-    cmocka_unit_test(automatic_warmup_leaves_time),
-    cmocka_unit_test(later_warmup_is_short),
-};
 const struct test_program test_program = {
-    .name = "sampling",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = create_sampler,
-    .tear_down = destroy_sampler,
-};
+    .mpi = true, .set_up = create_sampler, .tear_down = destroy_sampler};

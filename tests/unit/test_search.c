@@ -109,9 +109,8 @@ static void check_bounds(const struct overlap_search *search, double knee_ns, do
 
 /* ---- exact verdicts -------------------------------------------------------------------------- */
 
-static void tolerance_has_a_floor(void **state)
+TEST(tolerance_has_a_floor)
 {
-    (void)state;
     struct overlap_search search;
     overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
     assert_near(overlap_search_tolerance(&search, 100e3), 500.0, 1e-9);
@@ -119,9 +118,8 @@ static void tolerance_has_a_floor(void **state)
     assert_near(overlap_search_tolerance(&search, 0.0), 250.0, 1e-9);
 }
 
-static void search_starts_with_the_reference_time(void **state)
+TEST(search_starts_with_the_reference_time)
 {
-    (void)state;
     struct overlap_search search;
     overlap_search_begin(&search, &plain_rules, REFERENCE_NS);
     assert_false(search.done);
@@ -130,9 +128,8 @@ static void search_starts_with_the_reference_time(void **state)
     assert_true(isinf(search.exceeds_ns) && search.exceeds_ns > 0.0);
 }
 
-static void exact_verdicts_enclose_the_knee(void **state)
+TEST(exact_verdicts_enclose_the_knee)
 {
-    (void)state;
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
         for (double fraction = 0.005; fraction < 1.0; fraction += 0.0123) {
@@ -149,9 +146,8 @@ static void exact_verdicts_enclose_the_knee(void **state)
         }
 }
 
-static void nothing_fits(void **state)
+TEST(nothing_fits)
 {
-    (void)state;
     struct machine robust = ideal(0.0), plain = ideal(0.0);
     struct overlap_search search = run_search(&robust_rules, &robust);
     check_bounds(&search, 0.0, 0.25 * robust_rules.floor_ns);
@@ -162,9 +158,8 @@ static void nothing_fits(void **state)
     assert_true(search.exceeds_ns <= 2.0 * robust_rules.floor_ns);
 }
 
-static void everything_fits(void **state)
+TEST(everything_fits)
 {
-    (void)state;
     /* The knee is at the reference time: work beyond it takes longer than the operation. */
     struct machine machine = ideal(1.0);
     struct overlap_search search = run_search(&robust_rules, &machine);
@@ -183,9 +178,8 @@ static void everything_fits(void **state)
     assert_in_range(search.trials, 1, 20);
 }
 
-static void slope_below_one(void **state)
+TEST(slope_below_one)
 {
-    (void)state;
     static const double slopes[] = {0.2, 0.5, 0.8, 1.5, 3.0};
     for (size_t i = 0; i < COUNT(slopes); i++)
         for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
@@ -200,9 +194,8 @@ static void slope_below_one(void **state)
         }
 }
 
-static void stepwise_progress(void **state)
+TEST(stepwise_progress)
 {
-    (void)state;
     static const double steps[] = {1e3, 5e3, 20e3, 60e3, 150e3};
     for (size_t i = 0; i < COUNT(steps); i++)
         for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
@@ -215,9 +208,8 @@ static void stepwise_progress(void **state)
 
 /* ---- noise ----------------------------------------------------------------------------------- */
 
-static void noisy_verdicts(void **state)
+TEST(noisy_verdicts)
 {
-    (void)state;
     static const double fractions[] = {0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
     static const double noises_ns[] = {20.0, 100.0, 400.0, 2000.0};
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
@@ -252,9 +244,8 @@ static void noisy_verdicts(void **state)
 
 /* Verdicts that contradict each other: the search ends with its bounds in order, and one wrong
    verdict in twenty does not lead it far astray. */
-static void contradictory_verdicts(void **state)
+TEST(contradictory_verdicts)
 {
-    (void)state;
     static const double shares[] = {0.05, 0.2, 0.5, 0.9, 1.0};
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
@@ -306,9 +297,8 @@ static void find_bounds(struct overlap_search *search)
 }
 
 /* The work of a trial may lie outside of the bounds, though the search asked for work between. */
-static void trials_outside_of_the_bounds(void **state)
+TEST(trials_outside_of_the_bounds)
 {
-    (void)state;
     struct overlap_search search;
     /* Less work than fits_ns fits, more than exceeds_ns doesn't: both were known. */
     find_bounds(&search);
@@ -331,9 +321,8 @@ static void trials_outside_of_the_bounds(void **state)
 }
 
 /* Trials in which no work was done say nothing, but the search must end. */
-static void trials_that_say_nothing(void **state)
+TEST(trials_that_say_nothing)
 {
-    (void)state;
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++) {
         struct overlap_search search;
@@ -348,9 +337,8 @@ static void trials_that_say_nothing(void **state)
 }
 
 /* Too few samples for an interval: the numbers are NAN, the search goes on. */
-static void intervals_may_not_exist(void **state)
+TEST(intervals_may_not_exist)
 {
-    (void)state;
     for (double fraction = 0.0; fraction <= 1.0; fraction += 0.1) {
         struct machine machine = ideal(fraction);
         struct overlap_search search;
@@ -369,9 +357,8 @@ static void intervals_may_not_exist(void **state)
 }
 
 /* The work of a trial differs a little from the work that the search asked for. */
-static void work_comes_in_units(void **state)
+TEST(work_comes_in_units)
 {
-    (void)state;
     for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
         struct machine machine = ideal(fraction);
         struct overlap_search search;
@@ -393,9 +380,8 @@ static void report(struct overlap_search *search, bool fits)
     report_work(search, search->next_ns, fits);
 }
 
-static void bisection_follows_the_specification(void **state)
+TEST(bisection_follows_the_specification)
 {
-    (void)state;
     struct overlap_search search;
     overlap_search_begin(&search, &plain_rules, 1024e3);
     /* Phase 3 halves at once, without validation. */
@@ -432,9 +418,8 @@ static void bisection_follows_the_specification(void **state)
     assert_false(search.done);
 }
 
-static void no_validation_steps(void **state)
+TEST(no_validation_steps)
 {
-    (void)state;
     struct overlap_search_rules rules = plain_rules;
     rules.validation_steps = 0;
     struct overlap_search search;
@@ -447,9 +432,8 @@ static void no_validation_steps(void **state)
     assert_near(search.next_ns, 640e3, 0.0);
 }
 
-static void halving_may_be_validated(void **state)
+TEST(halving_may_be_validated)
 {
-    (void)state;
     struct overlap_search search;
     struct overlap_search_rules rules = plain_rules;
     rules.validate_halving = true;
@@ -463,9 +447,8 @@ static void halving_may_be_validated(void **state)
     assert_near(search.exceeds_ns, 1024e3, 0.0);
 }
 
-static void bisection_stops_within_the_acceptance(void **state)
+TEST(bisection_stops_within_the_acceptance)
 {
-    (void)state;
     static const double acceptances[] = {0.05, 0.01, 0.005, 0.001};
     for (size_t i = 0; i < COUNT(acceptances); i++)
         for (double fraction = 0.02; fraction < 1.0; fraction += 0.0417) {
@@ -481,9 +464,8 @@ static void bisection_stops_within_the_acceptance(void **state)
         }
 }
 
-static void slack_is_of_the_largest_that_fits(void **state)
+TEST(slack_is_of_the_largest_that_fits)
 {
-    (void)state;
     struct overlap_search search;
     overlap_search_begin(&search, &plain_rules, 1024e3);
     report(&search, false);
@@ -500,9 +482,8 @@ static int64_t expected_amount(int64_t elements, int rank, int ranks)
     return total / (ranks + 1) + (total % (ranks + 1) != 0);
 }
 
-static void amounts_grow_with_the_rank(void **state)
+TEST(amounts_grow_with_the_rank)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 2, 3, 7, 8, 1000, 131072, 1 << 20};
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (int ranks = 1; ranks <= 40; ranks++) {
@@ -524,9 +505,8 @@ static void amounts_grow_with_the_rank(void **state)
         }
 }
 
-static void blocks_of_the_shapes(void **state)
+TEST(blocks_of_the_shapes)
 {
-    (void)state;
     const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2, .elements = 10};
     struct overlap_shape other = root;
     other.rank = 3;
@@ -581,9 +561,8 @@ static void free_operation(struct overlap_operation *operation)
     free(operation->counts.own.amounts);
 }
 
-static void owner_and_index_invert_displacements(void **state)
+TEST(owner_and_index_invert_displacements)
 {
-    (void)state;
     static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
                                                   OVERLAP_VARYING_BYTES};
     static const int64_t sizes[] = {1, 2, 5, 64};
@@ -604,9 +583,8 @@ static void owner_and_index_invert_displacements(void **state)
             }
 }
 
-static void blocks_on_the_grid_are_of_neighbours(void **state)
+TEST(blocks_on_the_grid_are_of_neighbours)
 {
-    (void)state;
     const struct overlap_kind collective = {.on_grid = true};
     const struct overlap_operation operation = {
         .kind = &collective,
@@ -628,9 +606,8 @@ static struct overlap_kind all_to_all(enum overlap_layout layout)
     };
 }
 
-static void int_limits(void **state)
+TEST(int_limits)
 {
-    (void)state;
     static const int ranks[] = {1, 2, 5, 6, 7, 8, 100, 4096};
     for (size_t i = 0; i < COUNT(ranks); i++) {
         const int64_t p = ranks[i];
@@ -668,9 +645,8 @@ static void nothing(struct overlap_operation *operation) { (void)operation; }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
    variants need large counts. */
-static void what_is_beyond_ints(void **state)
+TEST(what_is_beyond_ints)
 {
-    (void)state;
     static const struct {
         enum overlap_layout layout;
         bool needs_large;
@@ -692,9 +668,8 @@ static void what_is_beyond_ints(void **state)
 
 /* At the largest size for which overlap_fits_int is true no amount and no displacement exceeds an
    int, neither by_rank nor own; and that size is not needlessly small. */
-static void largest_size_fits(void **state)
+TEST(largest_size_fits)
 {
-    (void)state;
     static const enum overlap_layout layouts[] = {OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
     static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
     for (size_t l = 0; l < COUNT(layouts); l++)
@@ -722,9 +697,8 @@ static void largest_size_fits(void **state)
         }
 }
 
-static void bytes_of_the_rank_that_needs_most(void **state)
+TEST(bytes_of_the_rank_that_needs_most)
 {
-    (void)state;
     struct overlap_kind gather = {
         .layout = OVERLAP_VARYING,
         .send.elements = overlap_own_amount,
@@ -749,9 +723,8 @@ static void bytes_of_the_rank_that_needs_most(void **state)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void sums_are_exact(void **state)
+TEST(sums_are_exact)
 {
-    (void)state;
     static const int counts[] = {1, 2, 3, 17, 1000, 4096};
     static const int64_t elements[] = {0, 1, 1019, 1020, 1021, 131071};
     for (size_t c = 0; c < COUNT(counts); c++)
@@ -774,9 +747,8 @@ static void sums_are_exact(void **state)
 }
 
 /* Another sender, another receiver and the next element have different values. */
-static void values_tell_their_place(void **state)
+TEST(values_tell_their_place)
 {
-    (void)state;
     for (int from = 0; from < 64; from++)
         for (int to = 0; to < 64; to += 7)
             for (int64_t i = 0; i < 1021; i += 17) {
@@ -788,9 +760,8 @@ static void values_tell_their_place(void **state)
             }
 }
 
-static void what_is_sent_is_what_is_expected(void **state)
+TEST(what_is_sent_is_what_is_expected)
 {
-    (void)state;
     enum { RANKS = 5, ELEMENTS = 6 };
     static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
                                                   OVERLAP_VARYING_BYTES};
@@ -844,9 +815,8 @@ static void what_is_sent_is_what_is_expected(void **state)
     }
 }
 
-static void verify_finds_one_wrong_element(void **state)
+TEST(verify_finds_one_wrong_element)
 {
-    (void)state;
     enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
     struct overlap_kind collective = {
         .layout = OVERLAP_EQUAL,
@@ -880,41 +850,4 @@ static void verify_finds_one_wrong_element(void **state)
     operation.shape.rank = 0;
     assert_true(overlap_operation_verify(&operation));
     free_operation(&operation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tolerance_has_a_floor),
-        cmocka_unit_test(search_starts_with_the_reference_time),
-        cmocka_unit_test(exact_verdicts_enclose_the_knee),
-        cmocka_unit_test(nothing_fits),
-        cmocka_unit_test(everything_fits),
-        cmocka_unit_test(slope_below_one),
-        cmocka_unit_test(stepwise_progress),
-        cmocka_unit_test(noisy_verdicts),
-        cmocka_unit_test(contradictory_verdicts),
-        cmocka_unit_test(trials_outside_of_the_bounds),
-        cmocka_unit_test(trials_that_say_nothing),
-        cmocka_unit_test(intervals_may_not_exist),
-        cmocka_unit_test(work_comes_in_units),
-        cmocka_unit_test(bisection_follows_the_specification),
-        cmocka_unit_test(no_validation_steps),
-        cmocka_unit_test(halving_may_be_validated),
-        cmocka_unit_test(bisection_stops_within_the_acceptance),
-        cmocka_unit_test(slack_is_of_the_largest_that_fits),
-        cmocka_unit_test(amounts_grow_with_the_rank),
-        cmocka_unit_test(blocks_of_the_shapes),
-        cmocka_unit_test(owner_and_index_invert_displacements),
-        cmocka_unit_test(blocks_on_the_grid_are_of_neighbours),
-        cmocka_unit_test(int_limits),
-        cmocka_unit_test(what_is_beyond_ints),
-        cmocka_unit_test(largest_size_fits),
-        cmocka_unit_test(bytes_of_the_rank_that_needs_most),
-        cmocka_unit_test(sums_are_exact),
-        cmocka_unit_test(values_tell_their_place),
-        cmocka_unit_test(what_is_sent_is_what_is_expected),
-        cmocka_unit_test(verify_finds_one_wrong_element),
-    };
-    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }

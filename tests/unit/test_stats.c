@@ -10,9 +10,8 @@
 
 /* ---- order statistics ------------------------------------------------------------------------ */
 
-static void quantile_is_type_7(void **state)
+TEST(quantile_is_type_7)
 {
-    (void)state;
     /* R: quantile(1:10, c(0, .25, .5, .9, .99, 1)), whose default is 7. */
     const double ten[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
     assert_near(bc_quantile(ten, 10, 0.0), 1.0, 0.0);
@@ -29,9 +28,8 @@ static void quantile_is_type_7(void **state)
     assert_true(isnan(bc_quantile(doubling, 0, 0.5)));
 }
 
-static void median_sorts_in_place(void **state)
+TEST(median_sorts_in_place)
 {
-    (void)state;
     double odd[] = {5, -1, 3};
     double even[] = {4, 1, 3, 2};
     assert_near(bc_median(odd, 3), 3.0, 0.0);
@@ -56,9 +54,8 @@ static double naive_mad_sigma(const double *values, size_t count)
     return 1.4826022185056018 * bc_median(deviations, count);
 }
 
-static void mad_sigma_of_known_data(void **state)
+TEST(mad_sigma_of_known_data)
 {
-    (void)state;
     /* R: mad(1:9) = 2.9652. */
     const double nine[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     assert_near(bc_mad_sigma(nine, 9), 2.9652, 1e-4);
@@ -73,9 +70,8 @@ static void mad_sigma_of_known_data(void **state)
     assert_near(bc_mad_sigma(wild, 10), 1.4826022185, 1e-9);
 }
 
-static void mad_sigma_matches_definition(void **state)
+TEST(mad_sigma_matches_definition)
 {
-    (void)state;
     struct random random = random_from(1);
     for (int trial = 0; trial < 5000; trial++) {
         double values[64];
@@ -93,9 +89,8 @@ static void mad_sigma_matches_definition(void **state)
 /* Student's data on sleep (Biometrika 6 (1908), table 1): the extra hours of ten patients. */
 static const double sleep_hours[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
 
-static void mean_and_sd_of_known_data(void **state)
+TEST(mean_and_sd_of_known_data)
 {
-    (void)state;
     assert_near(bc_mean(sleep_hours, 10), 1.58, 1e-12);
     assert_near(bc_sd(sleep_hours, 10), 1.2299955, 1e-7);
     assert_true(isnan(bc_mean(sleep_hours, 0)));
@@ -105,9 +100,8 @@ static void mean_and_sd_of_known_data(void **state)
     assert_near(bc_sd(times, 3), 1.0, 1e-9);
 }
 
-static void mean_interval_of_known_data(void **state)
+TEST(mean_interval_of_known_data)
 {
-    (void)state;
     /* R: t.test(sleep hours): 0.7001142 to 2.4598858 at 95 %. */
     const struct bc_interval interval = bc_mean_interval(sleep_hours, 10, 0.95);
     assert_near(interval.lo, 0.7001142, 1e-6);
@@ -118,9 +112,8 @@ static void mean_interval_of_known_data(void **state)
 
 /* ---- quantiles of distributions -------------------------------------------------------------- */
 
-static void student_quantiles(void **state)
+TEST(student_quantiles)
 {
-    (void)state;
     /* Fisher and Yates, Statistical Tables, table III; digits from R's qt. */
     static const struct {
         double p, degrees, t;
@@ -137,9 +130,8 @@ static void student_quantiles(void **state)
     assert_near(bc_student_quantile(0.5, 7), 0.0, 1e-12);
 }
 
-static void student_quantiles_in_closed_form(void **state)
+TEST(student_quantiles_in_closed_form)
 {
-    (void)state;
     const double pi = acos(-1.0);
     for (double p = 0.001; p < 1.0; p += 0.0137) {
         const double one = tan(pi * (p - 0.5));
@@ -168,9 +160,8 @@ static double *ascending(size_t count)
     return values;
 }
 
-static void median_interval_ranks(void **state)
+TEST(median_interval_ranks)
 {
-    (void)state;
     /* Ranks from the binomial table (Conover, Practical Nonparametric
        Statistics, table A3: p = 1/2): the largest k with P(X < k) <= 2.5 %. */
     static const struct {
@@ -192,9 +183,8 @@ static void median_interval_ranks(void **state)
     }
 }
 
-static void median_interval_needs_samples(void **state)
+TEST(median_interval_needs_samples)
 {
-    (void)state;
     const double values[] = {1, 2, 3, 4, 5, 6, 7, 8};
     for (size_t count = 0; count < 6; count++) {
         const struct bc_interval none = bc_median_interval(values, count, 0.95);
@@ -218,9 +208,8 @@ static double exact_coverage(size_t count, size_t k)
     return 1.0 - 2.0 * outside / exp2((double)count);
 }
 
-static void median_interval_is_narrowest_that_covers(void **state)
+TEST(median_interval_is_narrowest_that_covers)
 {
-    (void)state;
     static const double confidences[] = {0.5, 0.8, 0.9, 0.95, 0.99, 0.999};
     for (size_t count = 1; count <= 200; count++) {
         double *const values = ascending(count);
@@ -242,9 +231,8 @@ static void median_interval_is_narrowest_that_covers(void **state)
 
 /* ---- the interval of a quantile -------------------------------------------------------------- */
 
-static void quantile_interval_ranks(void **state)
+TEST(quantile_interval_ranks)
 {
-    (void)state;
     /* By exact fractions: the largest lo with P(X < lo) <= 2.5 % (or 10 %), the smallest hi with
        P(X >= hi) <= that, X binomial; 0: there is none. */
     static const struct {
@@ -283,9 +271,8 @@ static double binomial_below(size_t count, double p, size_t k)
     return below;
 }
 
-static void quantile_interval_is_narrowest_that_covers(void **state)
+TEST(quantile_interval_is_narrowest_that_covers)
 {
-    (void)state;
     static const double ps[] = {0.05, 0.25, 0.5, 0.6, 0.9};
     static const double confidences[] = {0.8, 0.95, 0.99};
     for (size_t count = 0; count <= 200; count++) {
@@ -316,9 +303,8 @@ static bool same_interval(struct bc_interval a, struct bc_interval b)
            (a.lo == b.lo && a.hi == b.hi);
 }
 
-static void quantile_interval_of_the_median(void **state)
+TEST(quantile_interval_of_the_median)
 {
-    (void)state;
     static const double confidences[] = {0.5, 0.8, 0.9, 0.95, 0.99, 0.999};
     for (size_t count = 0; count <= 300; count++) {
         double *const values = ascending(count);
@@ -331,9 +317,8 @@ static void quantile_interval_of_the_median(void **state)
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-static void pseudomedian_of_known_data(void **state)
+TEST(pseudomedian_of_known_data)
 {
-    (void)state;
     /* Hollander, Wolfe and Chicken, table 3.1: the depression of nine patients, before and after;
        R: wilcox.test(..., conf.int = TRUE) has the same. */
     static const double depression[] = {-0.952, 0.147,  -1.022, -0.430, -0.620,
@@ -352,9 +337,8 @@ static void pseudomedian_of_known_data(void **state)
 /* 1, 2, 4, 8 and so on: the means of pairs have an order that is known by hand. */
 static const double doubling[] = {4, 256, 1, 16, 2, 8, 512, 64, 32, 128};
 
-static void pseudomedian_interval_by_hand(void **state)
+TEST(pseudomedian_interval_by_hand)
 {
-    (void)state;
     static const double first_six[] = {4, 1, 16, 2, 8, 32},
                         first_seven[] = {4, 1, 16, 2, 8, 64, 32};
     const struct bc_interval six = bc_pseudomedian(first_six, 6, 0.95).interval;
@@ -375,9 +359,8 @@ static void pseudomedian_interval_by_hand(void **state)
     assert_near(wide.hi, 128.0, 0.0);
 }
 
-static void pseudomedian_of_few_is_students(void **state)
+TEST(pseudomedian_of_few_is_students)
 {
-    (void)state;
     for (size_t count = 0; count < 6; count++)
         assert_true(same_interval(bc_pseudomedian(doubling, count, 0.95).interval,
                                   bc_mean_interval(doubling, count, 0.95)));
@@ -405,9 +388,8 @@ static double *sorted_pair_means(const double *values, size_t count)
 /* The critical values of Wilcoxon's signed rank sum at 5 %, two-sided (McCornack, "Extended Tables
    of the Wilcoxon Matched Pair Signed Rank Statistic", JASA 60 (1965)): so many means of pairs lie
    beyond either end. Above 50 values the product goes by the normal distribution. */
-static void pseudomedian_interval_ranks(void **state)
+TEST(pseudomedian_interval_ranks)
 {
-    (void)state;
     static const struct {
         size_t count, critical, tolerance;
     } known[] = {
@@ -434,9 +416,8 @@ static void pseudomedian_interval_ranks(void **state)
     }
 }
 
-static void mean_of_visits_counts_states_by_their_share(void **state)
+TEST(mean_of_visits_counts_states_by_their_share)
 {
-    (void)state;
     /* A machine that is slower in one visit of six, in two, and in three of eight. */
     static const double one[] = {10, 10, 10, 13, 10, 10}, two[] = {10, 13, 10, 10, 13, 10},
                         three[] = {13, 10, 10, 10, 10, 13, 13, 10};
@@ -479,9 +460,8 @@ static bool same_summary(const struct bc_summary *a, const struct bc_summary *b)
 static const double in_visits[] = {3, 1, 2, 10, 4, 20, 7, 15, 9, 5};
 static const size_t visit_starts[] = {0, 5, 6};
 
-static void visits_are_one_observation_each(void **state)
+TEST(visits_are_one_observation_each)
 {
-    (void)state;
     static const double medians[] = {3, 20, 8}, means[] = {4, 20, 9};
     double sorted[COUNT(in_visits)];
     for (int e = BC_MEDIAN; e <= BC_MEAN; e++) {
@@ -502,9 +482,8 @@ static void visits_are_one_observation_each(void **state)
     }
 }
 
-static void visits_without_samples_do_not_count(void **state)
+TEST(visits_without_samples_do_not_count)
 {
-    (void)state;
     static const size_t with_empty[] = {0, 0, 5, 5, 6, 10};
     for (int e = BC_MEDIAN; e <= BC_MEAN; e++) {
         const enum bc_estimator estimator = (enum bc_estimator)e;
@@ -516,9 +495,8 @@ static void visits_without_samples_do_not_count(void **state)
     }
 }
 
-static void one_visit_is_all_samples(void **state)
+TEST(one_visit_is_all_samples)
 {
-    (void)state;
     static const size_t one[] = {0}, among_empty[] = {0, 0, 10};
     static const struct {
         const size_t *starts;
@@ -539,9 +517,8 @@ static void one_visit_is_all_samples(void **state)
 }
 
 /* Where a clock's steps are long, all visits have the same median. */
-static void visits_that_agree_have_the_interval_of_all(void **state)
+TEST(visits_that_agree_have_the_interval_of_all)
 {
-    (void)state;
     enum { VISITS = 7, IN_VISIT = 5 };
     double samples[VISITS * IN_VISIT], sorted[VISITS * IN_VISIT];
     size_t starts[VISITS];
@@ -570,9 +547,8 @@ static void visits_that_agree_have_the_interval_of_all(void **state)
 
 /* ---- summaries ------------------------------------------------------------------------------- */
 
-static void summary_of_each_estimator(void **state)
+TEST(summary_of_each_estimator)
 {
-    (void)state;
     double values[10];
     memcpy(values, sleep_hours, sizeof values);
     const struct bc_summary mean = bc_summarize(values, 10, BC_MEAN, 0.95);
@@ -611,9 +587,8 @@ static struct bc_summary summary_with(double value, double half_width)
 
 /* 3 and 4 add up to 5, on both sides; the value is inside even where it wasn't; without an interval
    there is none. */
-static void errors_widen_intervals(void **state)
+TEST(errors_widen_intervals)
 {
-    (void)state;
     const struct bc_summary even = summary_with(10.0, 3.0), none = summary_with(10.0, NAN);
     struct bc_summary above = even;
     above.interval = (struct bc_interval){11.0, 13.0};
@@ -627,9 +602,8 @@ static void errors_widen_intervals(void **state)
     assert_true(isnan(missing.lo) && isnan(missing.hi));
 }
 
-static void stopping_needs_narrow_looks_in_a_row(void **state)
+TEST(stopping_needs_narrow_looks_in_a_row)
 {
-    (void)state;
     struct bc_stopping stopping = {.precision = 0.02};
     const struct bc_summary narrow = summary_with(100.0, 1.99);
     const struct bc_summary wide = summary_with(100.0, 2.01);
@@ -645,9 +619,8 @@ static void stopping_needs_narrow_looks_in_a_row(void **state)
     assert_true(stopped);
 }
 
-static void stopping_takes_any_sign(void **state)
+TEST(stopping_takes_any_sign)
 {
-    (void)state;
     struct bc_stopping below = {.precision = 0.02};
     struct bc_stopping zero = below;
     struct bc_stopping still = below;
@@ -665,9 +638,8 @@ static void stopping_takes_any_sign(void **state)
     assert_true(still_stops);
 }
 
-static void looks_grow_by_a_quarter(void **state)
+TEST(looks_grow_by_a_quarter)
 {
-    (void)state;
     assert_int_equal(bc_next_look(0, 30), 30);
     assert_int_equal(bc_next_look(29, 30), 30);
     assert_int_equal(bc_next_look(30, 30), 38);
@@ -758,9 +730,8 @@ static double fixed_coverage(const struct distribution *d, size_t count, struct 
     return (double)covered / DRAWS;
 }
 
-static void fixed_samples_cover_the_median(void **state)
+TEST(fixed_samples_cover_the_median)
 {
-    (void)state;
     static const struct distribution distributions[] = {
         {.name = "normal", .shape = NORMAL, .spread = 0.1},
         {.name = "log-normal", .shape = LOG_NORMAL, .spread = 0.5},
@@ -807,9 +778,8 @@ static size_t sample_until_settled(const struct distribution *d, struct random *
     }
 }
 
-static void adaptive_samples_cover_the_median(void **state)
+TEST(adaptive_samples_cover_the_median)
 {
-    (void)state;
     static const struct distribution distributions[] = {
         {.name = "normal 5 %", .shape = NORMAL, .spread = 0.05},
         {.name = "normal 10 %", .shape = NORMAL, .spread = 0.1},
@@ -997,9 +967,8 @@ static double visits_coverage(const struct stream *stream, struct random *random
     return (double)by_visits / RUNS;
 }
 
-static void visits_cover_the_median(void **state)
+TEST(visits_cover_the_median)
 {
-    (void)state;
     static const struct stream streams[] = {
 #define VISITS_OF(number) .visits = (number), .passing = 200
         {"rho 0", .rho = 0.0, VISITS_OF(6)},
@@ -1050,9 +1019,8 @@ static void visits_cover_the_median(void **state)
     assert_true(good);
 }
 
-static void summaries_are_scaled(void **state)
+TEST(summaries_are_scaled)
 {
-    (void)state;
     struct bc_summary summary = {
         .count = 7, .value = 10.0, .sd = 1.0, .interval = {9.0, 12.0}, .p99 = 20.0, .max = 30.0};
     bc_summary_scale(&summary, 0.5);
@@ -1064,39 +1032,3 @@ static void summaries_are_scaled(void **state)
     assert_near(summary.max, 15.0, 0.0);
     assert_int_equal(summary.count, 7);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(summaries_are_scaled),
-    cmocka_unit_test(quantile_is_type_7),
-    cmocka_unit_test(median_sorts_in_place),
-    cmocka_unit_test(mad_sigma_of_known_data),
-    cmocka_unit_test(mad_sigma_matches_definition),
-    cmocka_unit_test(mean_and_sd_of_known_data),
-    cmocka_unit_test(mean_interval_of_known_data),
-    cmocka_unit_test(student_quantiles),
-    cmocka_unit_test(student_quantiles_in_closed_form),
-    cmocka_unit_test(median_interval_ranks),
-    cmocka_unit_test(median_interval_needs_samples),
-    cmocka_unit_test(median_interval_is_narrowest_that_covers),
-    cmocka_unit_test(quantile_interval_ranks),
-    cmocka_unit_test(quantile_interval_is_narrowest_that_covers),
-    cmocka_unit_test(quantile_interval_of_the_median),
-    cmocka_unit_test(pseudomedian_of_known_data),
-    cmocka_unit_test(pseudomedian_interval_by_hand),
-    cmocka_unit_test(pseudomedian_of_few_is_students),
-    cmocka_unit_test(pseudomedian_interval_ranks),
-    cmocka_unit_test(mean_of_visits_counts_states_by_their_share),
-    cmocka_unit_test(visits_are_one_observation_each),
-    cmocka_unit_test(visits_without_samples_do_not_count),
-    cmocka_unit_test(one_visit_is_all_samples),
-    cmocka_unit_test(visits_that_agree_have_the_interval_of_all),
-    cmocka_unit_test(summary_of_each_estimator),
-    cmocka_unit_test(stopping_needs_narrow_looks_in_a_row),
-    cmocka_unit_test(errors_widen_intervals),
-    cmocka_unit_test(stopping_takes_any_sign),
-    cmocka_unit_test(looks_grow_by_a_quarter),
-    cmocka_unit_test(fixed_samples_cover_the_median),
-    cmocka_unit_test(adaptive_samples_cover_the_median),
-    cmocka_unit_test(visits_cover_the_median),
-};
-const struct test_program test_program = {.name = "stats", .tests = tests, .count = COUNT(tests)};

@@ -77,20 +77,14 @@ static const struct bc_column columns[] = {
 
 static void list_rows(void *state, struct bc_rows *rows)
 {
-    (void)state;
     for (int64_t number = 1; number <= script.rows; number++)
         bc_rows_add(rows, &number);
 }
 
-static void renew(void *state)
-{
-    (void)state;
-    renew_count++;
-}
+static void renew(void *state) { renew_count++; }
 
 static void visit(void *state, const void *key, double seconds, void *memory)
 {
-    (void)state;
     struct row *const row = memory;
     const struct noted noted = {
         .row = (int)*(const int64_t *)key,
@@ -117,14 +111,12 @@ static void visit(void *state, const void *key, double seconds, void *memory)
 
 static bool is_precise(const void *state, const void *key, const void *memory)
 {
-    (void)state;
     const struct row *const row = memory;
     return *(const int64_t *)key != script.unprecise_row && row->visits >= script.precise_after;
 }
 
 static void conclude(void *state, const void *key, void *memory, void *filled)
 {
-    (void)state;
     const struct row *const row = memory;
     *(struct result *)filled = (struct result){*(const int64_t *)key, row->visits,
                                                run.presence.visits, run.presence.lost_pct};
@@ -133,7 +125,6 @@ static void conclude(void *state, const void *key, void *memory, void *filled)
 /* Further results have the row's number and a hundred for each. */
 static bool follow(void *state, const void *key, void *memory, void *filled)
 {
-    (void)state;
     struct row *const row = memory;
     struct result *const result = filled;
     const int64_t number = *(const int64_t *)key;
@@ -246,9 +237,8 @@ static bool rows_are_written(int rows)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static void rows_are_visited_in_turn(void **state)
+TEST(rows_are_visited_in_turn)
 {
-    (void)state;
     enum { ROWS = 20 };
     script.rows = ROWS;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
@@ -276,9 +266,8 @@ static void rows_are_visited_in_turn(void **state)
     assert_true(rows_are_written(ROWS));
 }
 
-static void one_visit_is_written_at_once(void **state)
+TEST(one_visit_is_written_at_once)
 {
-    (void)state;
     script.rows = 5;
     run_with(&fake, 0.0, WORDS("--visits=1"));
     const bool same = same_visits();
@@ -293,9 +282,8 @@ static void one_visit_is_written_at_once(void **state)
 }
 
 /* The turns of a short --max-time are spread over it. */
-static void turns_are_spread(void **state)
+TEST(turns_are_spread)
 {
-    (void)state;
     script.rows = 2;
     run_with(&fake, 0.0, WORDS("--max-time=0.1"));
     assert_int_equal(visit_count, 2 * BC_VISITS);
@@ -307,9 +295,8 @@ static void turns_are_spread(void **state)
 
 /* The visits of three rows would take a minute, which is when rows must be written; the row's time
    is up before. */
-static void long_runs_are_written_in_groups(void **state)
+TEST(long_runs_are_written_in_groups)
 {
-    (void)state;
     script.rows = 9;
     script.sleeps_s = 0.022;
     run_with(&fake, 0.0, WORDS("--visits=1000", "--max-time=0.04"));
@@ -339,9 +326,8 @@ static const struct bc_benchmark *following(void)
 }
 
 /* A row's further results stand behind it, before the next row, and count as rows. */
-static void further_results_follow_their_row(void **state)
+TEST(further_results_follow_their_row)
 {
-    (void)state;
     static const int64_t numbers[] = {1, 2, 102, 202, 302, 3};
     script.rows = 3;
     script.further_row = 2;
@@ -363,9 +349,8 @@ static void further_results_follow_their_row(void **state)
     }
 }
 
-static void a_row_may_have_no_further_result(void **state)
+TEST(a_row_may_have_no_further_result)
 {
-    (void)state;
     script.rows = 5;
     run_with(following(), 0.0, WORDS("--visits=1"));
     assert_int_equal(ended_count, 5);
@@ -375,9 +360,8 @@ static void a_row_may_have_no_further_result(void **state)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static void asked_samples_are_divided(void **state)
+TEST(asked_samples_are_divided)
 {
-    (void)state;
     static const int seven[] = {2, 2, 3};
     script.rows = 2;
     run_with(&fake, 0.02, WORDS("--samples=7", "--visits=3"));
@@ -390,9 +374,8 @@ static void asked_samples_are_divided(void **state)
     assert_true(rows_are_written(2));
 }
 
-static void no_asked_sample_is_lost(void **state)
+TEST(no_asked_sample_is_lost)
 {
-    (void)state;
     int lost = 0, uneven = 0;
     script.rows = 1;
     for (int samples = 30; samples <= 100; samples += 7) {
@@ -412,9 +395,8 @@ static void no_asked_sample_is_lost(void **state)
 }
 
 /* What a visit leaves of the max samples the later ones may take; added visits get what is left. */
-static void limits_of_samples_are_divided(void **state)
+TEST(limits_of_samples_are_divided)
 {
-    (void)state;
     script.rows = 1;
     script.precise_after = NEVER;
     run_with(&fake, 0.0, WORDS("--max-time=0.02", "--min-samples=32", "--max-samples=1000"));
@@ -440,9 +422,8 @@ static void limits_of_samples_are_divided(void **state)
 
 /* ---- more visits ----------------------------------------------------------------------------- */
 
-static void rows_that_are_not_precise_get_more(void **state)
+TEST(rows_that_are_not_precise_get_more)
 {
-    (void)state;
     script.rows = 4;
     script.unprecise_row = 3;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
@@ -455,9 +436,8 @@ static void rows_that_are_not_precise_get_more(void **state)
     assert_true(rows_are_written(4));
 }
 
-static void visits_are_added_until_precise(void **state)
+TEST(visits_are_added_until_precise)
 {
-    (void)state;
     script.rows = 3;
     script.precise_after = BC_VISITS + 2;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
@@ -466,9 +446,8 @@ static void visits_are_added_until_precise(void **state)
 }
 
 /* A row that is precise early is visited as often as planned. */
-static void no_planned_visit_is_given_up(void **state)
+TEST(no_planned_visit_is_given_up)
 {
-    (void)state;
     script.rows = 3;
     script.precise_after = 2;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
@@ -477,9 +456,8 @@ static void no_planned_visit_is_given_up(void **state)
 }
 
 /* Where their number, or that of the samples, was asked for. */
-static void no_more_visits_than_asked_for(void **state)
+TEST(no_more_visits_than_asked_for)
 {
-    (void)state;
     script.rows = 3;
     script.precise_after = NEVER;
     run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=4"));
@@ -509,22 +487,13 @@ static void check_time_of_a_row(double sleeps_s, int max_visits)
     assert_true(rows_are_written(2));
 }
 
-static void time_of_a_row_ends_planned_visits(void **state)
-{
-    (void)state;
-    check_time_of_a_row(0.021, 3);
-}
+TEST(time_of_a_row_ends_planned_visits) { check_time_of_a_row(0.021, 3); }
 
-static void time_of_a_row_ends_added_visits(void **state)
-{
-    (void)state;
-    check_time_of_a_row(0.006, 10);
-}
+TEST(time_of_a_row_ends_added_visits) { check_time_of_a_row(0.006, 10); }
 
 /* Visits that take no time leave it to those that follow; none may take more than is left. */
-static void visits_share_the_time_of_a_row(void **state)
+TEST(visits_share_the_time_of_a_row)
 {
-    (void)state;
     script.rows = 1;
     run_with(&fake, 0.0, WORDS("--max-time=0.06"));
     struct bc_benchmark uneven = fake;
@@ -543,9 +512,8 @@ static void visits_share_the_time_of_a_row(void **state)
 }
 
 /* The visits of 5 ms come off the row's 60 ms. */
-static void used_time_is_not_shared(void **state)
+TEST(used_time_is_not_shared)
 {
-    (void)state;
     script.rows = 1;
     script.precise_after = NEVER;
     script.sleeps_s = 0.005;
@@ -556,9 +524,8 @@ static void used_time_is_not_shared(void **state)
 
 /* No visit is added for less than half of the time that the last one took: here a sixth of 60 ms,
    which leaves enough of the row's time. */
-static void added_visits_have_their_time(void **state)
+TEST(added_visits_have_their_time)
 {
-    (void)state;
     script.rows = 1;
     script.precise_after = NEVER;
     script.sleeps_s = 0.025;
@@ -568,9 +535,8 @@ static void added_visits_have_their_time(void **state)
 }
 
 /* Each visit has its part of what is left. */
-static void budget_is_shared_by_visits(void **state)
+TEST(budget_is_shared_by_visits)
 {
-    (void)state;
     struct bc_benchmark limited = fake;
     limited.budget_s = 0.6;
     script.rows = 10;
@@ -604,21 +570,12 @@ static void check_end_of_budget(int ends, int expected)
     assert_true(rows_are_written(10));
 }
 
-static void used_up_budgets_give_up_visits(void **state)
-{
-    (void)state;
-    check_end_of_budget(25, 25);
-}
+TEST(used_up_budgets_give_up_visits) { check_end_of_budget(25, 25); }
 
-static void used_up_budgets_give_up_no_row(void **state)
-{
-    (void)state;
-    check_end_of_budget(4, 10);
-}
+TEST(used_up_budgets_give_up_no_row) { check_end_of_budget(4, 10); }
 
-static void asked_times_have_no_budget(void **state)
+TEST(asked_times_have_no_budget)
 {
-    (void)state;
     struct bc_benchmark limited = fake;
     limited.budget_s = 0.0;
     script.rows = 10;
@@ -627,9 +584,8 @@ static void asked_times_have_no_budget(void **state)
     assert_int_equal(visit_count, 10 * 2 * BC_VISITS);
 }
 
-static void no_budget_no_row_is_lost(void **state)
+TEST(no_budget_no_row_is_lost)
 {
-    (void)state;
     struct bc_benchmark none = fake;
     none.budget_s = 0.0;
     script.rows = 10;
@@ -647,9 +603,8 @@ static void no_budget_no_row_is_lost(void **state)
 
 /* The run ends after the visit in hand, and writes what it has. The signal stays noted in this
    process, so this is the last test but one. */
-static void signals_end_the_run(void **state)
+TEST(signals_end_the_run)
 {
-    (void)state;
     bc_signals_watch();
     script.rows = 10;
     script.signalled = 27;
@@ -665,9 +620,8 @@ static void signals_end_the_run(void **state)
 }
 
 /* Rows without visits are not written. The signal is still noted when this run begins. */
-static void signals_end_the_first_turn(void **state)
+TEST(signals_end_the_first_turn)
 {
-    (void)state;
     script.rows = 10;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
     assert_int_equal(run.signal, SIGTERM);
@@ -677,39 +631,8 @@ static void signals_end_the_first_turn(void **state)
 
 static int begin_script(void **state)
 {
-    (void)state;
     memset(&script, 0, sizeof script);
     return 0;
 }
 
-#define VISITS_TEST(function) cmocka_unit_test_setup(function, begin_script)
-
-static const struct CMUnitTest tests[] = {
-    VISITS_TEST(rows_are_visited_in_turn),
-    VISITS_TEST(one_visit_is_written_at_once),
-    VISITS_TEST(turns_are_spread),
-    VISITS_TEST(long_runs_are_written_in_groups),
-    VISITS_TEST(further_results_follow_their_row),
-    VISITS_TEST(a_row_may_have_no_further_result),
-    VISITS_TEST(asked_samples_are_divided),
-    VISITS_TEST(no_asked_sample_is_lost),
-    VISITS_TEST(limits_of_samples_are_divided),
-    VISITS_TEST(rows_that_are_not_precise_get_more),
-    VISITS_TEST(visits_are_added_until_precise),
-    VISITS_TEST(no_planned_visit_is_given_up),
-    VISITS_TEST(no_more_visits_than_asked_for),
-    VISITS_TEST(time_of_a_row_ends_planned_visits),
-    VISITS_TEST(time_of_a_row_ends_added_visits),
-    VISITS_TEST(visits_share_the_time_of_a_row),
-    VISITS_TEST(used_time_is_not_shared),
-    VISITS_TEST(added_visits_have_their_time),
-    VISITS_TEST(budget_is_shared_by_visits),
-    VISITS_TEST(used_up_budgets_give_up_visits),
-    VISITS_TEST(used_up_budgets_give_up_no_row),
-    VISITS_TEST(asked_times_have_no_budget),
-    VISITS_TEST(no_budget_no_row_is_lost),
-    VISITS_TEST(signals_end_the_run),
-    VISITS_TEST(signals_end_the_first_turn),
-};
-const struct test_program test_program = {
-    .name = "visits", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true, .before_each = begin_script};
