@@ -21,7 +21,7 @@
 enum { VISITS_MAX = 1000, ROWS_MAX = 100, NEVER = 1000 };
 
 /* What it does in a run. */
-static struct {
+static struct script {
     int rows;
     int precise_after; /* visits; NEVER */
     int unprecise_row; /* the number of one that never is; 0: none */
@@ -354,7 +354,6 @@ TEST(a_row_may_have_no_further_result)
     script.rows = 5;
     run_with(following(), 0.0, WORDS("--visits=1"));
     assert_int_equal(ended_count, 5);
-    assert_int_equal(run.rows, 5);
     assert_true(rows_are_written(5));
 }
 
@@ -420,7 +419,73 @@ TEST(limits_of_samples_are_divided)
     assert_int_equal(bc_run_plan(&half, NULL, 1.0).max_rounds, 10000);
 }
 
-/* ---- more visits ----------------------------------------------------------------------------- */
+/* ---- how many -------------------------------------------------------------------------------- */
+
+static const struct bc_benchmark *with_budget(double budget_s)
+{
+    static struct bc_benchmark limited;
+    limited = fake;
+    limited.budget_s = budget_s;
+    return &limited;
+}
+
+TEST(rows_are_visited_until_precise)
+{
+    enum { PLANNED = BC_VISITS };
+    static const struct {
+        struct script script;
+        const char *words[3];
+        double default_max_s, budget_s;
+        int expected; /* visits */
+    } cases[] = {
+        {{.rows = 3, .precise_after = PLANNED + 2},
+         {"--max-time=0.02"},
+         0,
+         INFINITY,
+         3 * (PLANNED + 2)},
+        /* A row that is precise early is visited as often as planned. */
+        {{.rows = 3, .precise_after = 2}, {"--max-time=0.02"}, 0, INFINITY, 3 * PLANNED},
+        {{.rows = 3, .precise_after = NEVER}, {"--max-time=0.02"}, 0, INFINITY, 3 * 2 * PLANNED},
+        /* No more where their number, or that of the samples, was asked for. */
+        {{.rows = 3, .precise_after = NEVER},
+         {"--max-time=0.02", "--visits=4"},
+         0,
+         INFINITY,
+         3 * 4},
+        {{.rows = 3, .precise_after = NEVER},
+         {"--max-time=0.02", "--samples=60"},
+         0,
+         INFINITY,
+         3 * PLANNED},
+        {{.rows = 3, .precise_after = NEVER}, {"--max-time=0.02", "--visits=1"}, 0, INFINITY, 3},
+        /* No visit is added for less than half of the time that the last one took: here a sixth of
+           60 ms, which leaves enough of the row's time. */
+        {{.rows = 1, .precise_after = NEVER, .sleeps_s = 0.025, .sleeps_from = PLANNED - 1},
+         {"--max-time=0.06"},
+         0,
+         INFINITY,
+         PLANNED},
+        /* A time that was asked for has no budget. */
+        {{.rows = 10, .precise_after = NEVER}, {"--max-time=0.02"}, 0, 0.0, 10 * 2 * PLANNED},
+        /* The budget ends in a visit, or before the first: there are no more, but each row has one.
+         */
+        {{.rows = 10, .precise_after = NEVER, .budget_ends = 25}, {NULL}, 0.02, 1e5, 25},
+        {{.rows = 10, .precise_after = NEVER, .budget_ends = 4}, {NULL}, 0.02, 1e5, 10},
+        {{.rows = 10, .precise_after = NEVER}, {NULL}, 0, 0.0, 10},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        script = cases[i].script;
+        run_with(with_budget(cases[i].budget_s), cases[i].default_max_s, cases[i].words);
+        const bool same = same_visits();
+        const int ends = cases[i].words[0] == NULL ? script.budget_ends : visit_count;
+        assert_true(same);
+        if (visit_count != cases[i].expected)
+            fail_msg("case %zu: %d visits, not %d", i, visit_count, cases[i].expected);
+        assert_true(rows_are_written(script.rows));
+        for (int v = ends; v < visit_count && rank == 0; v++)
+            assert_near(visits[v].seconds, 0.0, 0.0);
+    }
+}
 
 TEST(rows_that_are_not_precise_get_more)
 {
@@ -436,79 +501,40 @@ TEST(rows_that_are_not_precise_get_more)
     assert_true(rows_are_written(4));
 }
 
-TEST(visits_are_added_until_precise)
-{
-    script.rows = 3;
-    script.precise_after = BC_VISITS + 2;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
-    assert_int_equal(visit_count, 3 * (BC_VISITS + 2));
-    assert_true(rows_are_written(3));
-}
-
-/* A row that is precise early is visited as often as planned. */
-TEST(no_planned_visit_is_given_up)
-{
-    script.rows = 3;
-    script.precise_after = 2;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
-    assert_int_equal(visit_count, 3 * BC_VISITS);
-    assert_true(rows_are_written(3));
-}
-
-/* Where their number, or that of the samples, was asked for. */
-TEST(no_more_visits_than_asked_for)
-{
-    script.rows = 3;
-    script.precise_after = NEVER;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=4"));
-    const int asked = visit_count;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--samples=60"));
-    const int sampled = visit_count;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=1"));
-    const int one = visit_count;
-    assert_int_equal(asked, 3 * 4);
-    assert_int_equal(sampled, 3 * BC_VISITS);
-    assert_int_equal(one, 3);
-}
-
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Visits of `sleeps_s` to rows that never are precise, within 60 ms a row. */
-static void check_time_of_a_row(double sleeps_s, int max_visits)
+/* Visits to rows that never are precise end within 60 ms a row: planned ones, and added ones. */
+TEST(time_of_a_row_ends_visits)
 {
-    script.rows = 2;
-    script.precise_after = NEVER;
-    script.sleeps_s = sleeps_s;
-    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
-    const bool same = same_visits();
-    assert_true(same);
-    for (int row = 1; row <= 2; row++)
-        assert_in_range(visits_of(row), 1, max_visits);
-    assert_true(rows_are_written(2));
+    static const struct {
+        double sleeps_s;
+        int max_visits;
+    } cases[] = {{0.021, 3}, {0.006, 10}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        script = (struct script){.rows = 2, .precise_after = NEVER, .sleeps_s = cases[i].sleeps_s};
+        run_with(&fake, 0.0, WORDS("--max-time=0.06"));
+        const bool same = same_visits();
+        assert_true(same);
+        for (int row = 1; row <= 2; row++)
+            assert_in_range(visits_of(row), 1, cases[i].max_visits);
+        assert_true(rows_are_written(2));
+    }
 }
-
-TEST(time_of_a_row_ends_planned_visits) { check_time_of_a_row(0.021, 3); }
-
-TEST(time_of_a_row_ends_added_visits) { check_time_of_a_row(0.006, 10); }
 
 /* Visits that take no time leave it to those that follow; none may take more than is left. */
 TEST(visits_share_the_time_of_a_row)
 {
-    script.rows = 1;
-    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
     struct bc_benchmark uneven = fake;
     uneven.first_share = 0.5;
-    struct noted even[BC_VISITS];
-    memcpy(even, visits, sizeof even);
-    run_with(&uneven, 0.0, WORDS("--max-time=0.06"));
-    if (rank != 0)
-        return;
-    assert_near(even[0].seconds, 0.01, 1e-12);
-    assert_near(even[1].seconds, 0.012, 0.0005);
-    assert_near(even[BC_VISITS - 1].seconds, 0.06, 0.005);
-    assert_near(visits[0].seconds, 0.03, 1e-12);
-    assert_near(visits[1].seconds, 0.012, 0.0005);
-    assert_near(visits[BC_VISITS - 1].seconds, 0.06, 0.005);
+    for (int is_uneven = 0; is_uneven <= 1; is_uneven++) {
+        script.rows = 1;
+        run_with(is_uneven ? &uneven : &fake, 0.0, WORDS("--max-time=0.06"));
+        if (rank != 0)
+            continue;
+        assert_near(visits[0].seconds, is_uneven ? 0.03 : 0.01, 1e-12);
+        assert_near(visits[1].seconds, 0.012, 0.0005);
+        assert_near(visits[BC_VISITS - 1].seconds, 0.06, 0.005);
+    }
 }
 
 /* The visits of 5 ms come off the row's 60 ms. */
@@ -522,25 +548,11 @@ TEST(used_time_is_not_shared)
         assert_in_range((uintmax_t)(1e6 * visits[i].seconds), 0, 60000 - 5000 * i);
 }
 
-/* No visit is added for less than half of the time that the last one took: here a sixth of 60 ms,
-   which leaves enough of the row's time. */
-TEST(added_visits_have_their_time)
-{
-    script.rows = 1;
-    script.precise_after = NEVER;
-    script.sleeps_s = 0.025;
-    script.sleeps_from = BC_VISITS - 1;
-    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
-    assert_int_equal(visit_count, BC_VISITS);
-}
-
 /* Each visit has its part of what is left. */
 TEST(budget_is_shared_by_visits)
 {
-    struct bc_benchmark limited = fake;
-    limited.budget_s = 0.6;
     script.rows = 10;
-    run_with(&limited, 1.0, WORDS(NULL));
+    run_with(with_budget(0.6), 1.0, WORDS(NULL));
     const double took_s = bc_elapsed_s() - start_s;
     const bool same = same_visits();
     assert_true(same);
@@ -551,52 +563,6 @@ TEST(budget_is_shared_by_visits)
         return;
     assert_near(visits[0].seconds, 0.01, 0.002);
     assert_true(took_s < 1.0);
-}
-
-/* The budget ends in visit number `ends`: there are no more visits, but each row has one. */
-static void check_end_of_budget(int ends, int expected)
-{
-    struct bc_benchmark limited = fake;
-    limited.budget_s = 1e5;
-    script.rows = 10;
-    script.precise_after = NEVER;
-    script.budget_ends = ends;
-    run_with(&limited, 0.02, WORDS(NULL));
-    const bool same = same_visits();
-    assert_true(same);
-    assert_int_equal(visit_count, expected);
-    for (int i = ends; i < visit_count && rank == 0; i++)
-        assert_near(visits[i].seconds, 0.0, 0.0);
-    assert_true(rows_are_written(10));
-}
-
-TEST(used_up_budgets_give_up_visits) { check_end_of_budget(25, 25); }
-
-TEST(used_up_budgets_give_up_no_row) { check_end_of_budget(4, 10); }
-
-TEST(asked_times_have_no_budget)
-{
-    struct bc_benchmark limited = fake;
-    limited.budget_s = 0.0;
-    script.rows = 10;
-    script.precise_after = NEVER;
-    run_with(&limited, 0.0, WORDS("--max-time=0.02"));
-    assert_int_equal(visit_count, 10 * 2 * BC_VISITS);
-}
-
-TEST(no_budget_no_row_is_lost)
-{
-    struct bc_benchmark none = fake;
-    none.budget_s = 0.0;
-    script.rows = 10;
-    script.precise_after = NEVER;
-    run_with(&none, 0.0, WORDS(NULL));
-    const double took_s = bc_elapsed_s() - start_s;
-    assert_int_equal(visit_count, 10);
-    for (int i = 0; i < 10 && rank == 0; i++)
-        assert_near(visits[i].seconds, 0.0, 0.0);
-    assert_true(took_s < 0.4);
-    assert_true(rows_are_written(10));
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
