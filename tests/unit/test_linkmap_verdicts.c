@@ -88,10 +88,15 @@ TEST(nothing_is_named_of_links_that_are_alike)
     }
 }
 
+static void slow_both_ways(int point)
+{
+    slow_point(point, LINKMAP_OUT, 1.5);
+    slow_point(point, LINKMAP_IN, 1.5);
+}
+
 TEST(a_slow_point_is_named)
 {
-    slow_point(2, LINKMAP_OUT, 1.5);
-    slow_point(2, LINKMAP_IN, 1.5);
+    slow_both_ways(2);
     for (int one_way = 0; one_way < 2; one_way++) {
         judge(one_way, usual_limits);
         check_others(2, NONE, NONE);
@@ -140,8 +145,7 @@ TEST(a_slow_way_of_a_pair_is_named)
 /* The links of a slow point are no pairs of their own, unless they are slower still. */
 TEST(a_pair_of_a_slow_point_is_named_beside_it)
 {
-    slow_point(2, LINKMAP_OUT, 1.5);
-    slow_point(2, LINKMAP_IN, 1.5);
+    slow_both_ways(2);
     slow_pair(1, 2, 2.0);
     judge(true, usual_limits);
     if (ranks < 9)
@@ -155,8 +159,7 @@ TEST(a_minority_of_slow_points_is_named)
 {
     const int slow = (ranks - 1) / 3;
     for (int i = 0; i < slow; i++) {
-        slow_point(i, LINKMAP_OUT, 1.5);
-        slow_point(i, LINKMAP_IN, 1.5);
+        slow_both_ways(i);
     }
     judge(true, usual_limits);
     assert_true(found.same);
@@ -381,24 +384,30 @@ static enum linkmap_fault of_ways(bool one_way, int out, int in, double *alone_p
 
 TEST(both_ways_make_a_verdict)
 {
-    double pct;
-    assert_int_equal(of_ways(true, NONE, NONE, &pct), LINKMAP_EVEN);
-    assert_true(isnan(pct));
-    assert_int_equal(of_ways(true, QUICK, NONE, &pct), LINKMAP_EVEN);
-    assert_near(pct, 30.0, 0.0);
-    assert_int_equal(of_ways(true, NOT_TIMED, NONE, &pct), LINKMAP_UNKNOWN);
-    assert_true(isnan(pct));
-    assert_int_equal(of_ways(true, QUICK, NOT_TIMED, &pct), LINKMAP_UNKNOWN);
-    assert_int_equal(of_ways(true, NAMED, NONE, &pct), LINKMAP_SLOW_OUT);
-    assert_int_equal(of_ways(true, NONE, NAMED, &pct), LINKMAP_SLOW_IN);
-    assert_int_equal(of_ways(true, NAMED, QUICK, &pct), LINKMAP_SLOW_OUT);
-    assert_near(pct, 60.0, 0.0);
-    assert_int_equal(of_ways(true, NAMED, NAMED, &pct), LINKMAP_SLOW);
-    assert_near(pct, 62.0, 0.0);
-    /* The way that wasn't timed again was slow in the tournament. */
-    assert_int_equal(of_ways(true, NAMED, NOT_TIMED, &pct), LINKMAP_SLOW);
-    assert_near(pct, 60.0, 0.0);
-    assert_int_equal(of_ways(false, NAMED, NONE, &pct), LINKMAP_SLOW);
+    static const struct {
+        bool one_way;
+        int out, in;
+        enum linkmap_fault fault;
+        double pct;
+    } cases[] = {
+        {true, NONE, NONE, LINKMAP_EVEN, NAN},
+        {true, QUICK, NONE, LINKMAP_EVEN, 30.0},
+        {true, NOT_TIMED, NONE, LINKMAP_UNKNOWN, NAN},
+        {true, QUICK, NOT_TIMED, LINKMAP_UNKNOWN, 30.0},
+        {true, NAMED, NONE, LINKMAP_SLOW_OUT, 60.0},
+        {true, NONE, NAMED, LINKMAP_SLOW_IN, 62.0},
+        {true, NAMED, QUICK, LINKMAP_SLOW_OUT, 60.0},
+        {true, NAMED, NAMED, LINKMAP_SLOW, 62.0},
+        /* The way that wasn't timed again was slow in the tournament. */
+        {true, NAMED, NOT_TIMED, LINKMAP_SLOW, 60.0},
+        {false, NAMED, NONE, LINKMAP_SLOW, 60.0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double pct;
+        assert_int_equal(of_ways(cases[i].one_way, cases[i].out, cases[i].in, &pct),
+                         cases[i].fault);
+        assert_near(pct, cases[i].pct, 0.0);
+    }
 }
 
 TEST(links_that_were_left_out_have_no_verdict)

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- a simulated operation ------------------------------------------------------------------- */
 
 #define REFERENCE_NS 200e3
@@ -336,115 +334,88 @@ TEST(trials_that_say_nothing)
     }
 }
 
-/* Too few samples for an interval: the numbers are NAN, the search goes on. */
-TEST(intervals_may_not_exist)
+/* The work of a trial differs a little from the work that the search asked for; with too few
+   samples for an interval its ends are NAN, and the search goes on. */
+TEST(trials_that_are_not_ideal)
 {
-    for (double fraction = 0.0; fraction <= 1.0; fraction += 0.1) {
-        struct machine machine = ideal(fraction);
-        struct overlap_search search;
-        overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
-        while (!search.done) {
-            struct overlap_trial trial = try_work(&machine, search.next_ns, 50.0);
-            trial.excess_lo_ns = trial.excess_hi_ns = NAN;
-            overlap_search_report(&search, &trial);
-            assert_in_range(search.trials, 1, TRIALS_MAX);
+    for (int without_intervals = 0; without_intervals <= 1; without_intervals++)
+        for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
+            struct machine machine = ideal(fraction);
+            struct overlap_search search;
+            overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
+            while (!search.done) {
+                const double off =
+                    1.0 + (without_intervals ? 0.0 : 0.002 * random_normal(&machine.random));
+                struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
+                if (without_intervals)
+                    trial.excess_lo_ns = trial.excess_hi_ns = NAN;
+                overlap_search_report(&search, &trial);
+                assert_in_range(search.trials, 1, TRIALS_MAX);
+            }
+            check_bounds(&search, fraction * REFERENCE_NS, 50.0);
+            if (!without_intervals)
+                continue;
+            /* Neither bound is sure, except that no work at all fits. */
+            assert_true(search.fits_ns == 0.0 || isnan(search.fits_slack_ns));
+            assert_false(search.exceeds_is_sure);
         }
-        check_bounds(&search, fraction * REFERENCE_NS, 50.0);
-        /* Without intervals neither bound is sure, except that no work at all fits. */
-        assert_true(search.fits_ns == 0.0 || isnan(search.fits_slack_ns));
-        assert_false(search.exceeds_is_sure);
-    }
-}
-
-/* The work of a trial differs a little from the work that the search asked for. */
-TEST(work_comes_in_units)
-{
-    for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
-        struct machine machine = ideal(fraction);
-        struct overlap_search search;
-        overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
-        while (!search.done) {
-            const double off = 1.0 + 0.002 * random_normal(&machine.random);
-            const struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
-            overlap_search_report(&search, &trial);
-            assert_in_range(search.trials, 1, TRIALS_MAX);
-        }
-        check_bounds(&search, fraction * REFERENCE_NS, 50.0);
-    }
 }
 
 /* ---- the specification's steps --------------------------------------------------------------- */
 
-static void report(struct overlap_search *search, bool fits)
+/* What the search asks for and knows after each verdict, in us. */
+struct step {
+    bool fits;
+    double next_us, fits_us, exceeds_us;
+};
+
+static void follow_steps(const struct overlap_search_rules *rules, const struct step *steps,
+                         size_t count)
 {
-    report_work(search, search->next_ns, fits);
+    struct overlap_search search;
+    overlap_search_begin(&search, rules, 1024e3);
+    for (size_t i = 0; i < count; i++) {
+        report_work(&search, search.next_ns, steps[i].fits);
+        assert_false(search.done);
+        assert_near(search.next_ns, 1e3 * steps[i].next_us, 0.0);
+        assert_near(search.fits_ns, 1e3 * steps[i].fits_us, 0.0);
+        assert_near(search.exceeds_ns, 1e3 * steps[i].exceeds_us, 0.0);
+        assert_near(search.fits_slack_ns, search.fits_ns > 0.0 ? 10.0 : 0.0, 0.0);
+    }
+    assert_int_equal(search.trials, count);
 }
 
 TEST(bisection_follows_the_specification)
 {
-    struct overlap_search search;
-    overlap_search_begin(&search, &plain_rules, 1024e3);
-    /* Phase 3 halves at once, without validation. */
-    report(&search, false);
-    assert_near(search.next_ns, 512e3, 0.0);
-    report(&search, false);
-    assert_near(search.next_ns, 256e3, 0.0);
-    /* It fits: phase 4 raises to halfway. */
-    report(&search, true);
-    assert_near(search.fits_ns, 256e3, 0.0);
-    assert_near(search.next_ns, 384e3, 0.0);
-    /* A failure is believed after both validation steps failed, too ... */
-    report(&search, false);
-    assert_near(search.next_ns, 384e3, 0.0);
-    report(&search, false);
-    assert_near(search.next_ns, 384e3, 0.0);
-    assert_near(search.exceeds_ns, 512e3, 0.0);
-    report(&search, false);
-    assert_near(search.exceeds_ns, 384e3, 0.0);
-    assert_near(search.next_ns, 320e3, 0.0);
-    /* ... and one validation step that fits raises. */
-    report(&search, false);
-    report(&search, false);
-    report(&search, true);
-    assert_near(search.fits_ns, 320e3, 0.0);
-    assert_near(search.next_ns, 352e3, 0.0);
-    /* Failures are counted for each amount anew. */
-    report(&search, false);
-    report(&search, false);
-    assert_near(search.next_ns, 352e3, 0.0);
-    report(&search, false);
-    assert_near(search.next_ns, 336e3, 0.0);
-    assert_int_equal(search.trials, 12);
-    assert_false(search.done);
-}
-
-TEST(no_validation_steps)
-{
-    struct overlap_search_rules rules = plain_rules;
-    rules.validation_steps = 0;
-    struct overlap_search search;
-    overlap_search_begin(&search, &rules, 1024e3);
-    report(&search, false);
-    report(&search, true);
-    assert_near(search.next_ns, 768e3, 0.0);
-    report(&search, false);
-    assert_near(search.exceeds_ns, 768e3, 0.0);
-    assert_near(search.next_ns, 640e3, 0.0);
-}
-
-TEST(halving_may_be_validated)
-{
-    struct overlap_search search;
-    struct overlap_search_rules rules = plain_rules;
-    rules.validate_halving = true;
-    overlap_search_begin(&search, &rules, 1024e3);
-    report(&search, false);
-    report(&search, false);
-    assert_near(search.next_ns, 1024e3, 0.0);
-    assert_true(isinf(search.exceeds_ns));
-    report(&search, false);
-    assert_near(search.next_ns, 512e3, 0.0);
-    assert_near(search.exceeds_ns, 1024e3, 0.0);
+    static const struct step steps[] = {
+        /* Phase 3 halves at once, without validation. */
+        {false, 512, 0, 1024},
+        {false, 256, 0, 512},
+        /* It fits: phase 4 raises to halfway. */
+        {true, 384, 256, 512},
+        /* A failure is believed after both validation steps failed, too ... */
+        {false, 384, 256, 512},
+        {false, 384, 256, 512},
+        {false, 320, 256, 384},
+        /* ... and one validation step that fits raises. */
+        {false, 320, 256, 384},
+        {false, 320, 256, 384},
+        {true, 352, 320, 384},
+        /* Failures are counted for each amount anew. */
+        {false, 352, 320, 384},
+        {false, 352, 320, 384},
+        {false, 336, 320, 352},
+    };
+    static const struct step unvalidated[] = {
+        {false, 512, 0, 1024}, {true, 768, 512, 1024}, {false, 640, 512, 768}};
+    static const struct step validated_halving[] = {
+        {false, 1024, 0, INFINITY}, {false, 1024, 0, INFINITY}, {false, 512, 0, 1024}};
+    struct overlap_search_rules no_steps = plain_rules, halving = plain_rules;
+    no_steps.validation_steps = 0;
+    halving.validate_halving = true;
+    follow_steps(&plain_rules, steps, COUNT(steps));
+    follow_steps(&no_steps, unvalidated, COUNT(unvalidated));
+    follow_steps(&halving, validated_halving, COUNT(validated_halving));
 }
 
 TEST(bisection_stops_within_the_acceptance)
@@ -462,15 +433,6 @@ TEST(bisection_stops_within_the_acceptance)
             /* Before the last halving the bracket was too wide. */
             assert_true(2.0 * width > acceptances[i] * search.fits_ns);
         }
-}
-
-TEST(slack_is_of_the_largest_that_fits)
-{
-    struct overlap_search search;
-    overlap_search_begin(&search, &plain_rules, 1024e3);
-    report(&search, false);
-    report(&search, true);
-    assert_near(search.fits_slack_ns, 10.0, 0.0);
 }
 
 /* ---- amounts of the v variants --------------------------------------------------------------- */
@@ -507,21 +469,24 @@ TEST(amounts_grow_with_the_rank)
 
 TEST(blocks_of_the_shapes)
 {
-    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2, .elements = 10};
-    struct overlap_shape other = root;
-    other.rank = 3;
-    assert_int_equal(overlap_one_block(&root), 10);
-    assert_int_equal(overlap_block_per_rank(&root), 50);
-    assert_int_equal(overlap_block_per_neighbour(&root), 60);
-    assert_int_equal(overlap_one_block_at_root(&root), 10);
-    assert_int_equal(overlap_one_block_at_root(&other), 0);
-    assert_int_equal(overlap_one_block_but_at_root(&root), 0);
-    assert_int_equal(overlap_one_block_but_at_root(&other), 10);
-    assert_int_equal(overlap_block_per_rank_at_root(&root), 50);
-    assert_int_equal(overlap_block_per_rank_at_root(&other), 0);
-    /* Amounts 4, 7, 10, 14, 17. */
-    assert_int_equal(overlap_all_amounts_at_root(&root), 52);
-    assert_int_equal(overlap_all_amounts_at_root(&other), 0);
+    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2, .elements = 10},
+                               other = {.rank = 3, .ranks = 5, .root = 2, .elements = 10};
+    static const struct {
+        int64_t (*elements)(const struct overlap_shape *shape);
+        int64_t at_root, elsewhere;
+    } cases[] = {
+        {overlap_one_block, 10, 10},
+        {overlap_block_per_rank, 50, 50},
+        {overlap_block_per_neighbour, 60, 60},
+        {overlap_one_block_at_root, 10, 0},
+        {overlap_one_block_but_at_root, 0, 10},
+        {overlap_block_per_rank_at_root, 50, 0},
+        {overlap_all_amounts_at_root, 52, 0}, /* 4, 7, 10, 14, 17 */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(cases[i].elements(&root), cases[i].at_root);
+        assert_int_equal(cases[i].elements(&other), cases[i].elsewhere);
+    }
 }
 
 /* ---- where an element is --------------------------------------------------------------------- */
@@ -586,11 +551,9 @@ TEST(owner_and_index_invert_displacements)
 TEST(blocks_on_the_grid_are_of_neighbours)
 {
     const struct overlap_kind collective = {.on_grid = true};
-    const struct overlap_operation operation = {
-        .kind = &collective,
-        .shape = {.ranks = 12, .elements = 5},
-        .neighbours = {7, 3, 11, 11, 1, 0},
-    };
+    const struct overlap_operation operation = {.kind = &collective,
+                                                .shape = {.ranks = 12, .elements = 5},
+                                                .neighbours = {7, 3, 11, 11, 1, 0}};
     for (int64_t i = 0; i < 5 * OVERLAP_NEIGHBOURS; i++) {
         assert_int_equal(overlap_owner(&operation, i), operation.neighbours[i / 5]);
         assert_int_equal(overlap_index(&operation, i), i % 5);
