@@ -295,25 +295,11 @@ TEST(lists_of_boxes)
                  (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 20, 30}}}, 3);
     assert_boxes(WORDS("--local", "1Kx1x2"), (struct halo_box[]){{{1024, 1, 2}}}, 1);
     assert_boxes(WORDS("--local", "46340x46340x1"), (struct halo_box[]){{{46340, 46340, 1}}}, 1);
-    static const char *const wrong[] = {"",
-                                        "x",
-                                        "10x",
-                                        "10x20",
-                                        "10x20x30x40",
-                                        "10,",
-                                        ",10",
-                                        "10x x1",
-                                        "-1",
-                                        "0",
-                                        "1x0x1",
-                                        "1x1x1.5",
-                                        "3x3x3x",
-                                        "99999999999",
-                                        "1x1x9223372036854775808",
-                                        "10320",
-                                        "122167x122167x1000",
-                                        "122167958640x1x1"};
-    for (size_t i = 0; i < COUNT(wrong); i++)
+    const char *const *const wrong =
+        WORDS("", "x", "10x", "10x20", "10x20x30x40", "10,", ",10", "10x x1", "-1", "0", "1x0x1",
+              "1x1x1.5", "3x3x3x", "99999999999", "1x1x9223372036854775808", "10320",
+              "122167x122167x1000", "122167958640x1x1");
+    for (size_t i = 0; wrong[i] != NULL; i++)
         assert_refused(1, "--local", wrong[i]);
     /* The array, two values larger in each direction, may have at most 2^40 values. */
     assert_boxes(WORDS("--local", "122167958639x1x1"),
@@ -371,22 +357,10 @@ TEST(grids_that_are_asked_for)
     assert_dims(WORDS("--dims", "3x2x1"), 6, 3, 2, 1);
     assert_dims(WORDS("--dims", "0x2x1"), 6, 0, 2, 1);
     assert_dims(WORDS("--dims", "0x6x0"), 6, 0, 6, 0);
-    static const char *const wrong[] = {"",
-                                        "6",
-                                        "3x2",
-                                        "3x2x1x1",
-                                        "3x2x2",
-                                        "1x2x1",
-                                        "0x4x0",
-                                        "0x7x0",
-                                        "3x-2x-1",
-                                        "a",
-                                        "3x2x",
-                                        "12x0x0",
-                                        "99999999999x0x0",
-                                        "4294967297x6x1",
-                                        "3037000500x3037000500x3037000500"};
-    for (size_t i = 0; i < COUNT(wrong); i++)
+    const char *const *const wrong =
+        WORDS("", "6", "3x2", "3x2x1x1", "3x2x2", "1x2x1", "0x4x0", "0x7x0", "3x-2x-1", "a", "3x2x",
+              "12x0x0", "99999999999x0x0", "4294967297x6x1", "3037000500x3037000500x3037000500");
+    for (size_t i = 0; wrong[i] != NULL; i++)
         assert_refused(6, "--dims", wrong[i]);
 }
 

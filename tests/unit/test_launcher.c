@@ -10,24 +10,11 @@
 /* None of the variables that a launcher of the tests may have set. */
 static int forget_launcher(void **state)
 {
-    static const char *const variables[] = {
-        "PMI_RANK",
-        "PMIX_RANK",
-        "OMPI_COMM_WORLD_RANK",
-        "MV2_COMM_WORLD_RANK",
-        "SLURM_PROCID",
-        "PALS_RANKID",
-        "PMI_SIZE",
-        "OMPI_COMM_WORLD_SIZE",
-        "SLURM_JOB_ID",
-        "PBS_JOBID",
-        "SLURM_STEP_NUM_TASKS",
-        "LSB_JOBID",
-        "JOB_ID",
-        "FLUX_JOB_ID",
-        "COBALT_JOBID",
-    };
-    for (size_t i = 0; i < COUNT(variables); i++)
+    const char *const *const variables = WORDS(
+        "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
+        "PALS_RANKID", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_JOB_ID", "PBS_JOBID",
+        "SLURM_STEP_NUM_TASKS", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID");
+    for (size_t i = 0; variables[i] != NULL; i++)
         unsetenv(variables[i]);
     return 0;
 }

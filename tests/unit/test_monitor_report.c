@@ -3,6 +3,7 @@
  * the report and checks it.
  */
 #include "ranks.h"
+#include "streams.h"
 
 #include "monitor/gather.h"
 #include "monitor/report.h"
@@ -115,7 +116,7 @@ void rows_free(struct rows *rows)
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static struct snapshot snapshot;
-static char path[64];
+static char path[TEMPORARY_PATH_MAX];
 static char text[65536];
 
 static int set_up(void **state)
@@ -127,9 +128,8 @@ static int set_up(void **state)
         .asked = {.profile = 1, .pttopt = 1, .msgsize = 1, .large_bytes = 65536},
         .file = stderr,
     };
-    strcpy(path, "/tmp/commcost_test_report.XXXXXX");
-    const int file = mkstemp(path);
-    snapshot.file = fdopen(file, "w");
+    make_temporary(path);
+    snapshot.file = fopen(path, "w");
     return snapshot.file == NULL;
 }
 
@@ -146,10 +146,7 @@ static int write_report(struct rows *rows)
     fputs("before\n", snapshot.file);
     const int code = report_write(&snapshot, rows);
     const bool open = fclose(snapshot.file) == 0;
-    FILE *const file = fopen(path, "r");
-    text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
-    if (file != NULL)
-        fclose(file);
+    read_text(path, text, sizeof text);
     return open ? code : -1;
 }
 
@@ -199,14 +196,12 @@ TEST(report_is_as_the_contract_says)
     }
     assert_true(strncmp(text, "before\n# benchmark: mpirtmon\n", 28) == 0);
     assert_true(ends_with("\n" HEADER ROW("NA") END("1 row")));
-    assert_true(has_line("# monitored: pttopt,msgsize"));
-    assert_true(has_line("# snapshot: 7"));
-    assert_true(has_line("# snapshot_s: 2.500000000"));
-    assert_true(has_line("# clock: a test's"));
-    assert_true(has_line("# clock_cost_ns: 20.5"));
-    assert_true(has_line("# large_bytes: 65536"));
-    assert_true(has_line("# timeout_us: none"));
-    assert_true(has_line("# per_rank: no"));
+    const char *const *const lines =
+        WORDS("# monitored: pttopt,msgsize", "# snapshot: 7", "# snapshot_s: 2.500000000",
+              "# clock: a test's", "# clock_cost_ns: 20.5", "# large_bytes: 65536",
+              "# timeout_us: none", "# per_rank: no");
+    for (size_t i = 0; lines[i] != NULL; i++)
+        assert_true(has_line(lines[i]));
     assert_non_null(strstr(text, "\n# mpi_library: "));
     assert_non_null(strstr(text, "test_monitor_report first second word\n"));
     char line[64];
@@ -236,24 +231,20 @@ TEST(remarks_say_what_is_missing)
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
     if (rank != 0)
         return;
-    FILE *const file = fopen(path, "r");
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    assert_true(has_line("# monitored: coll,comm,traffic,other"));
-    assert_true(has_line("# timeout_us: 1.500"));
-    assert_true(has_line("# warning: nothing to see"));
-    assert_non_null(strstr(text, "# warning: the end of 11 operations"));
-    assert_non_null(strstr(text, "# warning: whether 12 one-sided"));
-    assert_non_null(strstr(text, "# warning: 13 operations are on communicators"));
-    assert_non_null(strstr(text, "'other communicators'"));
-    assert_non_null(strstr(text, "# warning: 14 operations are in no row of their size"));
-    assert_non_null(
-        strstr(text, "# warning: what ranks waited in 15 collective calls is not known"));
-    assert_non_null(strstr(text, "# warning: what ranks waited in 16 calls of rooted collectives"));
-    assert_non_null(strstr(text, "# warning: the clocks of ranks were compared at the end only"));
-    assert_non_null(strstr(text, "# note: other services count for the whole process"));
-    assert_non_null(
-        strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
+    read_text(path, text, sizeof text);
+    const char *const *const parts =
+        WORDS("\n# monitored: coll,comm,traffic,other\n", "\n# timeout_us: 1.500\n",
+              "\n# warning: nothing to see\n", "# warning: the end of 11 operations",
+              "# warning: whether 12 one-sided", "# warning: 13 operations are on communicators",
+              "'other communicators'", "# warning: 14 operations are in no row of their size",
+              "# warning: what ranks waited in 15 collective calls is not known",
+              "# warning: what ranks waited in 16 calls of rooted collectives",
+              "# warning: the clocks of ranks were compared at the end only",
+              "# note: other services count for the whole process",
+              "# note: the point-to-point messages inside collectives can't be seen");
+    for (size_t i = 0; parts[i] != NULL; i++)
+        if (strstr(text, parts[i]) == NULL)
+            fail_msg("the report lacks '%s'", parts[i]);
 }
 
 /* Rank 0's handle decides, and coll has to be on. */
@@ -360,15 +351,6 @@ TEST(rows_of_each_rank_follow)
                                      : HEADER ROW("NA") ROW("NA") ROW("1") ROW("2") END("4 rows")));
     assert_int_equal(count, 1 + ranks);
     assert_int_equal(last, ranks == 1 ? MPIX_MONITOR_NA : ranks - 1);
-}
-
-static bool choose_decimal_comma(void)
-{
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (setlocale(LC_ALL, names[i]) != NULL)
-            return true;
-    return false;
 }
 
 TEST(locale_stays_and_points_are_points)

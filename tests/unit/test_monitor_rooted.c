@@ -194,4 +194,4 @@ TEST(calls_that_were_not_kept_have_an_error)
 }
 
 const struct test_program test_program = {
-        .mpi = true, .before_each = set_up, .after_each = tear_down};
+    .mpi = true, .before_each = set_up, .after_each = tear_down};

@@ -766,13 +766,10 @@ TEST(hostile_texts_are_refused)
     assert_false(decodes(longer));
     free(longer);
     free(text);
-    static const char *const wrong[] = {"",
-                                        "yes",
-                                        "18446744073709551615 0 no",
-                                        "99999999999999999999999999 0 no",
-                                        "-1 0 no",
-                                        "3000000000 0 no"};
-    for (size_t i = 0; i < COUNT(wrong); i++)
+    const char *const *const wrong =
+        WORDS("", "yes", "18446744073709551615 0 no", "99999999999999999999999999 0 no", "-1 0 no",
+              "3000000000 0 no");
+    for (size_t i = 0; wrong[i] != NULL; i++)
         assert_false(decodes(wrong[i]));
 }
 
