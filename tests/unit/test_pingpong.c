@@ -15,65 +15,57 @@ static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *l
     return count;
 }
 
-static void assert_shape(const struct pingpong_shape *shape, int64_t count, int64_t blksize,
-                         int64_t stride, int64_t ndata, int64_t nextent)
+/* Full sweeps; thinned ones, of every eighth size, the smallest and the largest among them, with no
+   stride left out; and with a limit on blocks, which leaves out the sweeps' ends and nothing else.
+ */
+TEST(sweeps)
 {
-    assert_int_equal(shape->count, count);
-    assert_int_equal(shape->blksize, blksize);
-    assert_int_equal(shape->stride, stride);
-    assert_int_equal(pingpong_ndata(shape), ndata);
-    assert_int_equal(pingpong_nextent(shape), nextent);
-}
-
-TEST(full_sweeps)
-{
-    const struct pingpong_limits limits = {4 << 20, 128, 2, 0};
-    struct pingpong_shape shapes[64];
-    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 23);
-    assert_shape(&shapes[0], 1, 1, 1, 1, 1);
-    assert_shape(&shapes[10], 1, 1024, 1, 1024, 1024);
-    assert_shape(&shapes[22], 1, 4194304, 1, 4194304, 4194304);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 23);
-    assert_shape(&shapes[0], 1, 4194304, 1, 4194304, 4194304);
-    assert_shape(&shapes[1], 2, 2097152, 2097152, 4194304, 4194304);
-    assert_shape(&shapes[22], 4194304, 1, 1, 4194304, 4194304);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 8);
-    assert_shape(&shapes[0], 32768, 1, 1, 32768, 32768);
-    assert_shape(&shapes[7], 32768, 1, 128, 32768, 32767 * 128 + 1);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED_MANY, &limits, shapes), 23);
-    assert_shape(&shapes[0], 1, 4194304, 1, 4194304, 4194304);
-    assert_shape(&shapes[1], 2, 2097152, 4194304, 4194304, 6291456);
-    assert_shape(&shapes[22], 4194304, 1, 2, 4194304, 8388607);
-}
-
-/* Every eighth size, the smallest and the largest among them; no stride left out. */
-TEST(thinned_sweeps)
-{
-    const struct pingpong_limits limits = {1 << 10, 8, 8, 0};
-    struct pingpong_shape shapes[64];
-    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(shapes[i].blksize, ((int[]){1, 8, 64, 512, 1024})[i]);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 5);
-    assert_shape(&shapes[3], 512, 2, 2, 1024, 1024);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
-    assert_shape(&shapes[3], 128, 1, 8, 128, 127 * 8 + 1);
-}
-
-/* A limit on blocks leaves out the sweeps' ends, and nothing else. */
-TEST(few_blocks)
-{
-    const struct pingpong_limits limits = {1 << 10, 8, 8, 64};
-    const struct pingpong_limits beyond = {1 << 10, 8, 8, 1 << 20};
-    struct pingpong_shape shapes[64];
-    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 3);
-    assert_shape(&shapes[0], 1, 1024, 1, 1024, 1024);
-    assert_shape(&shapes[2], 64, 16, 16, 1024, 1024);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED_MANY, &limits, shapes), 3);
-    assert_shape(&shapes[2], 64, 16, 32, 1024, 63 * 32 + 16);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &beyond, shapes), 5);
+    static const struct pingpong_limits full = {4 << 20, 128, 2, 0}, thinned = {1 << 10, 8, 8, 0},
+                                        few = {1 << 10, 8, 8, 64},
+                                        beyond = {1 << 10, 8, 8, 1 << 20};
+    static const struct {
+        const struct pingpong_limits *limits;
+        enum pingpong_sweep sweep;
+        int shapes;                /* of the sweep */
+        int at;                    /* the number of one of them */
+        struct pingpong_shape one; /* which is this */
+        int64_t ndata, nextent;
+    } cases[] = {
+        {&full, PINGPONG_CONTIGUOUS, 23, 0, {1, 1, 1}, 1, 1},
+        {&full, PINGPONG_CONTIGUOUS, 23, 10, {1, 1024, 1}, 1024, 1024},
+        {&full, PINGPONG_CONTIGUOUS, 23, 22, {1, 4194304, 1}, 4194304, 4194304},
+        {&full, PINGPONG_MANY, 23, 0, {1, 4194304, 1}, 4194304, 4194304},
+        {&full, PINGPONG_MANY, 23, 1, {2, 2097152, 2097152}, 4194304, 4194304},
+        {&full, PINGPONG_MANY, 23, 22, {4194304, 1, 1}, 4194304, 4194304},
+        {&full, PINGPONG_STRIDED, 8, 0, {32768, 1, 1}, 32768, 32768},
+        {&full, PINGPONG_STRIDED, 8, 7, {32768, 1, 128}, 32768, 32767 * 128 + 1},
+        {&full, PINGPONG_STRIDED_MANY, 23, 0, {1, 4194304, 1}, 4194304, 4194304},
+        {&full, PINGPONG_STRIDED_MANY, 23, 1, {2, 2097152, 4194304}, 4194304, 6291456},
+        {&full, PINGPONG_STRIDED_MANY, 23, 22, {4194304, 1, 2}, 4194304, 8388607},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 0, {1, 1, 1}, 1, 1},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 1, {1, 8, 1}, 8, 8},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 2, {1, 64, 1}, 64, 64},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 3, {1, 512, 1}, 512, 512},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 4, {1, 1024, 1}, 1024, 1024},
+        {&thinned, PINGPONG_MANY, 5, 3, {512, 2, 2}, 1024, 1024},
+        {&thinned, PINGPONG_STRIDED, 4, 3, {128, 1, 8}, 128, 127 * 8 + 1},
+        {&few, PINGPONG_CONTIGUOUS, 5, 4, {1, 1024, 1}, 1024, 1024},
+        {&few, PINGPONG_STRIDED, 4, 3, {128, 1, 8}, 128, 127 * 8 + 1},
+        {&few, PINGPONG_MANY, 3, 0, {1, 1024, 1}, 1024, 1024},
+        {&few, PINGPONG_MANY, 3, 2, {64, 16, 16}, 1024, 1024},
+        {&few, PINGPONG_STRIDED_MANY, 3, 2, {64, 16, 32}, 1024, 63 * 32 + 16},
+        {&beyond, PINGPONG_MANY, 5, 3, {512, 2, 2}, 1024, 1024},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct pingpong_shape shapes[64];
+        assert_int_equal(all_shapes(cases[i].sweep, cases[i].limits, shapes), cases[i].shapes);
+        const struct pingpong_shape *const found = &shapes[cases[i].at];
+        assert_int_equal(found->count, cases[i].one.count);
+        assert_int_equal(found->blksize, cases[i].one.blksize);
+        assert_int_equal(found->stride, cases[i].one.stride);
+        assert_int_equal(pingpong_ndata(found), cases[i].ndata);
+        assert_int_equal(pingpong_nextent(found), cases[i].nextent);
+    }
 }
 
 /* In any limits every shape of a sweep moves exactly ndata values, within the extent that is

@@ -35,44 +35,49 @@ static bool ends(const struct bc_precise_value *values, int count, double first,
     return ended;
 }
 
+#define FIRST                                                                                      \
+    {                                                                                              \
+        .quantity = 0, .subtrahend = -1                                                            \
+    }
+#define DIFFERENCE                                                                                 \
+    {                                                                                              \
+        .quantity = 0, .subtrahend = 1                                                             \
+    }
+#define SECOND                                                                                     \
+    {                                                                                              \
+        .quantity = 1, .subtrahend = -1                                                            \
+    }
+
+/* Values, and the half-widths of the first quantity with which they are precise and are not. */
+static const struct {
+    struct bc_precise_value values[2];
+    int count;
+    double first, second, precise, unprecise; /* NAN: there is none */
+} cases[] = {
+    {{FIRST}, 1, 1000.0, 0.0, 19.9, 20.1},
+    /* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
+    {{DIFFERENCE}, 1, 1000.0, 0.0, 10.0, NAN},
+    {{DIFFERENCE}, 1, 1000.0, 900.0, NAN, 10.0},
+    /* All values must be precise. */
+    {{SECOND, FIRST}, 1, 1000.0, 5.0, 30.0, NAN},
+    {{SECOND, FIRST}, 2, 1000.0, 5.0, 10.0, 30.0},
+    /* What the clock can't tell is precise, and what is negligible need not be. */
+    {{{.subtrahend = -1, .resolution_ns = 5.0}}, 1, 20.0, 0.0, 4.0, 6.0},
+    {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1000.0, 0.0, 500.0, NAN},
+    {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1001.0, 0.0, NAN, 500.0},
+    {{FIRST}, 1, -5.0, 0.0, NAN, 1.0},
+};
+
 TEST(narrow_intervals_end_a_plan)
 {
-    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    assert_true(ends(&value, 1, 1000.0, 19.9, 0.0));
-    assert_false(ends(&value, 1, 1000.0, 20.1, 0.0));
-}
-
-/* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
-TEST(differences_have_intervals_of_their_own)
-{
-    const struct bc_precise_value difference = {.quantity = 0, .subtrahend = 1};
-    assert_true(ends(&difference, 1, 1000.0, 10.0, 0.0));
-    assert_false(ends(&difference, 1, 1000.0, 10.0, 900.0));
-}
-
-TEST(all_values_must_be_precise)
-{
-    const struct bc_precise_value values[] = {{.quantity = 1, .subtrahend = -1},
-                                              {.quantity = 0, .subtrahend = -1}};
-    assert_true(ends(values, 1, 1000.0, 30.0, 5.0));
-    assert_false(ends(values, 2, 1000.0, 30.0, 5.0));
-    assert_true(ends(values, 2, 1000.0, 10.0, 5.0));
-}
-
-TEST(what_the_clock_cannot_tell_is_precise)
-{
-    struct bc_precise_value value = {.quantity = 0, .subtrahend = -1, .resolution_ns = 5.0};
-    assert_true(ends(&value, 1, 20.0, 4.0, 0.0));
-    assert_false(ends(&value, 1, 20.0, 6.0, 0.0));
-}
-
-TEST(negligible_values_need_not_be_precise)
-{
-    struct bc_precise_value value = {.quantity = 0, .subtrahend = -1, .negligible_ns = 1000.0};
-    assert_true(ends(&value, 1, 1000.0, 500.0, 0.0));
-    assert_false(ends(&value, 1, 1001.0, 500.0, 0.0));
-    value.negligible_ns = 0.0;
-    assert_false(ends(&value, 1, -5.0, 1.0, 0.0));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (!isnan(cases[i].precise))
+            assert_true(ends(cases[i].values, cases[i].count, cases[i].first, cases[i].precise,
+                             cases[i].second));
+        if (!isnan(cases[i].unprecise))
+            assert_false(ends(cases[i].values, cases[i].count, cases[i].first, cases[i].unprecise,
+                              cases[i].second));
+    }
 }
 
 TEST(fixed_numbers_stay)
@@ -118,33 +123,17 @@ TEST(rows_are_precise_where_visits_agree)
 {
     struct bc_run six = run;
     six.visits = VISITS;
-    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    const struct bc_precise_value difference = {.quantity = 0, .subtrahend = 1};
-    const struct bc_precise_value both[] = {{.quantity = 1, .subtrahend = -1}, value};
-    for (int in_time = 0; in_time < 2; in_time++) {
-        assert_true(
-            row_is_precise(&six, &value, 1, in_time, (struct spread){1000.0, 19.9, 200.0, 0.0}));
-        assert_false(
-            row_is_precise(&six, &value, 1, in_time, (struct spread){1000.0, 20.1, 0.0, 0.0}));
-    }
-    assert_true(
-        row_is_precise(&six, &difference, 1, true, (struct spread){1000.0, 10.0, 0.0, 0.0}));
-    assert_false(
-        row_is_precise(&six, &difference, 1, true, (struct spread){1000.0, 10.0, 0.0, 900.0}));
-    assert_true(row_is_precise(&six, both, 1, true, (struct spread){1000.0, 30.0, 0.0, 5.0}));
-    assert_false(row_is_precise(&six, both, 2, true, (struct spread){1000.0, 30.0, 0.0, 5.0}));
-}
-
-TEST(rows_have_resolutions_and_negligible_values)
-{
-    struct bc_run six = run;
-    six.visits = VISITS;
-    const struct bc_precise_value coarse = {.subtrahend = -1, .resolution_ns = 5.0};
-    assert_true(row_is_precise(&six, &coarse, 1, true, (struct spread){20.0, 4.0, 0.0, 0.0}));
-    assert_false(row_is_precise(&six, &coarse, 1, true, (struct spread){20.0, 6.0, 0.0, 0.0}));
-    const struct bc_precise_value small = {.subtrahend = -1, .negligible_ns = 1000.0};
-    assert_true(row_is_precise(&six, &small, 1, true, (struct spread){1000.0, 500.0, 0.0, 0.0}));
-    assert_false(row_is_precise(&six, &small, 1, true, (struct spread){1001.0, 500.0, 0.0, 0.0}));
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (int in_time = 0; in_time < 2; in_time++) {
+            struct spread spread = {cases[i].first, cases[i].precise, 200.0, cases[i].second};
+            if (!isnan(cases[i].precise))
+                assert_true(row_is_precise(&six, cases[i].values, cases[i].count, in_time, spread));
+            spread.half_width = cases[i].unprecise;
+            spread.noise = 0.0;
+            if (!isnan(cases[i].unprecise))
+                assert_false(
+                    row_is_precise(&six, cases[i].values, cases[i].count, in_time, spread));
+        }
 }
 
 /* What its only visit said counts. */

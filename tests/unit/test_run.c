@@ -281,20 +281,22 @@ TEST(given_beats_budget)
     struct bc_benchmark counted = fake, double_rows = fake;
     counted.fit = count_samples;
     double_rows.shares = two_shares;
-    const double time_s = first_seconds(&fake, WORDS("--rows=400", "--max-time=3"));
-    const double samples_s = first_seconds(&fake, WORDS("--rows=400", "--samples=5"));
-    const double both_s = first_seconds(&fake, WORDS("--rows=400", "--samples=5", "--max-time=1"));
-    const double counted_s = first_seconds(&counted, WORDS("--rows=400"));
-    const double timed_s = first_seconds(&counted, WORDS("--rows=400", "--max-time=1"));
-    const double shares_s = first_seconds(&double_rows, WORDS("--rows=400", "--max-time=3"));
-    if (rank != 0)
-        return;
-    assert_near(time_s, 3.0, 0.0);
-    assert_true(isinf(samples_s));
-    assert_near(both_s, 1.0, 0.0);
-    assert_true(isinf(counted_s));
-    assert_near(timed_s, 1.0, 0.0);
-    assert_near(shares_s, 6.0, 0.0);
+    const struct {
+        const struct bc_benchmark *benchmark;
+        const char *words[2];
+        double seconds;
+    } cases[] = {{&fake, {"--max-time=3"}, 3.0},
+                 {&fake, {"--samples=5"}, INFINITY},
+                 {&fake, {"--samples=5", "--max-time=1"}, 1.0},
+                 {&counted, {NULL}, INFINITY},
+                 {&counted, {"--max-time=1"}, 1.0},
+                 {&double_rows, {"--max-time=3"}, 6.0}};
+    double found_s[COUNT(cases)];
+    for (size_t i = 0; i < COUNT(cases); i++)
+        found_s[i] = first_seconds(cases[i].benchmark,
+                                   WORDS("--rows=400", cases[i].words[0], cases[i].words[1]));
+    for (size_t i = 0; i < COUNT(cases) && rank == 0; i++)
+        assert_near(found_s[i], cases[i].seconds, 0.0);
 }
 
 /* The time of a row is that of all its visits. */
@@ -314,33 +316,36 @@ TEST(visits_share_the_time)
 
 /* ---- command lines --------------------------------------------------------------------------- */
 
-static int64_t visits_with(const struct bc_benchmark *benchmark, const char *const *words)
-{
-    struct bc_run run;
-    struct bc_error error;
-    assert_true(accept_words(&run, benchmark, 1, words, &error));
-    const int64_t visits = run.settings.visits;
-    bc_run_release(&run);
-    return visits;
-}
-
 /* Counts that a specification asks for, or its mean, are taken at once; --samples are divided. */
 TEST(visits_of_a_row)
 {
-    struct bc_benchmark counted = fake;
-    counted.fit = count_samples;
-    assert_int_equal(visits_with(&fake, WORDS(NULL)), BC_VISITS);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=100")), BC_VISITS);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=30")), BC_VISITS);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=29")), 5);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=4")), 1);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=14", "--visits=9")), 9);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=4", "--visits=9")), 4);
-    assert_int_equal(visits_with(&fake, WORDS("--visits=9")), 9);
-    assert_int_equal(visits_with(&fake, WORDS("--estimator=mean")), 1);
-    assert_int_equal(visits_with(&fake, WORDS("--estimator=mean", "--visits=9")), 9);
-    assert_int_equal(visits_with(&counted, WORDS(NULL)), 1);
-    assert_int_equal(visits_with(&counted, WORDS("--visits=9")), 9);
+    static const struct {
+        const char *words[3];
+        int visits;
+        bool counted;
+    } cases[] = {
+        {{NULL}, BC_VISITS, false},
+        {{"--samples=100"}, BC_VISITS, false},
+        {{"--samples=30"}, BC_VISITS, false},
+        {{"--samples=29"}, 5, false},
+        {{"--samples=4"}, 1, false},
+        {{"--samples=14", "--visits=9"}, 9, false},
+        {{"--samples=4", "--visits=9"}, 4, false},
+        {{"--visits=9"}, 9, false},
+        {{"--estimator=mean"}, 1, false},
+        {{"--estimator=mean", "--visits=9"}, 9, false},
+        {{NULL}, 1, true},
+        {{"--visits=9"}, 9, true},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_benchmark benchmark = fake;
+        struct bc_run run;
+        struct bc_error error;
+        benchmark.fit = cases[i].counted ? count_samples : NULL;
+        assert_true(accept_words(&run, &benchmark, 1, cases[i].words, &error));
+        assert_int_equal(run.settings.visits, cases[i].visits);
+        bc_run_release(&run);
+    }
 }
 
 static bool fit_two_rows(void *state, struct bc_run *run, struct bc_error *error)
