@@ -15,7 +15,6 @@ struct linkmap_links links_of(bool one_way)
 
 int make_links_alike(void **state)
 {
-    (void)state;
     struct random random = random_from(1);
     made_up = (struct made_up){.factor_of_call = NULL};
     for (int from = 0; from < MADE_UP_MAX; from++)

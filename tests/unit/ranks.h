@@ -9,7 +9,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-extern int rank, ranks; /* of MPI_COMM_WORLD */
+extern int rank, ranks;  /* of MPI_COMM_WORLD */
+extern char **arguments; /* argv of the program */
 
 /* Whether all ranks have the same value; the answer is the same on all. Collective. */
 static inline bool same_everywhere(int64_t value)

@@ -1,12 +1,13 @@
 /*
- * How a unit test starts: starter.c has the main() of the programs test_*. A test defines one
- * constant:
+ * How a unit test starts: starter.c has main(). A program is some tests, and where these want MPI
+ * or something made before them, one constant:
  *
- *     static const struct CMUnitTest tests[] = {
- *         cmocka_unit_test(barriers_wait_for_the_last),
- *     };
- *     const struct test_program test_program = {
- *         .name = "harness", .tests = tests, .count = COUNT(tests), .mpi = true};
+ *     TEST(barriers_wait_for_the_last)
+ *     {
+ *         ...
+ *     }
+ *
+ *     const struct test_program test_program = {.mpi = true};
  *
  * With MPI all ranks run all tests, and a check that fails ends the test on its own rank only. So
  * a test makes all its collective calls first and checks afterwards; otherwise the other ranks
@@ -18,15 +19,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct CMUnitTest;
+/* Defines a test, cmocka's, and adds it to those of the program before main() starts. The tests run
+   in the order in which they are written. */
+#define TEST(name)                                                                                 \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void add_##name(void) { add_test(#name, name, NULL); }     \
+    static void name(void **state)
+
+/* Adds a test by hand, from test_program.set_up: the same function with several states, say.
+   `name` and `state` must last. */
+void add_test(const char *name, void (*function)(void **state), void *state);
 
 struct test_program {
+    bool mpi;                /* the tests run between MPI_Init and MPI_Finalize; see ranks.h */
+    bool processes;          /* each test in a process of its own, without MPI */
+    void (*set_up)(void);    /* before all tests; with MPI collective. NULL: nothing to do */
+    void (*tear_down)(void); /* after all tests; the same */
+    int (*before_each)(void **state), (*after_each)(void **state); /* cmocka's fixtures */
+    /* Of test_stops.c alone. */
     const char *name;
     const struct CMUnitTest *tests;
     size_t count;
-    bool mpi;                /* the tests run between MPI_Init and MPI_Finalize; see ranks.h */
-    void (*set_up)(void);    /* before all tests; with MPI collective. NULL: nothing to do */
-    void (*tear_down)(void); /* after all tests; the same */
 };
 
 extern const struct test_program test_program;

@@ -95,9 +95,8 @@ static bool in_time(const struct bc_batch_result *result)
     return result->outcome.status == BC_OK;
 }
 
-static void no_time_one_repetition(void **state)
+TEST(no_time_one_repetition)
 {
-    (void)state;
     struct script script = {.repetition_s = 0.01, .sleeps = true, .idle = -1};
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
     assert_int_equal(script.calls, 1);
@@ -116,9 +115,8 @@ static void no_time_one_repetition(void **state)
 
 /* A sample of a short repetition is a batch, even without time for warm-up; a single repetition
    follows. Before each of the two comes a repetition that isn't timed. */
-static void no_time_short_repetition(void **state)
+TEST(no_time_short_repetition)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
     assert_int_equal(script.calls, 5);
@@ -130,9 +128,8 @@ static void no_time_short_repetition(void **state)
 }
 
 /* The first repetition may have waited for a processor. */
-static void second_repetition_decides(void **state)
+TEST(second_repetition_decides)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .first_slower = 10000, .idle = -1};
     const struct bc_batch_result shared = measure(&script, true, 5.0, NULL);
     const int64_t shared_repetitions = script.repetitions;
@@ -148,9 +145,8 @@ static void second_repetition_decides(void **state)
 }
 
 /* As many samples as there is time for, but 6 if these fit into twice the time. */
-static void some_time_some_samples(void **state)
+TEST(some_time_some_samples)
 {
-    (void)state;
     struct script script = {.repetition_s = 0.05, .sleeps = true, .idle = -1};
     const double start_s = bc_elapsed_s();
     const struct bc_batch_result result = measure(&script, true, 0.5, NULL);
@@ -164,9 +160,8 @@ static void some_time_some_samples(void **state)
     assert_in_range(result.repetition.count, 5, 8);
 }
 
-static void asked_for_one_is_in_time(void **state)
+TEST(asked_for_one_is_in_time)
 {
-    (void)state;
     struct script script = {.repetition_s = 0.001, .idle = -1};
     run.settings.samples = 1;
     const struct bc_batch_result result = measure(&script, true, 0.0, NULL);
@@ -185,9 +180,8 @@ static void asked_for_one_is_in_time(void **state)
 
 /* Of 1 us, where one in 50 takes 10 us: that is the 99th percentile, not a batch's mean.
    Single repetitions aren't among the samples that were asked for. */
-static void late_repetitions_are_the_tail(void **state)
+TEST(late_repetitions_are_the_tail)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1, .late = true};
     const struct bc_batch_result adaptive = measure(&script, false, 5.0, NULL);
     run.settings.samples = 7;
@@ -209,9 +203,8 @@ static void late_repetitions_are_the_tail(void **state)
 
 /* --samples=N takes N batches and N single repetitions, with a repetition that isn't timed before
    each of them. */
-static void as_many_single_repetitions_as_samples(void **state)
+TEST(as_many_single_repetitions_as_samples)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
     const struct bc_batch batch = {.repeat = repeat, .context = &script, .repetitions = 20};
     run.settings.samples = 7;
@@ -224,9 +217,8 @@ static void as_many_single_repetitions_as_samples(void **state)
 }
 
 /* Single repetitions take a share of the row's time, and no time after its end. */
-static void single_repetitions_leave_the_time(void **state)
+TEST(single_repetitions_leave_the_time)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-3, .sleeps = true, .idle = -1, .varies = true};
     const struct bc_batch batch = {.repeat = repeat, .context = &script, .repetitions = 10};
     run.settings.precision_pct = 0.001;
@@ -246,9 +238,8 @@ static void single_repetitions_leave_the_time(void **state)
 
 /* Where one of the repetitions that choose the length of a batch is disturbed, whichever it is, the
    batches of all samples still have several. */
-static void disturbances_do_not_decide(void **state)
+TEST(disturbances_do_not_decide)
 {
-    (void)state;
     for (int disturbed = 0; disturbed < 4; disturbed++) {
         struct script script = {
             .repetition_s = 1e-6, .first_slower = 1000, .calls = -disturbed, .idle = -1};
@@ -258,9 +249,8 @@ static void disturbances_do_not_decide(void **state)
 }
 
 /* A batch has one pair of clock readings, not one for each repetition. */
-static void clock_comes_off(void **state)
+TEST(clock_comes_off)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
     run.own_clock.read_ns = run.max_clock.read_ns = 100.0;
     const struct bc_batch_result result = measure(&script, false, 5.0, NULL);
@@ -270,9 +260,8 @@ static void clock_comes_off(void **state)
 }
 
 /* Ranks don't wait for a rank that has no part. */
-static void those_without_a_part_do_not_wait(void **state)
+TEST(those_without_a_part_do_not_wait)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = ranks - 1, .idle_s = 0.02};
     const bool plays = rank != ranks - 1;
     MPI_Comm participants;
@@ -290,9 +279,8 @@ static void those_without_a_part_do_not_wait(void **state)
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 /* --samples=7 in 3 visits: the row is done after the last of them, and not before. */
-static void visits_share_the_samples(void **state)
+TEST(visits_share_the_samples)
 {
-    (void)state;
     struct script script = {.repetition_s = 1e-6, .idle = -1};
     const struct bc_batch batch = {.repeat = repeat, .context = &script, .repetitions = 20};
     struct bc_batch_row row = {.repetitions = 0};
@@ -356,9 +344,8 @@ static struct bc_batch_result visit_six_times(struct script *script, double fact
 }
 
 /* Each visit by itself is as precise as can be. */
-static void visits_must_agree(void **state)
+TEST(visits_must_agree)
 {
-    (void)state;
     struct script same = {.repetition_s = 1e-6, .idle = -1}, other = same;
     bool same_precise, other_precise;
     const struct bc_batch_result agreed = visit_six_times(&same, 1.0, false, &same_precise);
@@ -376,9 +363,8 @@ static void visits_must_agree(void **state)
 }
 
 /* The first visit finds it, even where later ones find repetitions a hundred times as long. */
-static void length_is_found_once(void **state)
+TEST(length_is_found_once)
 {
-    (void)state;
     struct script scripts[2]; /* in a job of its own, and in an oversubscribed one */
     struct bc_batch_result results[2];
     for (int shared = 0; shared < 2; shared++) {
@@ -406,27 +392,5 @@ static void create_run(void)
 
 static void destroy_run(void) { bc_sampler_destroy(run.sampler); }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_time_one_repetition),
-    cmocka_unit_test(no_time_short_repetition),
-    cmocka_unit_test(second_repetition_decides),
-    cmocka_unit_test(disturbances_do_not_decide),
-    cmocka_unit_test(clock_comes_off),
-    cmocka_unit_test(some_time_some_samples),
-    cmocka_unit_test(asked_for_one_is_in_time),
-    cmocka_unit_test(late_repetitions_are_the_tail),
-    cmocka_unit_test(as_many_single_repetitions_as_samples),
-    cmocka_unit_test(single_repetitions_leave_the_time),
-    cmocka_unit_test(those_without_a_part_do_not_wait),
-    cmocka_unit_test(visits_share_the_samples),
-    cmocka_unit_test(visits_must_agree),
-    cmocka_unit_test(length_is_found_once),
-};
 const struct test_program test_program = {
-    .name = "batch",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = create_run,
-    .tear_down = destroy_run,
-};
+    .mpi = true, .set_up = create_run, .tear_down = destroy_run};

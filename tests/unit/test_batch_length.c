@@ -5,17 +5,15 @@
 
 #include "common/stats/batch.h"
 
-static void slow_clocks_make_long_batches(void **state)
+TEST(slow_clocks_make_long_batches)
 {
-    (void)state;
     const struct bc_clock_cost quick = {.read_ns = 20.0}, slow = {.read_ns = 1000.0};
     assert_near(bc_batch_ns(&quick, 20000.0), 20000.0, 0.0);
     assert_near(bc_batch_ns(&slow, 20000.0), 100000.0, 0.0);
 }
 
-static void repetitions_fill_a_batch(void **state)
+TEST(repetitions_fill_a_batch)
 {
-    (void)state;
     assert_int_equal(bc_batch_repetitions(20000.0, 1000.0, 10000), 20);
     assert_int_equal(bc_batch_repetitions(20000.0, 999.0, 10000), 21);
     assert_int_equal(bc_batch_repetitions(20000.0, 30000.0, 10000), 1);
@@ -42,9 +40,8 @@ static int64_t double_from(int64_t min, int64_t max, double repetition_ns, int d
     return bc_batch_double(min, max, 20000.0, repeat, &script);
 }
 
-static void repetitions_are_doubled(void **state)
+TEST(repetitions_are_doubled)
 {
-    (void)state;
     assert_int_equal(double_from(1, 65536, 100.0, -1), 256);
     assert_int_equal(double_from(1, 65536, 20000.0, -1), 1);
     assert_int_equal(double_from(3, 65536, 100.0, -1), 384); /* 3 ranks that take turns */
@@ -53,18 +50,8 @@ static void repetitions_are_doubled(void **state)
     assert_int_equal(double_from(7, 5, 1.0, -1), 5);
 }
 
-static void one_disturbance_is_not_enough(void **state)
+TEST(one_disturbance_is_not_enough)
 {
-    (void)state;
     for (int call = 0; call < 9; call++)
         assert_int_equal(double_from(1, 65536, 100.0, call), 256);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(slow_clocks_make_long_batches),
-    cmocka_unit_test(repetitions_fill_a_batch),
-    cmocka_unit_test(repetitions_are_doubled),
-    cmocka_unit_test(one_disturbance_is_not_enough),
-};
-const struct test_program test_program = {
-    .name = "batch_length", .tests = tests, .count = COUNT(tests)};

@@ -60,55 +60,50 @@ static double least_ns(const struct staged *operation, int64_t limit)
     return least;
 }
 
-static void known_numbers(void **state)
+TEST(known_numbers)
 {
     static const int stages[] = {1, 2, 5, 12, 17, 34};
     struct random random = random_from(1);
-    (void)state;
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         const struct staged operation = {stages[i], 2000.0};
         assert_int_equal(search(&operation, 1000, 0.0, &random), stages[i] - 1);
     }
 }
 
-static void the_more_the_better(void **state)
+TEST(the_more_the_better)
 {
     const struct staged many = {1000, 1.0}, few = {5, 1.0};
     struct random random = random_from(2);
-    (void)state;
     assert_int_equal(search(&many, 50, 0.0, &random), 50);
     assert_int_equal(search(&few, 1, 0.0, &random), 1);
     assert_int_equal(search(&few, 0, 0.0, &random), 0);
 }
 
 /* Where calls make no difference none are best. */
-static void fewest_of_equal(void **state)
+TEST(fewest_of_equal)
 {
     const struct staged operation = {1, 0.0};
     struct random random = random_from(3);
-    (void)state;
     assert_int_equal(search(&operation, 1000, 0.0, &random), 0);
 }
 
 /* Four calls and eight are equally good, three better: whichever of the two seems the better one.
  */
-static void before_equal_ones(void **state)
+TEST(before_equal_ones)
 {
     const struct staged operation = {4, 10000.0};
     struct random random = random_from(5);
-    (void)state;
     for (int i = 0; i < 100; i++)
         assert_int_equal(search(&operation, 1000, 300.0, &random), 3);
 }
 
 /* Random stages and costs, with noise: the number that is found leaves at most 2 % of the
    operation's time more exposed than the best one, in 95 of 100 searches. */
-static void under_noise(void **state)
+TEST(under_noise)
 {
     enum { SEARCHES = 400, LIMIT = 300 };
     struct random random = random_from(4);
     int good = 0;
-    (void)state;
     for (int i = 0; i < SEARCHES; i++) {
         const int stages = 1 + (int)(40.0 * random_uniform(&random));
         const struct staged operation = {stages,
@@ -119,14 +114,4 @@ static void under_noise(void **state)
     }
     print_message("%d of %d searches within 2 %%\n", good, SEARCHES);
     assert_true(good >= SEARCHES * 95 / 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_numbers),   cmocka_unit_test(the_more_the_better),
-        cmocka_unit_test(fewest_of_equal), cmocka_unit_test(before_equal_ones),
-        cmocka_unit_test(under_noise),
-    };
-    return cmocka_run_group_tests_name("best_calls", tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void flush_writes_the_recurrence(void **state)
+TEST(flush_writes_the_recurrence)
 {
-    (void)state;
     struct bc_cache_flush flush;
     assert_true(bc_cache_flush_create(&flush, (size_t)16 << 20));
     assert_int_equal(flush.count, 2097152); /* 16 MiB */
@@ -29,9 +28,8 @@ static void flush_writes_the_recurrence(void **state)
     assert_int_equal(flush.count, 0);
 }
 
-static void new_buffer_is_touched(void **state)
+TEST(new_buffer_is_touched)
 {
-    (void)state;
     struct bc_cache_flush flush;
     assert_true(bc_cache_flush_create(&flush, 1000003));
     assert_int_equal(flush.count, 125000); /* whole doubles */
@@ -40,9 +38,8 @@ static void new_buffer_is_touched(void **state)
     bc_cache_flush_destroy(&flush);
 }
 
-static void nothing_to_flush(void **state)
+TEST(nothing_to_flush)
 {
-    (void)state;
     for (size_t bytes = 0; bytes < sizeof(double); bytes++) {
         struct bc_cache_flush flush;
         assert_true(bc_cache_flush_create(&flush, bytes));
@@ -52,9 +49,8 @@ static void nothing_to_flush(void **state)
     }
 }
 
-static void one_value(void **state)
+TEST(one_value)
 {
-    (void)state;
     struct bc_cache_flush flush;
     assert_true(bc_cache_flush_create(&flush, sizeof(double)));
     assert_int_equal(flush.count, 1);
@@ -62,18 +58,16 @@ static void one_value(void **state)
     bc_cache_flush_destroy(&flush);
 }
 
-static void memory_that_there_is_not(void **state)
+TEST(memory_that_there_is_not)
 {
-    (void)state;
     struct bc_cache_flush flush;
     assert_false(bc_cache_flush_create(&flush, SIZE_MAX / 2));
     bc_cache_flush_run(&flush); /* does nothing */
     bc_cache_flush_destroy(&flush);
 }
 
-static void last_level_is_a_size(void **state)
+TEST(last_level_is_a_size)
 {
-    (void)state;
     const size_t bytes = bc_cache_llc_bytes();
     if (bytes == 0)
         skip(); /* a machine that doesn't say */
@@ -82,21 +76,9 @@ static void last_level_is_a_size(void **state)
     assert_int_equal(bc_cache_llc_flush_bytes(), bytes + bytes / 2);
 }
 
-static void lines_are_whole_values(void **state)
+TEST(lines_are_whole_values)
 {
-    (void)state;
     const size_t bytes = bc_cache_line_bytes();
     assert_true(bytes >= sizeof(double) && bytes <= (size_t)sysconf(_SC_PAGESIZE));
     assert_int_equal(bytes & (bytes - 1), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(flush_writes_the_recurrence),
-    cmocka_unit_test(new_buffer_is_touched),
-    cmocka_unit_test(nothing_to_flush),
-    cmocka_unit_test(one_value),
-    cmocka_unit_test(memory_that_there_is_not),
-    cmocka_unit_test(last_level_is_a_size),
-    cmocka_unit_test(lines_are_whole_values),
-};
-const struct test_program test_program = {.name = "cache", .tests = tests, .count = COUNT(tests)};

@@ -23,9 +23,8 @@ static int64_t system_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void clocks_never_go_back(void **state)
+TEST(clocks_never_go_back)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         if (!bc_clock_select(kinds[kind]))
             continue;
@@ -63,9 +62,8 @@ static double rate_over_50_ms(void)
     return (double)(clock_ns[1] - clock_ns[0]) / (double)(reference_ns[1] - reference_ns[0]);
 }
 
-static void clocks_agree(void **state)
+TEST(clocks_agree)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         if (!bc_clock_select(kinds[kind]))
             continue;
@@ -76,18 +74,16 @@ static void clocks_agree(void **state)
     }
 }
 
-static void default_is_monotonic(void **state)
+TEST(default_is_monotonic)
 {
-    (void)state;
     assert_true(bc_clock_select(BC_CLOCK_MONOTONIC));
     const int64_t before_ns = system_ns();
     const int64_t now_ns = bc_now_ns();
     assert_true(now_ns >= before_ns && now_ns <= system_ns());
 }
 
-static void wtime_is_that_of_mpi(void **state)
+TEST(wtime_is_that_of_mpi)
 {
-    (void)state;
     assert_true(bc_clock_select(BC_CLOCK_WTIME));
     const double before_s = MPI_Wtime();
     const double now_s = (double)bc_now_ns() * 1e-9;
@@ -99,9 +95,8 @@ static void wtime_is_that_of_mpi(void **state)
 /* Where the processor says that its counter is invariant it must be taken, or
    the tests above test one clock less. Other processors have no such counter; an emulator's
    /proc/cpuinfo may be that of the machine under it. */
-static void tsc_is_taken_where_invariant(void **state)
+TEST(tsc_is_taken_where_invariant)
 {
-    (void)state;
 #ifndef __x86_64__
     assert_false(bc_clock_select(BC_CLOCK_TSC));
     skip();
@@ -124,9 +119,8 @@ static void tsc_is_taken_where_invariant(void **state)
     assert_true(invariant);
 }
 
-static void unknown_clock_changes_nothing(void **state)
+TEST(unknown_clock_changes_nothing)
 {
-    (void)state;
     assert_true(bc_clock_select(BC_CLOCK_MONOTONIC));
     int64_t (*const before)(void) = bc_clock_read;
     assert_false(bc_clock_select((enum bc_clock_kind)99));
@@ -158,9 +152,8 @@ static bool cost_matches(void)
     return false;
 }
 
-static void cost_is_that_of_a_loop(void **state)
+TEST(cost_is_that_of_a_loop)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         if (!bc_clock_select(kinds[kind]))
             continue;
@@ -169,9 +162,8 @@ static void cost_is_that_of_a_loop(void **state)
     }
 }
 
-static void resolution_is_a_step(void **state)
+TEST(resolution_is_a_step)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         if (!bc_clock_select(kinds[kind]))
             continue;
@@ -182,15 +174,4 @@ static void resolution_is_a_step(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(clocks_never_go_back),         cmocka_unit_test(clocks_agree),
-    cmocka_unit_test(default_is_monotonic),         cmocka_unit_test(wtime_is_that_of_mpi),
-    cmocka_unit_test(tsc_is_taken_where_invariant), cmocka_unit_test(unknown_clock_changes_nothing),
-    cmocka_unit_test(cost_is_that_of_a_loop),       cmocka_unit_test(resolution_is_a_step),
-};
-const struct test_program test_program = {
-    .name = "clock",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-};
+const struct test_program test_program = {.mpi = true};

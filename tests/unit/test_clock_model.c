@@ -89,9 +89,8 @@ static struct pair quiet_pair(uint64_t seed)
                          .noise_ns = 50.0};
 }
 
-static void models_are_found(void **state)
+TEST(models_are_found)
 {
-    (void)state;
     static const double drifts[] = {0.0, 50e-6, -50e-6, 500e-6};
     static const double aheads[] = {0.0, 1e9, -1e9, 3e16};
     uint64_t seed = 1;
@@ -112,9 +111,8 @@ static void models_are_found(void **state)
 }
 
 /* Nine messages of ten are disturbed, and so is one whole burst of exchanges. */
-static void disturbances_do_no_harm(void **state)
+TEST(disturbances_do_no_harm)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct bc_clock_model_quality quality;
         struct pair pair = quiet_pair(seed);
@@ -126,9 +124,8 @@ static void disturbances_do_no_harm(void **state)
 }
 
 /* Three bursts of five are slow in one direction only, which no single exchange shows. */
-static void disturbed_exchanges_do_not_count(void **state)
+TEST(disturbed_exchanges_do_not_count)
 {
-    (void)state;
     enum { COUNT = 5 * RUNS };
     static struct bc_exchange exchanges[COUNT];
     struct pair pair = quiet_pair(1);
@@ -148,9 +145,8 @@ static void disturbed_exchanges_do_not_count(void **state)
 
 /* Where the newest exchanges are all slow the model comes from the others, and the error that is
    said of it covers the time since then. */
-static void slow_exchanges_are_admitted(void **state)
+TEST(slow_exchanges_are_admitted)
 {
-    (void)state;
     static struct bc_exchange exchanges[2 * RUNS];
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct pair pair = quiet_pair(seed);
@@ -169,9 +165,8 @@ static void slow_exchanges_are_admitted(void **state)
 }
 
 /* One burst tells an offset and no drift. */
-static void one_burst_has_no_drift(void **state)
+TEST(one_burst_has_no_drift)
 {
-    (void)state;
     struct bc_clock_model_quality quality;
     struct pair pair = quiet_pair(2);
     pair.drift = 0.0;
@@ -182,9 +177,8 @@ static void one_burst_has_no_drift(void **state)
 }
 
 /* Where the rate of a clock changes, old exchanges are left out. */
-static void changed_rates_are_noticed(void **state)
+TEST(changed_rates_are_noticed)
 {
-    (void)state;
     static struct bc_exchange exchanges[10 * RUNS];
     struct pair pair = quiet_pair(3);
     for (int bent = 0; bent < 2; bent++) {
@@ -204,9 +198,8 @@ static void changed_rates_are_noticed(void **state)
 }
 
 /* A clock may stand still in a simulation. */
-static void standing_clocks_have_a_model(void **state)
+TEST(standing_clocks_have_a_model)
 {
-    (void)state;
     struct bc_timestamps timestamps[] = {{5, 5}, {5, 5}, {5, 5}};
     struct bc_exchange exchanges[4];
     struct bc_clock_model_quality quality;
@@ -222,9 +215,8 @@ static void standing_clocks_have_a_model(void **state)
     assert_near(quality.error_ns, 0.0, 1e-3);
 }
 
-static void one_clock_is_not_contradicted(void **state)
+TEST(one_clock_is_not_contradicted)
 {
-    (void)state;
     for (int shift = -1000; shift <= 1000; shift += 1000) {
         struct pair pair = quiet_pair(4);
         struct bc_exchange exchanges[2];
@@ -237,9 +229,8 @@ static void one_clock_is_not_contradicted(void **state)
 }
 
 /* A hull with many corners is thinned without losing the quickest message. */
-static void hulls_keep_the_min_delay(void **state)
+TEST(hulls_keep_the_min_delay)
 {
-    (void)state;
     enum { COUNT = 400 };
     for (int quickest = 0; quickest < COUNT; quickest += 57) {
         struct bc_timestamps timestamps[COUNT];
@@ -261,9 +252,8 @@ static void hulls_keep_the_min_delay(void **state)
     }
 }
 
-static void chains_are_sums(void **state)
+TEST(chains_are_sums)
 {
-    (void)state;
     const struct bc_clock_model far = {epoch_ns, 1000000, 0.25, 100e-6};
     const struct bc_clock_model near = {epoch_ns + 5000000000, -3000000, 0.5, -30e-6};
     const struct bc_clock_model both = bc_clock_model_chain(&far, &near);
@@ -278,21 +268,3 @@ static void chains_are_sums(void **state)
         assert_near((double)(back_ns - other_ns), 0.0, 1.0);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(models_are_found),
-    cmocka_unit_test(disturbances_do_no_harm),
-    cmocka_unit_test(disturbed_exchanges_do_not_count),
-    cmocka_unit_test(slow_exchanges_are_admitted),
-    cmocka_unit_test(one_burst_has_no_drift),
-    cmocka_unit_test(changed_rates_are_noticed),
-    cmocka_unit_test(standing_clocks_have_a_model),
-    cmocka_unit_test(one_clock_is_not_contradicted),
-    cmocka_unit_test(hulls_keep_the_min_delay),
-    cmocka_unit_test(chains_are_sums),
-};
-const struct test_program test_program = {
-    .name = "clock_model",
-    .tests = tests,
-    .count = COUNT(tests),
-};

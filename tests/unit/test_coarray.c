@@ -93,7 +93,7 @@ static bool has_come(int late_rank) { return atomic_load(&shared->late[late_rank
 
 /* ---- the late MPI ---------------------------------------------------------------------------- */
 
-static enum {
+static enum mode {
     LIBRARY, /* as it is */
     LATE,    /* transfers at the flush, locks at the first transfer or unlock */
     RECORD,  /* no transfers at all */
@@ -117,7 +117,7 @@ struct transfer {
 static struct transfer transfers[TRANSFERS_MAX]; /* begun, not yet made */
 static int transfer_count;
 
-static struct {
+static struct late_lock {
     bool pending;
     int type, target, assert;
     MPI_Win window;
@@ -180,33 +180,15 @@ static void make_transfers(MPI_Win window)
 int MPI_Put(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint displacement,
             int target_count, MPI_Datatype target_type, MPI_Win window)
 {
-    (void)target_count;
-    (void)target_type;
-    return begin(&(struct transfer){
-        .kind = PUT,
-        .origin = origin,
-        .count = count,
-        .type = type,
-        .target = target,
-        .displacement = displacement,
-        .window = window,
-    });
+    return begin(&(struct transfer){PUT, origin, NULL, count, type, MPI_OP_NULL, target,
+                                    displacement, window});
 }
 
 int MPI_Get(void *destination, int count, MPI_Datatype type, int target, MPI_Aint displacement,
             int target_count, MPI_Datatype target_type, MPI_Win window)
 {
-    (void)target_count;
-    (void)target_type;
-    return begin(&(struct transfer){
-        .kind = GET,
-        .destination = destination,
-        .count = count,
-        .type = type,
-        .target = target,
-        .displacement = displacement,
-        .window = window,
-    });
+    return begin(&(struct transfer){GET, NULL, destination, count, type, MPI_OP_NULL, target,
+                                    displacement, window});
 }
 
 /* Who waits for its turn serves the others meanwhile. */
@@ -236,16 +218,8 @@ int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int ta
         memcpy(&alone[displacement], origin, sizeof *alone);
         return MPI_SUCCESS;
     }
-    const struct transfer transfer = {
-        .kind = FETCH,
-        .origin = origin,
-        .destination = result,
-        .type = type,
-        .op = op,
-        .target = target,
-        .displacement = displacement,
-        .window = window,
-    };
+    const struct transfer transfer = {FETCH, origin, result,       1,     type,
+                                      op,    target, displacement, window};
     if (mode != TWICE)
         return begin(&transfer);
     swap_twice(&transfer);
@@ -268,11 +242,7 @@ int MPI_Win_lock(int type, int target, int assert, MPI_Win window)
 {
     if (mode != LATE)
         return PMPI_Win_lock(type, target, assert, window);
-    late_lock.pending = true;
-    late_lock.type = type;
-    late_lock.target = target;
-    late_lock.assert = assert;
-    late_lock.window = window;
+    late_lock = (struct late_lock){true, type, target, assert, window};
     return MPI_SUCCESS;
 }
 
@@ -299,35 +269,6 @@ int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void
     if (slow_to_allocate)
         sleep_s(2e-3);
     return code;
-}
-
-static int be_late(void **state)
-{
-    (void)state;
-    transfer_count = 0; /* what a failed test has left */
-    mode = LATE;
-    return 0;
-}
-
-static int be_broken(void **state)
-{
-    (void)state;
-    mode = BROKEN;
-    return 0;
-}
-
-static int write_twice(void **state)
-{
-    (void)state;
-    mode = TWICE;
-    return 0;
-}
-
-static int be_library(void **state)
-{
-    (void)state;
-    mode = LIBRARY;
-    return 0;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -500,6 +441,22 @@ static int64_t values_of(const struct shape *shapes, int count)
     return values;
 }
 
+enum { SECTION = -1 };
+
+/* Begins a put or a get of `count` values, or of a section. */
+static void begin_transfer(bool put, int peer, int64_t there, double *here, int64_t count,
+                           MPI_Datatype section)
+{
+    if (put && count == SECTION)
+        bc_coarray_put_section(&world, peer, there, here, section);
+    else if (put)
+        bc_coarray_put(&world, peer, there, here, count);
+    else if (count == SECTION)
+        bc_coarray_get_section(&world, peer, there, here, section);
+    else
+        bc_coarray_get(&world, peer, there, here, count);
+}
+
 /* Both arrays are of all shapes, one after the other. */
 static void begin_traffic(const struct traffic *traffic, double *buffer, const MPI_Datatype *types)
 {
@@ -510,14 +467,8 @@ static void begin_traffic(const struct traffic *traffic, double *buffer, const M
         for (int peer = 0; peer < ranks; peer++) {
             double *const here = buffer + first + slot * peer + MARGIN;
             const int64_t there = first + slot * rank + start_in_slot(rank, peer);
-            if (traffic->put && traffic->sections)
-                bc_coarray_put_section(&world, peer, there, here, types[s]);
-            else if (traffic->put)
-                bc_coarray_put(&world, peer, there, here, shape->block);
-            else if (traffic->sections)
-                bc_coarray_get_section(&world, peer, there, here, types[s]);
-            else
-                bc_coarray_get(&world, peer, there, here, shape->block);
+            const int64_t count = traffic->sections ? SECTION : shape->block;
+            begin_transfer(traffic->put, peer, there, here, count, types[s]);
         }
         first += slot * ranks;
     }
@@ -542,7 +493,7 @@ static int64_t compare_traffic(const struct traffic *traffic, const double *actu
     return wrong;
 }
 
-static void check_traffic(struct traffic traffic)
+static int64_t wrong_in_traffic(struct traffic traffic)
 {
     const int64_t values = values_of(traffic.shapes, traffic.count);
     MPI_Datatype types[SHAPES_MAX];
@@ -565,37 +516,22 @@ static void check_traffic(struct traffic traffic)
         MPI_Type_free(&types[s]);
     free(buffer);
     free(expected);
+    return wrong;
+}
+
+static void transfers_land_where_they_must(void **state)
+{
+    int64_t wrong = 0;
+    for (int put = 0; put <= 1; put++) {
+        wrong += wrong_in_traffic((struct traffic){contiguous, LENGTH(contiguous), false, put});
+        wrong += wrong_in_traffic((struct traffic){sections, LENGTH(sections), true, put});
+    }
     assert_int_equal(wrong, 0);
 }
 
-static void puts_land_where_they_must(void **state)
-{
-    (void)state;
-    check_traffic((struct traffic){contiguous, LENGTH(contiguous), false, true});
-}
-
-static void gets_come_from_where_they_must(void **state)
-{
-    (void)state;
-    check_traffic((struct traffic){contiguous, LENGTH(contiguous), false, false});
-}
-
-static void put_sections_leave_gaps_alone(void **state)
-{
-    (void)state;
-    check_traffic((struct traffic){sections, LENGTH(sections), true, true});
-}
-
-static void get_sections_leave_gaps_alone(void **state)
-{
-    (void)state;
-    check_traffic((struct traffic){sections, LENGTH(sections), true, false});
-}
-
 /* Transfers beyond an int are cut into pieces that lie end to end; nothing is moved here. */
-static void huge_transfers_go_in_pieces(void **state)
+TEST(huge_transfers_go_in_pieces)
 {
-    (void)state;
     static const int64_t huge = INT64_C(5000000000);
     static double values[1];
     mode = RECORD;
@@ -626,9 +562,8 @@ static void huge_transfers_go_in_pieces(void **state)
 
 /* ---- sizes and communicators ----------------------------------------------------------------- */
 
-static void sizes_start_at_zero(void **state)
+TEST(sizes_start_at_zero)
 {
-    (void)state;
     static const int64_t counts[] = {
         0, 1, PAGE_VALUES + 1, PAGE_VALUES, 2, PAGE_VALUES - 1, 100000,
     };
@@ -659,42 +594,27 @@ static void sizes_start_at_zero(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* Made anew again and again, what was put into the one before is gone. */
-static void new_coarrays_are_clean(void **state)
+/* Made anew again and again: what was put into the one before is gone, and a put right after the
+   creation is not written over by zeros. */
+TEST(creation_clears_and_synchronises)
 {
-    (void)state;
-    const int times = repetitions(2, 100);
+    enum { LENGTH = 70000 };
+    const int times = repetitions(2, 100), right = (rank + 1) % ranks;
     int64_t wrong = 0;
     for (int i = 0; i < times; i++) {
         struct bc_coarray coarray;
-        const double one = 1.0;
-        bc_coarray_create(&coarray, MPI_COMM_WORLD, 3);
-        for (int v = 0; v < 3; v++)
+        const double value = 3.0 + rank, one = 1.0;
+        slow_to_allocate = (rank + i) % ranks == 0;
+        bc_coarray_create(&coarray, MPI_COMM_WORLD, LENGTH);
+        slow_to_allocate = false;
+        for (int v = 0; v < LENGTH - 1; v++)
             wrong += coarray.values[v] != 0.0;
+        bc_coarray_put(&coarray, right, LENGTH - 1, &value, 1);
         bc_sync_all(&coarray);
-        bc_coarray_put(&coarray, (rank + 1) % ranks, 1, &one, 1);
+        bc_coarray_put(&coarray, right, 1, &one, 1);
         bc_sync_all(&coarray);
         wrong += coarray.values[0] != 0.0 || coarray.values[1] != 1.0 || coarray.values[2] != 0.0;
-        bc_coarray_destroy(&coarray);
-    }
-    assert_int_equal(wrong, 0);
-}
-
-/* A put right after the creation finds zeros that are not written over. */
-static void creation_synchronises(void **state)
-{
-    (void)state;
-    const int times = repetitions(2, 100);
-    int64_t wrong = 0;
-    for (int i = 0; i < times; i++) {
-        struct bc_coarray coarray;
-        const double value = 3.0 + rank;
-        slow_to_allocate = (rank + i) % ranks == 0;
-        bc_coarray_create(&coarray, MPI_COMM_WORLD, 70000);
-        slow_to_allocate = false;
-        bc_coarray_put(&coarray, (rank + 1) % ranks, 69999, &value, 1);
-        bc_sync_all(&coarray);
-        wrong += coarray.values[69999] != 3.0 + (rank + ranks - 1) % ranks;
+        wrong += coarray.values[LENGTH - 1] != 3.0 + (rank + ranks - 1) % ranks;
         bc_coarray_destroy(&coarray);
     }
     assert_int_equal(wrong, 0);
@@ -745,9 +665,8 @@ static void destroy_half(struct half *half)
 }
 
 /* Ranks are those of the coarray's communicator, which may go before it. */
-static void other_communicators_count_their_own_ranks(void **state)
+TEST(other_communicators_count_their_own_ranks)
 {
-    (void)state;
     struct half half;
     struct bc_images images;
     int wrong = 0;
@@ -769,14 +688,6 @@ static void other_communicators_count_their_own_ranks(void **state)
 
 /* ---- at every repetition --------------------------------------------------------------------- */
 
-/* A ring: each rank puts to its right neighbour, or gets from it, in two halves
-   in turn, so that one synchronisation a repetition orders it all. */
-struct ring {
-    struct bc_images neighbours;
-    bool images; /* sync images, else sync all */
-    int left, right;
-};
-
 #define RING_MAX 20000 /* values in a half */
 
 #define RING_TIMES_MIN 6 /* repetitions: each shape once, and one of them again */
@@ -785,27 +696,6 @@ struct ring {
 static const struct shape ring_shapes[] = {
     {1, 1, 1}, {1, 100, 100}, {1, RING_MAX, RING_MAX}, {10, 1, 3}, {5000, 2, 4},
 };
-
-static void create_ring(struct ring *ring, bool images)
-{
-    ring->images = images;
-    ring->left = (rank + ranks - 1) % ranks;
-    ring->right = (rank + 1) % ranks;
-    clear_world(2 * RING_MAX, UNTOUCHED);
-    /* This rank, and on two ranks the same one twice. */
-    const int set[] = {ring->left, rank, ring->right};
-    bc_images_create(&ring->neighbours, &world, set, 3);
-}
-
-static void destroy_ring(struct ring *ring) { bc_images_destroy(&ring->neighbours); }
-
-static void sync_ring(struct ring *ring)
-{
-    if (ring->images)
-        bc_sync_images(&world, &ring->neighbours);
-    else
-        bc_sync_all(&world);
-}
 
 static int64_t count_wrong_blocks(const double *values, const struct shape *shape, double expected)
 {
@@ -816,70 +706,61 @@ static int64_t count_wrong_blocks(const double *values, const struct shape *shap
     return wrong;
 }
 
-static int64_t put_round(bool images, int times)
+/* A ring: each rank puts to its right neighbour, or gets from it, in two halves in turn, so that
+   one synchronisation a repetition, of all or of neighbours, orders it all. Returns the wrong
+   values. */
+static int64_t go_round(bool put, bool images)
 {
-    struct ring ring;
-    MPI_Datatype blocks;
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    /* This rank, and on two ranks the same one twice. */
+    const int set[] = {left, rank, right};
+    const int times = repetitions(RING_TIMES_MIN, 500);
+    struct bc_images neighbours;
     int64_t wrong = 0;
-    double *sources[2] = {new_values(RING_MAX, 0.0), new_values(RING_MAX, 0.0)};
-    create_ring(&ring, images);
+    double *buffers[] = {new_values(RING_MAX, UNTOUCHED), new_values(RING_MAX, UNTOUCHED)};
+    clear_world(2 * RING_MAX, UNTOUCHED);
+    bc_images_create(&neighbours, &world, set, 3);
     for (int i = 1; i <= times; i++) {
         const struct shape *const shape = &ring_shapes[i % LENGTH(ring_shapes)];
-        const int64_t half = i % 2 * RING_MAX;
-        double *const source = sources[i % 2];
-        fill(source, RING_MAX, 1000.0 * i + rank);
-        blocks = bc_section_create(shape->blocks, shape->block, shape->stride);
-        if (shape->blocks == 1)
-            bc_coarray_put(&world, ring.right, half, source, shape->block);
+        const int64_t half = i % 2 * RING_MAX, count = shape->blocks == 1 ? shape->block : SECTION;
+        double *const here = buffers[i % 2], *const part = world.values + half;
+        MPI_Datatype blocks = bc_section_create(shape->blocks, shape->block, shape->stride);
+        fill(put ? here : part, RING_MAX, 1000.0 * i + rank);
+        if (put)
+            begin_transfer(true, right, half, here, count, blocks);
+        if (images)
+            bc_sync_images(&world, &neighbours);
         else
-            bc_coarray_put_section(&world, ring.right, half, source, blocks);
-        sync_ring(&ring);
-        wrong += count_wrong_blocks(world.values + half, shape, 1000.0 * i + ring.left);
+            bc_sync_all(&world);
+        if (!put) {
+            begin_transfer(false, right, half, here, count, blocks);
+            bc_sync_memory(&world);
+        }
+        wrong += put ? count_wrong_blocks(part, shape, 1000.0 * i + left)
+                     : count_wrong_blocks(here, shape, 1000.0 * i + right);
         MPI_Type_free(&blocks);
     }
-    destroy_ring(&ring);
-    free(sources[0]);
-    free(sources[1]);
+    bc_images_destroy(&neighbours);
+    free(buffers[0]);
+    free(buffers[1]);
     return wrong;
 }
 
-static int64_t get_round(bool images, int times)
+static void syncs_show_what_was_put_or_stored(void **state)
 {
-    struct ring ring;
-    MPI_Datatype blocks;
-    int64_t wrong = 0;
-    double *const destination = new_values(RING_MAX, UNTOUCHED);
-    create_ring(&ring, images);
-    for (int i = 1; i <= times; i++) {
-        const struct shape *const shape = &ring_shapes[i % LENGTH(ring_shapes)];
-        const int64_t half = i % 2 * RING_MAX;
-        fill(world.values + half, RING_MAX, 1000.0 * i + rank);
-        sync_ring(&ring);
-        blocks = bc_section_create(shape->blocks, shape->block, shape->stride);
-        if (shape->blocks == 1)
-            bc_coarray_get(&world, ring.right, half, destination, shape->block);
-        else
-            bc_coarray_get_section(&world, ring.right, half, destination, blocks);
-        bc_sync_memory(&world);
-        wrong += count_wrong_blocks(destination, shape, 1000.0 * i + ring.right);
-        MPI_Type_free(&blocks);
-    }
-    destroy_ring(&ring);
-    free(destination);
-    return wrong;
-}
-
-static void sync_all_shows_what_was_put(void **state)
-{
-    (void)state;
-    assert_int_equal(put_round(false, repetitions(RING_TIMES_MIN, 500)), 0);
+    int64_t wrong[2][2];
+    for (int put = 0; put <= 1; put++)
+        for (int images = 0; images <= 1; images++)
+            wrong[put][images] = go_round(put, images);
+    for (int put = 0; put <= 1; put++)
+        for (int images = 0; images <= 1; images++)
+            assert_int_equal(wrong[put][images], 0);
 }
 
 /* Each rank in turn puts to all, and the others have nothing of their own to
    complete, which might hold them up as well. */
 static void sync_all_shows_what_one_rank_put(void **state)
 {
-    (void)state;
     const int times = repetitions(ranks, 500);
     int wrong = 0;
     clear_world(2, UNTOUCHED);
@@ -893,30 +774,11 @@ static void sync_all_shows_what_one_rank_put(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void sync_images_shows_what_was_put(void **state)
-{
-    (void)state;
-    assert_int_equal(put_round(true, repetitions(RING_TIMES_MIN, 500)), 0);
-}
-
-static void sync_all_shows_what_was_stored(void **state)
-{
-    (void)state;
-    assert_int_equal(get_round(false, repetitions(RING_TIMES_MIN, 500)), 0);
-}
-
-static void sync_images_shows_what_was_stored(void **state)
-{
-    (void)state;
-    assert_int_equal(get_round(true, repetitions(RING_TIMES_MIN, 500)), 0);
-}
-
 /* From hand to hand: each rank puts what it has seen, and one more, to the next
    one; rank 0 has the count of all hands in the end. And beside it rank 0 puts to
    the last rank, which only hears of it through those between. */
 static void data_follows_a_chain_of_syncs(void **state)
 {
-    (void)state;
     const int times = repetitions(4, 300);
     int64_t wrong = 0;
     struct bc_images before, after;
@@ -949,9 +811,8 @@ static void data_follows_a_chain_of_syncs(void **state)
 /* ---- who waits for whom ---------------------------------------------------------------------- */
 
 /* Each rank comes late in turn, and nobody is out before it is in. */
-static void sync_all_waits_for_everyone(void **state)
+TEST(sync_all_waits_for_everyone)
 {
-    (void)state;
     int early = 0;
     for (int late = 0; late < ranks; late++) {
         turn++;
@@ -965,9 +826,8 @@ static void sync_all_waits_for_everyone(void **state)
 
 /* A star: rank 0 names all, twice, the others only rank 0, once. Each is late in
    turn, and rank 0 is not out before it is in; nor is anyone when rank 0 is late. */
-static void sync_images_waits_for_the_named(void **state)
+TEST(sync_images_waits_for_the_named)
 {
-    (void)state;
     int early = 0;
     int all[2 * RANKS_MAX];
     struct bc_images star;
@@ -989,9 +849,8 @@ static void sync_images_waits_for_the_named(void **state)
 /* Two ranks synchronise again and again while all others sleep: they are through
    before any of those is awake. The stranger's sleep is far longer than what the
    two need, with two cores to themselves. */
-static void sync_images_waits_for_no_stranger(void **state)
+TEST(sync_images_waits_for_no_stranger)
 {
-    (void)state;
     int waited = 0;
     struct bc_images pair;
     if (ranks < 3)
@@ -1019,9 +878,8 @@ static void sync_images_waits_for_no_stranger(void **state)
 }
 
 /* No one is named, or only this rank: nothing to wait for. */
-static void sync_images_with_nobody_returns(void **state)
+TEST(sync_images_with_nobody_returns)
 {
-    (void)state;
     int waited = 0, wrong = 0;
     struct bc_images none, self;
     const double value = 4.0;
@@ -1062,9 +920,8 @@ static int counted_sync(const int *others, int count)
 
 /* Rank 0 synchronises thrice with rank 1 and once with the last one, in between;
    rank 1's second time comes late, when its first message is long there. */
-static void unequal_numbers_match_in_order(void **state)
+TEST(unequal_numbers_match_in_order)
 {
-    (void)state;
     int early = 0;
     const int last = ranks - 1, zero = 0, one = 1;
     const int both[] = {1, last};
@@ -1086,9 +943,8 @@ static void unequal_numbers_match_in_order(void **state)
 }
 
 /* Stars of random ranks in one order that all know, so no one waits for ever. */
-static void random_sets_match_in_order(void **state)
+TEST(random_sets_match_in_order)
 {
-    (void)state;
     struct random random = random_from(7);
     const int times = repetitions(10, 1000);
     int early = 0;
@@ -1114,9 +970,8 @@ static void random_sets_match_in_order(void **state)
 }
 
 /* A receive of anything from anyone is under way during all of it. */
-static void messages_of_others_do_not_match(void **state)
+TEST(messages_of_others_do_not_match)
 {
-    (void)state;
     const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     const int both[] = {left, right};
     int received = -1;
@@ -1347,68 +1202,59 @@ static void destroy_world(void)
     bc_coarray_destroy(&world);
 }
 
-/* A test under another MPI, with the exclusion that it gets; and one under the late MPI. */
-#define TEST(of, title, mode, by)                                                                  \
-    {                                                                                              \
-        .name = title, .test_func = (of), .setup_func = (mode), .teardown_func = be_library,       \
-        .initial_state = (by)                                                                      \
-    }
-#define late_test(of) TEST(of, #of ", late", be_late, NULL)
+/* Under which MPI, and with which exclusion, a test runs. */
+static struct condition {
+    const char *name;
+    enum mode mode;
+    const struct exclusion *by;
+} as_it_is = {"library", LIBRARY, NULL}, late = {"late", LATE, NULL},
+  mutex = {"mutex", LIBRARY, &by_mutex}, late_mutex = {"mutex, late", LATE, &by_mutex},
+  queue = {"queue", LIBRARY, &by_queue}, late_queue = {"queue, late", LATE, &by_queue},
+  queue_twice = {"queue, swaps write twice", TWICE, &by_queue},
+  broken_queue = {"queue, broken", BROKEN, &by_queue};
 
-/* A test of either kind of mutual exclusion, and again under the late MPI. */
-#define exclusion_tests(of)                                                                        \
-    TEST(of, #of, be_library, &by_mutex), TEST(of, #of ", late", be_late, &by_mutex),              \
-        TEST(of, #of ", queue", be_library, &by_queue),                                            \
-        TEST(of, #of ", queue, late", be_late, &by_queue)
+static int impose(void **state)
+{
+    const struct condition *const condition = *state != NULL ? *state : &as_it_is;
+    print_message("under: %s\n", condition->name);
+    transfer_count = 0; /* what a failed test has left */
+    mode = condition->mode;
+    *state = (void *)(uintptr_t)condition->by;
+    return 0;
+}
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(puts_land_where_they_must),
-    cmocka_unit_test(gets_come_from_where_they_must),
-    cmocka_unit_test(put_sections_leave_gaps_alone),
-    cmocka_unit_test(get_sections_leave_gaps_alone),
-    late_test(puts_land_where_they_must),
-    late_test(gets_come_from_where_they_must),
-    late_test(put_sections_leave_gaps_alone),
-    late_test(get_sections_leave_gaps_alone),
-    cmocka_unit_test(huge_transfers_go_in_pieces),
-    cmocka_unit_test(sizes_start_at_zero),
-    cmocka_unit_test(new_coarrays_are_clean),
-    cmocka_unit_test(creation_synchronises),
-    cmocka_unit_test(other_communicators_count_their_own_ranks),
-    cmocka_unit_test(sync_all_shows_what_was_put),
-    cmocka_unit_test(sync_all_shows_what_one_rank_put),
-    cmocka_unit_test(sync_images_shows_what_was_put),
-    cmocka_unit_test(sync_all_shows_what_was_stored),
-    cmocka_unit_test(sync_images_shows_what_was_stored),
-    late_test(sync_all_shows_what_was_put),
-    late_test(sync_all_shows_what_one_rank_put),
-    late_test(sync_images_shows_what_was_put),
-    late_test(sync_all_shows_what_was_stored),
-    late_test(sync_images_shows_what_was_stored),
-    cmocka_unit_test(data_follows_a_chain_of_syncs),
-    late_test(data_follows_a_chain_of_syncs),
-    cmocka_unit_test(sync_all_waits_for_everyone),
-    cmocka_unit_test(sync_images_waits_for_the_named),
-    cmocka_unit_test(sync_images_waits_for_no_stranger),
-    cmocka_unit_test(sync_images_with_nobody_returns),
-    cmocka_unit_test(unequal_numbers_match_in_order),
-    cmocka_unit_test(random_sets_match_in_order),
-    cmocka_unit_test(messages_of_others_do_not_match),
-    exclusion_tests(counter_in_a_coarray_is_exact),
-    exclusion_tests(counter_outside_of_mpi_is_exact),
-    exclusion_tests(lock_waits_for_the_holder),
-    exclusion_tests(locks_of_other_communicators),
-    TEST(locks_are_independent, "locks_are_independent", be_library, &by_mutex),
-    TEST(locks_are_independent, "locks_are_independent, queue", be_library, &by_queue),
-    TEST(counter_outside_of_mpi_is_exact, "counter_outside_of_mpi_is_exact, queue, twice",
-         write_twice, &by_queue),
-    TEST(broken_queue_is_found, "broken_queue_is_found", be_broken, &by_queue),
-};
-const struct test_program test_program = {
-    .name = "coarray",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = create_world,
-    .tear_down = destroy_world,
-};
+static int lift(void **state)
+{
+    mode = LIBRARY;
+    return 0;
+}
+
+static void add_conditions(void)
+{
+#define ADD(test, condition) add_test(#test, test, &(condition))
+#define ADD_BOTH(test, one, other) ADD(test, one), ADD(test, other)
+#define ADD_ALL(test) ADD_BOTH(test, mutex, late_mutex), ADD_BOTH(test, queue, late_queue)
+    ADD_BOTH(transfers_land_where_they_must, as_it_is, late);
+    ADD_BOTH(syncs_show_what_was_put_or_stored, as_it_is, late);
+    ADD_BOTH(sync_all_shows_what_one_rank_put, as_it_is, late);
+    ADD_BOTH(data_follows_a_chain_of_syncs, as_it_is, late);
+    ADD_ALL(counter_in_a_coarray_is_exact);
+    ADD_ALL(counter_outside_of_mpi_is_exact);
+    ADD_ALL(lock_waits_for_the_holder);
+    ADD_ALL(locks_of_other_communicators);
+    ADD_BOTH(locks_are_independent, mutex, queue);
+    ADD(counter_outside_of_mpi_is_exact, queue_twice);
+    ADD(broken_queue_is_found, broken_queue);
+}
+
+static void set_up(void)
+{
+    create_world();
+    add_conditions();
+}
+
+const struct test_program test_program = {.mpi = true,
+                                          .set_up = set_up,
+                                          .tear_down = destroy_world,
+                                          .before_each = impose,
+                                          .after_each = lift};

@@ -14,53 +14,40 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where the wait is known. */
-static struct bc_loss loss_of(double seconds, double waited_s, int64_t switches)
+TEST(waits_that_are_worth_a_warning)
 {
-    const struct bc_waits waits = {.seconds = seconds, .waited_s = waited_s, .switches = switches};
-    return bc_loss_of(&waits);
+    static const struct {
+        struct bc_waits waits;
+        struct bc_loss loss;
+    } cases[] = {
+        /* Half of a second; switches don't matter where the wait is known. */
+        {{1.0, 0.5, 1000, false}, {0.5, 0.0}},
+        {{1.0, 0.0, 1000, false}, {0.0, 0.0}},
+        /* Below the threshold, and above. */
+        {{1.0, 0.049, 0, false}, {0.0, 0.0}},
+        {{1.0, 0.051, 0, false}, {0.051, 0.0}},
+        /* A short row that a service interrupted, and one that waited nearly all of its time. */
+        {{0.02, 0.002, 0, false}, {0.0, 0.0}},
+        {{0.004, 0.003, 0, false}, {0.75, 0.0}},
+        /* The clocks differ. */
+        {{1.0, 1.01, 0, false}, {1.0, 0.0}},
+        {{0.0, 1.0, 9, false}, {0.0, 0.0}},
+        /* Where the wait is not known. */
+        {{2.0, 0.0, 100, true}, {0.0, 50.0}},
+        {{2.0, 0.0, 50, true}, {0.0, 0.0}},
+        {{0.01, 0.0, 4, true}, {0.0, 0.0}},
+        /* The wait of one visit doesn't tell that of all. */
+        {{1.0, 0.5, 100, true}, {0.0, 100.0}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct bc_loss loss = bc_loss_of(&cases[i].waits);
+        assert_near(loss.waited_share, cases[i].loss.waited_share, 1e-12);
+        assert_near(loss.switches_per_s, cases[i].loss.switches_per_s, 1e-12);
+    }
 }
 
-static void waits_that_are_worth_a_warning(void **state)
+TEST(ticks_of_the_processors)
 {
-    (void)state;
-    /* Half of a second; switches don't matter where the wait is known. */
-    assert_near(loss_of(1.0, 0.5, 1000).waited_share, 0.5, 1e-12);
-    assert_near(loss_of(1.0, 0.5, 1000).switches_per_s, 0.0, 0.0);
-    assert_near(loss_of(1.0, 0.0, 1000).switches_per_s, 0.0, 0.0);
-    /* Below the threshold. */
-    assert_near(loss_of(1.0, 0.049, 0).waited_share, 0.0, 0.0);
-    assert_near(loss_of(1.0, 0.051, 0).waited_share, 0.051, 1e-12);
-    /* A short row that a service interrupted, and one that waited nearly all of its time. */
-    assert_near(loss_of(0.02, 0.002, 0).waited_share, 0.0, 0.0);
-    assert_near(loss_of(0.004, 0.003, 0).waited_share, 0.75, 1e-12);
-    /* The clocks differ. */
-    assert_near(loss_of(1.0, 1.01, 0).waited_share, 1.0, 0.0);
-    assert_near(loss_of(0.0, 1.0, 9).waited_share, 0.0, 0.0);
-}
-
-static struct bc_loss loss_by_switches(double seconds, int64_t switches)
-{
-    const struct bc_waits waits = {.seconds = seconds, .switches = switches, .unknown = true};
-    return bc_loss_of(&waits);
-}
-
-static void switches_where_the_wait_is_not_known(void **state)
-{
-    (void)state;
-    assert_near(loss_by_switches(2.0, 100).switches_per_s, 50.0, 1e-12);
-    assert_near(loss_by_switches(2.0, 100).waited_share, 0.0, 0.0);
-    assert_near(loss_by_switches(2.0, 50).switches_per_s, 0.0, 0.0);
-    assert_near(loss_by_switches(0.01, 4).switches_per_s, 0.0, 0.0);
-    /* The wait of one visit doesn't tell that of all. */
-    const struct bc_waits partly = {1.0, 0.5, 100, true};
-    assert_near(bc_loss_of(&partly).waited_share, 0.0, 0.0);
-    assert_near(bc_loss_of(&partly).switches_per_s, 100.0, 1e-12);
-}
-
-static void ticks_of_the_processors(void **state)
-{
-    (void)state;
     static const char *const without[] = {"cpu  100 20 30 4000 500\n", "intr 1 2 3 4 5 6 7 8\n",
                                           ""};
     char path[TEMPORARY_PATH_MAX];
@@ -88,9 +75,8 @@ static struct bc_waits look(struct bc_contention *contention)
 
 static double share_of(struct bc_waits waits) { return bc_loss_of(&waits).waited_share; }
 
-static void looks_are_from_one_to_the_next(void **state)
+TEST(looks_are_from_one_to_the_next)
 {
-    (void)state;
     char path[TEMPORARY_PATH_MAX];
     make_temporary(path);
     struct bc_contention contention;
@@ -111,9 +97,8 @@ static void looks_are_from_one_to_the_next(void **state)
 }
 
 /* The waits of two visits add up; what happens between the visits is nobody's. */
-static void visits_add_up(void **state)
+TEST(visits_add_up)
 {
-    (void)state;
     char path[TEMPORARY_PATH_MAX];
     make_temporary(path);
     struct bc_contention contention;
@@ -173,44 +158,22 @@ static void pin(void)
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 }
 
-/* It takes half of the time where the kernel is fair. */
-static void competitor_is_seen(void **state)
+/* It takes half of the time where the kernel is fair; whoever else runs only adds to the wait. */
+TEST(competitor_is_seen)
 {
-    (void)state;
     struct bc_contention waits, switches;
     pin();
     const pid_t competitor = start_competitor();
     bc_contention_begin(&waits, NULL);
     bc_contention_begin(&switches, "/no/such/file");
-    if (waits.waited_ns < 0)
-        print_message("this kernel counts no waits\n");
     spin(0.4);
     const double waited_share = share_of(look(&waits));
     const struct bc_waits seen = look(&switches);
     const struct bc_loss switched = bc_loss_of(&seen);
     kill(competitor, SIGKILL);
     waitpid(competitor, NULL, 0);
-    if (waits.waited_ns >= 0)
-        assert_true(waited_share > 0.3 && waited_share < 0.7);
+    if (waits.waited_ns >= 0) /* else this kernel counts no waits */
+        assert_true(waited_share > 0.3);
     assert_true(switched.switches_per_s > BC_SWITCHES_PER_S_MAX);
     assert_near(switched.waited_share, 0.0, 0.0);
-
-    spin(0.05);
-    bc_contention_look(&waits, NULL);
-    spin(0.4);
-    assert_near(share_of(look(&waits)), 0.0, 0.0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(waits_that_are_worth_a_warning),
-    cmocka_unit_test(switches_where_the_wait_is_not_known),
-    cmocka_unit_test(ticks_of_the_processors),
-    cmocka_unit_test(looks_are_from_one_to_the_next),
-    cmocka_unit_test(visits_add_up),
-    cmocka_unit_test(competitor_is_seen),
-};
-const struct test_program test_program = {
-    .name = "contention",
-    .tests = tests,
-    .count = COUNT(tests),
-};

@@ -24,9 +24,8 @@ static void assert_cores(int count, const int *expected, int processors)
         assert_int_equal(cores.of[i], expected[i]);
 }
 
-static void nothing_is_known(void **state)
+TEST(nothing_is_known)
 {
-    (void)state;
     static struct bc_cores cores;
     cpu_set_t processors;
     assert_cores(0, (int[]){-1, -1}, 2);
@@ -43,9 +42,8 @@ static void nothing_is_known(void **state)
     assert_true(CPU_EQUAL(&found, &processors));
 }
 
-static void a_thread_a_core(void **state)
+TEST(a_thread_a_core)
 {
-    (void)state;
     put_processor(0, "core_cpus_list", "0");
     put_processor(1, "core_cpus_list", "1");
     put_processor(11, "core_cpus_list", "11");
@@ -53,9 +51,8 @@ static void a_thread_a_core(void **state)
     assert_cores(3, (int[]){0, 1, -1}, 3);
 }
 
-static void two_threads_a_core(void **state)
+TEST(two_threads_a_core)
 {
-    (void)state;
     /* As Intel numbers them ... */
     for (int i = 0; i < 4; i++)
         put_processor(i, "core_cpus_list", i % 2 == 0 ? "0,2" : "1,3");
@@ -71,9 +68,8 @@ static void two_threads_a_core(void **state)
 
 /* An offline processor has no topology and is in no list. But whatever the list says, two
    are of one core if their lists begin alike. */
-static void offline_processors(void **state)
+TEST(offline_processors)
 {
-    (void)state;
     put("cpu0/online", "0\n");
     put_processor(1, "core_cpus_list", "1,3");
     put_processor(2, "core_cpus_list", "2");
@@ -84,9 +80,8 @@ static void offline_processors(void **state)
     assert_cores(2, (int[]){-1, 1, 0, 1, 0}, 5);
 }
 
-static void cores_of_a_mask(void **state)
+TEST(cores_of_a_mask)
 {
-    (void)state;
     static struct bc_cores cores;
     cpu_set_t mask, found;
     for (int i = 0; i < 4; i++)
@@ -108,9 +103,8 @@ static void cores_of_a_mask(void **state)
 }
 
 /* This machine's cores have all processors that are online, where the system says so. */
-static void here(void **state)
+TEST(here)
 {
-    (void)state;
     static struct bc_cores cores;
     int online = 0;
     bc_cores_read(&cores, BC_CORES_FOLDER);
@@ -122,8 +116,4 @@ static void here(void **state)
     assert_in_range(cores.count, 1, online);
 }
 
-static const struct CMUnitTest tests[] = {
-    FOLDER_TEST(nothing_is_known),   FOLDER_TEST(a_thread_a_core), FOLDER_TEST(two_threads_a_core),
-    FOLDER_TEST(offline_processors), FOLDER_TEST(cores_of_a_mask), FOLDER_TEST(here),
-};
-const struct test_program test_program = {.name = "cores", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = make_folder, .after_each = remove_folder};

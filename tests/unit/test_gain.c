@@ -30,9 +30,8 @@ static void append_round(struct bc_samples *own, double blocking_ns, double besi
     bc_samples_append(own, times_ns, OVERLAP_PLENTY_QUANTITIES, 0);
 }
 
-static void medians_of_the_rounds_that_count(void **state)
+TEST(medians_of_the_rounds_that_count)
 {
-    (void)state;
     struct bc_samples own = {.count = 0};
     double estimates_ns[OVERLAP_GAIN_ESTIMATED];
     append_round(&own, 1e9, 1e9, 1e9, 1.0); /* before them */
@@ -51,9 +50,8 @@ static void medians_of_the_rounds_that_count(void **state)
 }
 
 /* A thread of the library's shares the processor with the work. */
-static void what_the_library_takes_from_the_work_is_exposed(void **state)
+TEST(what_the_library_takes_from_the_work_is_exposed)
 {
-    (void)state;
     struct bc_samples own = {.count = 0};
     double estimates_ns[OVERLAP_GAIN_ESTIMATED];
     struct random random = random_from(3);
@@ -67,9 +65,8 @@ static void what_the_library_takes_from_the_work_is_exposed(void **state)
 }
 
 /* By nothing in some rounds, by much in others. */
-static void what_it_takes_may_differ_by_rounds(void **state)
+TEST(what_it_takes_may_differ_by_rounds)
 {
-    (void)state;
     enum { MANY = 2000 };
     struct bc_samples own = {.count = 0};
     double estimates_ns[OVERLAP_GAIN_ESTIMATED];
@@ -85,9 +82,8 @@ static void what_it_takes_may_differ_by_rounds(void **state)
 
 /* Whether it is in the work inside or alone, in a half of the rounds or in nearly all of them, of
    the times beside the work in a third. */
-static void stops_move_nothing(void **state)
+TEST(stops_move_nothing)
 {
-    (void)state;
     static const double shares[][2] = {{0.5, 0.0}, {0.0, 0.5}, {0.7, 0.2}, {0.3, 0.7}};
     struct random random = random_from(4);
     for (size_t i = 0; i < COUNT(shares); i++) {
@@ -129,9 +125,8 @@ static void assert_no_interval(const struct bc_summary *summary)
     assert_true(isnan(summary->interval.hi));
 }
 
-static void gain_is_blocking_less_exposed(void **state)
+TEST(gain_is_blocking_less_exposed)
 {
-    (void)state;
     struct random random = random_from(5);
     for (int trial = 0; trial < 200; trial++) {
         struct bc_samples visits = {.count = 0};
@@ -154,9 +149,8 @@ static void gain_is_blocking_less_exposed(void **state)
 }
 
 /* Of one visit nothing is known but what its parts say, and what other quantiles do. */
-static void one_visit_has_the_interval_of_its_blocks(void **state)
+TEST(one_visit_has_the_interval_of_its_blocks)
 {
-    (void)state;
     struct bc_samples visit = {.count = 0}, blocks = {.count = 0};
     append_visit(&visit, 100e3, 60e3, 60e3);
     struct overlap_gain gain = overlap_gain_of_visits(&visit, &none, 0.0, CONFIDENCE);
@@ -186,9 +180,8 @@ static void one_visit_has_the_interval_of_its_blocks(void **state)
 }
 
 /* What the clock can't see took no time, not less: all of the blocking call is gained. */
-static void exposed_is_never_below_0(void **state)
+TEST(exposed_is_never_below_0)
 {
-    (void)state;
     struct bc_samples visits = {.count = 0};
     for (int i = 0; i < 6; i++)
         append_visit(&visits, 100e3 + 10.0 * i, -60.0 - 10.0 * i, -60.0);
@@ -207,9 +200,8 @@ static void exposed_is_never_below_0(void **state)
 }
 
 /* Each end of an interval reaches two readings of the clock further. */
-static void intervals_know_the_cost_of_calls(void **state)
+TEST(intervals_know_the_cost_of_calls)
 {
-    (void)state;
     struct bc_samples visits = {.count = 0};
     for (int i = 0; i < 6; i++)
         append_visit(&visits, 100e3, 50e3, 50e3);
@@ -224,9 +216,8 @@ static void intervals_know_the_cost_of_calls(void **state)
 /* What other quantiles say differs by 3 us: an error of that size, of either sign, but not of the
    sister's time. */
 /* The median of what the library takes from the work counts where it is surely more. */
-static void more_in_some_rounds_than_in_others(void **state)
+TEST(more_in_some_rounds_than_in_others)
 {
-    (void)state;
     struct bc_samples surely = {.count = 0}, perhaps = {.count = 0};
     for (int i = 0; i < 6; i++) {
         append_visit(&surely, 100e3, 50e3, 70e3 + 100.0 * i);
@@ -286,9 +277,8 @@ static struct inside count_inside(struct random *random, double exposed_ns, doub
     return inside;
 }
 
-static void intervals_have_the_truth(void **state)
+TEST(intervals_have_the_truth)
 {
-    (void)state;
     static const double exposed_shares[] = {0.02, 0.5, 1.0, 1.8};
     static const double commons[] = {0.0, 0.5, 0.9};
     struct random random = random_from(6);
@@ -308,9 +298,8 @@ static void intervals_have_the_truth(void **state)
 }
 
 /* A visit in which the clock's cost is as much as the sister takes. */
-static void no_percentage_of_what_the_clock_cannot_see(void **state)
+TEST(no_percentage_of_what_the_clock_cannot_see)
 {
-    (void)state;
     struct bc_samples visits = {.count = 0};
     for (int i = 0; i < 6; i++)
         append_visit(&visits, i == 3 ? -1.0 : 5.0, 20.0, 20.0);
@@ -330,9 +319,8 @@ static const char *verdict(double lo, double hi, double threshold_pct)
     return overlap_verdict(&gain_pct, threshold_pct);
 }
 
-static void verdict_compares_with_the_threshold(void **state)
+TEST(verdict_compares_with_the_threshold)
 {
-    (void)state;
     assert_string_equal(verdict(2.01, 30.0, 2.0), "pays");
     assert_string_equal(verdict(-30.0, -2.01, 2.0), "loses");
     assert_string_equal(verdict(-1.0, 1.0, 2.0), "even");
@@ -349,9 +337,8 @@ static void verdict_compares_with_the_threshold(void **state)
     assert_string_equal(verdict(1.0, 3.0, 5.0), "even");
 }
 
-static void verdict_without_a_threshold(void **state)
+TEST(verdict_without_a_threshold)
 {
-    (void)state;
     assert_string_equal(verdict(1e-6, 1.0, 0.0), "pays");
     assert_string_equal(verdict(-1.0, -1e-6, 0.0), "loses");
     assert_string_equal(verdict(0.0, 1.0, 0.0), "can't tell");
@@ -359,31 +346,9 @@ static void verdict_without_a_threshold(void **state)
     assert_string_equal(verdict(0.0, 0.0, 0.0), "even");
 }
 
-static void no_verdict_without_an_interval(void **state)
+TEST(no_verdict_without_an_interval)
 {
-    (void)state;
     assert_null(verdict(NAN, NAN, 2.0));
     assert_null(verdict(NAN, 30.0, 2.0));
     assert_null(verdict(5.0, NAN, 2.0));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians_of_the_rounds_that_count),
-        cmocka_unit_test(what_the_library_takes_from_the_work_is_exposed),
-        cmocka_unit_test(what_it_takes_may_differ_by_rounds),
-        cmocka_unit_test(stops_move_nothing),
-        cmocka_unit_test(gain_is_blocking_less_exposed),
-        cmocka_unit_test(one_visit_has_the_interval_of_its_blocks),
-        cmocka_unit_test(exposed_is_never_below_0),
-        cmocka_unit_test(intervals_know_the_cost_of_calls),
-        cmocka_unit_test(more_in_some_rounds_than_in_others),
-        cmocka_unit_test(intervals_have_the_truth),
-        cmocka_unit_test(no_percentage_of_what_the_clock_cannot_see),
-        cmocka_unit_test(verdict_compares_with_the_threshold),
-        cmocka_unit_test(verdict_without_a_threshold),
-        cmocka_unit_test(no_verdict_without_an_interval),
-    };
-    return cmocka_run_group_tests_name("gain", tests, NULL, NULL);
 }

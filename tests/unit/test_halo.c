@@ -18,9 +18,8 @@ enum { BOXES = COUNT(boxes) };
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-static void numbers_of_a_box(void **state)
+TEST(numbers_of_a_box)
 {
-    (void)state;
     const struct halo_box box = {{5, 3, 2}};
     assert_int_equal(halo_array_values(&box), 7 * 5 * 4);
     assert_int_equal(halo_ndata(&box), 2 * (5 * 3 + 3 * 2 + 5 * 2));
@@ -39,9 +38,8 @@ static void numbers_of_a_box(void **state)
 
 /* The largest cube fits into the memory, the next one doesn't; however much memory there is, the
    largest cube's array has at most 2^40 values. */
-static void memory_of_a_box(void **state)
+TEST(memory_of_a_box)
 {
-    (void)state;
     const struct halo_box box = {{5, 3, 2}};
     assert_near(halo_needed_bytes(&box, true), 8.0 * (7 * 5 * 4 + 2 * 62), 0.0);
     assert_int_equal(halo_largest_cube(-1.0, true), 0);
@@ -68,9 +66,8 @@ static void assert_region(const struct halo_region *region, int direction, int64
 }
 
 /* The outermost layer of the box is sent, and the layer just beyond it received. */
-static void regions_of_faces(void **state)
+TEST(regions_of_faces)
 {
-    (void)state;
     for (int b = 0; b < BOXES; b++)
         for (int face = 0; face < HALO_FACES; face++) {
             const int d = face / 2;
@@ -107,9 +104,8 @@ static int *count_places(const struct halo_box *box,
 
 /* The halo without its edges and corners is received, each value once. The outermost values of the
    box are sent, and no others. */
-static void faces_are_disjoint(void **state)
+TEST(faces_are_disjoint)
 {
-    (void)state;
     for (int b = 0; b < BOXES; b++) {
         const struct halo_box *const box = &boxes[b];
         int *const received = count_places(box, halo_received);
@@ -136,18 +132,16 @@ static void faces_are_disjoint(void **state)
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-static void grid_of_one(void **state)
+TEST(grid_of_one)
 {
-    (void)state;
     const struct halo_grid grid = halo_grid_of((int[]){1, 1, 1}, 0);
     for (int face = 0; face < HALO_FACES; face++)
         assert_int_equal(grid.neighbours[face], 0);
 }
 
 /* Ranks are numbered as by MPI_Cart_create: the last coordinate changes fastest. */
-static void grid_of_24(void **state)
+TEST(grid_of_24)
 {
-    (void)state;
     static const int dims[] = {2, 3, 4};
     const struct halo_grid grid = halo_grid_of(dims, 12 + 4 + 3);
     static const int coords[] = {1, 1, 3};
@@ -159,9 +153,8 @@ static void grid_of_24(void **state)
 
 /* In every grid a rank is the opposite neighbour of its neighbours, its halo has the global
    positions of the faces that its neighbours send, and the boxes make up the whole grid. */
-static void neighbours_match(void **state)
+TEST(neighbours_match)
 {
-    (void)state;
     const struct halo_box box = {{3, 2, 5}};
     int dims[HALO_DIRECTIONS];
     for (dims[0] = 1; dims[0] <= 4; dims[0]++)
@@ -230,9 +223,8 @@ static void assert_sent(const struct halo_box *box, int face, const double *valu
             }
 }
 
-static void faces_are_copied(void **state)
+TEST(faces_are_copied)
 {
-    (void)state;
     for (int b = 0; b < BOXES; b++)
         for (int face = 0; face < HALO_FACES; face++) {
             const struct halo_box *const box = &boxes[b];
@@ -293,9 +285,8 @@ static void assert_boxes(const char *const *words, const struct halo_box *expect
     bc_run_release(&run);
 }
 
-static void lists_of_boxes(void **state)
+TEST(lists_of_boxes)
 {
-    (void)state;
     assert_boxes(
         WORDS(NULL),
         (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 100, 100}}, {{150, 150, 150}}},
@@ -304,25 +295,11 @@ static void lists_of_boxes(void **state)
                  (struct halo_box[]){{{10, 10, 10}}, {{50, 50, 50}}, {{100, 20, 30}}}, 3);
     assert_boxes(WORDS("--local", "1Kx1x2"), (struct halo_box[]){{{1024, 1, 2}}}, 1);
     assert_boxes(WORDS("--local", "46340x46340x1"), (struct halo_box[]){{{46340, 46340, 1}}}, 1);
-    static const char *const wrong[] = {"",
-                                        "x",
-                                        "10x",
-                                        "10x20",
-                                        "10x20x30x40",
-                                        "10,",
-                                        ",10",
-                                        "10x x1",
-                                        "-1",
-                                        "0",
-                                        "1x0x1",
-                                        "1x1x1.5",
-                                        "3x3x3x",
-                                        "99999999999",
-                                        "1x1x9223372036854775808",
-                                        "10320",
-                                        "122167x122167x1000",
-                                        "122167958640x1x1"};
-    for (size_t i = 0; i < COUNT(wrong); i++)
+    const char *const *const wrong =
+        WORDS("", "x", "10x", "10x20", "10x20x30x40", "10,", ",10", "10x x1", "-1", "0", "1x0x1",
+              "1x1x1.5", "3x3x3x", "99999999999", "1x1x9223372036854775808", "10320",
+              "122167x122167x1000", "122167958640x1x1");
+    for (size_t i = 0; wrong[i] != NULL; i++)
         assert_refused(1, "--local", wrong[i]);
     /* The array, two values larger in each direction, may have at most 2^40 values. */
     assert_boxes(WORDS("--local", "122167958639x1x1"),
@@ -353,9 +330,8 @@ static void assert_kept(double bytes, int count, const char *kept, const char *l
     bc_run_release(&other);
 }
 
-static void boxes_that_fit(void **state)
+TEST(boxes_that_fit)
 {
-    (void)state;
     assert_kept(INFINITY, 4, "10,50,100,150", NULL);
     assert_kept(halo_needed_bytes(&(struct halo_box){{150, 150, 150}}, true), 4, "10,50,100,150",
                 NULL);
@@ -375,29 +351,16 @@ static void assert_dims(const char *const *words, int ranks, int a, int b, int c
     bc_run_release(&run);
 }
 
-static void grids_that_are_asked_for(void **state)
+TEST(grids_that_are_asked_for)
 {
-    (void)state;
     assert_dims(WORDS(NULL), 6, 0, 0, 0);
     assert_dims(WORDS("--dims", "3x2x1"), 6, 3, 2, 1);
     assert_dims(WORDS("--dims", "0x2x1"), 6, 0, 2, 1);
     assert_dims(WORDS("--dims", "0x6x0"), 6, 0, 6, 0);
-    static const char *const wrong[] = {"",
-                                        "6",
-                                        "3x2",
-                                        "3x2x1x1",
-                                        "3x2x2",
-                                        "1x2x1",
-                                        "0x4x0",
-                                        "0x7x0",
-                                        "3x-2x-1",
-                                        "a",
-                                        "3x2x",
-                                        "12x0x0",
-                                        "99999999999x0x0",
-                                        "4294967297x6x1",
-                                        "3037000500x3037000500x3037000500"};
-    for (size_t i = 0; i < COUNT(wrong); i++)
+    const char *const *const wrong =
+        WORDS("", "6", "3x2", "3x2x1x1", "3x2x2", "1x2x1", "0x4x0", "0x7x0", "3x-2x-1", "a", "3x2x",
+              "12x0x0", "99999999999x0x0", "4294967297x6x1", "3037000500x3037000500x3037000500");
+    for (size_t i = 0; wrong[i] != NULL; i++)
         assert_refused(6, "--dims", wrong[i]);
 }
 
@@ -418,9 +381,8 @@ static void assert_methods(const char *const *words, const char *expected)
     bc_run_release(&run);
 }
 
-static void lists_of_methods(void **state)
+TEST(lists_of_methods)
 {
-    (void)state;
     assert_methods(WORDS(NULL), "put all;put images;get all;get images;"
                                 "isend/irecv types none;isend/irecv packed none;"
                                 "persistent none;neighbor_alltoallw none;"
@@ -435,19 +397,3 @@ static void lists_of_methods(void **state)
     assert_refused(1, "--methods", "puts");
     assert_refused(1, "--methods", "isend/irecv");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_of_a_box),
-    cmocka_unit_test(memory_of_a_box),
-    cmocka_unit_test(regions_of_faces),
-    cmocka_unit_test(faces_are_disjoint),
-    cmocka_unit_test(grid_of_one),
-    cmocka_unit_test(grid_of_24),
-    cmocka_unit_test(neighbours_match),
-    cmocka_unit_test(faces_are_copied),
-    cmocka_unit_test(lists_of_boxes),
-    cmocka_unit_test(boxes_that_fit),
-    cmocka_unit_test(grids_that_are_asked_for),
-    cmocka_unit_test(lists_of_methods),
-};
-const struct test_program test_program = {.name = "halo", .tests = tests, .count = COUNT(tests)};

@@ -247,11 +247,10 @@ static int swap_in_grid(const int dims[HALO_DIRECTIONS], MPI_Comm node_comm)
     return wrong;
 }
 
-static void faces_are_swapped(void **state)
+TEST(faces_are_swapped)
 {
     int dims[HALO_DIRECTIONS], wrong = 0, grids = 0;
     MPI_Comm node_comm;
-    (void)state;
     BC_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node_comm));
     for (dims[0] = 1; dims[0] <= ranks; dims[0]++)
         for (dims[1] = 1; dims[0] * dims[1] <= ranks; dims[1]++) {
@@ -268,12 +267,11 @@ static void faces_are_swapped(void **state)
 
 /* ---- what a method has, and what it calls ---------------------------------------------------- */
 
-static void methods_in_two_parts(void **state)
+TEST(methods_in_two_parts)
 {
     static const char *const names[] = {"isend/irecv types", "isend/irecv packed", "persistent",
                                         "neighbor_alltoallw"};
     size_t found = 0;
-    (void)state;
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
         assert_true((method->start == NULL) == (method->finish == NULL));
@@ -306,7 +304,7 @@ static void assert_calls(struct calls found, int sendrecv, int neighbor, int ine
     assert_int_equal(found.ineighbor, ineighbor);
 }
 
-static void functions_that_are_called(void **state)
+TEST(functions_that_are_called)
 {
     static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
     const int dims[HALO_DIRECTIONS] = {ranks, 1, 1};
@@ -315,7 +313,6 @@ static void functions_that_are_called(void **state)
         blocking[HALO_METHODS];
     int requests[HALO_METHODS];
     MPI_Comm comm;
-    (void)state;
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, &comm));
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
@@ -345,10 +342,4 @@ static void functions_that_are_called(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(methods_in_two_parts),
-    cmocka_unit_test(functions_that_are_called),
-    cmocka_unit_test(faces_are_swapped),
-};
-const struct test_program test_program = {
-    .name = "halo_swap", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true};

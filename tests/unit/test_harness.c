@@ -52,9 +52,8 @@ static int wrong_results(int root)
     return wrong;
 }
 
-static void results_are_right(void **state)
+TEST(results_are_right)
 {
-    (void)state;
     int wrong[2] = {0, 0};
     for (int sleeps = 0; sleeps < 2; sleeps++) {
         bc_harness_choose(sleeps != 0);
@@ -85,9 +84,8 @@ static bool lets_out_too_early(void (*barrier)(MPI_Comm))
     return too_early;
 }
 
-static void barriers_wait_for_the_last(void **state)
+TEST(barriers_wait_for_the_last)
 {
-    (void)state;
     const bool barrier_wrong = lets_out_too_early(bc_harness_barrier);
     const bool release_wrong = lets_out_too_early(bc_harness_release);
     assert_false(barrier_wrong);
@@ -121,9 +119,8 @@ static void wait_reduce(void)
     bc_harness_barrier(MPI_COMM_WORLD);
 }
 
-static void those_who_wait_sleep(void **state)
+TEST(those_who_wait_sleep)
 {
-    (void)state;
     static wait_fn *const waits[] = {wait_barrier, wait_bcast, wait_reduce, wait_allreduce};
     enum { WAITS = sizeof waits / sizeof *waits };
     double used_s[WAITS] = {0}, took_s[WAITS] = {0};
@@ -145,9 +142,8 @@ static void those_who_wait_sleep(void **state)
 }
 
 /* Ranks soon notice the end of a wait. */
-static void those_who_sleep_wake_up(void **state)
+TEST(those_who_sleep_wake_up)
 {
-    (void)state;
     enum { TIMES = 100 };
     const double pause_s = 0.003;
     bc_harness_choose(true);
@@ -162,15 +158,4 @@ static void those_who_sleep_wake_up(void **state)
     assert_true(each_s < pause_s + 0.01);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(results_are_right),
-    cmocka_unit_test(barriers_wait_for_the_last),
-    cmocka_unit_test(those_who_wait_sleep),
-    cmocka_unit_test(those_who_sleep_wake_up),
-};
-const struct test_program test_program = {
-    .name = "harness",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-};
+const struct test_program test_program = {.mpi = true};

@@ -11,9 +11,8 @@
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-static void ranks_as_ranges(void **state)
+TEST(ranks_as_ranges)
 {
-    (void)state;
     static const struct {
         int ranks[8];
         size_t count;
@@ -43,9 +42,8 @@ static void ranks_as_ranges(void **state)
     }
 }
 
-static void ranges_are_cut_to_the_size(void **state)
+TEST(ranges_are_cut_to_the_size)
 {
-    (void)state;
     static const int numbers[] = {0, 1, 2, 3, 10, 20, 30, 100, 1000};
     static const char whole[] = "0-3,10-30/10,100,1000";
     for (size_t size = 0; size <= sizeof whole + 2; size++) {
@@ -82,9 +80,8 @@ static size_t expand(const char *text, int *numbers)
     return count;
 }
 
-static void ranges_say_what_was_written(void **state)
+TEST(ranges_say_what_was_written)
 {
-    (void)state;
     struct random random = random_from(8);
     for (int trial = 0; trial < 20000; trial++) {
         int numbers[64], back[256];
@@ -113,9 +110,8 @@ struct host {
     size_t count;
 };
 
-static void hosts_as_text(void **state)
+TEST(hosts_as_text)
 {
-    (void)state;
     static const struct {
         const char *text;
         struct host hosts[7];
@@ -175,9 +171,8 @@ static void hosts_as_text(void **state)
     }
 }
 
-static void names_of_any_length(void **state)
+TEST(names_of_any_length)
 {
-    (void)state;
     char name[MPI_MAX_PROCESSOR_NAME];
     memset(name, '7', sizeof name);
     name[sizeof name - 1] = '\0';
@@ -192,9 +187,8 @@ static void names_of_any_length(void **state)
 }
 
 /* A thousand numbered hosts take as much memory as one. */
-static void numbered_hosts_are_one_run(void **state)
+TEST(numbered_hosts_are_one_run)
 {
-    (void)state;
     struct bc_hosts all = {0};
     for (int half = 0; half < 2; half++) {
         struct bc_hosts hosts = {0};
@@ -225,9 +219,8 @@ static void add_own(struct bc_hosts *hosts, int of)
     }
 }
 
-static void rank_0_gets_all_in_order(void **state)
+TEST(rank_0_gets_all_in_order)
 {
-    (void)state;
     struct bc_hosts hosts = {0}, expected = {0};
     add_own(&hosts, rank);
     bc_hosts_gather(&hosts, MPI_COMM_WORLD);
@@ -246,18 +239,4 @@ static void rank_0_gets_all_in_order(void **state)
     free(expected_text);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ranks_as_ranges),
-    cmocka_unit_test(ranges_are_cut_to_the_size),
-    cmocka_unit_test(ranges_say_what_was_written),
-    cmocka_unit_test(hosts_as_text),
-    cmocka_unit_test(names_of_any_length),
-    cmocka_unit_test(numbered_hosts_are_one_run),
-    cmocka_unit_test(rank_0_gets_all_in_order),
-};
-const struct test_program test_program = {
-    .name = "hosts",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-};
+const struct test_program test_program = {.mpi = true};

@@ -13,9 +13,8 @@ static cpu_set_t all_processors; /* that this rank could run on at start */
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-static void all_ranks_are_on_this_host(void **state)
+TEST(all_ranks_are_on_this_host)
 {
-    (void)state;
     struct bc_job job;
     bc_job_describe(&job);
     const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
@@ -108,9 +107,8 @@ static struct finding describe_bound(int first, int count)
     return finding;
 }
 
-static void ranks_on_one_processor_share_it(void **state)
+TEST(ranks_on_one_processor_share_it)
 {
-    (void)state;
     const struct finding finding = describe_bound(0, 1);
     assert_true(finding.oversubscribed);
     assert_int_equal(finding.min_processors, 1);
@@ -120,9 +118,8 @@ static void ranks_on_one_processor_share_it(void **state)
         assert_string_equal(finding.binding, binding);
 }
 
-static void two_ranks_of_many_on_one_processor(void **state)
+TEST(two_ranks_of_many_on_one_processor)
 {
-    (void)state;
     /* The last two ranks share a processor, the others have all; enough
        processors in all for every rank, where the machine has them. */
     const int processors = CPU_COUNT(&all_processors);
@@ -131,9 +128,8 @@ static void two_ranks_of_many_on_one_processor(void **state)
     assert_true(finding.oversubscribed);
 }
 
-static void more_ranks_than_processors(void **state)
+TEST(more_ranks_than_processors)
 {
-    (void)state;
     const int processors = CPU_COUNT(&all_processors);
     const int fewer = ranks - 1 < processors ? ranks - 1 : processors;
     const struct finding finding = describe_bound(0, fewer);
@@ -141,9 +137,8 @@ static void more_ranks_than_processors(void **state)
     assert_int_equal(finding.min_processors, fewer);
 }
 
-static void a_processor_each_is_enough(void **state)
+TEST(a_processor_each_is_enough)
 {
-    (void)state;
     const int processors = CPU_COUNT(&all_processors);
     if (processors < ranks)
         skip();
@@ -207,9 +202,8 @@ static struct finding describe_on_cores(const char *const *lists, int first, int
 }
 
 /* Two ranks, two processors; the last list is of one more, which isn't theirs. */
-static void ranks_on_hardware_threads(void **state)
+TEST(ranks_on_hardware_threads)
 {
-    (void)state;
     if (ranks != 2 || CPU_COUNT(&all_processors) < 2)
         skip();
     const int a = processor_number(0), b = processor_number(1);
@@ -272,9 +266,8 @@ static struct finding describe_with_quota(bool own, double processors)
     return describe_system(&system, 0, CPU_COUNT(&all_processors));
 }
 
-static void ranks_share_a_quota(void **state)
+TEST(ranks_share_a_quota)
 {
-    (void)state;
     const int processors = CPU_COUNT(&all_processors);
     const struct finding too_little = describe_with_quota(false, ranks - 0.5);
     const struct finding enough = describe_with_quota(false, ranks);
@@ -292,9 +285,8 @@ static void ranks_share_a_quota(void **state)
 }
 
 /* As in containers of their own. */
-static void each_rank_has_a_quota(void **state)
+TEST(each_rank_has_a_quota)
 {
-    (void)state;
     const int processors = CPU_COUNT(&all_processors);
     const struct finding enough = describe_with_quota(true, 1.0);
     const struct finding too_little = describe_with_quota(true, 0.75);
@@ -318,20 +310,4 @@ static void unbind(void)
     sched_getaffinity(0, sizeof all_processors, &all_processors);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_ranks_are_on_this_host),
-    cmocka_unit_test(ranks_on_one_processor_share_it),
-    cmocka_unit_test(two_ranks_of_many_on_one_processor),
-    cmocka_unit_test(more_ranks_than_processors),
-    cmocka_unit_test(a_processor_each_is_enough),
-    cmocka_unit_test(ranks_on_hardware_threads),
-    cmocka_unit_test(ranks_share_a_quota),
-    cmocka_unit_test(each_rank_has_a_quota),
-};
-const struct test_program test_program = {
-    .name = "job",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = unbind,
-};
+const struct test_program test_program = {.mpi = true, .set_up = unbind};

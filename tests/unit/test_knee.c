@@ -15,9 +15,8 @@ static size_t make_points(struct knee_point *points, double plateau_ns, double o
     return count;
 }
 
-static void exact_curves_are_found(void **state)
+TEST(exact_curves_are_found)
 {
-    (void)state;
     static const double overheads[] = {0.0, 50.0, 400.0, 900.0};
     for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++) {
         struct knee_point points[KNEE_POINTS_MAX];
@@ -33,9 +32,8 @@ static void exact_curves_are_found(void **state)
 }
 
 /* Where a transfer makes no progress under work, only the first point counts as plateau. */
-static void no_overlap_is_all_line(void **state)
+TEST(no_overlap_is_all_line)
 {
-    (void)state;
     struct knee_point points[KNEE_POINTS_MAX];
     const size_t count = make_points(points, 0.0, 700.0, 3000.0);
     const struct knee_fit fit = knee_fit(points, count, 10.0);
@@ -45,9 +43,8 @@ static void no_overlap_is_all_line(void **state)
 }
 
 /* An outlier on the plateau and one on the line move neither median. */
-static void outliers_do_not_matter(void **state)
+TEST(outliers_do_not_matter)
 {
-    (void)state;
     struct knee_point points[KNEE_POINTS_MAX];
     const size_t count = make_points(points, 1000.0, 100.0, 20000.0);
     points[2].iter_ns = 9000.0;
@@ -57,21 +54,9 @@ static void outliers_do_not_matter(void **state)
     assert_near(fit.overhead_ns, 100.0, 1e-9);
 }
 
-static void too_few_points(void **state)
+TEST(too_few_points)
 {
-    (void)state;
     const struct knee_point point = {1.0, 10.0};
     assert_false(knee_fit(&point, 0, 1.0).found);
     assert_false(knee_fit(&point, 1, 1.0).found);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_curves_are_found),
-        cmocka_unit_test(no_overlap_is_all_line),
-        cmocka_unit_test(outliers_do_not_matter),
-        cmocka_unit_test(too_few_points),
-    };
-    return cmocka_run_group_tests_name("knee", tests, NULL, NULL);
 }

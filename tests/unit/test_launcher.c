@@ -10,25 +10,11 @@
 /* None of the variables that a launcher of the tests may have set. */
 static int forget_launcher(void **state)
 {
-    static const char *const variables[] = {
-        "PMI_RANK",
-        "PMIX_RANK",
-        "OMPI_COMM_WORLD_RANK",
-        "MV2_COMM_WORLD_RANK",
-        "SLURM_PROCID",
-        "PALS_RANKID",
-        "PMI_SIZE",
-        "OMPI_COMM_WORLD_SIZE",
-        "SLURM_JOB_ID",
-        "PBS_JOBID",
-        "SLURM_STEP_NUM_TASKS",
-        "LSB_JOBID",
-        "JOB_ID",
-        "FLUX_JOB_ID",
-        "COBALT_JOBID",
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(variables); i++)
+    const char *const *const variables = WORDS(
+        "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
+        "PALS_RANKID", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_JOB_ID", "PBS_JOBID",
+        "SLURM_STEP_NUM_TASKS", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID", "COBALT_JOBID");
+    for (size_t i = 0; variables[i] != NULL; i++)
         unsetenv(variables[i]);
     return 0;
 }
@@ -38,17 +24,15 @@ static void set(const char *variable, const char *value)
     assert_int_equal(setenv(variable, value, 1), 0);
 }
 
-static void a_process_alone_is_the_first(void **state)
+TEST(a_process_alone_is_the_first)
 {
-    (void)state;
     assert_true(bc_launcher_is_first());
     assert_int_equal(bc_launcher_processes(), 0);
     assert_null(bc_launcher_job_id());
 }
 
-static void rank_0_is_the_first(void **state)
+TEST(rank_0_is_the_first)
 {
-    (void)state;
     set("PMI_RANK", "0");
     set("PMI_SIZE", "4");
     assert_true(bc_launcher_is_first());
@@ -58,9 +42,8 @@ static void rank_0_is_the_first(void **state)
 }
 
 /* mpirun in a step of srun: mpirun's rank counts. */
-static void the_inner_launcher_counts(void **state)
+TEST(the_inner_launcher_counts)
 {
-    (void)state;
     set("SLURM_PROCID", "3");
     assert_false(bc_launcher_is_first());
     set("PMI_RANK", "0");
@@ -70,18 +53,10 @@ static void the_inner_launcher_counts(void **state)
     assert_false(bc_launcher_is_first());
 }
 
-static void batch_systems_number_jobs(void **state)
+TEST(batch_systems_number_jobs)
 {
-    (void)state;
     set("PBS_JOBID", "17.server");
     assert_string_equal(bc_launcher_job_id(), "17.server");
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(a_process_alone_is_the_first, forget_launcher),
-    cmocka_unit_test_setup(rank_0_is_the_first, forget_launcher),
-    cmocka_unit_test_setup(the_inner_launcher_counts, forget_launcher),
-    cmocka_unit_test_setup(batch_systems_number_jobs, forget_launcher),
-};
-const struct test_program test_program = {
-    .name = "launcher", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = forget_launcher};

@@ -31,7 +31,6 @@ static void make_map(bool one_way)
 
 static int free_map(void **state)
 {
-    (void)state;
     linkmap_map_free(&map);
     return 0;
 }
@@ -54,9 +53,8 @@ static void check_others(int but)
 
 enum { NONE = -1 };
 
-static void links_that_are_alike_have_no_effects(void **state)
+TEST(links_that_are_alike_have_no_effects)
 {
-    (void)state;
     make_map(true);
     check_others(NONE);
     if (ranks >= LINKMAP_POINTS_FOR_SIGMA)
@@ -64,9 +62,8 @@ static void links_that_are_alike_have_no_effects(void **state)
     assert_near(linkmap_expected(&map, 0, 1), map.expected_ns[0][0], 0.0);
 }
 
-static void a_slow_point_has_an_effect_both_ways(void **state)
+TEST(a_slow_point_has_an_effect_both_ways)
 {
-    (void)state;
     slow_point(2, LINKMAP_OUT, 1.5);
     slow_point(2, LINKMAP_IN, 2.0);
     make_map(true);
@@ -79,9 +76,8 @@ static void a_slow_point_has_an_effect_both_ways(void **state)
     assert_near(linkmap_expected(&map, 2, 1), USUAL_NS, NEAR_NS);
 }
 
-static void a_slow_direction_has_an_effect_of_its_own(void **state)
+TEST(a_slow_direction_has_an_effect_of_its_own)
 {
-    (void)state;
     slow_point(0, LINKMAP_IN, 2.0);
     make_map(true);
     check_others(0);
@@ -91,9 +87,8 @@ static void a_slow_direction_has_an_effect_of_its_own(void **state)
 
 /* Of round trips each way has half of what the point's links take longer: which it is isn't
    known, and both are the same links. */
-static void round_trips_are_explained_whole(void **state)
+TEST(round_trips_are_explained_whole)
 {
-    (void)state;
     slow_point(1, LINKMAP_OUT, 1.5);
     slow_point(1, LINKMAP_IN, 1.5);
     make_map(false);
@@ -102,9 +97,8 @@ static void round_trips_are_explained_whole(void **state)
     assert_near(linkmap_explained(&map, 0, 1), 1500.0, 2.0 * NEAR_NS);
 }
 
-static void a_slow_link_is_not_explained(void **state)
+TEST(a_slow_link_is_not_explained)
 {
-    (void)state;
     slow_pair(0, 3, 3.0);
     make_map(true);
     check_others(NONE);
@@ -115,9 +109,8 @@ static void a_slow_link_is_not_explained(void **state)
 
 static int is_odd(int point) { return point % 2; }
 
-static void two_groups_have_times_of_their_own(void **state)
+TEST(two_groups_have_times_of_their_own)
 {
-    (void)state;
     slow_between(is_odd, 1.5);
     make_map(true);
     assert_true(same);
@@ -137,9 +130,8 @@ static void two_groups_have_times_of_their_own(void **state)
 /* The first point's group is 0, whichever one it is. */
 static int is_even(int point) { return !is_odd(point); }
 
-static void two_kinds_of_points_are_groups(void **state)
+TEST(two_kinds_of_points_are_groups)
 {
-    (void)state;
     if (ranks < 6)
         return; /* Half of four are a single link. */
     /* The majority, or half, takes longer among itself: no minority that is slow with all. */
@@ -157,9 +149,8 @@ static void two_kinds_of_points_are_groups(void **state)
 }
 
 /* One direction between the groups is slow. */
-static void groups_may_differ_one_way(void **state)
+TEST(groups_may_differ_one_way)
 {
-    (void)state;
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++)
             if (is_even(from) && is_odd(to))
@@ -171,9 +162,8 @@ static void groups_may_differ_one_way(void **state)
     assert_near(map.expected_ns[1][0], 1000.0, NEAR_NS);
 }
 
-static void groups_differ_by_more_than_the_threshold(void **state)
+TEST(groups_differ_by_more_than_the_threshold)
 {
-    (void)state;
     slow_between(is_odd, 1.1);
     make_map(true);
     assert_true(same);
@@ -181,9 +171,8 @@ static void groups_differ_by_more_than_the_threshold(void **state)
 }
 
 /* Where a fifth of the links isn't as the groups say. */
-static void groups_explain_nearly_all_links(void **state)
+TEST(groups_explain_nearly_all_links)
 {
-    (void)state;
     int number = 0;
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++)
@@ -197,9 +186,8 @@ static void groups_explain_nearly_all_links(void **state)
 /* The last point alone, or with 12 or more the last two, are less than a quarter. */
 static int is_last(int point) { return point >= ranks - (ranks >= 12 ? 2 : 1); }
 
-static void a_group_is_a_quarter_or_more(void **state)
+TEST(a_group_is_a_quarter_or_more)
 {
-    (void)state;
     slow_between(is_last, 1.5);
     make_map(true);
     assert_true(same);
@@ -208,9 +196,8 @@ static void a_group_is_a_quarter_or_more(void **state)
 
 /* A third that is slow with all looks like two groups, and is none; with few points two are half,
    and who is slow isn't known. */
-static void a_slow_minority_is_no_group(void **state)
+TEST(a_slow_minority_is_no_group)
 {
-    (void)state;
     const int slow = ranks / 3;
     for (int i = 0; i < slow; i++) {
         slow_point(i, LINKMAP_OUT, 1.4);
@@ -228,9 +215,8 @@ static void a_slow_minority_is_no_group(void **state)
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* A link without a time, such as one of a round that a signal cut short, changes nothing else. */
-static void a_missing_time_is_left_out(void **state)
+TEST(a_missing_time_is_left_out)
 {
-    (void)state;
     slow_point(2, LINKMAP_OUT, 1.5);
     made_up.together_ns[0][1] = made_up.together_ns[2][3] = NAN;
     make_map(true);
@@ -239,9 +225,8 @@ static void a_missing_time_is_left_out(void **state)
     assert_near(linkmap_explained(&map, 0, 1), USUAL_NS, 2.0 * NEAR_NS);
 }
 
-static void a_point_without_times_has_no_effect(void **state)
+TEST(a_point_without_times_has_no_effect)
 {
-    (void)state;
     slow_point(1, LINKMAP_OUT, NAN);
     slow_point(1, LINKMAP_IN, NAN);
     make_map(true);
@@ -251,9 +236,8 @@ static void a_point_without_times_has_no_effect(void **state)
 }
 
 /* A clock of steps may tell no two links apart. */
-static void equal_times_are_even(void **state)
+TEST(equal_times_are_even)
 {
-    (void)state;
     for (int from = 0; from < MADE_UP_MAX; from++)
         for (int to = 0; to < MADE_UP_MAX; to++)
             made_up.together_ns[from][to] = USUAL_NS;
@@ -263,24 +247,5 @@ static void equal_times_are_even(void **state)
     assert_near(map.effect_sigma_ns[LINKMAP_OUT], 0.0, 0.0);
 }
 
-#define MAP_TEST(function) cmocka_unit_test_setup_teardown(function, make_links_alike, free_map)
-
-static const struct CMUnitTest tests[] = {
-    MAP_TEST(links_that_are_alike_have_no_effects),
-    MAP_TEST(a_slow_point_has_an_effect_both_ways),
-    MAP_TEST(a_slow_direction_has_an_effect_of_its_own),
-    MAP_TEST(round_trips_are_explained_whole),
-    MAP_TEST(a_slow_link_is_not_explained),
-    MAP_TEST(two_groups_have_times_of_their_own),
-    MAP_TEST(two_kinds_of_points_are_groups),
-    MAP_TEST(groups_may_differ_one_way),
-    MAP_TEST(groups_differ_by_more_than_the_threshold),
-    MAP_TEST(groups_explain_nearly_all_links),
-    MAP_TEST(a_group_is_a_quarter_or_more),
-    MAP_TEST(a_slow_minority_is_no_group),
-    MAP_TEST(a_missing_time_is_left_out),
-    MAP_TEST(a_point_without_times_has_no_effect),
-    MAP_TEST(equal_times_are_even),
-};
 const struct test_program test_program = {
-    .name = "linkmap_map", .tests = tests, .count = COUNT(tests), .mpi = true};
+    .mpi = true, .before_each = make_links_alike, .after_each = free_map};

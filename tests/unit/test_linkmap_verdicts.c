@@ -76,9 +76,8 @@ static void check_others(int point, int a, int b)
 
 /* ---- what is named --------------------------------------------------------------------------- */
 
-static void nothing_is_named_of_links_that_are_alike(void **state)
+TEST(nothing_is_named_of_links_that_are_alike)
 {
-    (void)state;
     for (int one_way = 0; one_way < 2; one_way++) {
         judge(one_way, usual_limits);
         check_others(NONE, NONE, NONE);
@@ -89,11 +88,15 @@ static void nothing_is_named_of_links_that_are_alike(void **state)
     }
 }
 
-static void a_slow_point_is_named(void **state)
+static void slow_both_ways(int point)
 {
-    (void)state;
-    slow_point(2, LINKMAP_OUT, 1.5);
-    slow_point(2, LINKMAP_IN, 1.5);
+    slow_point(point, LINKMAP_OUT, 1.5);
+    slow_point(point, LINKMAP_IN, 1.5);
+}
+
+TEST(a_slow_point_is_named)
+{
+    slow_both_ways(2);
     for (int one_way = 0; one_way < 2; one_way++) {
         judge(one_way, usual_limits);
         check_others(2, NONE, NONE);
@@ -102,9 +105,8 @@ static void a_slow_point_is_named(void **state)
     }
 }
 
-static void a_slow_direction_is_named(void **state)
+TEST(a_slow_direction_is_named)
 {
-    (void)state;
     slow_point(0, LINKMAP_OUT, 1.5);
     judge(true, usual_limits);
     check_others(0, NONE, NONE);
@@ -116,9 +118,8 @@ static void a_slow_direction_is_named(void **state)
     assert_int_equal(found.point[ranks - 1], LINKMAP_SLOW_IN);
 }
 
-static void a_slow_pair_is_named(void **state)
+TEST(a_slow_pair_is_named)
 {
-    (void)state;
     slow_pair(1, 3, 1.5);
     for (int one_way = 0; one_way < 2; one_way++) {
         judge(one_way, usual_limits);
@@ -128,9 +129,8 @@ static void a_slow_pair_is_named(void **state)
     }
 }
 
-static void a_slow_way_of_a_pair_is_named(void **state)
+TEST(a_slow_way_of_a_pair_is_named)
 {
-    (void)state;
     slow_way(1, 3, 1.5);
     judge(true, usual_limits);
     check_others(NONE, 1, 3);
@@ -143,11 +143,9 @@ static void a_slow_way_of_a_pair_is_named(void **state)
 }
 
 /* The links of a slow point are no pairs of their own, unless they are slower still. */
-static void a_pair_of_a_slow_point_is_named_beside_it(void **state)
+TEST(a_pair_of_a_slow_point_is_named_beside_it)
 {
-    (void)state;
-    slow_point(2, LINKMAP_OUT, 1.5);
-    slow_point(2, LINKMAP_IN, 1.5);
+    slow_both_ways(2);
     slow_pair(1, 2, 2.0);
     judge(true, usual_limits);
     if (ranks < 9)
@@ -157,13 +155,11 @@ static void a_pair_of_a_slow_point_is_named_beside_it(void **state)
     assert_int_equal(found.link[1][2], LINKMAP_SLOW);
 }
 
-static void a_minority_of_slow_points_is_named(void **state)
+TEST(a_minority_of_slow_points_is_named)
 {
-    (void)state;
     const int slow = (ranks - 1) / 3;
     for (int i = 0; i < slow; i++) {
-        slow_point(i, LINKMAP_OUT, 1.5);
-        slow_point(i, LINKMAP_IN, 1.5);
+        slow_both_ways(i);
     }
     judge(true, usual_limits);
     assert_true(found.same);
@@ -176,9 +172,8 @@ static void a_minority_of_slow_points_is_named(void **state)
 
 static int is_odd(int point) { return point % 2; }
 
-static void groups_are_no_fault(void **state)
+TEST(groups_are_no_fault)
 {
-    (void)state;
     slow_between(is_odd, 1.5);
     judge(true, usual_limits);
     check_others(NONE, NONE, NONE);
@@ -187,9 +182,8 @@ static void groups_are_no_fault(void **state)
 }
 
 /* A link between two groups is compared to others between them. */
-static void a_slow_pair_of_two_groups_is_named(void **state)
+TEST(a_slow_pair_of_two_groups_is_named)
 {
-    (void)state;
     if (ranks < 8)
         return; /* Among four a slow link is no tenth of those between the groups. */
     slow_between(is_odd, 1.5);
@@ -204,9 +198,8 @@ static void a_slow_pair_of_two_groups_is_named(void **state)
 /* ---- what is suspected and not named --------------------------------------------------------- */
 
 /* Slow in the tournament, where it shares something with others, and not alone. */
-static void what_is_quick_alone_is_even(void **state)
+TEST(what_is_quick_alone_is_even)
 {
-    (void)state;
     made_up.together_ns[1][3] *= 1.5;
     judge(true, usual_limits);
     check_others(NONE, NONE, NONE);
@@ -215,9 +208,8 @@ static void what_is_quick_alone_is_even(void **state)
     assert_near(found.link_pct[1][3], 0.0, 5.0);
 }
 
-static void a_point_that_is_quick_alone_is_even(void **state)
+TEST(a_point_that_is_quick_alone_is_even)
 {
-    (void)state;
     for (int other = 0; other < MADE_UP_MAX; other++)
         made_up.together_ns[1][other] *= 1.5;
     judge(true, usual_limits);
@@ -229,9 +221,8 @@ static void a_point_that_is_quick_alone_is_even(void **state)
 /* The link is slow in the median of its times alone, and quick once. */
 static double quick_at_last(int earlier) { return earlier == 5 ? 0.6 : 1.0; }
 
-static void what_is_quick_once_is_even(void **state)
+TEST(what_is_quick_once_is_even)
 {
-    (void)state;
     slow_way(1, 3, 1.5);
     made_up.factor_of_call = quick_at_last;
     judge(true, usual_limits);
@@ -240,9 +231,8 @@ static void what_is_quick_once_is_even(void **state)
 }
 
 /* Each of its times alone is longer than half of the threshold, and their median than no more. */
-static void what_is_little_slower_alone_is_even(void **state)
+TEST(what_is_little_slower_alone_is_even)
 {
-    (void)state;
     made_up.together_ns[1][3] *= 1.5;
     made_up.alone_ns[1][3] *= 1.15;
     judge(true, usual_limits);
@@ -251,9 +241,8 @@ static void what_is_little_slower_alone_is_even(void **state)
 }
 
 /* Alone, too, it takes no longer than its points' other links do. */
-static void what_its_points_explain_is_even(void **state)
+TEST(what_its_points_explain_is_even)
 {
-    (void)state;
     slow_point(2, LINKMAP_IN, 1.5);
     made_up.together_ns[0][2] *= 1.6;
     judge(true, usual_limits);
@@ -268,9 +257,8 @@ static void what_its_points_explain_is_even(void **state)
 }
 
 /* It takes longer than its threshold asks, and than chance makes it. */
-static void the_threshold_decides(void **state)
+TEST(the_threshold_decides)
 {
-    (void)state;
     struct linkmap_limits limits = usual_limits;
     slow_point(0, LINKMAP_OUT, 1.15);
     judge(true, limits);
@@ -309,9 +297,8 @@ static int suspected_by_chance(double alpha)
 }
 
 /* As alpha says; the links of few points don't tell how much they vary. */
-static void chance_is_suspected_as_seldom_as_alpha_says(void **state)
+TEST(chance_is_suspected_as_seldom_as_alpha_says)
 {
-    (void)state;
     const int usual = suspected_by_chance(0.01), lax = suspected_by_chance(0.5);
     if (rank == 0)
         print_message("of %d jobs of %d points alike, %d have suspects with 1 %%, %d with 50 %%\n",
@@ -325,9 +312,8 @@ static void chance_is_suspected_as_seldom_as_alpha_says(void **state)
 
 /* ---- what has no verdict --------------------------------------------------------------------- */
 
-static void without_time_suspects_have_no_verdict(void **state)
+TEST(without_time_suspects_have_no_verdict)
 {
-    (void)state;
     struct linkmap_limits limits = usual_limits;
     limits.seconds = 0.0;
     slow_point(0, LINKMAP_OUT, 1.5);
@@ -343,9 +329,8 @@ static void without_time_suspects_have_no_verdict(void **state)
 }
 
 /* Points come first. */
-static void what_there_is_time_for_has_a_verdict(void **state)
+TEST(what_there_is_time_for_has_a_verdict)
 {
-    (void)state;
     struct linkmap_limits limits = usual_limits;
     limits.seconds = 1e-9;
     slow_point(0, LINKMAP_OUT, 1.5);
@@ -357,9 +342,8 @@ static void what_there_is_time_for_has_a_verdict(void **state)
 }
 
 /* Where what nobody suspects has no times alone, there is nothing to compare to. */
-static void without_controls_there_is_no_verdict(void **state)
+TEST(without_controls_there_is_no_verdict)
 {
-    (void)state;
     slow_point(0, LINKMAP_OUT, 1.5);
     for (int a = 1; a < ranks; a++)
         for (int b = a + 1; b < ranks; b++)
@@ -398,32 +382,36 @@ static enum linkmap_fault of_ways(bool one_way, int out, int in, double *alone_p
     return linkmap_fault_of_point(&verdicts, 1, alone_pct);
 }
 
-static void both_ways_make_a_verdict(void **state)
+TEST(both_ways_make_a_verdict)
 {
-    (void)state;
-    double pct;
-    assert_int_equal(of_ways(true, NONE, NONE, &pct), LINKMAP_EVEN);
-    assert_true(isnan(pct));
-    assert_int_equal(of_ways(true, QUICK, NONE, &pct), LINKMAP_EVEN);
-    assert_near(pct, 30.0, 0.0);
-    assert_int_equal(of_ways(true, NOT_TIMED, NONE, &pct), LINKMAP_UNKNOWN);
-    assert_true(isnan(pct));
-    assert_int_equal(of_ways(true, QUICK, NOT_TIMED, &pct), LINKMAP_UNKNOWN);
-    assert_int_equal(of_ways(true, NAMED, NONE, &pct), LINKMAP_SLOW_OUT);
-    assert_int_equal(of_ways(true, NONE, NAMED, &pct), LINKMAP_SLOW_IN);
-    assert_int_equal(of_ways(true, NAMED, QUICK, &pct), LINKMAP_SLOW_OUT);
-    assert_near(pct, 60.0, 0.0);
-    assert_int_equal(of_ways(true, NAMED, NAMED, &pct), LINKMAP_SLOW);
-    assert_near(pct, 62.0, 0.0);
-    /* The way that wasn't timed again was slow in the tournament. */
-    assert_int_equal(of_ways(true, NAMED, NOT_TIMED, &pct), LINKMAP_SLOW);
-    assert_near(pct, 60.0, 0.0);
-    assert_int_equal(of_ways(false, NAMED, NONE, &pct), LINKMAP_SLOW);
+    static const struct {
+        bool one_way;
+        int out, in;
+        enum linkmap_fault fault;
+        double pct;
+    } cases[] = {
+        {true, NONE, NONE, LINKMAP_EVEN, NAN},
+        {true, QUICK, NONE, LINKMAP_EVEN, 30.0},
+        {true, NOT_TIMED, NONE, LINKMAP_UNKNOWN, NAN},
+        {true, QUICK, NOT_TIMED, LINKMAP_UNKNOWN, 30.0},
+        {true, NAMED, NONE, LINKMAP_SLOW_OUT, 60.0},
+        {true, NONE, NAMED, LINKMAP_SLOW_IN, 62.0},
+        {true, NAMED, QUICK, LINKMAP_SLOW_OUT, 60.0},
+        {true, NAMED, NAMED, LINKMAP_SLOW, 62.0},
+        /* The way that wasn't timed again was slow in the tournament. */
+        {true, NAMED, NOT_TIMED, LINKMAP_SLOW, 60.0},
+        {false, NAMED, NONE, LINKMAP_SLOW, 60.0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double pct;
+        assert_int_equal(of_ways(cases[i].one_way, cases[i].out, cases[i].in, &pct),
+                         cases[i].fault);
+        assert_near(pct, cases[i].pct, 0.0);
+    }
 }
 
-static void links_that_were_left_out_have_no_verdict(void **state)
+TEST(links_that_were_left_out_have_no_verdict)
 {
-    (void)state;
     double pct;
     struct linkmap_suspect suspects[] = {suspect(1, 2, LINKMAP_OUT, QUICK, 3.0),
                                          suspect(3, 2, LINKMAP_OUT, NAMED, 40.0),
@@ -440,9 +428,8 @@ static void links_that_were_left_out_have_no_verdict(void **state)
     assert_near(pct, 40.0, 0.0);
 }
 
-static void verdicts_have_names(void **state)
+TEST(verdicts_have_names)
 {
-    (void)state;
     assert_null(linkmap_fault_name(LINKMAP_UNKNOWN));
     assert_string_equal(linkmap_fault_name(LINKMAP_EVEN), "even");
     assert_string_equal(linkmap_fault_name(LINKMAP_SLOW), "slow");
@@ -461,9 +448,8 @@ static double ended_by_a_signal(int earlier)
     return 1.0;
 }
 
-static void a_signal_leaves_suspects_without_verdicts(void **state)
+TEST(a_signal_leaves_suspects_without_verdicts)
 {
-    (void)state;
     bc_signals_watch();
     slow_pair(1, 3, 1.5);
     made_up.factor_of_call = rank == 1 ? ended_by_a_signal : NULL;
@@ -476,32 +462,4 @@ static void a_signal_leaves_suspects_without_verdicts(void **state)
     assert_int_equal(made_up.alone_calls[1][3], rank == 1 ? 2 : 0);
 }
 
-#define VERDICTS_TEST(function) cmocka_unit_test_setup(function, make_links_alike)
-
-static const struct CMUnitTest tests[] = {
-    VERDICTS_TEST(nothing_is_named_of_links_that_are_alike),
-    VERDICTS_TEST(a_slow_point_is_named),
-    VERDICTS_TEST(a_slow_direction_is_named),
-    VERDICTS_TEST(a_slow_pair_is_named),
-    VERDICTS_TEST(a_slow_way_of_a_pair_is_named),
-    VERDICTS_TEST(a_pair_of_a_slow_point_is_named_beside_it),
-    VERDICTS_TEST(a_minority_of_slow_points_is_named),
-    VERDICTS_TEST(groups_are_no_fault),
-    VERDICTS_TEST(a_slow_pair_of_two_groups_is_named),
-    VERDICTS_TEST(what_is_quick_alone_is_even),
-    VERDICTS_TEST(a_point_that_is_quick_alone_is_even),
-    VERDICTS_TEST(what_is_quick_once_is_even),
-    VERDICTS_TEST(what_is_little_slower_alone_is_even),
-    VERDICTS_TEST(what_its_points_explain_is_even),
-    VERDICTS_TEST(the_threshold_decides),
-    VERDICTS_TEST(chance_is_suspected_as_seldom_as_alpha_says),
-    VERDICTS_TEST(without_time_suspects_have_no_verdict),
-    VERDICTS_TEST(what_there_is_time_for_has_a_verdict),
-    VERDICTS_TEST(without_controls_there_is_no_verdict),
-    VERDICTS_TEST(both_ways_make_a_verdict),
-    VERDICTS_TEST(links_that_were_left_out_have_no_verdict),
-    VERDICTS_TEST(verdicts_have_names),
-    VERDICTS_TEST(a_signal_leaves_suspects_without_verdicts),
-};
-const struct test_program test_program = {
-    .name = "linkmap_verdicts", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true, .before_each = make_links_alike};

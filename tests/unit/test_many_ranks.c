@@ -87,10 +87,9 @@ static double visit_pct(struct random *random, int ranks)
     return 100.0 * overlap_knee_of(slowest) / slowest[OVERLAP_EST_REFERENCE].ns;
 }
 
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
     struct random random = random_from(1);
-    (void)state;
     for (int i = 0; i < NUMBERS; i++) {
         double answers[VISITS];
         for (int visit = 0; visit < VISITS; visit++)
@@ -142,11 +141,10 @@ static void append_visit(struct random *random, int ranks, struct bc_samples *vi
     bc_samples_append(visits, slowest_ns, OVERLAP_GAIN_ESTIMATED, 0);
 }
 
-static void test_gain(void **state)
+TEST(test_gain)
 {
     const struct bc_samples no_blocks = {.count = 0};
     struct random random = random_from(2);
-    (void)state;
     for (int i = 0; i < NUMBERS; i++) {
         struct bc_samples visits = {.count = 0};
         for (int visit = 0; visit < VISITS; visit++)
@@ -161,13 +159,4 @@ static void test_gain(void **state)
         assert_near(found.exposed.value, TRUE_EXPOSED_NS, TARGET_SHARE * BLOCKING_NS);
         assert_near(found.gain.value, BLOCKING_NS - TRUE_EXPOSED_NS, TARGET_SHARE * BLOCKING_NS);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_gain),
-    };
-    return cmocka_run_group_tests_name("many_ranks", tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@ static void assert_left(int64_t bytes)
     assert_int_equal(bc_memory_of_groups(membership, mount), bytes);
 }
 
-static void no_limit(void **state)
+TEST(no_limit)
 {
-    (void)state;
     assert_left(INT64_MAX);
     put("cgroup", "0::/user.slice\n");
     assert_left(INT64_MAX);
@@ -27,9 +26,8 @@ static void no_limit(void **state)
 }
 
 /* The limit less the memory that is in use, without the pages of files. */
-static void version_2(void **state)
+TEST(version_2)
 {
-    (void)state;
     put("cgroup", "1:name=systemd:/x\n0::/job\n");
     put("fs/job/memory.max", "10000\n");
     put("fs/job/memory.current", "4000\n");
@@ -43,9 +41,8 @@ static void version_2(void **state)
 }
 
 /* A limit of any group above counts; containers show theirs as the topmost one. */
-static void groups_above(void **state)
+TEST(groups_above)
 {
-    (void)state;
     put("cgroup", "0::/job/step/task\n");
     put("fs/job/memory.max", "10000\n");
     put("fs/job/memory.current", "1000\n");
@@ -62,9 +59,8 @@ static void groups_above(void **state)
     assert_left(7000);
 }
 
-static void version_1(void **state)
+TEST(version_1)
 {
-    (void)state;
     put("cgroup", "5:cpu,cpuacct:/slurm\n4:hugetlb,memory:/slurm/job\n0::/\n");
     put("fs/memory/memory.limit_in_bytes", "9223372036854771712\n");
     put("fs/memory/memory.usage_in_bytes", "123456\n");
@@ -82,16 +78,11 @@ static void version_1(void **state)
     assert_left(INT64_MAX);
 }
 
-static void here(void **state)
+TEST(here)
 {
-    (void)state;
     const int64_t bytes = bc_memory_available();
     assert_true(bytes > (int64_t)1 << 20);
     assert_true(bytes < (int64_t)1 << 50);
 }
 
-static const struct CMUnitTest tests[] = {
-    FOLDER_TEST(no_limit),  FOLDER_TEST(version_2), FOLDER_TEST(groups_above),
-    FOLDER_TEST(version_1), FOLDER_TEST(here),
-};
-const struct test_program test_program = {.name = "memory", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = make_folder, .after_each = remove_folder};

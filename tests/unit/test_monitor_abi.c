@@ -8,9 +8,8 @@
 static const char mpich[] = "MPICH Version: 4.0.2", open_mpi[] = "Open MPI v4.1.4",
                   unnamed[] = "some library";
 
-static void libraries_are_told_apart(void **state)
+TEST(libraries_are_told_apart)
 {
-    (void)state;
     static const struct {
         const char *library;
         int standard_version;
@@ -30,9 +29,8 @@ static void libraries_are_told_apart(void **state)
     }
 }
 
-static void other_abis_are_refused(void **state)
+TEST(other_abis_are_refused)
 {
-    (void)state;
     enum { KINDS = 5 };
     static const struct abi kinds[KINDS] = {
         {ABI_MPICH, 0}, {ABI_OPEN_MPI, 0}, {ABI_OTHER, 0}, {ABI_STANDARD, 1}, {ABI_STANDARD, 2}};
@@ -47,9 +45,8 @@ static void other_abis_are_refused(void **state)
 }
 
 /* This program and the MPI library that it is linked with. */
-static void own_library_fits(void **state)
+TEST(own_library_fits)
 {
-    (void)state;
     const char *library;
     const struct abi program = abi_of_program(&library);
     assert_true(strlen(library) > 0);
@@ -58,20 +55,10 @@ static void own_library_fits(void **state)
     assert_int_equal(abi_of_build().family, program.family);
 }
 
-static void versions_are_named(void **state)
+TEST(versions_are_named)
 {
-    (void)state;
     char name[64];
     assert_string_equal(abi_name((struct abi){ABI_STANDARD, 1}, name, sizeof name),
                         "the MPI standard's ABI, version 1");
     assert_string_equal(abi_name((struct abi){ABI_OPEN_MPI, 0}, name, sizeof name), "Open MPI");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(libraries_are_told_apart),
-    cmocka_unit_test(other_abis_are_refused),
-    cmocka_unit_test(own_library_fits),
-    cmocka_unit_test(versions_are_named),
-};
-const struct test_program test_program = {
-    .name = "monitor's ABI", .tests = tests, .count = COUNT(tests)};

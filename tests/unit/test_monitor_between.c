@@ -36,7 +36,6 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
 
 static int set_up(void **state)
 {
-    (void)state;
     inside.ticks = 0;
     between_start();
     between_call_left(1000);
@@ -53,9 +52,8 @@ static struct operation some(enum operation_kind kind, int64_t size)
 /* ---- computation after calls ----------------------------------------------------------------- */
 
 /* A wait completes three of one size and one of another; 800 ticks later the next call begins. */
-static void in_equal_parts(void **state)
+TEST(in_equal_parts)
 {
-    (void)state;
     const struct operation small = some(OPERATION_Irecv, 8), large = some(OPERATION_Irecv, 1024);
     between_call_left(2000);
     between_settle(&small, 1, true);
@@ -73,9 +71,8 @@ static void in_equal_parts(void **state)
 }
 
 /* The next call itself is no computation. */
-static void calls_are_no_computation(void **state)
+TEST(calls_are_no_computation)
 {
-    (void)state;
     const struct operation receive = some(OPERATION_Irecv, 8);
     between_call_left(2000);
     between_settle(&receive, 1, true);
@@ -84,9 +81,8 @@ static void calls_are_no_computation(void **state)
     assert_int_equal(added[0].after_ticks, 30);
 }
 
-static void those_that_differ_in_anything_have_their_own(void **state)
+TEST(those_that_differ_in_anything_have_their_own)
 {
-    (void)state;
     struct operation operations[5];
     for (size_t i = 0; i < COUNT(operations); i++)
         operations[i] = some(OPERATION_Irecv, 8);
@@ -103,9 +99,8 @@ static void those_that_differ_in_anything_have_their_own(void **state)
 }
 
 /* Those without room count among all, and so get their part, which nobody has. */
-static void more_than_there_is_room_for(void **state)
+TEST(more_than_there_is_room_for)
 {
-    (void)state;
     for (int i = 0; i < SETTLED_MAX + 4; i++) {
         const struct operation operation = some(OPERATION_Irecv, INT64_C(1) << i);
         between_settle(&operation, 1, true);
@@ -129,9 +124,8 @@ static bool is_joinable(enum operation_kind kind, int communicator, uint64_t tic
     return operation.joinable;
 }
 
-static void collectives_that_follow_their_like_at_once(void **state)
+TEST(collectives_that_follow_their_like_at_once)
 {
-    (void)state;
     const uint64_t limit = (uint64_t)(JOINABLE_NS / TICK_NS);
     assert_false(is_joinable(OPERATION_Allreduce, 1, 0));
     assert_true(is_joinable(OPERATION_Allreduce, 1, limit - 1));
@@ -155,9 +149,8 @@ static bool ends_burst(const struct operation *operation, bool is_waited_for)
     return between_burst != before;
 }
 
-static void bursts(void **state)
+TEST(bursts)
 {
-    (void)state;
     struct operation receive = some(OPERATION_Irecv, 8);
     const struct operation sends = some(OPERATION_Isend, 8);
     const struct operation collective = some(OPERATION_Barrier, 0);
@@ -168,15 +161,4 @@ static void bursts(void **state)
     assert_false(ends_burst(&sends, false));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(in_equal_parts, set_up),
-        cmocka_unit_test_setup(calls_are_no_computation, set_up),
-        cmocka_unit_test_setup(those_that_differ_in_anything_have_their_own, set_up),
-        cmocka_unit_test_setup(more_than_there_is_room_for, set_up),
-        cmocka_unit_test_setup(collectives_that_follow_their_like_at_once, set_up),
-        cmocka_unit_test_setup(bursts, set_up),
-    };
-    return cmocka_run_group_tests_name("monitor_between", tests, NULL, NULL);
-}
+const struct test_program test_program = {.before_each = set_up};

@@ -3,18 +3,15 @@
  * all are one. The truth is the clock of the host, on which all ranks run. Run on 1, 2 and 4 ranks,
  * with an argument: `shifted` or `one`.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "monitor/common_clock.h"
 
-#include <mpi.h>
-#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { RANKS_MAX = 4 };
 
-static int rank, ranks;
 static bool is_shifted;
 
 /* ---- stand-ins for the clock of a rank ------------------------------------------------------- */
@@ -87,9 +84,8 @@ static void assert_right(const struct common_clock *clock, int64_t time_ns)
 
 static double last_but_one_ns, last_ns;
 
-static void one_comparison_tells_no_drift(void **state)
+TEST(one_comparison_tells_no_drift)
 {
-    (void)state;
     struct common_clock clock;
     const int64_t before_ns = agreed_ns();
     assert_int_equal(common_clock_find(MPI_COMM_WORLD, &clock), 1);
@@ -110,9 +106,8 @@ static void one_comparison_tells_no_drift(void **state)
     last_ns = (double)before_ns;
 }
 
-static void between_two_it_runs_evenly(void **state)
+TEST(between_two_it_runs_evenly)
 {
-    (void)state;
     struct common_clock clock;
     wait_for(50000000);
     const int64_t middle_ns = agreed_ns();
@@ -131,9 +126,8 @@ static void between_two_it_runs_evenly(void **state)
 }
 
 /* The first one stays, the latest one counts. */
-static void a_third_takes_the_place_of_the_second(void **state)
+TEST(a_third_takes_the_place_of_the_second)
 {
-    (void)state;
     struct common_clock clock, later;
     assert_int_equal(common_clock_find(MPI_COMM_WORLD, &clock), 2);
     wait_for(50000000);
@@ -144,9 +138,8 @@ static void a_third_takes_the_place_of_the_second(void **state)
 }
 
 /* The error is that of a comparison there, and between them a mean and what rates may change. */
-static void errors_grow_with_the_distance(void **state)
+TEST(errors_grow_with_the_distance)
 {
-    (void)state;
     struct common_clock clock = {.growth = 1e-8,
                                  .first_ns = 1000000000,
                                  .last_ns = 3000000000,
@@ -173,20 +166,10 @@ static void errors_grow_with_the_distance(void **state)
 #undef ERROR_AT
 }
 
-int main(int argc, char **argv)
+static void choose_clocks(void)
 {
+    is_shifted = strcmp(arguments[1], "shifted") == 0;
     origin_ns = true_ns();
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    is_shifted = argc > 1 && strcmp(argv[1], "shifted") == 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_comparison_tells_no_drift),
-        cmocka_unit_test(between_two_it_runs_evenly),
-        cmocka_unit_test(a_third_takes_the_place_of_the_second),
-        cmocka_unit_test(errors_grow_with_the_distance),
-    };
-    const int failed = cmocka_run_group_tests_name("monitor_common_clock", tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
 }
+
+const struct test_program test_program = {.mpi = true, .set_up = choose_clocks};

@@ -3,20 +3,17 @@
  * 3 ranks. `test_monitor_environment start` only starts and ends the monitor that the variable asks
  * for: for values that end the job, and for the job that `test_monitor_environment spawn` spawns.
  */
-#include "helpers.h"
+#include "ranks.h"
+#include "streams.h"
 
 #include "monitor/environment.h"
 
 #include <glob.h>
 #include <locale.h>
-#include <mpi.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int rank, ranks;
 
 /* ---- stand-ins for the monitor --------------------------------------------------------------- */
 
@@ -35,18 +32,13 @@ int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE
 
 int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle)
 {
-    (void)handle;
     ends += request->serial == 42;
     if (rank == 0 && started_file != stderr)
         fputs("the report\n", started_file);
     return end_code;
 }
 
-const char *MPIX_Monitor_error_string(int code)
-{
-    (void)code;
-    return "as the test wants";
-}
+const char *MPIX_Monitor_error_string(int code) { return "as the test wants"; }
 
 static int comparisons;
 
@@ -105,52 +97,39 @@ static void assert_flags(const char *flags)
         assert_int_equal(set[i], flags[i] == '1');
 }
 
-static void each_flag_is_a_word(void **state)
+TEST(each_flag_is_a_word)
 {
-    (void)state;
-    accept("other");
-    assert_flags("100000000");
-    accept("pttopt");
-    assert_flags("010000000");
+    static const struct {
+        const char *text, *flags;
+    } cases[] = {
+        {"other", "100000000"},
+        {"pttopt", "010000000"},
+        {"coll", "001000000"},
+        {"comm", "000100000"},
+        {"msgsize", "000010000"},
+        {"traffic", "000001000"},
+        {"calls", "000000100"},
+        {"sizes", "000000010"},
+        {"all", "111111111"},
+        {"coll,clock", "001000001"},
+        {"coll,pttopt,coll", "011000000"},
+        /* Without flags it is all. */
+        {"", "111111111"},
+        {"clock", "111111111"},
+        {"large=1", "111111111"},
+        {"output=coll", "111111111"},
+        {"per-rank", "111111111"},
+        {"timeout=1s,per-rank,large=2", "111111111"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        accept(cases[i].text);
+        assert_flags(cases[i].flags);
+        assert_int_equal(environment.handle.per_rank, strstr(cases[i].text, "per-rank") != NULL);
+    }
     accept("coll");
-    assert_flags("001000000");
-    accept("comm");
-    assert_flags("000100000");
-    accept("msgsize");
-    assert_flags("000010000");
-    accept("traffic");
-    assert_flags("000001000");
-    accept("calls");
-    assert_flags("000000100");
-    accept("sizes");
-    assert_flags("000000010");
-    accept("coll,clock");
-    assert_flags("001000001");
-    accept("all");
-    assert_flags("111111111");
-    accept("coll,pttopt,coll");
-    assert_flags("011000000");
-    assert_int_equal(environment.handle.per_rank, 0);
     assert_int_equal(environment.handle.large_bytes, MPIX_MONITOR_LARGE_BYTES);
     assert_near(environment.handle.timeout_us, 0.0, 0.0);
     assert_string_equal(environment.output, "");
-}
-
-static void without_flags_it_is_all(void **state)
-{
-    (void)state;
-    static const char *const texts[] = {"",        "clock",       "per-rank",
-                                        "large=1", "output=coll", "timeout=1s,per-rank,large=2"};
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        accept(texts[i]);
-        assert_flags("111111111");
-    }
-    assert_int_equal(environment.handle.per_rank, 1);
-}
-
-static void all_words_together(void **state)
-{
-    (void)state;
     accept("comm,large=64K,per-rank,timeout=1ms,traffic,output=/tmp/a file.tsv");
     assert_flags("000101000");
     assert_int_equal(environment.handle.per_rank, 1);
@@ -159,9 +138,8 @@ static void all_words_together(void **state)
     assert_string_equal(environment.output, "/tmp/a file.tsv");
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t bytes;
@@ -183,14 +161,12 @@ static void sizes(void **state)
         snprintf(text, sizeof text, "large=%s", wrong[i]);
         refuse(text, text);
     }
-    refuse("large", "'large'");
     refuse("large=1000000000000000000000000000000000000000000000000000000000000000000000000",
            "large=1000000");
 }
 
-static void times(void **state)
+TEST(times)
 {
-    (void)state;
     static const struct {
         const char *text;
         double us;
@@ -211,10 +187,9 @@ static void times(void **state)
     }
 }
 
-static void times_in_any_locale(void **state)
+TEST(times_in_any_locale)
 {
-    (void)state;
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "fr_FR.UTF-8") == NULL)
+    if (!choose_decimal_comma())
         skip();
     const bool good = environment_parse("timeout=1.5us", &environment, &error);
     const bool comma = environment_parse("timeout=1,5us", &environment, &error);
@@ -226,9 +201,8 @@ static void times_in_any_locale(void **state)
     assert_string_equal(number, "0,5");
 }
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     static const struct {
         const char *text, *file, *flags;
     } cases[] = {
@@ -248,35 +222,40 @@ static void files(void **state)
         assert_string_equal(environment.output, cases[i].file);
         assert_flags(cases[i].flags);
     }
-    refuse("output=", "'output='");
-    refuse("output=,coll", "'output='");
-    refuse("output", "'output'");
 }
 
-static void wrong_words(void **state)
+TEST(wrong_words)
 {
-    (void)state;
-    refuse("cool", "'cool'");
-    refuse("pttopt,cool,comm", "'cool'");
-    refuse("Coll", "'Coll'");
-    refuse(" coll", "' coll'");
-    refuse("coll comm", "'coll comm'");
-    refuse("coll=1", "'coll=1'");
-    refuse("collx", "'collx'");
-    refuse("col", "'col'");
-    refuse("per_rank", "'per_rank'");
-    refuse("profile", "'profile'");
-    refuse("0", "'0'");
-    refuse(",", "''");
-    refuse(",coll", "''");
-    refuse("coll,,comm", "''");
-    refuse("coll,", "last comma");
-    refuse("co\nll", "'co");
+    static const struct {
+        const char *text, *culprit;
+    } cases[] = {
+        {"cool", "'cool'"},
+        {"pttopt,cool,comm", "'cool'"},
+        {"Coll", "'Coll'"},
+        {" coll", "' coll'"},
+        {"coll comm", "'coll comm'"},
+        {"coll=1", "'coll=1'"},
+        {"collx", "'collx'"},
+        {"col", "'col'"},
+        {"per_rank", "'per_rank'"},
+        {"profile", "'profile'"},
+        {"0", "'0'"},
+        {",", "''"},
+        {",coll", "''"},
+        {"coll,,comm", "''"},
+        {"coll,", "last comma"},
+        {"co\nll", "'co"},
+        {"output=", "'output='"},
+        {"output=,coll", "'output='"},
+        {"output", "'output'"},
+        {"large", "'large'"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        refuse(cases[i].text, cases[i].culprit);
 }
 
-static void very_long_texts(void **state)
+TEST(very_long_texts)
 {
-    (void)state;
     enum { LENGTH = 1000000 };
     char *const text = malloc(LENGTH + 1);
     assert_non_null(text);
@@ -326,21 +305,17 @@ static void assert_runs(int count)
 }
 
 /* All ranks do what rank 0's variable says, whatever their own says. */
-static void ranks_follow_rank_0(void **state)
+TEST(ranks_follow_rank_0)
 {
-    (void)state;
     char name[64] = "", variable[128];
     snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
     snprintf(variable, sizeof variable, "coll,large=3,timeout=2us,per-rank,output=%s", name);
     end_code = MPIX_MONITOR_SUCCESS;
     whole_run(rank == 0 ? variable : "nonsense");
     char text[64] = "";
-    FILE *const file = fopen(name, "r");
-    if (file != NULL) {
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        fclose(file);
-        unlink(name);
-    }
+    if (rank == 0)
+        read_text(name, text, sizeof text);
+    unlink(name);
     assert_runs(1);
     assert_int_equal(started_with.profile, 1);
     assert_int_equal(started_with.coll, 1);
@@ -352,25 +327,18 @@ static void ranks_follow_rank_0(void **state)
     assert_string_equal(text, rank == 0 ? "the report\n" : "");
 }
 
-static void without_the_variable_nothing_starts(void **state)
+TEST(without_the_variable_nothing_starts)
 {
-    (void)state;
     unsetenv("MPIRT_MONITOR");
     whole_run(rank == 0 ? NULL : "all");
     assert_runs(0);
-}
-
-static void empty_is_not_set(void **state)
-{
-    (void)state;
-    whole_run("");
+    whole_run(""); /* which is as not set */
     assert_runs(0);
 }
 
 /* Where rank 0's variable asks for a clock, and for collectives, which it is for. */
-static void clocks_are_compared_where_asked_for(void **state)
+TEST(clocks_are_compared_where_asked_for)
 {
-    (void)state;
     static const struct {
         const char *variable;
         int comparisons;
@@ -384,9 +352,8 @@ static void clocks_are_compared_where_asked_for(void **state)
     }
 }
 
-static void stderr_without_a_file(void **state)
+TEST(stderr_without_a_file)
 {
-    (void)state;
     started_file = NULL;
     whole_run("all");
     environment_end(); /* does nothing: MPI_Finalize comes once */
@@ -396,23 +363,15 @@ static void stderr_without_a_file(void **state)
 }
 
 /* Rank 0 says on stderr that a report is lost; nothing else happens. */
-static void a_lost_report_is_said(void **state)
+TEST(a_lost_report_is_said)
 {
-    (void)state;
-    char name[64], text[256] = "";
-    snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
-    fflush(stderr);
-    const int saved = dup(STDERR_FILENO);
-    FILE *const diverted = fopen(name, "w+");
-    dup2(fileno(diverted), STDERR_FILENO);
+    char path[TEMPORARY_PATH_MAX], text[256];
+    make_temporary(path);
+    const int saved = divert(stderr, path);
     whole_run("output=/dev/full");
-    fflush(stderr);
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    rewind(diverted);
-    text[fread(text, 1, sizeof text - 1, diverted)] = '\0';
-    fclose(diverted);
-    unlink(name);
+    restore(stderr, saved);
+    read_text(path, text, sizeof text);
+    unlink(path);
     assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: as the test wants\n" : "");
 }
 
@@ -423,8 +382,8 @@ static bool spawned_jobs_have_their_own_report(char *program)
     const char *const name = getenv("MPIRT_MONITOR") + strlen("output=");
     environment_start(ENTRY_TICKS, EXIT_TICKS);
     MPI_Comm children;
-    char *arguments[] = {"start", NULL};
-    MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+    char *start[] = {"start", NULL};
+    MPI_Comm_spawn(program, start, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                    MPI_ERRCODES_IGNORE);
     MPI_Comm_disconnect(&children);
     environment_end();
@@ -434,12 +393,8 @@ static bool spawned_jobs_have_their_own_report(char *program)
     bool good = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 2 &&
                 strstr(found.gl_pathv[1], "/report.spawned-") != NULL;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char text[64] = "";
-        FILE *const file = fopen(found.gl_pathv[i], "r");
-        text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
-        good = good && strcmp(text, "the report\n") == 0;
-        if (file != NULL)
-            fclose(file);
+        char text[64];
+        good = good && strcmp(read_text(found.gl_pathv[i], text, sizeof text), "the report\n") == 0;
         unlink(found.gl_pathv[i]);
     }
     globfree(&found);
@@ -458,40 +413,16 @@ static bool start_only(void)
     return true;
 }
 
-int main(int argc, char **argv)
+/* With an argument does that alone. */
+static void do_as_told(void)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc > 1) {
-        const bool good = strcmp(argv[1], "spawn") == 0
-                              ? spawned_jobs_have_their_own_report(argv[0])
-                              : start_only();
-        MPI_Finalize();
-        return !good;
-    }
-    /* Only rank 0 reports on stdout; failures show on stderr from every rank. */
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_flag_is_a_word),
-        cmocka_unit_test(without_flags_it_is_all),
-        cmocka_unit_test(all_words_together),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(times),
-        cmocka_unit_test(times_in_any_locale),
-        cmocka_unit_test(files),
-        cmocka_unit_test(wrong_words),
-        cmocka_unit_test(very_long_texts),
-        cmocka_unit_test(ranks_follow_rank_0),
-        cmocka_unit_test(without_the_variable_nothing_starts),
-        cmocka_unit_test(empty_is_not_set),
-        cmocka_unit_test(clocks_are_compared_where_asked_for),
-        cmocka_unit_test(stderr_without_a_file),
-        cmocka_unit_test(a_lost_report_is_said),
-    };
-    int failures = cmocka_run_group_tests_name("monitor's environment", tests, NULL, NULL);
-    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (arguments[1] == NULL)
+        return;
+    const bool good = strcmp(arguments[1], "spawn") == 0
+                          ? spawned_jobs_have_their_own_report(arguments[0])
+                          : start_only();
     MPI_Finalize();
-    return failures != 0;
+    exit(!good);
 }
+
+const struct test_program test_program = {.mpi = true, .set_up = do_as_told};

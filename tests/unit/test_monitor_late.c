@@ -1,14 +1,11 @@
 /*
  * Late processes: which calls are kept, and what ranks say together. Run on 1 and 3 ranks.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "monitor/late.h"
 
-#include <mpi.h>
 #include <stdlib.h>
-
-static int rank, ranks;
 
 static struct late *make(void)
 {
@@ -19,9 +16,8 @@ static struct late *make(void)
 
 /* ---- keeping --------------------------------------------------------------------------------- */
 
-static void all_calls_are_kept_while_they_fit(void **state)
+TEST(all_calls_are_kept_while_they_fit)
 {
-    (void)state;
     struct late *const late = make();
     for (int i = 0; i < LATE_KEPT_MAX; i++)
         assert_true(late_add(late, 1, 2, (uint64_t)i));
@@ -36,9 +32,8 @@ static void all_calls_are_kept_while_they_fit(void **state)
 }
 
 /* However many there are, at least a quarter of what fits is kept, as much of each tenth. */
-static void calls_are_kept_evenly(void **state)
+TEST(calls_are_kept_evenly)
 {
-    (void)state;
     enum { CALLS = 1000000, PARTS = 10 };
     struct late *const late = make();
     const struct late_series *const series = &late->series[0];
@@ -59,9 +54,8 @@ static void calls_are_kept_evenly(void **state)
 }
 
 /* Entries are those of the calls that are kept, and other series have none. */
-static void rooted_calls_keep_their_entries(void **state)
+TEST(rooted_calls_keep_their_entries)
 {
-    (void)state;
     enum { CALLS = 100000 };
     struct late *const late = make();
     const struct late_series *const series = &late->series[0], *const other = &late->series[1];
@@ -83,9 +77,8 @@ static void rooted_calls_keep_their_entries(void **state)
     free(late);
 }
 
-static void each_function_and_communicator_is_a_series(void **state)
+TEST(each_function_and_communicator_is_a_series)
 {
-    (void)state;
     struct late *const late = make();
     for (int i = 0; i < LATE_SERIES_MAX; i++)
         assert_true(late_add(late, i / 2, i % 2, 1));
@@ -104,9 +97,8 @@ static uint64_t waited(int call, int who)
     return 50 * (uint64_t)((who - call % ranks + ranks) % ranks);
 }
 
-static void waiting_is_the_time_beyond_the_shortest(void **state)
+TEST(waiting_is_the_time_beyond_the_shortest)
 {
-    (void)state;
     enum { CALLS = 60 };
     struct late *const late = make();
     struct late_waiting waiting;
@@ -125,9 +117,8 @@ static void waiting_is_the_time_beyond_the_shortest(void **state)
 }
 
 /* Ranks outside of the communicator take part, and say nothing. */
-static void ranks_without_the_series(void **state)
+TEST(ranks_without_the_series)
 {
-    (void)state;
     struct late *const late = make();
     struct late_waiting waiting;
     for (int i = 0; i < 10; i++)
@@ -140,9 +131,8 @@ static void ranks_without_the_series(void **state)
     free(late);
 }
 
-static void nothing_is_said_of_other_calls(void **state)
+TEST(nothing_is_said_of_other_calls)
 {
-    (void)state;
     struct late *const late = make();
     struct late_waiting waiting;
     for (int i = 0; i < 10 + (rank == 1); i++)
@@ -155,9 +145,8 @@ static void nothing_is_said_of_other_calls(void **state)
 static uint64_t cost(int call) { return 100 + (uint64_t)call * 7919 % 101; }
 
 /* What is left out has a standard error: that of a part of all calls. */
-static void calls_that_were_not_kept_have_an_error(void **state)
+TEST(calls_that_were_not_kept_have_an_error)
 {
-    (void)state;
     enum { CALLS = 100000 };
     struct late *const late = make();
     struct late_waiting waiting;
@@ -172,9 +161,8 @@ static void calls_that_were_not_kept_have_an_error(void **state)
 
 /* Few calls that take very long are seldom among those that are kept; the time of all calls has
    them. One in 100 is half of all waiting. */
-static void the_time_of_all_calls_tells_of_long_ones(void **state)
+TEST(the_time_of_all_calls_tells_of_long_ones)
 {
-    (void)state;
     enum { CALLS = 100000, LONG = 100 * 50 };
     struct late *const late = make();
     struct late_waiting waiting;
@@ -191,9 +179,8 @@ static void the_time_of_all_calls_tells_of_long_ones(void **state)
 }
 
 /* The mean of what was kept is moved by what all calls took longer than these. */
-static void a_mean_goes_with_the_time_of_all_calls(void **state)
+TEST(a_mean_goes_with_the_time_of_all_calls)
 {
-    (void)state;
     enum { KEPT = 4 };
     static const double waits[KEPT] = {1.0, 2.0, 3.0, 6.0};
     struct late *const late = make();
@@ -222,9 +209,8 @@ static void a_mean_goes_with_the_time_of_all_calls(void **state)
 }
 
 /* What calls of the other role took means nothing, and how many these were is known. */
-static void a_rank_waits_in_one_role(void **state)
+TEST(a_rank_waits_in_one_role)
 {
-    (void)state;
     enum { KEPT = 8 };
     static const double waits[KEPT] = {1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 6.0, 0.0};
     struct late *const late = make();
@@ -246,34 +232,11 @@ static void a_rank_waits_in_one_role(void **state)
     free(late);
 }
 
-static void keys_come_in_order(void **state)
+TEST(keys_come_in_order)
 {
-    (void)state;
     assert_int_equal(late_next_key(10 + rank, MPI_COMM_WORLD), 10);
     assert_int_equal(late_next_key(rank == 0 ? INT64_MAX : 7, MPI_COMM_WORLD),
                      ranks > 1 ? 7 : INT64_MAX);
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_calls_are_kept_while_they_fit),
-        cmocka_unit_test(calls_are_kept_evenly),
-        cmocka_unit_test(rooted_calls_keep_their_entries),
-        cmocka_unit_test(each_function_and_communicator_is_a_series),
-        cmocka_unit_test(waiting_is_the_time_beyond_the_shortest),
-        cmocka_unit_test(ranks_without_the_series),
-        cmocka_unit_test(nothing_is_said_of_other_calls),
-        cmocka_unit_test(calls_that_were_not_kept_have_an_error),
-        cmocka_unit_test(the_time_of_all_calls_tells_of_long_ones),
-        cmocka_unit_test(a_mean_goes_with_the_time_of_all_calls),
-        cmocka_unit_test(a_rank_waits_in_one_role),
-        cmocka_unit_test(keys_come_in_order),
-    };
-    const int failed = cmocka_run_group_tests_name("monitor_late", tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+const struct test_program test_program = {.mpi = true};

@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-static void variables_can_be_read(void **state)
+TEST(variables_can_be_read)
 {
-    (void)state;
     static struct services before, now;
     services_read(&before);
     char text[1000] = "";
@@ -30,10 +29,4 @@ static void variables_can_be_read(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(variables_can_be_read)};
-const struct test_program test_program = {
-    .name = "monitor's services, of the library",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-};
+const struct test_program test_program = {.mpi = true};

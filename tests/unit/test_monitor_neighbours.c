@@ -7,23 +7,17 @@
 
 static struct neighbour_table table;
 
-static int set_up(void **state)
-{
-    (void)state;
-    return !neighbour_table_make(&table);
-}
+static int set_up(void **state) { return !neighbour_table_make(&table); }
 
 static int tear_down(void **state)
 {
-    (void)state;
     neighbour_table_free(&table);
     neighbour_table_free(&table); /* does no harm */
     return 0;
 }
 
-static void a_burst_ends(void **state)
+TEST(a_burst_ends)
 {
-    (void)state;
     assert_int_equal(neighbour_add(&table, 1, 2, 3, 10), NEIGHBOUR_NEW);
     assert_int_equal(neighbour_add(&table, 1, 2, 3, 10), NEIGHBOUR_AGAIN);
     assert_int_equal(neighbour_add(&table, 1, 2, 3, 11), NEIGHBOUR_KNOWN);
@@ -33,9 +27,8 @@ static void a_burst_ends(void **state)
     assert_int_equal(neighbour_add(&table, 1, 2, 3, 11), NEIGHBOUR_AGAIN);
 }
 
-static void who_and_how_tells_them_apart(void **state)
+TEST(who_and_how_tells_them_apart)
 {
-    (void)state;
     static const int keys[][3] = {{1, 2, 3}, {0, 2, 3}, {1, 0, 3}, {1, 2, 0},
                                   {2, 1, 3}, {3, 2, 1}, {0, 0, 0}, {511, 254, 0x7fffffff}};
     for (size_t i = 0; i < COUNT(keys); i++)
@@ -47,9 +40,8 @@ static void who_and_how_tells_them_apart(void **state)
     assert_int_equal(table.used, COUNT(keys));
 }
 
-static void a_table_that_is_full(void **state)
+TEST(a_table_that_is_full)
 {
-    (void)state;
     for (int i = 0; i < NEIGHBOURS_MAX; i++)
         assert_int_equal(neighbour_add(&table, 1, 2, i, 1), NEIGHBOUR_NEW);
     assert_int_equal(neighbour_add(&table, 1, 2, NEIGHBOURS_MAX, 1), NEIGHBOUR_NO_ROOM);
@@ -57,12 +49,4 @@ static void a_table_that_is_full(void **state)
     assert_int_equal(neighbour_add(&table, 1, 2, 0, 2), NEIGHBOUR_KNOWN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_burst_ends, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_and_how_tells_them_apart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_table_that_is_full, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("monitor_neighbours", tests, NULL, NULL);
-}
+const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

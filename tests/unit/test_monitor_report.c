@@ -3,6 +3,7 @@
  * the report and checks it.
  */
 #include "ranks.h"
+#include "streams.h"
 
 #include "monitor/gather.h"
 #include "monitor/report.h"
@@ -27,26 +28,18 @@ const char *ticks_clock(void) { return "a test's"; }
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
 
-void rows_find_late(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
-{
-    (void)rows, (void)of, (void)comm;
-}
+void rows_find_late(struct rows *rows, const struct snapshot *of, MPI_Comm comm) {}
 
 static int rooted; /* how often rooted collectives were compared */
 
 void rows_find_late_rooted(struct rows *rows, const struct snapshot *of, MPI_Comm comm)
 {
-    (void)of, (void)comm;
     rooted++;
     rows->clock_comparisons = 2;
     rows->clock_error_ns = 123.4;
 }
 
-bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
-{
-    (void)rows, (void)totals, (void)comm;
-    return !lacks_memory;
-}
+bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm) { return !lacks_memory; }
 
 bool rows_append(struct rows *rows, const struct rows *more)
 {
@@ -108,7 +101,6 @@ static int fetched;
 
 bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
 {
-    (void)comm;
     fetched++;
     if (rank == 0)
         make_rows(rows, from);
@@ -124,12 +116,11 @@ void rows_free(struct rows *rows)
 /* ---- reports --------------------------------------------------------------------------------- */
 
 static struct snapshot snapshot;
-static char path[64];
+static char path[TEMPORARY_PATH_MAX];
 static char text[65536];
 
 static int set_up(void **state)
 {
-    (void)state;
     lacks_memory = false;
     fetched = rooted = 0;
     snapshot = (struct snapshot){
@@ -137,15 +128,13 @@ static int set_up(void **state)
         .asked = {.profile = 1, .pttopt = 1, .msgsize = 1, .large_bytes = 65536},
         .file = stderr,
     };
-    strcpy(path, "/tmp/commcost_test_report.XXXXXX");
-    const int file = mkstemp(path);
-    snapshot.file = fdopen(file, "w");
+    make_temporary(path);
+    snapshot.file = fopen(path, "w");
     return snapshot.file == NULL;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     unlink(path);
     return 0;
 }
@@ -157,10 +146,7 @@ static int write_report(struct rows *rows)
     fputs("before\n", snapshot.file);
     const int code = report_write(&snapshot, rows);
     const bool open = fclose(snapshot.file) == 0;
-    FILE *const file = fopen(path, "r");
-    text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
-    if (file != NULL)
-        fclose(file);
+    read_text(path, text, sizeof text);
     return open ? code : -1;
 }
 
@@ -198,9 +184,8 @@ static bool ends_with(const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static void report_is_as_the_contract_says(void **state)
+TEST(report_is_as_the_contract_says)
 {
-    (void)state;
     struct rows rows;
     const int code = write_report(&rows);
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
@@ -211,14 +196,12 @@ static void report_is_as_the_contract_says(void **state)
     }
     assert_true(strncmp(text, "before\n# benchmark: mpirtmon\n", 28) == 0);
     assert_true(ends_with("\n" HEADER ROW("NA") END("1 row")));
-    assert_true(has_line("# monitored: pttopt,msgsize"));
-    assert_true(has_line("# snapshot: 7"));
-    assert_true(has_line("# snapshot_s: 2.500000000"));
-    assert_true(has_line("# clock: a test's"));
-    assert_true(has_line("# clock_cost_ns: 20.5"));
-    assert_true(has_line("# large_bytes: 65536"));
-    assert_true(has_line("# timeout_us: none"));
-    assert_true(has_line("# per_rank: no"));
+    const char *const *const lines =
+        WORDS("# monitored: pttopt,msgsize", "# snapshot: 7", "# snapshot_s: 2.500000000",
+              "# clock: a test's", "# clock_cost_ns: 20.5", "# large_bytes: 65536",
+              "# timeout_us: none", "# per_rank: no");
+    for (size_t i = 0; lines[i] != NULL; i++)
+        assert_true(has_line(lines[i]));
     assert_non_null(strstr(text, "\n# mpi_library: "));
     assert_non_null(strstr(text, "test_monitor_report first second word\n"));
     char line[64];
@@ -228,9 +211,8 @@ static void report_is_as_the_contract_says(void **state)
     assert_null(strstr(text, "could not be"));
 }
 
-static void remarks_say_what_is_missing(void **state)
+TEST(remarks_say_what_is_missing)
 {
-    (void)state;
     snapshot.asked = (MPIX_Monitor){
         .profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
     snapshot.services.warning = "nothing to see";
@@ -249,30 +231,25 @@ static void remarks_say_what_is_missing(void **state)
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
     if (rank != 0)
         return;
-    FILE *const file = fopen(path, "r");
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    assert_true(has_line("# monitored: coll,comm,traffic,other"));
-    assert_true(has_line("# timeout_us: 1.500"));
-    assert_true(has_line("# warning: nothing to see"));
-    assert_non_null(strstr(text, "# warning: the end of 11 operations"));
-    assert_non_null(strstr(text, "# warning: whether 12 one-sided"));
-    assert_non_null(strstr(text, "# warning: 13 operations are on communicators"));
-    assert_non_null(strstr(text, "'other communicators'"));
-    assert_non_null(strstr(text, "# warning: 14 operations are in no row of their size"));
-    assert_non_null(
-        strstr(text, "# warning: what ranks waited in 15 collective calls is not known"));
-    assert_non_null(strstr(text, "# warning: what ranks waited in 16 calls of rooted collectives"));
-    assert_non_null(strstr(text, "# warning: the clocks of ranks were compared at the end only"));
-    assert_non_null(strstr(text, "# note: other services count for the whole process"));
-    assert_non_null(
-        strstr(text, "# note: the point-to-point messages inside collectives can't be seen"));
+    read_text(path, text, sizeof text);
+    const char *const *const parts =
+        WORDS("\n# monitored: coll,comm,traffic,other\n", "\n# timeout_us: 1.500\n",
+              "\n# warning: nothing to see\n", "# warning: the end of 11 operations",
+              "# warning: whether 12 one-sided", "# warning: 13 operations are on communicators",
+              "'other communicators'", "# warning: 14 operations are in no row of their size",
+              "# warning: what ranks waited in 15 collective calls is not known",
+              "# warning: what ranks waited in 16 calls of rooted collectives",
+              "# warning: the clocks of ranks were compared at the end only",
+              "# note: other services count for the whole process",
+              "# note: the point-to-point messages inside collectives can't be seen");
+    for (size_t i = 0; parts[i] != NULL; i++)
+        if (strstr(text, parts[i]) == NULL)
+            fail_msg("the report lacks '%s'", parts[i]);
 }
 
 /* Rank 0's handle decides, and coll has to be on. */
-static void clocks_are_compared_where_asked_for(void **state)
+TEST(clocks_are_compared_where_asked_for)
 {
-    (void)state;
     static const struct {
         MPIX_Monitor asked;
         bool compares, warns;
@@ -303,9 +280,8 @@ static void clocks_are_compared_where_asked_for(void **state)
 }
 
 /* Without a report there is nothing to compare. */
-static void a_clock_without_a_report_is_warned_of(void **state)
+TEST(a_clock_without_a_report_is_warned_of)
 {
-    (void)state;
     const struct rows rows = {0};
     struct warnings warnings;
     fclose(snapshot.file);
@@ -327,9 +303,8 @@ static bool has_one_warning(const char *warning)
     return strncmp(found, warning, strlen(warning)) == 0 && strstr(found + 1, kind) == NULL;
 }
 
-static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
+TEST(a_handle_that_asks_for_nothing_is_warned_of)
 {
-    (void)state;
     static const char off[] = "# warning: nothing is monitored: the handle's profile is 0";
     static const char alone[] =
         "# warning: nothing is monitored: profile is the handle's only flag";
@@ -359,9 +334,8 @@ static void a_handle_that_asks_for_nothing_is_warned_of(void **state)
 }
 
 /* Rank 0's handle decides. */
-static void rows_of_each_rank_follow(void **state)
+TEST(rows_of_each_rank_follow)
 {
-    (void)state;
     snapshot.asked.per_rank = rank == 0;
     struct rows rows;
     const int code = write_report(&rows);
@@ -379,18 +353,8 @@ static void rows_of_each_rank_follow(void **state)
     assert_int_equal(last, ranks == 1 ? MPIX_MONITOR_NA : ranks - 1);
 }
 
-static bool choose_decimal_comma(void)
+TEST(locale_stays_and_points_are_points)
 {
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-    for (size_t i = 0; i < COUNT(names); i++)
-        if (setlocale(LC_ALL, names[i]) != NULL)
-            return true;
-    return false;
-}
-
-static void locale_stays_and_points_are_points(void **state)
-{
-    (void)state;
     const bool comma = choose_decimal_comma();
     struct rows rows;
     const int code = write_report(&rows);
@@ -408,9 +372,8 @@ static void locale_stays_and_points_are_points(void **state)
     assert_true(ends_with(HEADER ROW("NA") END("1 row")));
 }
 
-static void lost_reports_are_noticed_by_all(void **state)
+TEST(lost_reports_are_noticed_by_all)
 {
-    (void)state;
     fclose(snapshot.file);
     snapshot.file = rank == 0 ? fopen("/dev/full", "w") : stderr;
     struct rows rows;
@@ -422,9 +385,8 @@ static void lost_reports_are_noticed_by_all(void **state)
     assert_int_equal(code, MPIX_MONITOR_ERR_OUTPUT);
 }
 
-static void without_memory_nothing_is_written(void **state)
+TEST(without_memory_nothing_is_written)
 {
-    (void)state;
     lacks_memory = rank == 0;
     struct rows rows;
     const int code = write_report(&rows);
@@ -433,18 +395,5 @@ static void without_memory_nothing_is_written(void **state)
     assert_string_equal(text, "before\n");
 }
 
-#define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-    REPORT_TEST(report_is_as_the_contract_says),
-    REPORT_TEST(remarks_say_what_is_missing),
-    REPORT_TEST(a_handle_that_asks_for_nothing_is_warned_of),
-    REPORT_TEST(rows_of_each_rank_follow),
-    REPORT_TEST(locale_stays_and_points_are_points),
-    REPORT_TEST(clocks_are_compared_where_asked_for),
-    REPORT_TEST(a_clock_without_a_report_is_warned_of),
-    REPORT_TEST(lost_reports_are_noticed_by_all),
-    REPORT_TEST(without_memory_nothing_is_written),
-};
 const struct test_program test_program = {
-    .name = "monitor's report", .tests = tests, .count = COUNT(tests), .mpi = true};
+    .mpi = true, .before_each = set_up, .after_each = tear_down};

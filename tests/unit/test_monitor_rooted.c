@@ -2,14 +2,11 @@
  * Waiting in rooted collectives, by entries that the test sets on clocks that it shifts. Run on 1
  * and 3 ranks.
  */
-#include "helpers.h"
+#include "ranks.h"
 
 #include "monitor/rooted.h"
 
-#include <mpi.h>
 #include <stdlib.h>
-
-static int rank, ranks;
 
 /* ---- stand-ins for the clock ----------------------------------------------------------------- */
 
@@ -24,11 +21,7 @@ double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
     return TICK_NS * ((double)ticks - (double)(SHIFT_TICKS * (1 + rank)));
 }
 
-double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
-{
-    (void)clock, (void)ticks;
-    return error_ns;
-}
+double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks) { return error_ns; }
 
 double common_clock_length_ns(uint64_t ticks) { return TICK_NS * (double)ticks; }
 
@@ -39,7 +32,6 @@ static struct rooted_waiting waiting;
 
 static int set_up(void **state)
 {
-    (void)state;
     error_ns = 0.0;
     late = calloc(1, sizeof *late);
     return late == NULL;
@@ -47,7 +39,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     free(late);
     return 0;
 }
@@ -81,9 +72,8 @@ static void add_calls(int64_t took_ns)
 
 /* ---- what ranks wait ------------------------------------------------------------------------- */
 
-static void others_wait_for_the_root(void **state)
+TEST(others_wait_for_the_root)
 {
-    (void)state;
     double sum_ns = 0.0;
     int last = 0;
     add_calls(LONG_NS);
@@ -102,9 +92,8 @@ static void others_wait_for_the_root(void **state)
     assert_int_equal(waiting.ranks, ranks);
 }
 
-static void the_root_waits_for_the_last(void **state)
+TEST(the_root_waits_for_the_last)
 {
-    (void)state;
     double sum_ns = 0.0;
     int last = 0;
     add_calls(LONG_NS);
@@ -122,9 +111,8 @@ static void the_root_waits_for_the_last(void **state)
 }
 
 /* Who leaves before the others have come has waited until then only. */
-static void nobody_waits_longer_than_in_the_call(void **state)
+TEST(nobody_waits_longer_than_in_the_call)
 {
-    (void)state;
     for (int root_waits = 0; root_waits < 2; root_waits++) {
         double sum_ns = 0.0;
         late->count = 0;
@@ -143,9 +131,8 @@ static void nobody_waits_longer_than_in_the_call(void **state)
 }
 
 /* Two clocks may be off. That can't make a waiting longer than the call or shorter than nothing. */
-static void the_interval_has_what_the_clock_may_be_off(void **state)
+TEST(the_interval_has_what_the_clock_may_be_off)
 {
-    (void)state;
     static const struct {
         int64_t late_ns;
         double mean_ns, lo_ns, hi_ns;
@@ -169,9 +156,8 @@ static void the_interval_has_what_the_clock_may_be_off(void **state)
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
 /* Ranks outside of the communicator take part, and say nothing. */
-static void ranks_without_the_series(void **state)
+TEST(ranks_without_the_series)
 {
-    (void)state;
     if (rank < 2)
         add(rank == 0 ? 700 : 400, LONG_NS, rank == 0);
     assert_true(compare(false));
@@ -180,27 +166,24 @@ static void ranks_without_the_series(void **state)
     assert_int_equal(waiting.ranks, ranks < 2 ? ranks : 2);
 }
 
-static void nothing_is_said_of_other_calls(void **state)
+TEST(nothing_is_said_of_other_calls)
 {
-    (void)state;
     for (int i = 0; i < 10 + (rank == 1); i++)
         add(1000 * i, LONG_NS, rank == 0);
     assert_int_equal(compare(false), ranks < 2);
 }
 
 /* The root is a process that is none of the ranks. */
-static void nothing_is_said_without_a_root(void **state)
+TEST(nothing_is_said_without_a_root)
 {
-    (void)state;
     for (int i = 0; i < 10; i++)
         add(1000 * i, LONG_NS, rank == 0 && i != 3);
     assert_false(compare(false));
     assert_false(compare(true));
 }
 
-static void calls_that_were_not_kept_have_an_error(void **state)
+TEST(calls_that_were_not_kept_have_an_error)
 {
-    (void)state;
     enum { MANY = 100000 };
     for (int i = 0; i < MANY; i++)
         add(1000 * i + (rank == 0 && i % 2 == 0 ? 200 : 0), LONG_NS, rank == 0);
@@ -210,23 +193,5 @@ static void calls_that_were_not_kept_have_an_error(void **state)
     assert_int_equal(waiting.calls, MANY);
 }
 
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-#define ROOTED_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        ROOTED_TEST(others_wait_for_the_root),
-        ROOTED_TEST(the_root_waits_for_the_last),
-        ROOTED_TEST(nobody_waits_longer_than_in_the_call),
-        ROOTED_TEST(the_interval_has_what_the_clock_may_be_off),
-        ROOTED_TEST(ranks_without_the_series),
-        ROOTED_TEST(nothing_is_said_of_other_calls),
-        ROOTED_TEST(nothing_is_said_without_a_root),
-        ROOTED_TEST(calls_that_were_not_kept_have_an_error),
-    };
-    const int failed = cmocka_run_group_tests_name("monitor_rooted", tests, NULL, NULL);
-    MPI_Finalize();
-    return failed;
-}
+const struct test_program test_program = {
+    .mpi = true, .before_each = set_up, .after_each = tear_down};

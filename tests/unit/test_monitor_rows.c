@@ -44,7 +44,6 @@ static struct snapshot snapshot;
 
 static int set_up(void **state)
 {
-    (void)state;
     memset(communicators, 0, sizeof communicators);
     memset(counts, 0, sizeof counts);
     services_now = (struct services){0};
@@ -86,52 +85,74 @@ static const MPIX_Monitor_row *find(const struct rows *rows, const char *kind, c
     return NULL;
 }
 
-/* The row's counts and times; NA and NAN where the expected ones are. */
-#define assert_counts(row, calls_, completed_, timeouts_, bytes_)                                  \
-    do {                                                                                           \
-        assert_non_null(row);                                                                      \
-        assert_int_equal((row)->calls, calls_);                                                    \
-        assert_int_equal((row)->completed, completed_);                                            \
-        assert_int_equal((row)->timeouts, timeouts_);                                              \
-        assert_int_equal((row)->bytes, bytes_);                                                    \
-    } while (0)
-
-#define assert_same_real(actual, expected)                                                         \
-    check_same_real((actual), (expected), #actual, __FILE__, __LINE__)
-
-static void check_same_real(double actual, double expected, const char *what, const char *file,
-                            int line)
-{
-    if (isnan(actual) && isnan(expected))
-        return;
-    check_near(actual, isnan(expected) ? -1.0 : expected, fabs(expected) * 1e-12, what, file, line);
-}
-
-#define assert_times(row, total_s_, mean_us_, max_us_, max_rank_, slowest_s_, slowest_rank_)       \
-    do {                                                                                           \
-        assert_same_real((row)->total_s, total_s_);                                                \
-        assert_same_real((row)->mean_us, mean_us_);                                                \
-        assert_same_real((row)->max_us, max_us_);                                                  \
-        assert_int_equal((row)->max_rank, max_rank_);                                              \
-        assert_same_real((row)->slowest_s, slowest_s_);                                            \
-        assert_int_equal((row)->slowest_rank, slowest_rank_);                                      \
-    } while (0)
-
-#define assert_workload(row, small_, large_, small_bytes_, large_bytes_, small_per_s_,             \
-                        large_per_s_)                                                              \
-    do {                                                                                           \
-        assert_non_null(row);                                                                      \
-        assert_int_equal((row)->small, small_);                                                    \
-        assert_int_equal((row)->large, large_);                                                    \
-        assert_int_equal((row)->small_bytes, small_bytes_);                                        \
-        assert_int_equal((row)->large_bytes, large_bytes_);                                        \
-        assert_same_real((row)->small_per_s, small_per_s_);                                        \
-        assert_same_real((row)->large_per_s, large_per_s_);                                        \
-    } while (0)
-
-#define assert_no_workload(row) assert_workload(row, NA, NA, NA, NA, NAN, NAN)
+#define WORLD "MPI_COMM_WORLD"
 
 enum { NA = MPIX_MONITOR_NA };
+
+/* What a row must say. */
+struct expected {
+    const char *kind, *comm, *operation;
+    struct {
+        int64_t calls, completed, timeouts, bytes;
+    } counts;
+    struct {
+        double total_s, mean_us, max_us;
+        int max_rank;
+        double slowest_s;
+        int slowest_rank;
+    } times;
+};
+#define NO_TIMES                                                                                   \
+    {                                                                                              \
+        NAN, NAN, NAN, NA, NAN, NA                                                                 \
+    }
+
+static void assert_real(double actual, double expected)
+{
+    assert_near(actual, expected, fabs(expected) * 1e-12);
+}
+
+static void check_row(const MPIX_Monitor_row *row, const struct expected *expected)
+{
+    if (row == NULL)
+        fail_msg("no row %s %s %s", expected->kind, expected->comm, expected->operation);
+    print_message("%s %s %s\n", row->kind, row->comm, row->operation);
+    assert_int_equal(row->calls, expected->counts.calls);
+    assert_int_equal(row->completed, expected->counts.completed);
+    assert_int_equal(row->timeouts, expected->counts.timeouts);
+    assert_int_equal(row->bytes, expected->counts.bytes);
+    assert_real(row->total_s, expected->times.total_s);
+    assert_real(row->mean_us, expected->times.mean_us);
+    assert_real(row->max_us, expected->times.max_us);
+    assert_int_equal(row->max_rank, expected->times.max_rank);
+    assert_real(row->slowest_s, expected->times.slowest_s);
+    assert_int_equal(row->slowest_rank, expected->times.slowest_rank);
+    if (strcmp(row->kind, "workload") != 0) {
+        assert_true(row->small == NA && row->large == NA && row->small_bytes == NA &&
+                    row->large_bytes == NA);
+        assert_true(isnan(row->small_per_s) && isnan(row->large_per_s));
+    }
+}
+
+static void check_rows(const struct rows *rows, const struct expected *expected, size_t count)
+{
+    for (const struct expected *e = expected; e < expected + count; e++)
+        check_row(find(rows, e->kind, e->comm, e->operation), e);
+}
+
+/* Messages, small and large: their number, bytes, and frequencies. */
+static void check_workload(const MPIX_Monitor_row *row, int64_t small, int64_t large,
+                           int64_t small_bytes, int64_t large_bytes, double small_per_s,
+                           double large_per_s)
+{
+    assert_non_null(row);
+    assert_int_equal(row->small, small);
+    assert_int_equal(row->large, large);
+    assert_int_equal(row->small_bytes, small_bytes);
+    assert_int_equal(row->large_bytes, large_bytes);
+    assert_real(row->small_per_s, small_per_s);
+    assert_real(row->large_per_s, large_per_s);
+}
 
 /* ---- one process ----------------------------------------------------------------------------- */
 
@@ -153,9 +174,8 @@ static void fill_world(void)
     counts[1].messages[LARGE] = (struct messages){1, 4000};
 }
 
-static void rows_hold_what_was_counted(void **state)
+TEST(rows_hold_what_was_counted)
 {
-    (void)state;
     fill_world();
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
@@ -167,54 +187,36 @@ static void rows_hold_what_was_counted(void **state)
         assert_string_equal(rows.rows[i].row.members, "0-9");
     }
 
-    const MPIX_Monitor_row *row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
-    assert_counts(row, 5, 4, 2, 4096);
-    assert_times(row, 4e-6, 1.0, 2.5, rank, 4e-6, rank);
-    assert_no_workload(row);
-    row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Irecv");
-    assert_counts(row, 1, 1, 0, 100);
-    assert_times(row, 3e-7, 0.3, 0.3, rank, 3e-7, rank);
-    row = find(&rows, "coll", "MPI_COMM_WORLD", "MPI_Allreduce");
-    assert_counts(row, 10, 10, 0, 80);
-    assert_times(row, 2e-5, 2.0, 2.0, rank, 2e-5, rank);
-    assert_no_workload(row);
-
-    row = find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point");
-    assert_counts(row, 6, 5, 2, 4196);
-    assert_times(row, 1.0, NAN, NAN, NA, 1.0, rank);
-    row = find(&rows, "comm", "MPI_COMM_WORLD", "collective");
-    assert_counts(row, 10, 10, 0, 80);
-    assert_times(row, 0.5, NAN, NAN, NA, 0.5, rank);
-    assert_no_workload(row);
-    row = find(&rows, "comm", "MPI_COMM_WORLD", "all");
-    assert_counts(row, 16, 15, 2, 4276);
-    assert_times(row, 1.25, NAN, NAN, NA, 1.25, rank);
-
-    row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
-    assert_counts(row, NA, NA, NA, 4096);
-    assert_times(row, NAN, NAN, NAN, NA, NAN, NA);
-    assert_workload(row, 4, 1, 96, 4000, 2.0, 0.5);
+    const struct expected expected[] = {
+        {"pttopt", WORLD, "MPI_Send", {5, 4, 2, 4096}, {4e-6, 1.0, 2.5, rank, 4e-6, rank}},
+        {"pttopt", WORLD, "MPI_Irecv", {1, 1, 0, 100}, {3e-7, 0.3, 0.3, rank, 3e-7, rank}},
+        {"coll", WORLD, "MPI_Allreduce", {10, 10, 0, 80}, {2e-5, 2.0, 2.0, rank, 2e-5, rank}},
+        {"comm", WORLD, "point-to-point", {6, 5, 2, 4196}, {1.0, NAN, NAN, NA, 1.0, rank}},
+        {"comm", WORLD, "collective", {10, 10, 0, 80}, {0.5, NAN, NAN, NA, 0.5, rank}},
+        {"comm", WORLD, "all", {16, 15, 2, 4276}, {1.25, NAN, NAN, NA, 1.25, rank}},
+        {"workload", WORLD, "messages", {NA, NA, NA, 4096}, NO_TIMES},
+    };
+    check_rows(&rows, expected, COUNT(expected));
+    check_workload(find(&rows, "workload", WORLD, "messages"), 4, 1, 96, 4000, 2.0, 0.5);
     rows_free(&rows);
     assert_int_equal(rows.count, 0);
 }
 
 /* An operation that nothing has completed has no time. */
-static void what_is_in_flight_has_no_time(void **state)
+TEST(what_is_in_flight_has_no_time)
 {
-    (void)state;
     struct count *const send = count_operations(1, OPERATION_Isend, 0, 0);
     send->calls = 3;
     send->bytes = 24;
     counts[1].span[CLASS_POINT_TO_POINT] = (struct span){5000, 0};
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
-    assert_counts(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Isend"), 3, 0, 0, 24);
-    assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Isend"), 0.0, NAN, NAN, NA, NAN, NA);
-    assert_counts(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), 3, 0, 0, 24);
-    assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point"), NAN, NAN, NAN, NA, NAN,
-                 NA);
-    assert_counts(find(&rows, "comm", "MPI_COMM_WORLD", "collective"), 0, 0, 0, 0);
-    assert_times(find(&rows, "comm", "MPI_COMM_WORLD", "collective"), NAN, NAN, NAN, NA, NAN, NA);
+    const struct expected expected[] = {
+        {"pttopt", WORLD, "MPI_Isend", {3, 0, 0, 24}, {0.0, NAN, NAN, NA, NAN, NA}},
+        {"comm", WORLD, "point-to-point", {3, 0, 0, 24}, NO_TIMES},
+        {"comm", WORLD, "collective", {0, 0, 0, 0}, NO_TIMES},
+    };
+    check_rows(&rows, expected, COUNT(expected));
     rows_free(&rows);
 }
 
@@ -226,52 +228,43 @@ static int count_kind(const struct rows *rows, const char *kind)
     return count;
 }
 
-static void only_what_was_asked_for(void **state)
+TEST(only_what_was_asked_for)
 {
-    (void)state;
     fill_world();
     services_now = (struct services){.count = 1, .service = {{"user_time", true, 0.0, 1.0}}};
+    static const char *const kinds[] = {"pttopt", "coll", "comm", "workload", "other"};
     static const struct {
         MPIX_Monitor asked;
-        int pttopt, coll, comm, workload, other;
+        int rows[COUNT(kinds)];
     } cases[] = {
-        {{.profile = 1}, 0, 0, 0, 0, 0},
-        {{.profile = 1, .pttopt = 1}, 2, 0, 0, 0, 0},
-        {{.profile = 1, .coll = 1}, 0, 1, 0, 0, 0},
-        {{.profile = 1, .comm = 1}, 0, 0, 3, 0, 0},
-        {{.profile = 1, .msgsize = 1}, 0, 0, 0, 1, 0},
-        {{.profile = 1, .traffic = 1}, 0, 0, 0, 1, 0},
-        {{.profile = 1, .other = 1}, 0, 0, 0, 0, 1},
-        {{.other = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1},
-         0,
-         0,
-         0,
-         0,
-         0},
+        {{.profile = 1}, {0}},
+        {{.profile = 1, .pttopt = 1}, {2, 0, 0, 0, 0}},
+        {{.profile = 1, .coll = 1}, {0, 1, 0, 0, 0}},
+        {{.profile = 1, .comm = 1}, {0, 0, 3, 0, 0}},
+        {{.profile = 1, .msgsize = 1}, {0, 0, 0, 1, 0}},
+        {{.profile = 1, .traffic = 1}, {0, 0, 0, 1, 0}},
+        {{.profile = 1, .other = 1}, {0, 0, 0, 0, 1}},
+        {{.other = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, {0}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         snapshot.asked = cases[i].asked;
         struct rows rows;
         assert_true(rows_of_snapshot(&snapshot, &rows));
-        assert_int_equal(count_kind(&rows, "pttopt"), cases[i].pttopt);
-        assert_int_equal(count_kind(&rows, "coll"), cases[i].coll);
-        assert_int_equal(count_kind(&rows, "comm"), cases[i].comm);
-        assert_int_equal(count_kind(&rows, "workload"), cases[i].workload);
-        assert_int_equal(count_kind(&rows, "other"), cases[i].other);
-        const MPIX_Monitor_row *const row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
+        for (size_t k = 0; k < COUNT(kinds); k++)
+            assert_int_equal(count_kind(&rows, kinds[k]), cases[i].rows[k]);
+        const MPIX_Monitor_row *const row = find(&rows, "workload", WORLD, "messages");
         if (row != NULL && cases[i].asked.msgsize)
-            assert_workload(row, 4, 1, 96, 4000, NAN, NAN);
+            check_workload(row, 4, 1, 96, 4000, NAN, NAN);
         else if (row != NULL)
-            assert_workload(row, NA, NA, NA, NA, 2.0, 0.5);
+            check_workload(row, NA, NA, NA, NA, 2.0, 0.5);
         if (row != NULL)
             assert_int_equal(row->bytes, cases[i].asked.msgsize ? 4096 : NA);
         rows_free(&rows);
     }
 }
 
-static void communicators_without_anything_have_no_rows(void **state)
+TEST(communicators_without_anything_have_no_rows)
 {
-    (void)state;
     counts[1].used = true;
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
@@ -285,9 +278,8 @@ static void communicators_without_anything_have_no_rows(void **state)
     rows_free(&rows);
 }
 
-static void operations_without_room_are_told(void **state)
+TEST(operations_without_room_are_told)
 {
-    (void)state;
     fill_world();
     count_operations(0, OPERATION_Send, 5, 10);
     count_operations(0, OPERATION_Barrier, 2, 10);
@@ -298,13 +290,12 @@ static void operations_without_room_are_told(void **state)
     assert_int_equal(rows.unplaced, 7);
     assert_int_equal(rows.untracked, 3);
     assert_int_equal(rows.untold, 4);
-    assert_counts(find(&rows, "pttopt", "others", "MPI_Send"), 5, 5, 0, 0);
+    assert_int_equal(find(&rows, "pttopt", "others", "MPI_Send")->calls, 5);
     rows_free(&rows);
 }
 
-static void services_are_rows(void **state)
+TEST(services_are_rows)
 {
-    (void)state;
     snapshot.asked = (MPIX_Monitor){.profile = 1, .other = 1};
     snapshot.services = (struct services){.count = 4,
                                           .service = {{"user_time", true, 0.0, 1.0},
@@ -317,27 +308,27 @@ static void services_are_rows(void **state)
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
     assert_int_equal(rows.count, 4);
-    static const char *const names[] = {"user_time", "system_time", "faults", "unreadable"};
+    const struct expected expected[] = {
+        {"other", "NA", "user_time", {NA, NA, NA, NA}, {0.5, NAN, NAN, NA, 0.5, rank}},
+        {"other", "NA", "system_time", {NA, NA, NA, NA}, {0.0, NAN, NAN, NA, 0.0, rank}},
+        {"other", "NA", "faults", {5, NA, NA, NA}, NO_TIMES},
+        {"other", "NA", "unreadable", {NA, NA, NA, NA}, NO_TIMES},
+    };
     for (int i = 0; i < 4; i++) {
-        const MPIX_Monitor_row *const row = &rows.rows[i].row;
-        assert_string_equal(row->kind, "other");
-        assert_string_equal(row->comm, "NA");
-        assert_string_equal(row->members, "NA");
-        assert_string_equal(row->operation, names[i]);
-        assert_counts(row, i == 2 ? 5 : NA, NA, NA, NA);
-        assert_no_workload(row);
-        assert_int_equal(row->ranks, NA);
-        const double total_s = i == 0 ? 0.5 : i == 1 ? 0.0 : NAN;
-        assert_times(row, total_s, NAN, NAN, NA, total_s, i < 2 ? rank : NA);
+        check_row(&rows.rows[i].row, &expected[i]);
+        assert_string_equal(rows.rows[i].row.operation, expected[i].operation);
+        assert_string_equal(rows.rows[i].row.kind, "other");
+        assert_string_equal(rows.rows[i].row.comm, "NA");
+        assert_string_equal(rows.rows[i].row.members, "NA");
+        assert_int_equal(rows.rows[i].row.ranks, NA);
     }
     rows_free(&rows);
 }
 
 /* By kind, then by communicator (MPI's own first, then by name, whatever their numbers and
    identities are), then in the order of functions.def. */
-static void rows_are_sorted(void **state)
+TEST(rows_are_sorted)
 {
-    (void)state;
     communicators[1].order = 0;
     communicators[2] =
         (struct communicator){.identity = 5, .name = "b", .members = "0", .order = 2};
@@ -444,9 +435,8 @@ static void fill_rank(void)
     snapshot.services.count = services_now.count;
 }
 
-static void all_ranks_are_put_together(void **state)
+TEST(all_ranks_are_put_together)
 {
-    (void)state;
     fill_rank();
     struct rows rows, own;
     const bool made = rows_of_snapshot(&snapshot, &rows) && rows_of_snapshot(&snapshot, &own);
@@ -479,76 +469,72 @@ static void all_ranks_are_put_together(void **state)
             slowest_s = ticks_of_sends_of(i) / TICKS_A_SECOND;
             slowest_rank = i;
         }
-    const MPIX_Monitor_row *row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
-    assert_counts(row, (int)sends + ranks, (int)sends, ranks * (ranks - 1) / 2,
-                  5 * ranks * (ranks - 1));
-    assert_times(row, total_s, total_s * 1e6 / sends, 4.5, slowest, slowest_s, slowest_rank);
+    const int small = ranks * (ranks - 1) / 2, calls = (int)sends + ranks;
+    const double others_s = ranks > 1 ? ranks - 1.0 : NAN;
+    const struct expected expected[] = {
+        {"pttopt",
+         WORLD,
+         "MPI_Send",
+         {calls, (int)sends, small, 10 * small},
+         {total_s, total_s * 1e6 / sends, 4.5, slowest, slowest_s, slowest_rank}},
+        {"pttopt",
+         "alone",
+         "MPI_Put",
+         {1, 1, 0, 0},
+         {5e-9, 0.005, 0.005, ranks - 1, 5e-9, ranks - 1}},
+        /* A communicator's span is the longest one. */
+        {"comm",
+         WORLD,
+         "point-to-point",
+         {calls + odd, (int)sends + odd, small, 10 * small},
+         {4.5e-6, NAN, NAN, NA, 4.5e-6, slowest}},
+        {"workload", WORLD, "messages", {NA, NA, NA, 8 * small + 200000 * ranks}, NO_TIMES},
+        /* A communicator of each process, and one that each process names differently. */
+        {"coll",
+         "MPI_COMM_SELF",
+         "MPI_Barrier",
+         {ranks, ranks, 0, 0},
+         {ranks * 1e-8, 0.01, 0.01, 0, 1e-8, 0}},
+        {"coll",
+         "rank 5's",
+         "MPI_Bcast",
+         {ranks, ranks, 0, 0},
+         {ranks * 1e-6, 1.0, 1.0, 0, 1e-6, 0}},
+        {"other", "NA", "user_time", {NA, NA, NA, NA}, {ranks + 1.0, NAN, NAN, NA, 2.0, 0}},
+        {"other", "NA", "faults", {5 * ranks, NA, NA, NA}, NO_TIMES},
+        {"other",
+         "NA",
+         "system_time",
+         {NA, NA, NA, NA},
+         {others_s, NAN, NAN, NA, ranks > 1 ? 1.0 : NAN, ranks > 1 ? 0 : NA}},
+        {"other", "NA", "library's", {3 * ranks, NA, NA, NA}, NO_TIMES},
+        /* Operations of some ranks only. */
+        {"pttopt", WORLD, "MPI_Recv", {odd, odd, 0, 0}, {odd * 5e-8, 0.05, 0.05, 1, 5e-8, 1}},
+        {"other", "NA", "a_variable", {odd, NA, NA, NA}, NO_TIMES},
+    };
+    check_rows(&rows, expected, COUNT(expected) - (odd == 0 ? 2 : 0));
+    const MPIX_Monitor_row *row = find(&rows, "pttopt", WORLD, "MPI_Send");
     assert_int_equal(row->ranks, ranks);
     assert_string_equal(row->members, "0-9");
-
-    /* Operations of some ranks only. */
-    row = find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Recv");
-    if (odd == 0)
-        assert_null(row);
-    else
-        assert_counts(row, odd, odd, 0, 0);
-    if (odd > 0)
-        assert_times(row, odd * 5e-8, 0.05, 0.05, 1, 5e-8, 1);
-    row = find(&rows, "pttopt", "alone", "MPI_Put");
-    assert_counts(row, 1, 1, 0, 0);
-    assert_times(row, 5e-9, 0.005, 0.005, ranks - 1, 5e-9, ranks - 1);
-
-    /* A communicator's span is the longest one. */
-    row = find(&rows, "comm", "MPI_COMM_WORLD", "point-to-point");
-    assert_counts(row, (int)sends + ranks + odd, (int)sends + odd, ranks * (ranks - 1) / 2,
-                  5 * ranks * (ranks - 1));
-    assert_times(row, 4.5e-6, NAN, NAN, NA, 4.5e-6, slowest);
-    row = find(&rows, "workload", "MPI_COMM_WORLD", "messages");
-    const int small = ranks * (ranks - 1) / 2;
+    row = find(&rows, "coll", "MPI_COMM_SELF", "MPI_Barrier");
+    assert_string_equal(row->members, ranks > 1 ? "NA" : "0");
+    assert_int_equal(row->ranks, 1);
     /* Over the longest snapshot. */
-    const double small_per_s = ranks > 1 ? small / 3.0 : small / 2.0;
-    assert_workload(row, small, 2 * ranks, 8 * small, 200000 * ranks, small_per_s,
-                    ranks > 1 ? 2 * ranks / 3.0 : ranks);
-    assert_counts(row, NA, NA, NA, 8 * small + 200000 * ranks);
+    check_workload(find(&rows, "workload", WORLD, "messages"), small, 2 * ranks, 8 * small,
+                   200000 * ranks, ranks > 1 ? small / 3.0 : small / 2.0,
+                   ranks > 1 ? 2 * ranks / 3.0 : ranks);
 
     /* Two communicators of the same name have a row each. */
-    int found = 0;
     for (int i = 0; i < rows.count; i++) {
         row = &rows.rows[i].row;
         if (strcmp(row->comm, "MPI_Comm_split 1") != 0 || strcmp(row->kind, "coll") != 0)
             continue;
         const bool is_odd = strcmp(row->members, "1-9/2") == 0;
         const int members = is_odd ? odd : even;
-        assert_counts(row, 3 * members, 3 * members, 0, 0);
-        assert_times(row, members * 3e-6, 1.0, 1.0, is_odd, 3e-6, is_odd);
-        found++;
+        check_row(row,
+                  &(struct expected){.counts = {3 * members, 3 * members, 0, 0},
+                                     .times = {members * 3e-6, 1.0, 1.0, is_odd, 3e-6, is_odd}});
     }
-    assert_int_equal(found, ranks > 1 ? 2 : 1);
-
-    /* A communicator of each process, and one that each process names differently. */
-    row = find(&rows, "coll", "MPI_COMM_SELF", "MPI_Barrier");
-    assert_counts(row, ranks, ranks, 0, 0);
-    assert_string_equal(row->members, ranks > 1 ? "NA" : "0");
-    assert_int_equal(row->ranks, 1);
-    row = find(&rows, "coll", "rank 5's", "MPI_Bcast");
-    assert_counts(row, ranks, ranks, 0, 0);
-    assert_times(row, ranks * 1e-6, 1.0, 1.0, 0, 1e-6, 0);
-
-    row = find(&rows, "other", "NA", "user_time");
-    assert_times(row, ranks + 1.0, NAN, NAN, NA, 2.0, 0);
-    assert_counts(row, NA, NA, NA, NA);
-    row = find(&rows, "other", "NA", "faults");
-    assert_counts(row, 5 * ranks, NA, NA, NA);
-    assert_times(row, NAN, NAN, NAN, NA, NAN, NA);
-    row = find(&rows, "other", "NA", "system_time");
-    assert_times(row, ranks > 1 ? ranks - 1.0 : NAN, NAN, NAN, NA, ranks > 1 ? 1.0 : NAN,
-                 ranks > 1 ? 0 : NA);
-    assert_counts(find(&rows, "other", "NA", "library's"), 3 * ranks, NA, NA, NA);
-    row = find(&rows, "other", "NA", "a_variable");
-    if (odd > 0)
-        assert_int_equal(row->calls, odd);
-    else
-        assert_null(row);
 
     /* pttopt: world 1 or 2, alone, others; coll: self, split 1 or 2, named; comm: 3 of each
        communicator; workload: world, alone, others. */
@@ -571,9 +557,8 @@ static void all_ranks_are_put_together(void **state)
 }
 
 /* More rows than MPI buffers in one message, different ones on each rank. */
-static void many_rows(void **state)
+TEST(many_rows)
 {
-    (void)state;
     for (int i = 1; i < COMMUNICATORS_MAX; i++) {
         communicators[i] =
             (struct communicator){.identity = (uint64_t)(i % 2 == 0 ? i : 1000 * (rank + 1) + i),
@@ -598,9 +583,8 @@ static void many_rows(void **state)
     rows_free(&rows);
 }
 
-static void ranks_without_rows(void **state)
+TEST(ranks_without_rows)
 {
-    (void)state;
     if (rank == ranks - 1)
         fill_world();
     struct rows rows;
@@ -609,15 +593,15 @@ static void ranks_without_rows(void **state)
     assert_true(made && good);
     assert_int_equal(rows.count, rank == 0 || rank == ranks - 1 ? 7 : 0);
     if (rank == 0)
-        assert_times(find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send"), 4e-6, 1.0, 2.5, ranks - 1,
-                     4e-6, ranks - 1);
+        check_row(find(&rows, "pttopt", WORLD, "MPI_Send"),
+                  &(struct expected){.counts = {5, 4, 2, 4096},
+                                     .times = {4e-6, 1.0, 2.5, ranks - 1, 4e-6, ranks - 1}});
     rows_free(&rows);
 }
 
 /* The most, or least, that a rank has, whichever rank that is; of ranks that waited. */
-static void most_neighbours_and_least_waiting(void **state)
+TEST(most_neighbours_and_least_waiting)
 {
-    (void)state;
     for (int most = 0; most < ranks; most++) {
         fill_world();
         struct rows rows;
@@ -639,9 +623,8 @@ static void most_neighbours_and_least_waiting(void **state)
 }
 
 /* If a rank lacks memory, there are no merged rows, but no rank hangs. */
-static void a_rank_lacked_memory(void **state)
+TEST(a_rank_lacked_memory)
 {
-    (void)state;
     fill_world();
     struct rows rows;
     const bool made = rows_of_snapshot(&snapshot, &rows);
@@ -654,9 +637,8 @@ static void a_rank_lacked_memory(void **state)
     rows_free(&rows);
 }
 
-static void rows_of_one_rank_after_the_other(void **state)
+TEST(rows_of_one_rank_after_the_other)
 {
-    (void)state;
     fill_world();
     counts[1].operation[OPERATION_Send].calls = 100 + rank;
     struct rows rows;
@@ -683,28 +665,5 @@ static void create_comm(void) { MPI_Comm_dup(MPI_COMM_WORLD, &private_comm); }
 
 static void free_comm(void) { MPI_Comm_free(&private_comm); }
 
-#define ROWS_TEST(name) cmocka_unit_test_setup(name, set_up)
-
-static const struct CMUnitTest tests[] = {
-    ROWS_TEST(rows_hold_what_was_counted),
-    ROWS_TEST(what_is_in_flight_has_no_time),
-    ROWS_TEST(only_what_was_asked_for),
-    ROWS_TEST(communicators_without_anything_have_no_rows),
-    ROWS_TEST(operations_without_room_are_told),
-    ROWS_TEST(services_are_rows),
-    ROWS_TEST(rows_are_sorted),
-    ROWS_TEST(all_ranks_are_put_together),
-    ROWS_TEST(many_rows),
-    ROWS_TEST(ranks_without_rows),
-    ROWS_TEST(most_neighbours_and_least_waiting),
-    ROWS_TEST(a_rank_lacked_memory),
-    ROWS_TEST(rows_of_one_rank_after_the_other),
-};
 const struct test_program test_program = {
-    .name = "monitor's rows",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = create_comm,
-    .tear_down = free_comm,
-};
+    .mpi = true, .set_up = create_comm, .tear_down = free_comm, .before_each = set_up};

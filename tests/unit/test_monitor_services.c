@@ -83,7 +83,6 @@ int MPI_T_pvar_get_info(int index, char *name, int *name_length, int *verbosity,
                         int *description_length, int *binding, int *is_read_only,
                         int *is_continuous, int *is_atomic)
 {
-    (void)enumeration, (void)description, (void)description_length;
     const struct made_up *const variable = &made_up[index];
     if (variable->unavailable)
         return MPI_T_ERR_INVALID_INDEX;
@@ -99,7 +98,6 @@ int MPI_T_pvar_get_info(int index, char *name, int *name_length, int *verbosity,
 int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
                             MPI_T_pvar_handle *handle, int *values)
 {
-    (void)session;
     assert_null(object);
     handles++;
     *handle = (MPI_T_pvar_handle)(void *)&made_up[index];
@@ -109,7 +107,6 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object,
 
 int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
-    (void)session;
     handles--;
     *handle = NULL;
     return MPI_SUCCESS;
@@ -117,14 +114,12 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
 
 int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    (void)session;
     ((struct made_up *)(void *)handle)->started = true;
     return MPI_SUCCESS;
 }
 
 int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *value)
 {
-    (void)session;
     const struct made_up *const variable = (const struct made_up *)(void *)handle;
     if (variable->unreadable)
         return MPI_T_ERR_INVALID_HANDLE;
@@ -142,19 +137,6 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
 }
 
 /* ---- each test in a process of its own, since variables are found once ----------------------- */
-
-static int run_in_a_process(const struct CMUnitTest *test)
-{
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        const int failures = _cmocka_run_group_tests("services", test, 1, NULL, NULL);
-        fflush(NULL);
-        _exit(failures);
-    }
-    int status;
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
-}
 
 static struct services before, now;
 
@@ -176,9 +158,8 @@ static const struct service *library_service(int index)
 #define TIMER MPI_T_PVAR_CLASS_TIMER
 #define AGGREGATE MPI_T_PVAR_CLASS_AGGREGATE
 
-static void only_variables_of_the_process(void **state)
+TEST(only_variables_of_the_process)
 {
-    (void)state;
     const struct made_up variables[] = {
         {.name = "level",
          .class = MPI_T_PVAR_CLASS_LEVEL,
@@ -239,9 +220,8 @@ static void start_with_plug_ins(void)
     start_with(variables, COUNT(variables));
 }
 
-static void variables_of_plug_ins_in_use(void **state)
+TEST(variables_of_plug_ins_in_use)
 {
-    (void)state;
     assert_non_null(dlopen(PLUG_IN, RTLD_NOW));
     start_with_plug_ins();
     assert_int_equal(before.count, SERVICES_OF_SYSTEM + 2);
@@ -249,9 +229,8 @@ static void variables_of_plug_ins_in_use(void **state)
     assert_string_equal(before.service[SERVICES_OF_SYSTEM + 1].name, "test_particle_a");
 }
 
-static void variables_of_other_plug_ins_are_left_out(void **state)
+TEST(variables_of_other_plug_ins_are_left_out)
 {
-    (void)state;
     plug_in = PLUG_IN;
     start_with_plug_ins();
     assert_int_equal(handles, 1);
@@ -260,9 +239,8 @@ static void variables_of_other_plug_ins_are_left_out(void **state)
 }
 
 /* Then it isn't known who loaded the plug-ins. */
-static void variables_when_the_program_has_started_the_interface(void **state)
+TEST(variables_when_the_program_has_started_the_interface)
 {
-    (void)state;
     assert_non_null(dlopen(PLUG_IN, RTLD_NOW));
     inits = 1;
     start_with_plug_ins();
@@ -270,9 +248,8 @@ static void variables_when_the_program_has_started_the_interface(void **state)
     assert_string_equal(before.service[SERVICES_OF_SYSTEM].name, "test_particle_a");
 }
 
-static void counters_run_over(void **state)
+TEST(counters_run_over)
 {
-    (void)state;
     const struct made_up variables[] = {
         {.name = "a", .class = COUNTER, .values = 1, .type = 'u', .value = 4294967290.0},
         {.name = "b", .class = COUNTER, .values = 1, .type = 'l', .value = 4294967290.0}};
@@ -285,9 +262,8 @@ static void counters_run_over(void **state)
     assert_near(library_service(1)->value, 10, 0);
 }
 
-static void no_variables_are_a_warning(void **state)
+TEST(no_variables_are_a_warning)
 {
-    (void)state;
     start_with(NULL, 0);
     assert_int_equal(before.count, SERVICES_OF_SYSTEM);
     assert_non_null(before.warning);
@@ -295,9 +271,8 @@ static void no_variables_are_a_warning(void **state)
     assert_null(strchr(before.warning, '\n'));
 }
 
-static void no_tools_interface_is_a_warning(void **state)
+TEST(no_tools_interface_is_a_warning)
 {
-    (void)state;
     starts = false;
     start_with(NULL, 0);
     assert_int_equal(before.count, SERVICES_OF_SYSTEM);
@@ -312,17 +287,15 @@ static void start_with_many(int count)
     start_with(variables, count);
 }
 
-static void as_many_variables_as_there_is_room_for(void **state)
+TEST(as_many_variables_as_there_is_room_for)
 {
-    (void)state;
     start_with_many(SERVICES_MAX - SERVICES_OF_SYSTEM);
     assert_null(before.warning);
     assert_int_equal(before.count, SERVICES_MAX);
 }
 
-static void more_variables_than_room_are_a_warning(void **state)
+TEST(more_variables_than_room_are_a_warning)
 {
-    (void)state;
     start_with_many(SERVICES_MAX - SERVICES_OF_SYSTEM + 1);
     assert_non_null(before.warning);
     assert_int_equal(before.count, SERVICES_MAX);
@@ -338,9 +311,8 @@ static double processor_s(void)
     return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
-static void system_counts(void **state)
+TEST(system_counts)
 {
-    (void)state;
     enum { PAGES = 1000 };
     static const char *const names[] = {"user_time",          "system_time",
                                         "voluntary_switches", "involuntary_switches",
@@ -373,22 +345,4 @@ static void system_counts(void **state)
     assert_true(now.service[4].value >= PAGES && now.service[4].value < 2 * PAGES);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_variables_of_the_process),
-        cmocka_unit_test(variables_of_plug_ins_in_use),
-        cmocka_unit_test(variables_of_other_plug_ins_are_left_out),
-        cmocka_unit_test(variables_when_the_program_has_started_the_interface),
-        cmocka_unit_test(counters_run_over),
-        cmocka_unit_test(no_variables_are_a_warning),
-        cmocka_unit_test(no_tools_interface_is_a_warning),
-        cmocka_unit_test(as_many_variables_as_there_is_room_for),
-        cmocka_unit_test(more_variables_than_room_are_a_warning),
-        cmocka_unit_test(system_counts),
-    };
-    int failures = 0;
-    for (size_t i = 0; i < COUNT(tests); i++)
-        failures += run_in_a_process(&tests[i]);
-    return failures != 0;
-}
+const struct test_program test_program = {.processes = true};

@@ -5,9 +5,8 @@
 
 #include "monitor/sizes.h"
 
-static void classes_are_powers_of_two(void **state)
+TEST(classes_are_powers_of_two)
 {
-    (void)state;
     static const struct {
         int64_t bytes;
         int class;
@@ -44,9 +43,8 @@ static const struct size_count *find(const struct size_table *table, struct size
     return NULL;
 }
 
-static void amounts_add_up(void **state)
+TEST(amounts_add_up)
 {
-    (void)state;
     struct size_table table;
     assert_true(size_table_make(&table));
     static const struct size_key keys[] = {{0, 0, 0}, {511, 255, 63}, {1, 2, 3}, {2, 1, 3}};
@@ -76,9 +74,8 @@ static void amounts_add_up(void **state)
 }
 
 /* More kinds of sizes than there is room for: those that are there go on counting. */
-static void a_full_table_loses_new_ones(void **state)
+TEST(a_full_table_loses_new_ones)
 {
-    (void)state;
     struct size_table table;
     const struct size_amounts one = {.completed = 2, .bytes = 1};
     assert_true(size_table_make(&table));
@@ -93,14 +90,4 @@ static void a_full_table_loses_new_ones(void **state)
     assert_int_equal(table.lost, 2 * (added - SIZE_COUNTS_MAX));
     assert_int_equal(find(&table, (struct size_key){0, 0, 0})->amounts.completed, 4);
     size_table_free(&table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_are_powers_of_two),
-        cmocka_unit_test(amounts_add_up),
-        cmocka_unit_test(a_full_table_loses_new_ones),
-    };
-    return cmocka_run_group_tests_name("monitor_sizes", tests, NULL, NULL);
 }

@@ -38,13 +38,11 @@ static int64_t run_loop(enum kind kind, int64_t repetitions)
 
 static int64_t monitored(struct overhead_bench *unused, int64_t repetitions)
 {
-    (void)unused;
     return run_loop(MONITORED, repetitions);
 }
 
 static int64_t direct(struct overhead_bench *unused, int64_t repetitions)
 {
-    (void)unused;
     return run_loop(DIRECT, repetitions);
 }
 
@@ -71,35 +69,15 @@ static void assert_added(int64_t (*extra)(enum kind kind))
 
 /* ---- what is added to a loop's time ---------------------------------------------------------- */
 
-static int64_t nothing(enum kind kind)
-{
-    (void)kind;
-    return 0;
-}
+static int64_t nothing(enum kind kind) { return 0; }
 
-static int64_t later_ones(enum kind kind)
-{
-    (void)kind;
-    return (int64_t)place * EXTRA_NS;
-}
+static int64_t later_ones(enum kind kind) { return (int64_t)place * EXTRA_NS; }
 
-static int64_t first_one(enum kind kind)
-{
-    (void)kind;
-    return place == 0 ? EXTRA_NS : 0;
-}
+static int64_t first_one(enum kind kind) { return place == 0 ? EXTRA_NS : 0; }
 
-static int64_t every_second_one(enum kind kind)
-{
-    (void)kind;
-    return place % 2 != 0 ? EXTRA_NS : 0;
-}
+static int64_t every_second_one(enum kind kind) { return place % 2 != 0 ? EXTRA_NS : 0; }
 
-static int64_t after_a_monitored_one(enum kind kind)
-{
-    (void)kind;
-    return before == MONITORED ? EXTRA_NS : 0;
-}
+static int64_t after_a_monitored_one(enum kind kind) { return before == MONITORED ? EXTRA_NS : 0; }
 
 static int64_t after_another_kind(enum kind kind)
 {
@@ -111,9 +89,8 @@ static int64_t while_puts_are_in_flight(enum kind kind)
     return kind == DIRECT && puts_in_flight > 0 ? EXTRA_NS : 0;
 }
 
-static void what_a_loop_pays_for_its_place_cancels(void **state)
+TEST(what_a_loop_pays_for_its_place_cancels)
 {
-    (void)state;
     assert_added(nothing);
     assert_added(later_ones);
     assert_added(first_one);
@@ -122,25 +99,11 @@ static void what_a_loop_pays_for_its_place_cancels(void **state)
     assert_added(after_another_kind);
 }
 
-static void puts_are_complete_before_the_next_loop(void **state)
-{
-    (void)state;
-    assert_added(while_puts_are_in_flight);
-}
+TEST(puts_are_complete_before_the_next_loop) { assert_added(while_puts_are_in_flight); }
 
 static void create_bench(void) { overhead_bench_create(&bench); }
 
 static void destroy_bench(void) { overhead_bench_destroy(&bench); }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_a_loop_pays_for_its_place_cancels),
-    cmocka_unit_test(puts_are_complete_before_the_next_loop),
-};
 const struct test_program test_program = {
-    .name = "turns of monitor_overhead",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = create_bench,
-    .tear_down = destroy_bench,
-};
+    .mpi = true, .set_up = create_bench, .tear_down = destroy_bench};

@@ -12,11 +12,7 @@
 
 struct handle_map communicator_numbers;
 
-int communicator_index(MPI_Comm comm)
-{
-    (void)comm;
-    return OTHER_COMMUNICATORS;
-}
+int communicator_index(MPI_Comm comm) { return OTHER_COMMUNICATORS; }
 
 void communicator_hold(int communicator) { (void)communicator; }
 
@@ -41,7 +37,6 @@ static struct snapshot *snapshot;
 
 static int set_up(void **state)
 {
-    (void)state;
     const MPIX_Monitor asked = {.profile = 1, .pttopt = 1};
     monitor_lock_needed = false;
     win = MPI_WIN_NULL;
@@ -52,7 +47,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     snapshot_stop(snapshot);
     snapshot_free(snapshot);
     return 0;
@@ -109,9 +103,8 @@ static void puts_in_all_orders(int order[STARTS], int fixed)
 
 /* Each thread reads the clock, puts and adds its put, so the order of adding may differ from the
    order of starts. */
-static void threads_add_in_any_order(void **state)
+TEST(threads_add_in_any_order)
 {
-    (void)state;
     int order[STARTS] = {0, 1, 2, 3};
     puts_in_all_orders(order, 0);
 }
@@ -133,9 +126,8 @@ static bool is_idle(int target, bool is_local)
     return is_idle;
 }
 
-static void what_a_flush_may_complete(void **state)
+TEST(what_a_flush_may_complete)
 {
-    (void)state;
     assert_true(is_idle(TARGET, false));
     put_to(TARGET);
     assert_true(is_idle(TARGET + 1, false));
@@ -148,9 +140,8 @@ static void what_a_flush_may_complete(void **state)
 
 /* What a local flush has completed is still to be completed at the target; by a flush of one target
    it isn't known of which. */
-static void after_a_local_flush(void **state)
+TEST(after_a_local_flush)
 {
-    (void)state;
     put_to(TARGET);
     assert_false(is_idle(TARGET, true));
     assert_false(is_idle(TARGET, false));
@@ -160,9 +151,8 @@ static void after_a_local_flush(void **state)
     assert_true(is_idle(TARGET, false));
 }
 
-static void after_what_nobody_follows(void **state)
+TEST(after_what_nobody_follows)
 {
-    (void)state;
     window_unsure(win);
     assert_false(is_idle(TARGET, false));
     assert_false(is_idle(EVERY_TARGET, false));
@@ -174,11 +164,4 @@ static void after_what_nobody_follows(void **state)
     assert_true(is_idle(TARGET, false));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(what_a_flush_may_complete, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(after_a_local_flush, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(after_what_nobody_follows, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(threads_add_in_any_order, set_up, tear_down),
-};
-const struct test_program test_program = {
-    .name = "monitor's windows", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

@@ -56,9 +56,8 @@ static void assert_ordered(const int *nodes)
     assert_int_equal(world, same);
 }
 
-static void ranks_are_ordered_by_node(void **state)
+TEST(ranks_are_ordered_by_node)
 {
-    (void)state;
     int nodes[RANKS_MAX] = {0};
     for (int per_node = 1; per_node <= ranks; per_node++) { /* filled one by one */
         for (int r = 0; r < ranks; r++)
@@ -86,9 +85,8 @@ static int pct_of(const int *nodes, int distance, int without)
     return pct;
 }
 
-static void pairs_that_cross_nodes_are_counted(void **state)
+TEST(pairs_that_cross_nodes_are_counted)
 {
-    (void)state;
     int own[RANKS_MAX] = {0}, same[RANKS_MAX] = {0}, last[RANKS_MAX] = {0};
     for (int r = 0; r < ranks; r++)
         own[r] = r;
@@ -109,9 +107,8 @@ static void pairs_that_cross_nodes_are_counted(void **state)
 }
 
 /* 2 of 1,000 are more than 0 %, and 999 of 1,000 less than 100 %. */
-static void few_are_not_none(void **state)
+TEST(few_are_not_none)
 {
-    (void)state;
     enum { MANY = 1000 };
     int partners[MANY], nodes[RANKS_MAX] = {0};
     for (int r = 0; r < ranks; r++)
@@ -149,9 +146,8 @@ static void note_of(const int *nodes, const char *which, char *text, size_t size
     fclose(file);
 }
 
-static void notes(void **state)
+TEST(notes)
 {
-    (void)state;
     int blocks[RANKS_MAX] = {0}, one[RANKS_MAX] = {0}, dealt[RANKS_MAX] = {0};
     char crossing[128], none[128], single[128];
     for (int r = 0; r < ranks; r++) {
@@ -169,15 +165,4 @@ static void notes(void **state)
     assert_string_equal(single, "");
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ranks_are_ordered_by_node),
-    cmocka_unit_test(pairs_that_cross_nodes_are_counted),
-    cmocka_unit_test(few_are_not_none),
-    cmocka_unit_test(notes),
-};
-const struct test_program test_program = {
-    .name = "node_order",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-};
+const struct test_program test_program = {.mpi = true};

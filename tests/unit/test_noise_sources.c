@@ -168,16 +168,11 @@ static void like_a_host_in_bursts(void)
     make_bursts(50.0, 2.0, 60.0);
 }
 
-static void a_clock_alone(void **state)
-{
-    (void)state;
-    finds_clock(1e-3, 1.0, 1e-3, false, 20.0, NULL);
-}
+TEST(a_clock_alone) { finds_clock(1e-3, 1.0, 1e-3, false, 20.0, NULL); }
 
 /* A daemon of 1 ms that looks after something once a second. */
-static void a_daemon(void **state)
+TEST(a_daemon)
 {
-    (void)state;
     finds_clock(0.95, 1.05, 1e-3, true, 1000.0, like_a_host);
     finds_clock(0.95, 1.05, 1e-3, false, 1000.0, like_a_host_in_bursts);
 }
@@ -189,24 +184,12 @@ static void like_a_restless_host(void)
 }
 
 /* Where the host itself stops ranks for milliseconds. */
-static void a_daemon_among_others(void **state)
-{
-    (void)state;
-    finds_clock(0.95, 1.05, 1e-3, false, 2000.0, like_a_restless_host);
-}
+TEST(a_daemon_among_others) { finds_clock(0.95, 1.05, 1e-3, false, 2000.0, like_a_restless_host); }
 
 /* A timer's tick among stops of the same length. */
-static void a_tick_among_others(void **state)
-{
-    (void)state;
-    finds_clock(1e-3, 4e-3, 2e-3, false, 3.0, like_a_host);
-}
+TEST(a_tick_among_others) { finds_clock(1e-3, 4e-3, 2e-3, false, 3.0, like_a_host); }
 
-static void gaps_that_drift(void **state)
-{
-    (void)state;
-    finds_clock(5e-3, 0.1, 3e-3, true, 60.0, like_a_host);
-}
+TEST(gaps_that_drift) { finds_clock(5e-3, 0.1, 3e-3, true, 60.0, like_a_host); }
 
 /* Of stops without a clock hardly ever one is found. */
 static void finds_none(void (*background)(void))
@@ -233,9 +216,8 @@ static void waves(void)
             make(at_s, between(2.0, 30.0));
 }
 
-static void no_clock(void **state)
+TEST(no_clock)
 {
-    (void)state;
     finds_none(like_a_host);
     finds_none(like_a_host_in_bursts);
     finds_none(rare_bursts);
@@ -244,9 +226,8 @@ static void no_clock(void **state)
 }
 
 /* The list of stops was full: of later visits nothing was watched. */
-static void a_clock_before_the_list_was_full(void **state)
+TEST(a_clock_before_the_list_was_full)
 {
-    (void)state;
     enum { WATCHED = 3 };
     for (double at_s = 0.01; at_s < visit_begins_s[WATCHED - 1] + WATCHED_S; at_s += 0.02)
         make(at_s, 200.0);
@@ -260,9 +241,8 @@ static void a_clock_before_the_list_was_full(void **state)
 
 /* A daemon that wakes up every 110 ms with eleven stops of about one length is one source, and two
    clocks with the same period whose stops differ by much are two. */
-static void several_stops_a_period(void **state)
+TEST(several_stops_a_period)
 {
-    (void)state;
     for (int kinds = 1; kinds <= 2; kinds++) {
         made_count = 0;
         for (double at_s = 0.05; at_s < ALL_S; at_s += 0.11)
@@ -274,9 +254,8 @@ static void several_stops_a_period(void **state)
     }
 }
 
-static void too_few_stops(void **state)
+TEST(too_few_stops)
 {
-    (void)state;
     struct noise_stops seen = as_seen();
     assert_int_equal(noise_periods_find(&seen, ALPHA, 0.95, found, source), 0);
     make(0.5, 10.0);
@@ -326,67 +305,67 @@ static void begin_ranks(int ranks)
 
 static const struct noise_limits limits = {ALPHA, 0.05, 0.95};
 
-static void the_rank_that_has_more(void **state)
+/* How many ranks have more than the others; the last one that was named. */
+static struct noise_uneven uneven;
+
+static int find_uneven(const struct noise_rate *all_rates, int ranks, int rows)
 {
-    (void)state;
+    const struct noise_rates seen = {
+        .rates = rates, .all_rates = all_rates, .ranks = ranks, .rows = rows};
+    struct noise_uneven *named;
+    const int count = noise_uneven_find(&seen, &limits, &named);
+    assert_int_equal(named == NULL, count == 0);
+    if (count > 0)
+        uneven = named[0];
+    free(named);
+    return count;
+}
+
+TEST(the_rank_that_has_more)
+{
     static const int sizes[] = {2, 4, 16, RANKS_MAX};
     int right = 0, trials = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < COUNT(sizes); i++)
         for (int k = 0; k < TRIALS; k++, trials++) {
             const int ranks = sizes[i], planted = (int)(uniform() * ranks);
             const double per_s = between(100.0, 400.0), length_ns = between(2e4, 2e6);
-            struct noise_uneven *named;
             begin_ranks(ranks);
             add_rate(planted, per_s, length_ns, 0.0);
-            const int count = noise_uneven_find(
-                &(struct noise_rates){.rates = rates, .ranks = ranks, .rows = ROWS}, &limits,
-                &named);
-            right += count == 1 && named[0].rank == planted &&
-                     fabs(named[0].per_s.value / per_s - 1.0) < 0.2 &&
-                     fabs(named[0].length_ns.value / length_ns - 1.0) < 0.1;
-            free(named);
+            right += find_uneven(NULL, ranks, ROWS) == 1 && uneven.rank == planted &&
+                     fabs(uneven.per_s.value / per_s - 1.0) < 0.2 &&
+                     fabs(uneven.length_ns.value / length_ns - 1.0) < 0.1;
         }
     print_message("of %d ranks with more stops than others %d are named\n", trials, right);
     assert_true(right >= 0.9 * trials);
 }
 
-static void ranks_that_are_alike(void **state)
+TEST(ranks_that_are_alike)
 {
-    (void)state;
     static const int sizes[] = {2, 3, 8, RANKS_MAX};
     int wrong = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < COUNT(sizes); i++)
         for (int k = 0; k < TRIALS; k++) {
-            struct noise_uneven *named;
             begin_ranks(sizes[i]);
-            wrong += noise_uneven_find(
-                         &(struct noise_rates){.rates = rates, .ranks = sizes[i], .rows = ROWS},
-                         &limits, &named) > 0;
-            free(named);
+            wrong += find_uneven(NULL, sizes[i], ROWS) > 0;
         }
     print_message("among ranks that are alike %d of %d times one is named\n", wrong, 4 * TRIALS);
     assert_true(wrong <= NONE_MAX);
 }
 
 /* What visits differ by is in the intervals, which parts of a visit don't show. */
-static void intervals_are_over_visits(void **state)
+TEST(intervals_are_over_visits)
 {
-    (void)state;
     enum { LAUNCHES = 100 };
     int holds = 0, named_times = 0;
     for (int k = 0; k < LAUNCHES; k++) {
-        struct noise_uneven *named;
         memset(rates, 0, sizeof rates);
         add_rate(0, 300.0, 2e4, 0.0);
         add_rate(1, 300.0, 2e4, 0.0);
         add_rate(1, 400.0, 2e4, 0.5);
-        const int count = noise_uneven_find(
-            &(struct noise_rates){.rates = rates, .ranks = 2, .rows = ROWS}, &limits, &named);
-        if (count == 1) {
-            named_times++;
-            holds += named[0].per_s.interval.lo <= 400.0 && named[0].per_s.interval.hi >= 400.0;
-        }
-        free(named);
+        if (find_uneven(NULL, 2, ROWS) != 1)
+            continue;
+        named_times++;
+        holds += uneven.per_s.interval.lo <= 400.0 && uneven.per_s.interval.hi >= 400.0;
     }
     print_message("%d of %d intervals hold the rate\n", holds, named_times);
     assert_true(named_times >= 0.9 * LAUNCHES);
@@ -394,122 +373,76 @@ static void intervals_are_over_visits(void **state)
 }
 
 /* Visits of either rank differ by half. */
-static void ranks_that_are_alike_and_restless(void **state)
+TEST(ranks_that_are_alike_and_restless)
 {
-    (void)state;
     enum { LAUNCHES = 300 };
     int wrong = 0;
     for (int k = 0; k < LAUNCHES; k++) {
-        struct noise_uneven *named;
         memset(rates, 0, sizeof rates);
         for (int rank = 0; rank < 2; rank++)
             add_rate(rank, 300.0, 2e4, 0.87);
-        wrong += noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 2, .rows = ROWS},
-                                   &limits, &named) > 0;
-        free(named);
+        wrong += find_uneven(NULL, 2, ROWS) > 0;
     }
     print_message("of %d jobs of restless ranks %d have one named\n", LAUNCHES, wrong);
     assert_true(wrong <= 3 * ALPHA * LAUNCHES);
 }
 
+/* To a copy of the rates, which has the stops with a period, too: `per_s` of one length on a rank.
+ */
+static void add_periodic(struct noise_rate *all, int rank, double per_s, double length_ns)
+{
+    for (int row = 0; row < ROWS; row++) {
+        struct noise_rate *const cell =
+            &all[(rank * ROWS + row) * NOISE_CLASSES + noise_class_of((int64_t)length_ns)];
+        cell->per_s += per_s;
+        cell->stopped_ns_per_s += per_s * length_ns;
+    }
+}
+
 /* A clock of all ranks, in which one missed it: that has more stops without a period, and no more
    in all. Another one has more in both. */
-static void a_clock_that_one_rank_missed(void **state)
+TEST(a_clock_that_one_rank_missed)
 {
-    (void)state;
     enum { RANKS = 16, MISSED = 5, MORE = 9, TICKS = 250 };
     static struct noise_rate all[RANKS * ROWS * NOISE_CLASSES];
-    struct noise_uneven *named;
     begin_ranks(RANKS);
     add_rate(MISSED, TICKS, 2e5, 0.0);
-    struct noise_rates seen = {.rates = rates, .ranks = RANKS, .rows = ROWS};
-    assert_int_equal(noise_uneven_find(&seen, &limits, &named), 1);
-    assert_int_equal(named[0].rank, MISSED);
-    free(named);
+    assert_int_equal(find_uneven(NULL, RANKS, ROWS), 1);
+    assert_int_equal(uneven.rank, MISSED);
     add_rate(MORE, TICKS, 1e6, 0.0);
     memcpy(all, rates, sizeof all);
     for (int rank = 0; rank < RANKS; rank++)
-        for (int row = 0; row < ROWS && rank != MISSED; row++) {
-            struct noise_rate *const cell =
-                &all[(rank * ROWS + row) * NOISE_CLASSES + noise_class_of(200000)];
-            cell->per_s += TICKS;
-            cell->stopped_ns_per_s += TICKS * 2e5;
-        }
-    seen.all_rates = all;
-    assert_int_equal(noise_uneven_find(&seen, &limits, &named), 1);
-    assert_int_equal(named[0].rank, MORE);
-    free(named);
+        if (rank != MISSED)
+            add_periodic(all, rank, TICKS, 2e5);
+    assert_int_equal(find_uneven(all, RANKS, ROWS), 1);
+    assert_int_equal(uneven.rank, MORE);
 }
 
 /* Another rank has a clock of its own and is stopped for longer, all stops counted. */
-static void beside_a_rank_with_a_clock(void **state)
+TEST(beside_a_rank_with_a_clock)
 {
-    (void)state;
     enum { RANKS = 2, MORE = 1 };
     static struct noise_rate all[RANKS * ROWS * NOISE_CLASSES];
-    struct noise_uneven *named;
     begin_ranks(RANKS);
     add_rate(MORE, 200.0, 1e5, 0.0);
     memcpy(all, rates, sizeof all);
-    for (int row = 0; row < ROWS; row++) {
-        struct noise_rate *const cell = &all[row * NOISE_CLASSES + noise_class_of(5000000)];
-        cell->per_s += 20.0;
-        cell->stopped_ns_per_s += 20.0 * 5e6;
-    }
-    assert_int_equal(
-        noise_uneven_find(
-            &(struct noise_rates){.rates = rates, .all_rates = all, .ranks = RANKS, .rows = ROWS},
-            &limits, &named),
-        1);
-    assert_int_equal(named[0].rank, MORE);
-    free(named);
+    add_periodic(all, 0, 20.0, 5e6);
+    assert_int_equal(find_uneven(all, RANKS, ROWS), 1);
+    assert_int_equal(uneven.rank, MORE);
 }
 
-static void one_rank_or_visit(void **state)
+TEST(one_rank_or_visit)
 {
-    (void)state;
-    struct noise_uneven *named;
     begin_ranks(2);
-    assert_int_equal(
-        noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 1, .rows = ROWS}, &limits,
-                          &named),
-        0);
-    assert_null(named);
-    assert_int_equal(noise_uneven_find(&(struct noise_rates){.rates = rates, .ranks = 2, .rows = 1},
-                                       &limits, &named),
-                     0);
+    assert_int_equal(find_uneven(NULL, 1, ROWS), 0);
+    assert_int_equal(find_uneven(NULL, 2, 1), 0);
 }
 
-static void classes(void **state)
+TEST(classes)
 {
-    (void)state;
     assert_int_equal(noise_class_of(0), 0);
     assert_int_equal(noise_class_of(1), 0);
     assert_int_equal(noise_class_of(1023), 9);
     assert_int_equal(noise_class_of(1024), 10);
     assert_int_equal(noise_class_of(INT64_MAX), NOISE_CLASSES - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_alone),
-        cmocka_unit_test(a_daemon),
-        cmocka_unit_test(a_daemon_among_others),
-        cmocka_unit_test(a_tick_among_others),
-        cmocka_unit_test(gaps_that_drift),
-        cmocka_unit_test(no_clock),
-        cmocka_unit_test(a_clock_before_the_list_was_full),
-        cmocka_unit_test(several_stops_a_period),
-        cmocka_unit_test(too_few_stops),
-        cmocka_unit_test(the_rank_that_has_more),
-        cmocka_unit_test(ranks_that_are_alike),
-        cmocka_unit_test(intervals_are_over_visits),
-        cmocka_unit_test(ranks_that_are_alike_and_restless),
-        cmocka_unit_test(a_clock_that_one_rank_missed),
-        cmocka_unit_test(beside_a_rank_with_a_clock),
-        cmocka_unit_test(one_rank_or_visit),
-        cmocka_unit_test(classes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,8 @@ static void at_random(double per_s)
         add(time_s);
 }
 
-static void stops_at_random_have_a_power_of_two(void **state)
+TEST(stops_at_random_have_a_power_of_two)
 {
-    (void)state;
     enum { FREQUENCIES = 400 };
     double mean = 0.0;
     for (int i = 0; i < FREQUENCIES; i++) {
@@ -71,9 +70,8 @@ static void stops_at_random_have_a_power_of_two(void **state)
     assert_true(fabs(mean - 2.0) < 0.15); /* 4 standard deviations */
 }
 
-static void nothing_stands_out_at_random(void **state)
+TEST(nothing_stands_out_at_random)
 {
-    (void)state;
     struct noise_peak peaks[NOISE_PEAKS_MAX];
     double height;
     for (int i = 0; i < 20; i++) {
@@ -83,9 +81,8 @@ static void nothing_stands_out_at_random(void **state)
     }
 }
 
-static void a_clock_stands_out(void **state)
+TEST(a_clock_stands_out)
 {
-    (void)state;
     const double frequency = 24.37;
     struct noise_peak peaks[NOISE_PEAKS_MAX];
     double height;
@@ -107,14 +104,4 @@ static void a_clock_stands_out(void **state)
         nearest = fmin(nearest, fabs(peaks[i].frequency / frequency - 1.0));
     }
     assert_true(nearest < 1e-3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops_at_random_have_a_power_of_two),
-        cmocka_unit_test(nothing_stands_out_at_random),
-        cmocka_unit_test(a_clock_stands_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static void read_quanta(int64_t readings[QUANTA + 1], int64_t from_ns, const int
         readings[i + 1] = readings[i] + QUANTUM_NS + i % 3 + longer_ns[i];
 }
 
-static void stops_are_what_takes_longer(void **state)
+TEST(stops_are_what_takes_longer)
 {
-    (void)state;
     int64_t readings[QUANTA + 1], longer_ns[QUANTA] = {0};
     struct noise_stops stops = {0};
     longer_ns[10] = 5000;
@@ -44,9 +43,8 @@ static void stops_are_what_takes_longer(void **state)
 }
 
 /* A visit that was cut short doesn't count, unless it is the only one. */
-static void a_visit_that_was_cut_short(void **state)
+TEST(a_visit_that_was_cut_short)
 {
-    (void)state;
     int64_t readings[QUANTA + 1], longer_ns[QUANTA] = {0};
     struct noise_stops stops = {0};
     longer_ns[10] = 5000;
@@ -75,9 +73,8 @@ static void a_visit_that_was_cut_short(void **state)
 }
 
 /* A processor that gets slower isn't stopped. */
-static void slower_quanta(void **state)
+TEST(slower_quanta)
 {
-    (void)state;
     int64_t readings[QUANTA + 1], longer_ns[QUANTA];
     struct noise_stops stops = {0};
     noise_stops_begin_visit(&stops);
@@ -92,9 +89,8 @@ static void slower_quanta(void **state)
     noise_stops_free(&stops);
 }
 
-static void visits_of_stops(void **state)
+TEST(visits_of_stops)
 {
-    (void)state;
     struct noise_watch visits[3] = {{.begin_ns = 0, .end_ns = 10, .quanta = 1},
                                     {.quanta = 0},
                                     {.begin_ns = 20, .end_ns = 30, .quanta = 1}};
@@ -105,9 +101,8 @@ static void visits_of_stops(void **state)
     assert_int_equal(noise_visit_of(&stops, 99, 0), 2);
 }
 
-static void quantiles_of_lengths(void **state)
+TEST(quantiles_of_lengths)
 {
-    (void)state;
     struct noise_lengths lengths = {0};
     assert_true(isnan(noise_lengths_quantile(&lengths, 0.5)));
     for (int i = 1; i <= 10000; i++)
@@ -121,9 +116,8 @@ static void quantiles_of_lengths(void **state)
 }
 
 /* Each ns of a stop is in one cell, and no stop before or after the cells is. */
-static void cells_of_stops(void **state)
+TEST(cells_of_stops)
 {
-    (void)state;
     struct noise_stop made[] = {{-50, 20}, {-10, 30}, {55, 10}, {95, 230}, {398, 500}, {950, 10}};
     const struct noise_stops stops = {.stop = made, .count = 6};
     const float wanted[4] = {20.0F + 10.0F + 5.0F, 100.0F, 100.0F, 25.0F + 2.0F};
@@ -150,9 +144,8 @@ static double cells_looked_at(double cells, double max)
     return sum;
 }
 
-static void no_cell_counts_twice(void **state)
+TEST(no_cell_counts_twice)
 {
-    (void)state;
     static const double few[] = {1, 2, 9400, 32768, 32769, 33751, 40000, 75757, 166667, 400000};
     for (size_t i = 0; i < sizeof few / sizeof *few; i++)
         assert_true(cells_looked_at(few[i], 699050) == few[i]);
@@ -161,18 +154,4 @@ static void no_cell_counts_twice(void **state)
     /* With very many visits. */
     assert_true(cells_looked_at(30000, 4194) == 30000);
     assert_true(cells_looked_at(50000, 4194) == 32768);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops_are_what_takes_longer),
-        cmocka_unit_test(a_visit_that_was_cut_short),
-        cmocka_unit_test(slower_quanta),
-        cmocka_unit_test(visits_of_stops),
-        cmocka_unit_test(quantiles_of_lengths),
-        cmocka_unit_test(cells_of_stops),
-        cmocka_unit_test(no_cell_counts_twice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,146 +175,143 @@ static void assert_chosen(const struct bc_names *names, const char *expected)
     assert_string_equal(found, expected);
 }
 
+static void assert_text(const struct fixture *f, const char *long_name, const char *expected)
+{
+    char *const text = bc_option_text(bc_options_find(&f->options, long_name));
+    assert_non_null(text);
+    if (strcmp(text, expected) != 0)
+        fail_msg("--%s is %s, not %s", long_name, text, expected);
+    free(text);
+}
+
 /* ---- where a value comes from ---------------------------------------------------------------- */
 
-static void defaults_stay(void **state)
+/* Command lines in environments, and what the named options are then. */
+TEST(values_have_their_source)
 {
     struct fixture *const f = *state;
-    assert_true(parse(f, nothing));
-    assert_false(f->values.flag);
-    assert_true(f->values.on);
-    assert_int_equal(f->values.integer, -3);
-    assert_int_equal(f->values.size, 4096);
-    assert_near(f->values.real, 1.5, 0.0);
-    assert_int_equal(f->values.list.count, 2);
-    assert_int_equal(f->values.choice, 1);
-    assert_string_equal(f->values.text, "hello");
-    assert_null(f->values.file);
-    assert_chosen(&f->more.kinds, "1001");
-    assert_int_equal(f->more.peers, AUTO);
-    assert_near(f->more.delay, 0.25, 0.0);
-    assert_int_equal(f->options.count, ROWS);
-    for (size_t row = 0; row < ROWS; row++) {
-        assert_int_equal(f->options.entries[row].source, BC_FROM_DEFAULT);
-        assert_false(bc_option_given(&f->options, f->options.entries[row].option->long_name));
+    static const struct {
+        const char *words[20], *variables[24], *values[32];
+        const char *chosen; /* of --kinds */
+    } cases[] = {
+        /* Defaults stay. */
+        {{NULL},
+         {NULL},
+         {"flag", "no",           "on",     "yes",     "integer", "-3",      "size",
+          "4096", "free-integer", "0",      "real",    "1.5",     "percent", "2",
+          "list", "1,2",          "choice", "green",   "text",    "hello",   "peers",
+          "auto", "delay",        "0.25",   "samples", "adaptive"},
+         "1001"},
+        /* Every kind, from either source. */
+        {{"--flag", "--on=no", "--integer=-7", "--size", "64K", "--real=2.25", "--percent=12.5%",
+          "--list=0,2:16", "--choice=greenish", "--text=a b\tc", "--text-file=", "--free-integer",
+          "-9223372036854775808", "--kinds=sub-put", "--peers=2", "--delay=none", "--samples=1k"},
+         {NULL},
+         {"flag",         "yes",
+          "on",           "no",
+          "integer",      "-7",
+          "size",         "65536",
+          "real",         "2.25",
+          "percent",      "12.5",
+          "list",         "0,2,4,8,16",
+          "choice",       "greenish",
+          "text",         "a b\tc",
+          "text-file",    "",
+          "free-integer", "-9223372036854775808",
+          "peers",        "2",
+          "delay",        "none",
+          "samples",      "1024"},
+         "0010"},
+        {{NULL},
+         {"T_FLAG",    "1",        "T_INTEGER", "5", "T_SIZE",   "1k",  "T_REAL", "3",
+          "T_PERCENT", "4",        "T_LIST",    "7", "T_CHOICE", "red", "T_TEXT", "from outside",
+          "T_KINDS",   "many put", "T_PEERS",   "7"},
+         {"flag", "yes", "integer", "5", "size", "1024", "real", "3", "percent", "4", "list", "7",
+          "choice", "red", "text", "from outside", "peers", "7"},
+         "0100"},
+        /* The command line beats the environment. */
+        {{"--flag=no", "-s", "2k", "-m1,2,3", "--text=inside", "-kput", "-p", "auto"},
+         {"T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8", "T_TEXT", "outside", "T_KINDS", "all",
+          "T_PEERS", "7"},
+         {"flag", "no", "size", "2048", "list", "1,2,3", "text", "inside", "peers", "auto"},
+         "1000"},
+        /* The first variable that is set counts; set, but empty, is set. */
+        {{NULL}, {"T_TEXT_OLD", "old", "T_TEXT_OLDEST", "oldest"}, {"text", "old"}, NULL},
+        {{NULL},
+         {"T_TEXT_OLDEST", "oldest", "T_TEXT", "new", "T_TEXT_OLD", "old"},
+         {"text", "new"},
+         NULL},
+        {{NULL}, {"T_TEXT_OLDEST", "oldest"}, {"text", "oldest"}, NULL},
+        {{NULL}, {"T_TEXT", "", "T_TEXT_OLD", "old"}, {"text", ""}, NULL},
+        /* Words in place of numbers; their values are beyond the limits. */
+        {{"--peers=100", "--delay=0"}, {NULL}, {"peers", "100", "delay", "0"}, NULL},
+        {{"--peers=auto"}, {"T_PEERS", "6"}, {"peers", "auto"}, NULL},
+        {{NULL}, {"T_PEERS", "auto"}, {"peers", "auto"}, NULL},
+        /* Aliases, short options and abbreviations. */
+        {{"--message-size=8", "--words", "x", "-fi4", "-o", "-", "-c", "red", "-r", "1e0"},
+         {NULL},
+         {"size", "8", "text", "x", "flag", "yes", "integer", "4", "text-file", "-", "choice",
+          "red", "real", "1"},
+         NULL},
+        {{"--mess=16", "--cho=red", "--text-f=y", "--int=-1", "--fl=false"},
+         {NULL},
+         {"size", "16", "choice", "red", "text-file", "y", "integer", "-1", "flag", "no"},
+         NULL},
+        /* A flag that is on already stays on. */
+        {{"--on", "--flag", "--flag"}, {NULL}, {"on", "yes", "flag", "yes"}, NULL},
+        /* A whole name counts although another one starts so. */
+        {{"--text=z"}, {NULL}, {"text", "z", "text-file", ""}, NULL},
+        /* The last one counts, of a list as a whole. */
+        {{"-s1", "--size=2", "-m1,2", "-m3", "--flag", "--flag=no", "--kinds=all", "--kinds=put",
+          "--"},
+         {NULL},
+         {"size", "2", "list", "3", "flag", "no"},
+         "1000"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        renew(f);
+        environment = cases[i].variables;
+        if (!parse(f, cases[i].words))
+            fail_msg("case %zu: %s", i, f->error.text);
+        for (const char *const *value = cases[i].values; *value != NULL; value += 2)
+            assert_text(f, value[0], value[1]);
+        if (cases[i].chosen != NULL)
+            assert_chosen(&f->more.kinds, cases[i].chosen);
+        /* Each of the first three cases has one source alone, of all that it names. */
+        static const enum bc_option_source sources[] = {BC_FROM_DEFAULT, BC_FROM_ARGUMENT,
+                                                        BC_FROM_ENVIRONMENT};
+        for (const char *const *value = cases[i].values; i < 3 && *value != NULL; value += 2) {
+            assert_int_equal(source_of(&f->options, value[0]), sources[i]);
+            assert_int_equal(bc_option_given(&f->options, value[0]), i > 0);
+        }
     }
 }
 
+TEST(sources_are_told)
+{
+    struct fixture *const f = *state;
+    environment = WORDS("T_TEXT_OLD", "old", "T_TEXT_OLDEST", "oldest", "T_SIZE", "1k");
+    assert_true(parse(f, WORDS("--size=2k")));
+    assert_int_equal(f->options.count, ROWS);
+    assert_int_equal(source_of(&f->options, "size"), BC_FROM_ARGUMENT);
+    assert_int_equal(source_of(&f->options, "real"), BC_FROM_DEFAULT);
+    const struct bc_option_entry *const entry = bc_options_find(&f->options, "text");
+    assert_int_equal(entry->source, BC_FROM_ENVIRONMENT);
+    assert_string_equal(entry->variable, "T_TEXT_OLD");
+    assert_null(f->values.file); /* which has no default */
+}
+
 /* The rows of the second table follow those of the first one. */
-static void tables_follow_each_other(void **state)
+TEST(tables_follow_each_other)
 {
     struct fixture *const f = *state;
     assert_ptr_equal(f->options.entries[0].option, &rows[0]);
     assert_ptr_equal(f->options.entries[COUNT(rows) - 1].option, &rows[COUNT(rows) - 1]);
     assert_ptr_equal(f->options.entries[COUNT(rows)].option, &more_rows[0]);
     assert_ptr_equal(f->options.entries[ROWS - 1].option, &more_rows[COUNT(more_rows) - 1]);
-    const struct bc_option_table one = {more_rows, COUNT(more_rows), &f->more};
-    struct bc_options second;
-    assert_true(bc_options_create(&second, &one, 1));
-    assert_int_equal(second.count, COUNT(more_rows));
-    bc_options_free(&second);
 }
 
-static void every_kind_from_the_command_line(void **state)
-{
-    struct fixture *const f = *state;
-    assert_true(
-        parse(f, WORDS("--flag", "--on=no", "--integer=-7", "--size", "64K", "--real=2.25",
-                       "--percent=12.5%", "--list=0,2:16", "--choice=greenish", "--text=a b\tc",
-                       "--text-file=", "--free-integer", "-9223372036854775808", "--kinds=sub-put",
-                       "--peers=2", "--delay=none", "--samples=1k")));
-    assert_true(f->values.flag);
-    assert_false(f->values.on);
-    assert_int_equal(f->values.integer, -7);
-    assert_int_equal(f->values.size, 65536);
-    assert_near(f->values.real, 2.25, 0.0);
-    assert_near(f->values.percent, 12.5, 0.0);
-    assert_int_equal(f->values.list.count, 5);
-    assert_int_equal(f->values.list.values[4], 16);
-    assert_int_equal(f->values.choice, 2);
-    assert_string_equal(f->values.text, "a b\tc");
-    assert_string_equal(f->values.file, "");
-    assert_true(f->values.free_integer == INT64_MIN);
-    assert_chosen(&f->more.kinds, "0010");
-    assert_int_equal(f->more.peers, 2);
-    assert_near(f->more.delay, AUTO, 0.0);
-    assert_int_equal(f->more.samples, 1024);
-    for (size_t row = 0; row < ROWS; row++)
-        assert_int_equal(f->options.entries[row].source, BC_FROM_ARGUMENT);
-}
-
-static void every_kind_from_the_environment(void **state)
-{
-    struct fixture *const f = *state;
-    environment = WORDS("T_FLAG", "1", "T_INTEGER", "5", "T_SIZE", "1k", "T_REAL", "3", "T_PERCENT",
-                        "4", "T_LIST", "7", "T_CHOICE", "red", "T_TEXT", "from outside", "T_KINDS",
-                        "many put", "T_PEERS", "7");
-    assert_true(parse(f, nothing));
-    assert_true(f->values.flag);
-    assert_int_equal(f->values.integer, 5);
-    assert_int_equal(f->values.size, 1024);
-    assert_near(f->values.real, 3.0, 0.0);
-    assert_near(f->values.percent, 4.0, 0.0);
-    assert_int_equal(f->values.list.count, 1);
-    assert_int_equal(f->values.choice, 0);
-    assert_string_equal(f->values.text, "from outside");
-    assert_chosen(&f->more.kinds, "0100");
-    assert_int_equal(f->more.peers, 7);
-    assert_int_equal(source_of(&f->options, "size"), BC_FROM_ENVIRONMENT);
-    assert_true(bc_option_given(&f->options, "size"));
-    assert_false(bc_option_given(&f->options, "text-file"));
-}
-
-static void command_line_beats_environment(void **state)
-{
-    struct fixture *const f = *state;
-    environment = WORDS("T_FLAG", "yes", "T_SIZE", "1k", "T_LIST", "7,8", "T_TEXT", "outside",
-                        "T_KINDS", "all", "T_PEERS", "7");
-    assert_true(parse(
-        f, WORDS("--flag=no", "-s", "2k", "-m1,2,3", "--text=inside", "-kput", "-p", "auto")));
-    assert_false(f->values.flag);
-    assert_int_equal(f->values.size, 2048);
-    assert_int_equal(f->values.list.count, 3);
-    assert_string_equal(f->values.text, "inside");
-    assert_chosen(&f->more.kinds, "1000");
-    assert_int_equal(f->more.peers, AUTO);
-    assert_int_equal(source_of(&f->options, "size"), BC_FROM_ARGUMENT);
-}
-
-static void first_variable_that_is_set_counts(void **state)
-{
-    struct fixture *const f = *state;
-    environment = WORDS("T_TEXT_OLD", "old", "T_TEXT_OLDEST", "oldest");
-    assert_true(parse(f, nothing));
-    assert_string_equal(f->values.text, "old");
-    const struct bc_option_entry *entry = bc_options_find(&f->options, "text");
-    assert_int_equal(entry->source, BC_FROM_ENVIRONMENT);
-    assert_string_equal(entry->variable, "T_TEXT_OLD");
-    assert_int_equal(source_of(&f->options, "size"), BC_FROM_DEFAULT);
-
-    /* An option that beats the variable was not set by it. */
-    renew(f);
-    assert_true(parse(f, WORDS("--text=inside")));
-    assert_int_equal(source_of(&f->options, "text"), BC_FROM_ARGUMENT);
-
-    renew(f);
-    environment = WORDS("T_TEXT_OLDEST", "oldest", "T_TEXT", "new", "T_TEXT_OLD", "old");
-    assert_true(parse(f, nothing));
-    assert_string_equal(f->values.text, "new");
-
-    renew(f);
-    environment = WORDS("T_TEXT_OLDEST", "oldest");
-    assert_true(parse(f, nothing));
-    assert_string_equal(f->values.text, "oldest");
-
-    /* Set, but empty, is set. */
-    renew(f);
-    environment = WORDS("T_TEXT", "", "T_TEXT_OLD", "old");
-    assert_true(parse(f, nothing));
-    assert_string_equal(f->values.text, "");
-}
-
-static void boolean_variables(void **state)
+TEST(boolean_variables)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -331,7 +328,7 @@ static void boolean_variables(void **state)
     }
 }
 
-static void lists_of_names(void **state)
+TEST(lists_of_names)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -345,28 +342,19 @@ static void lists_of_names(void **state)
         {"many-put", "0100"},
         {"manyput", "0100"},
         {" Many_PUT-", "0100"},
+        {"put,all", "1111"},
         {"subput,isend/irecv", "0011"},
         {"isend/irecv,sub put,put", "1011"},
-        {"put,all", "1111"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         renew(f);
         assert_true(parse(f, WORDS("--kinds", cases[i].text)));
         assert_chosen(&f->more.kinds, cases[i].chosen);
-        assert_string_equal(f->more.kinds.text, cases[i].text);
+        assert_text(f, "kinds", cases[i].text);
     }
-    /* The last list counts as a whole. */
-    renew(f);
-    assert_true(parse(f, WORDS("--kinds=all", "--kinds=put")));
-    assert_chosen(&f->more.kinds, "1000");
     struct bc_names names = {.text = "sub-put"};
     assert_true(bc_names_choose("--types", &names, kind_name, KINDS, &f->error));
     assert_chosen(&names, "0010");
-    names.text = "sub-put,get";
-    assert_false(bc_names_choose("--types", &names, kind_name, KINDS, &f->error));
-    assert_string_equal(f->error.text,
-                        "--types: 'get' is none: use all, or some of put,many put,sub_put,"
-                        "isend/irecv");
 }
 
 static const char *number_name(int index)
@@ -380,88 +368,27 @@ static const char *number_name(int index)
 static const char *pair_name(int index) { return number_name(index / 2); }
 
 /* Of few names the error lists all, each once; of many the first and the last. */
-static void names_in_errors(void **state)
+TEST(names_in_errors)
 {
     struct fixture *const f = *state;
-    struct bc_names names = {.text = "ten"};
-    assert_false(bc_names_choose("--n", &names, number_name, 8, &f->error));
-    assert_string_equal(f->error.text, "--n: 'ten' is none: use all, or some of zero,one,two,"
-                                       "three,four,five,six,seven");
-    assert_false(bc_names_choose("--n", &names, pair_name, 16, &f->error));
-    assert_string_equal(f->error.text, "--n: 'ten' is none: use all, or some of zero,one,two,"
-                                       "three,four,five,six,seven");
-    assert_false(bc_names_choose("--n", &names, number_name, 9, &f->error));
-    assert_string_equal(f->error.text, "--n: 'ten' is none: use all, or names such as zero,eight");
-}
-
-/* A word in place of a number; its value is beyond the limits. */
-static void words_for_numbers(void **state)
-{
-    struct fixture *const f = *state;
-    assert_true(parse(f, WORDS("--peers=100", "--delay=0")));
-    assert_int_equal(f->more.peers, 100);
-    assert_near(f->more.delay, 0.0, 0.0);
-    assert_true(parse(f, WORDS("--peers=auto", "--delay=none")));
-    assert_int_equal(f->more.peers, AUTO);
-    assert_near(f->more.delay, AUTO, 0.0);
-    assert_int_equal(source_of(&f->options, "peers"), BC_FROM_ARGUMENT);
-    renew(f);
-    environment = WORDS("T_PEERS", "auto");
-    f->more.peers = 5;
-    assert_true(parse(f, nothing));
-    assert_int_equal(f->more.peers, AUTO);
-    assert_int_equal(source_of(&f->options, "peers"), BC_FROM_ENVIRONMENT);
-}
-
-/* ---- how it may be written ------------------------------------------------------------------- */
-
-static void aliases_short_options_and_abbreviations(void **state)
-{
-    struct fixture *const f = *state;
-    assert_true(parse(
-        f, WORDS("--message-size=8", "--words", "x", "-fi4", "-o", "-", "-c", "red", "-r", "1e0")));
-    assert_int_equal(f->values.size, 8);
-    assert_string_equal(f->values.text, "x");
-    assert_true(f->values.flag);
-    assert_int_equal(f->values.integer, 4);
-    assert_string_equal(f->values.file, "-");
-    assert_int_equal(f->values.choice, 0);
-
-    renew(f);
-    assert_true(parse(f, WORDS("--mess=16", "--cho=red", "--text-f=y", "--int=-1", "--fl=false")));
-    assert_int_equal(f->values.size, 16);
-    assert_int_equal(f->values.choice, 0);
-    assert_string_equal(f->values.file, "y");
-    assert_int_equal(f->values.integer, -1);
-    assert_false(f->values.flag);
-
-    /* A flag that is on already stays on. */
-    renew(f);
-    assert_true(parse(f, WORDS("--on", "--flag", "--flag")));
-    assert_true(f->values.on);
-    assert_true(f->values.flag);
-
-    /* A whole name counts although another one starts so. */
-    renew(f);
-    assert_true(parse(f, WORDS("--text=z")));
-    assert_string_equal(f->values.text, "z");
-    assert_null(f->values.file);
-
-    /* A flag's value can't be a word of its own. */
-    renew(f);
-    assert_false(parse(f, WORDS("--flag", "no")));
-    assert_true(f->values.flag);
-}
-
-static void last_one_counts(void **state)
-{
-    struct fixture *const f = *state;
-    assert_true(
-        parse(f, WORDS("-s1", "--size=2", "-m1,2", "-m3", "--flag", "--flag=no", "--", NULL)));
-    assert_int_equal(f->values.size, 2);
-    assert_int_equal(f->values.list.count, 1);
-    assert_int_equal(f->values.list.values[0], 3);
-    assert_false(f->values.flag);
+#define FEW "zero,one,two,three,four,five,six,seven"
+    static const struct {
+        const char *text;
+        const char *(*name_at)(int index);
+        int count;
+        const char *error;
+    } cases[] = {
+        {"sub-put,get", kind_name, KINDS,
+         "--n: 'get' is none: use all, or some of put,many put,sub_put,isend/irecv"},
+        {"ten", number_name, 8, "--n: 'ten' is none: use all, or some of " FEW},
+        {"ten", pair_name, 16, "--n: 'ten' is none: use all, or some of " FEW},
+        {"ten", number_name, 9, "--n: 'ten' is none: use all, or names such as zero,eight"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_names names = {.text = cases[i].text};
+        assert_false(bc_names_choose("--n", &names, cases[i].name_at, cases[i].count, &f->error));
+        assert_string_equal(f->error.text, cases[i].error);
+    }
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -478,7 +405,7 @@ static void check_error(const struct bc_error *error, const char *const *words)
             fail_msg("'%s' is not in the error: %s", *words, error->text);
 }
 
-static void wrong_command_lines(void **state)
+TEST(wrong_command_lines)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -533,6 +460,7 @@ static void wrong_command_lines(void **state)
         {{"--f=1"}, {"--f", "--help"}},
         {{"--te=1"}, {"--te", "--help"}},
         {{"stray"}, {"stray", "--help"}},
+        {{"--flag", "no"}, {"no", "--help"}}, /* a flag's value can't be a word of its own */
         {{"-f", "stray", "--size=8"}, {"stray", "--help"}},
         /* The first thing that is wrong, in the order of the words. */
         {{"stray", "--size=0"}, {"stray", "--help"}},
@@ -553,7 +481,7 @@ static void wrong_command_lines(void **state)
     assert_null(strstr(f->error.text, "-s"));
 }
 
-static void wrong_variables(void **state)
+TEST(wrong_variables)
 {
     struct fixture *const f = *state;
     static const struct {
@@ -578,7 +506,7 @@ static void wrong_variables(void **state)
 }
 
 /* A wrong value leaves the value that was there. */
-static void wrong_values_change_nothing(void **state)
+TEST(wrong_values_change_nothing)
 {
     struct fixture *const f = *state;
     assert_false(parse(f, WORDS("--size=2M")));
@@ -591,38 +519,40 @@ static void wrong_values_change_nothing(void **state)
     assert_int_equal(f->more.peers, AUTO);
 }
 
-static void hostile_values_make_one_line(void **state)
+TEST(hostile_values_make_one_line)
 {
     struct fixture *const f = *state;
     enum { LONG = 100000 };
     static char value[LONG + 64];
-    static const char *const prefixes[] = {
-        "--integer=", "--size=", "--list=", "--real=", "--percent=", "--choice=", "--",
-        "-i",         "-s",      "-",       "",        "--kinds=",   "--peers=",
-    };
-    static const char *const names[] = {
-        "--integer", "--size", "--list", "--real", "--percent", "--choice", "--",
-        "-i",        "-s",     "-",      "",       "--kinds",   "--peers",
+    /* What would do is not pushed out by the value. */
+    static const struct {
+        const char *prefix, *expected[3];
+    } cases[] = {
+        {"--integer=", {"--integer"}},
+        {"--size=", {"--size", "1 to 1M"}},
+        {"--list=", {"--list"}},
+        {"--real=", {"--real"}},
+        {"--percent=", {"--percent"}},
+        {"--choice=", {"--choice", "red|green|greenish"}},
+        {"--kinds=", {"--kinds", "use all", "put,isend/irecv"}},
+        {"--peers=", {"--peers", "auto or 1 to 100"}},
+        {"--", {"--"}},
+        {"-i", {"-i"}},
+        {"-s", {"-s"}},
+        {"-", {"-"}},
+        {"", {""}},
     };
     static const char fillings[] = {'x', '\n', '\t', '%', '\x1b', '\xff', '9'};
-    for (size_t i = 0; i < COUNT(prefixes); i++)
+    for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t j = 0; j < COUNT(fillings); j++) {
-            const size_t prefix = strlen(prefixes[i]);
-            memcpy(value, prefixes[i], prefix);
+            const size_t prefix = strlen(cases[i].prefix);
+            memcpy(value, cases[i].prefix, prefix);
             memset(value + prefix, fillings[j], LONG);
             value[prefix + LONG] = '\0';
             renew(f);
             assert_false(parse(f, WORDS(value)));
-            check_error(&f->error, WORDS(names[i]));
-            /* What would do is not pushed out by the value. */
-            if (i == 1)
-                check_error(&f->error, WORDS("1 to 1M"));
-            if (i == 5)
-                check_error(&f->error, WORDS("red|green|greenish"));
-            if (i == 11)
-                check_error(&f->error, WORDS("use all", "put,isend/irecv"));
-            if (i == 12)
-                check_error(&f->error, WORDS("auto or 1 to 100"));
+            const char *const *const expected = cases[i].expected;
+            check_error(&f->error, WORDS(expected[0], expected[1], expected[2]));
         }
     renew(f);
     assert_false(parse(f, WORDS("--size=a\nb\r\nc")));
@@ -632,9 +562,8 @@ static void hostile_values_make_one_line(void **state)
     check_error(&f->error, WORDS("%s%n%s"));
 }
 
-static void error_is_cut_to_its_length(void **state)
+TEST(error_is_cut_to_its_length)
 {
-    (void)state;
     struct bc_error error;
     assert_false(bc_error_set(&error, "%0600d", 1));
     assert_int_equal(strlen(error.text), BC_ERROR_LENGTH - 1);
@@ -647,7 +576,7 @@ static void error_is_cut_to_its_length(void **state)
 
 /* getopt keeps state; none of it may leak from one command line to the next,
    not even from the middle of a cluster of short options. */
-static void many_command_lines_in_one_process(void **state)
+TEST(many_command_lines_in_one_process)
 {
     struct fixture *const f = *state;
     for (int i = 0; i < 1000; i++) {
@@ -672,15 +601,7 @@ static void many_command_lines_in_one_process(void **state)
 
 /* ---- values as text -------------------------------------------------------------------------- */
 
-static void assert_text(const struct fixture *f, const char *long_name, const char *expected)
-{
-    char *const text = bc_option_text(bc_options_find(&f->options, long_name));
-    assert_non_null(text);
-    assert_string_equal(text, expected);
-    free(text);
-}
-
-static void formatted_values_parse_back(void **state)
+TEST(formatted_values_parse_back)
 {
     struct fixture *const f = *state;
     static const double reals[] = {0.1,       1.0 / 3.0, 1e-300, 12345.678901234567,
@@ -697,22 +618,7 @@ static void formatted_values_parse_back(void **state)
     /* Numbers that people write are written as they wrote them. */
     f->values.percent = 0.1;
     assert_text(f, "percent", "0.1");
-    assert_text(f, "choice", "green");
-    assert_text(f, "on", "yes");
-    assert_text(f, "flag", "no");
-    assert_text(f, "list", "1,2");
-    assert_text(f, "text", "hello");
     assert_text(f, "text-file", "");
-    assert_text(f, "kinds", "put,isend/irecv");
-    assert_text(f, "peers", "auto");
-    assert_text(f, "delay", "0.25");
-    assert_text(f, "samples", "adaptive");
-    f->more.peers = 6;
-    f->more.delay = AUTO;
-    f->more.samples = 7;
-    assert_text(f, "peers", "6");
-    assert_text(f, "delay", "none");
-    assert_text(f, "samples", "7");
 }
 
 /* What --help prints, into a buffer of this function. */
@@ -727,35 +633,27 @@ static const char *print_help(const struct fixture *f)
 }
 
 /* The help and the metadata have all of a long default. */
-static void long_lists(void **state)
+TEST(long_defaults_are_whole)
 {
     struct fixture *const f = *state;
     static const char *const firsts[] = {"1", "12", "123", "1234", "12345", "123456", "1234567"};
     for (size_t i = 0; i < COUNT(firsts); i++) {
-        char text[1024];
-        struct bc_size_list back = {0};
+        char text[1024], *whole = NULL;
         snprintf(text, sizeof text, "%s,1:8G,1:8G,1:8G", firsts[i]);
         assert_true(bc_parse_size_list(text, &f->values.list));
         const char *const shown = strstr(strstr(print_help(f), "help-of-list"), "default: ") + 9;
+        whole = bc_option_text(bc_options_find(&f->options, "list"));
         snprintf(text, sizeof text, "%.*s", (int)strcspn(shown, "\n"), shown);
-        assert_true(bc_parse_size_list(text, &back));
-        assert_int_equal(back.count, f->values.list.count);
-        for (size_t j = 0; j < back.count; j++)
-            assert_true(back.values[j] == f->values.list.values[j]);
-
-        char *const whole = bc_option_text(bc_options_find(&f->options, "list"));
-        assert_true(bc_parse_size_list(whole, &back));
+        for (int from_help = 0; from_help <= 1; from_help++) {
+            struct bc_size_list back = {0};
+            assert_true(bc_parse_size_list(from_help ? text : whole, &back));
+            assert_int_equal(back.count, f->values.list.count);
+            assert_memory_equal(back.values, f->values.list.values,
+                                back.count * sizeof *back.values);
+            bc_size_list_free(&back);
+        }
         free(whole);
-        assert_int_equal(back.count, f->values.list.count);
-        assert_memory_equal(back.values, f->values.list.values, back.count * sizeof *back.values);
-        bc_size_list_free(&back);
     }
-}
-
-/* A long text is shown whole. */
-static void long_texts(void **state)
-{
-    struct fixture *const f = *state;
     char text[1001];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -768,37 +666,19 @@ static void long_texts(void **state)
 
 /* ---- to another rank ------------------------------------------------------------------------- */
 
-static void same_text(const char *left, const char *right)
-{
-    assert_int_equal(left == NULL, right == NULL);
-    if (left != NULL)
-        assert_string_equal(left, right);
-}
-
 static void check_same(const struct fixture *left, const struct fixture *right)
 {
-    const struct values *const a = &left->values;
-    const struct values *const b = &right->values;
-    assert_int_equal(a->flag, b->flag);
-    assert_int_equal(a->on, b->on);
-    assert_true(a->integer == b->integer && a->size == b->size &&
-                a->free_integer == b->free_integer);
-    assert_near(a->real, b->real, 0.0);
-    assert_near(a->percent, b->percent, 0.0);
-    assert_int_equal(a->choice, b->choice);
-    assert_int_equal(a->list.count, b->list.count);
-    for (size_t i = 0; i < a->list.count; i++)
-        assert_true(a->list.values[i] == b->list.values[i]);
-    same_text(a->text, b->text);
-    same_text(a->file, b->file);
-    same_text(left->more.kinds.text, right->more.kinds.text);
+    for (size_t row = 0; row < ROWS; row++) {
+        const struct bc_option_entry *const entry = &left->options.entries[row];
+        char *const text = bc_option_text(entry);
+        assert_text(right, entry->option->long_name, text);
+        free(text);
+        assert_int_equal(entry->source, right->options.entries[row].source);
+    }
+    assert_int_equal(left->values.text == NULL, right->values.text == NULL);
+    assert_int_equal(left->values.file == NULL, right->values.file == NULL);
     assert_memory_equal(left->more.kinds.chosen, right->more.kinds.chosen,
                         sizeof left->more.kinds.chosen);
-    assert_true(left->more.peers == right->more.peers);
-    assert_near(left->more.delay, right->more.delay, 0.0);
-    assert_true(left->more.samples == right->more.samples);
-    for (size_t row = 0; row < ROWS; row++)
-        assert_int_equal(left->options.entries[row].source, right->options.entries[row].source);
 }
 
 /* What `f` has arrives in a fresh table, and again in one that has already taken other values. */
@@ -816,7 +696,7 @@ static void check_round_trip(const struct fixture *f)
     bc_options_free(&other.options);
 }
 
-static void values_arrive_on_other_ranks(void **state)
+TEST(values_arrive_on_other_ranks)
 {
     struct fixture *const f = *state;
     check_round_trip(f);
@@ -849,12 +729,8 @@ static void values_arrive_on_other_ranks(void **state)
     for (size_t i = 0; i < 4096; i++)
         f->values.list.values[i] = INT64_MAX - (int64_t)i;
     check_round_trip(f);
-}
 
-/* An empty list has to replace one that has values. */
-static void empty_list_arrives(void **state)
-{
-    struct fixture *const f = *state;
+    /* An empty list has to replace one that has values. */
     bc_size_list_free(&f->values.list);
     check_round_trip(f);
 }
@@ -868,7 +744,7 @@ static bool decodes(const char *text)
     return good;
 }
 
-static void hostile_texts_are_refused(void **state)
+TEST(hostile_texts_are_refused)
 {
     struct fixture *const f = *state;
     assert_true(parse(f, WORDS("--flag", "--text=some words", "-m1:64")));
@@ -890,50 +766,37 @@ static void hostile_texts_are_refused(void **state)
     assert_false(decodes(longer));
     free(longer);
     free(text);
-    assert_false(decodes(""));
-    assert_false(decodes("yes"));
-    assert_false(decodes("18446744073709551615 0 no"));
-    assert_false(decodes("99999999999999999999999999 0 no"));
-    assert_false(decodes("-1 0 no"));
-    assert_false(decodes("3000000000 0 no"));
+    const char *const *const wrong =
+        WORDS("", "yes", "18446744073709551615 0 no", "99999999999999999999999999 0 no", "-1 0 no",
+              "3000000000 0 no");
+    for (size_t i = 0; wrong[i] != NULL; i++)
+        assert_false(decodes(wrong[i]));
 }
 
-/* Whether a value with this source arrives. */
-static bool source_arrives(int source)
+TEST(sources_are_checked)
 {
+    static const int sources[] = {
+        BC_FROM_DEFAULT, BC_FROM_ENVIRONMENT, BC_FROM_ARGUMENT, BC_FROM_ARGUMENT + 1, -1,
+        INT32_MAX};
     bool flag = true;
     const struct bc_option row = {.long_name = "flag", .kind = BC_FLAG};
     const struct bc_option_table table = {&row, 1, &flag};
     struct bc_options options;
-    char text[32];
     assert_true(bc_options_create(&options, &table, 1));
     char *const usual = bc_options_encode(&options);
-    snprintf(text, sizeof text, "3 %d 0 yes", BC_FROM_DEFAULT);
-    assert_string_equal(usual, text);
-    free(usual);
-    snprintf(text, sizeof text, "3 %d 0 yes", source);
-    flag = false;
-    const bool good = bc_options_decode(&options, text);
-    if (good) {
-        assert_true(flag);
-        assert_int_equal(options.entries[0].source, source);
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        char text[32];
+        flag = false;
+        snprintf(text, sizeof text, "3 %d 0 yes", sources[i]);
+        assert_int_equal(strcmp(text, usual) == 0, sources[i] == BC_FROM_DEFAULT);
+        assert_int_equal(bc_options_decode(&options, text), i < 3);
+        assert_true(i >= 3 || (flag && (int)options.entries[0].source == sources[i]));
     }
+    free(usual);
     bc_options_free(&options);
-    return good;
 }
 
-static void sources_are_checked(void **state)
-{
-    (void)state;
-    assert_true(source_arrives(BC_FROM_DEFAULT));
-    assert_true(source_arrives(BC_FROM_ENVIRONMENT));
-    assert_true(source_arrives(BC_FROM_ARGUMENT));
-    assert_false(source_arrives(BC_FROM_ARGUMENT + 1));
-    assert_false(source_arrives(-1));
-    assert_false(source_arrives(INT32_MAX));
-}
-
-static void mutated_texts_never_crash(void **state)
+TEST(mutated_texts_never_crash)
 {
     struct fixture *const f = *state;
     assert_true(
@@ -988,9 +851,8 @@ static void mutated_texts_never_crash(void **state)
     assert_in_range(taken, 100, 10000);
 }
 
-static void random_texts_never_crash(void **state)
+TEST(random_texts_never_crash)
 {
-    (void)state;
     struct random random = random_from(6);
     for (int i = 0; i < 20000; i++) {
         char text[65];
@@ -1029,7 +891,7 @@ static const char *help_of(const char *help, const char *name, char *part, size_
     return part;
 }
 
-static void help_lists_every_option(void **state)
+TEST(help_lists_every_option)
 {
     struct fixture *const f = *state;
     static char part[4096];
@@ -1079,9 +941,8 @@ static const char *method_name(int index)
     return names[index];
 }
 
-static void help_lists_a_name_once(void **state)
+TEST(help_lists_a_name_once)
 {
-    (void)state;
     static const struct bc_option row = {
         "methods",       BC_NAMES,         0, .argument = "NAMES", .name_at = method_name,
         .name_count = 5, .help = "methods"};
@@ -1099,37 +960,4 @@ static void help_lists_a_name_once(void **state)
     free(help);
 }
 
-#define OPTIONS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-    OPTIONS_TEST(defaults_stay),
-    OPTIONS_TEST(tables_follow_each_other),
-    OPTIONS_TEST(every_kind_from_the_command_line),
-    OPTIONS_TEST(every_kind_from_the_environment),
-    OPTIONS_TEST(command_line_beats_environment),
-    OPTIONS_TEST(first_variable_that_is_set_counts),
-    OPTIONS_TEST(boolean_variables),
-    OPTIONS_TEST(lists_of_names),
-    OPTIONS_TEST(names_in_errors),
-    OPTIONS_TEST(words_for_numbers),
-    OPTIONS_TEST(aliases_short_options_and_abbreviations),
-    OPTIONS_TEST(last_one_counts),
-    OPTIONS_TEST(wrong_command_lines),
-    OPTIONS_TEST(wrong_variables),
-    OPTIONS_TEST(wrong_values_change_nothing),
-    OPTIONS_TEST(hostile_values_make_one_line),
-    OPTIONS_TEST(error_is_cut_to_its_length),
-    OPTIONS_TEST(many_command_lines_in_one_process),
-    OPTIONS_TEST(formatted_values_parse_back),
-    OPTIONS_TEST(long_lists),
-    OPTIONS_TEST(long_texts),
-    OPTIONS_TEST(values_arrive_on_other_ranks),
-    OPTIONS_TEST(empty_list_arrives),
-    OPTIONS_TEST(hostile_texts_are_refused),
-    OPTIONS_TEST(sources_are_checked),
-    OPTIONS_TEST(mutated_texts_never_crash),
-    OPTIONS_TEST(random_texts_never_crash),
-    OPTIONS_TEST(help_lists_every_option),
-    cmocka_unit_test(help_lists_a_name_once),
-};
-const struct test_program test_program = {.name = "options", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

@@ -30,14 +30,13 @@ static char *boxes_of(double max_bytes, const char *const *words, struct bc_erro
     return text;
 }
 
-static void default_boxes(void **state)
+TEST(default_boxes)
 {
     static const struct {
         double max_bytes;
         const char *kept;
     } cases[] = {{64 * MIB, "10,50,100"}, {5 * MIB, "10,50"}, {1 * MIB, "10"}};
     struct bc_error error;
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char *const text = boxes_of(cases[i].max_bytes, WORDS(NULL), &error);
         assert_string_equal(error.text, "");
@@ -49,20 +48,12 @@ static void default_boxes(void **state)
     assert_non_null(strstr(error.text, "--local: 10x10x10 needs 0.0 MiB a rank"));
 }
 
-static void boxes_that_were_asked_for(void **state)
+TEST(boxes_that_were_asked_for)
 {
     struct bc_error error;
-    (void)state;
     assert_null(boxes_of(5 * MIB, WORDS("--local=10,50,100"), &error));
     assert_non_null(strstr(error.text, "--local: 100x100x100 needs"));
     assert_non_null(strstr(error.text, "use at most 8"));
     assert_null(boxes_of(1.0, WORDS("--local=10"), &error));
     assert_non_null(strstr(error.text, "use fewer processes a node"));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(default_boxes),
-    cmocka_unit_test(boxes_that_were_asked_for),
-};
-const struct test_program test_program = {
-    .name = "overlap_halo", .tests = tests, .count = COUNT(tests)};

@@ -16,7 +16,6 @@
 static void rest(struct overlap_operation *operation)
 {
     const struct timespec slow = {.tv_sec = 0, .tv_nsec = SLOW_NS};
-    (void)operation;
     (void)nanosleep(&slow, NULL);
 }
 
@@ -50,9 +49,8 @@ static bool accepts(const struct overlap_kind *kind, int form)
     return rank != 0 || good;
 }
 
-static void ranks_that_work(void **state)
+TEST(ranks_that_work)
 {
-    (void)state;
     const struct overlap_kind quick = {
         .name = "quick",
         .no_elements = true,
@@ -70,9 +68,8 @@ static void ranks_that_work(void **state)
     assert_true(accepts_slow);
 }
 
-static void forms(void **state)
+TEST(forms)
 {
-    (void)state;
     const struct overlap_kind kind = {
         .name = "kind",
         .no_elements = true,
@@ -88,9 +85,4 @@ static void forms(void **state)
     assert_true(accepted[OVERLAP_FORMS] == (rank != 0));
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ranks_that_work),
-    cmocka_unit_test(forms),
-};
-const struct test_program test_program = {
-    .name = "overlap_probe", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true};

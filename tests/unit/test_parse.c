@@ -127,17 +127,15 @@ static char *repeated(const char *unit, size_t count, const char *end)
     return text;
 }
 
-static void bad_numbers_are_refused(void **state)
+TEST(bad_numbers_are_refused)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(never_numbers); i++)
         reject_everywhere(never_numbers[i]);
     reject_everywhere(NULL);
 }
 
-static void long_texts_are_refused(void **state)
+TEST(long_texts_are_refused)
 {
-    (void)state;
     char *const digits = repeated("9", 100000, "");
     char *const spaces = repeated(" ", 100000, "1");
     char *const letters = repeated("x", 1000000, "");
@@ -156,9 +154,8 @@ static void long_texts_are_refused(void **state)
     free(zeros);
 }
 
-static void integers(void **state)
+TEST(integers)
 {
-    (void)state;
     static const struct whole good[] = {
         {"0", 0},
         {"-0", 0},
@@ -174,9 +171,8 @@ static void integers(void **state)
         WORDS("9223372036854775808", "-9223372036854775809", "1.0", "1e3", "1K", "1%", "1,5"));
 }
 
-static void reals(void **state)
+TEST(reals)
 {
-    (void)state;
     static const struct real good[] = {
         {"0", 0.0},    {"-0.5", -0.5}, {"+2", 2.0},       {".5", 0.5},      {"5.", 5.0},
         {"1e3", 1000}, {"1E-3", 1e-3}, {"1.5e+2", 150.0}, {"1e308", 1e308}, {"0.1", 0.1},
@@ -185,18 +181,16 @@ static void reals(void **state)
                WORDS("1e309", "-1e309", "1.5.2", "1e2.5", "1%", "1K", "1,5", "0x1p3"));
 }
 
-static void percentages(void **state)
+TEST(percentages)
 {
-    (void)state;
     static const struct real good[] = {
         {"2", 2.0}, {"2%", 2.0}, {"0.5%", 0.5}, {"-1%", -1.0}, {"1e2%", 100.0},
     };
     check_real(&percent, good, COUNT(good), WORDS("2%%", "2 %", "2%3", "1e309%"));
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const struct whole good[] = {
         {"0", 0},
         {"8", 8},
@@ -220,9 +214,8 @@ static void sizes(void **state)
                       "8Ki"));
 }
 
-static void booleans(void **state)
+TEST(booleans)
 {
-    (void)state;
     static const char *const off[] = {"", "0", "no", "No", "NO", "false", "False", "FALSE"};
     static const char *const on[] = {"1", "yes", "true", "on",  "off",  "00",
                                      "n", "f",   " ",    "no ", "\xff", "0.0"};
@@ -254,9 +247,8 @@ static void check_list(const char *text, const int64_t *values, size_t count)
     assert_int_equal(list.count, 0);
 }
 
-static void lists(void **state)
+TEST(lists)
 {
-    (void)state;
     check_list("8,1K,1M", (int64_t[]){8, 1024, 1048576}, 3);
     check_list("0", (int64_t[]){0}, 1);
     check_list("5,5,3", (int64_t[]){5, 5, 3}, 3);
@@ -265,26 +257,16 @@ static void lists(void **state)
     check_list("7:7", (int64_t[]){7}, 1);
     check_list("0,2:16,1", (int64_t[]){0, 2, 4, 8, 16, 1}, 6);
     check_list("1K:4k", (int64_t[]){1024, 2048, 4096}, 3);
-    static const char *const bad[] = {
-        ",",    "1,",
-        ",1",   "1,,2",
-        "1, 2", "1 ,2",
-        "0:4",  "4:2",
-        "1:",   ":4",
-        ":",    "1:2:3",
-        "1::2", "-1:4",
-        "1:-4", "1:x",
-        "x:4",  "1:4,",
-        "1:0",  "1K:1",
-        "1:4 ", "9223372036854775807,9223372036854775808",
-    };
-    for (size_t i = 0; i < COUNT(bad); i++)
+    const char *const *const bad =
+        WORDS(",", "1,", ",1", "1,,2", "1, 2", "1 ,2", "0:4", "4:2", "1:", ":4", ":", "1:2:3",
+              "1::2", "-1:4", "1:-4", "1:x", "x:4", "1:4,", "1:0", "1K:1", "1:4 ",
+              "9223372036854775807,9223372036854775808");
+    for (size_t i = 0; bad[i] != NULL; i++)
         reject_list(bad[i]);
 }
 
-static void ranges_up_to_the_largest(void **state)
+TEST(ranges_up_to_the_largest)
 {
-    (void)state;
     struct bc_size_list list = {0};
     assert_true(bc_parse_size_list("1:8G", &list));
     assert_int_equal(list.count, 34);
@@ -299,9 +281,8 @@ static void ranges_up_to_the_largest(void **state)
     bc_size_list_free(&list);
 }
 
-static void lists_have_a_limit(void **state)
+TEST(lists_have_a_limit)
 {
-    (void)state;
     struct bc_size_list list = {0};
     char *const most = repeated("1,", 4095, "2");
     char *const too_many = repeated("1,", 4096, "2");
@@ -319,9 +300,8 @@ static void lists_have_a_limit(void **state)
 
 /* Whatever the bytes, a parser takes all or nothing, and a size that it takes
    is one that a careful reader would read the same way. */
-static void random_bytes_are_harmless(void **state)
+TEST(random_bytes_are_harmless)
 {
-    (void)state;
     static const char alphabet[] = "0123456789KkMmGg,:.-+eE% \n\xff\xc3x";
     struct random random = random_from(4);
     for (int trial = 0; trial < 200000; trial++) {
@@ -355,18 +335,3 @@ static void random_bytes_are_harmless(void **state)
         bc_size_list_free(&list);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bad_numbers_are_refused),
-    cmocka_unit_test(long_texts_are_refused),
-    cmocka_unit_test(integers),
-    cmocka_unit_test(reals),
-    cmocka_unit_test(percentages),
-    cmocka_unit_test(sizes),
-    cmocka_unit_test(booleans),
-    cmocka_unit_test(lists),
-    cmocka_unit_test(ranges_up_to_the_largest),
-    cmocka_unit_test(lists_have_a_limit),
-    cmocka_unit_test(random_bytes_are_harmless),
-};
-const struct test_program test_program = {.name = "parse", .tests = tests, .count = COUNT(tests)};

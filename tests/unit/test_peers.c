@@ -20,9 +20,8 @@ static void assert_peers(int rank, int ranks, int count, int stride, const int *
     assert_memory_equal(actual_receives, receives, (size_t)count * sizeof(int));
 }
 
-static void examples(void **state)
+TEST(examples)
 {
-    (void)state;
     /* The specification's default: three below, three above. */
     assert_peers(10, 20, 6, 1, (int[]){7, 8, 9, 11, 12, 13}, (int[]){7, 8, 9, 11, 12, 13});
     /* The peers below rank 0 are at the end of the ring. */
@@ -56,9 +55,8 @@ static bool look(int ranks, int count, int stride)
     return good;
 }
 
-static void distinct_is_what_the_lists_show(void **state)
+TEST(distinct_is_what_the_lists_show)
 {
-    (void)state;
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (int count = 1; count < RANKS_MAX; count++)
             for (int stride = 1; stride <= RANKS_MAX + 3; stride++) {
@@ -73,9 +71,8 @@ static void distinct_is_what_the_lists_show(void **state)
 
 /* A rank is receives[count - 1 - j] in the lists of its peer sends[j]. So every message has a
    receiver, and is sent in the step in which it is received. */
-static void lists_mirror_each_other(void **state)
+TEST(lists_mirror_each_other)
 {
-    (void)state;
     for (int ranks = 2; ranks <= 17; ranks++)
         for (int count = 1; count < ranks; count++)
             for (int stride = 1; stride < ranks; stride++) {
@@ -93,9 +90,8 @@ static void lists_mirror_each_other(void **state)
             }
 }
 
-static void partners_are_in_the_other_half(void **state)
+TEST(partners_are_in_the_other_half)
 {
-    (void)state;
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (int rank = 0; rank < ranks; rank++) {
             const int partner = msgrate_partner(rank, ranks);
@@ -182,9 +178,8 @@ static void assert_best(struct nodes *nodes)
     assert_int_equal(msgrate_peers_stride(nodes->ranks, nodes->peers, add_nodes, nodes), best);
 }
 
-static void strides_put_peers_on_other_nodes(void **state)
+TEST(strides_put_peers_on_other_nodes)
 {
-    (void)state;
     struct random random = random_from(1);
     for (int ranks = 2; ranks <= RANKS_MAX; ranks += ranks < 20 ? 1 : 5)
         for (int peers = 1; peers < ranks; peers += peers < 7 ? 1 : 5)
@@ -195,9 +190,8 @@ static void strides_put_peers_on_other_nodes(void **state)
 }
 
 /* Results worked out by hand. */
-static void examples_of_strides(void **state)
+TEST(examples_of_strides)
 {
-    (void)state;
     static const struct {
         int ranks, size, peers, stride;
         int64_t within;
@@ -230,18 +224,16 @@ static void add_equal_nodes(void *context, int first, int strides, int64_t *with
 }
 
 /* A million ranks on nodes of 64: stride 64 is best, and few larger ones are tried. */
-static void the_search_ends_early_on_many_ranks(void **state)
+TEST(the_search_ends_early_on_many_ranks)
 {
-    (void)state;
     struct nodes nodes = {.sizes = {64}, .count = 1 << 14, .ranks = 1 << 20, .peers = 6};
     assert_int_equal(msgrate_peers_stride(nodes.ranks, nodes.peers, add_equal_nodes, &nodes), 64);
     assert_in_range(nodes.asked, 64, 1024);
 }
 
 /* A wrong iteration, sender, receiver or place makes a message wrong, and so does a wrong byte. */
-static void wrong_messages_are_counted(void **state)
+TEST(wrong_messages_are_counted)
 {
-    (void)state;
     const struct msgrate_messages messages = {.count = 5, .bytes = 3};
     unsigned char *const block = msgrate_allocate(&messages, 1);
     assert_int_equal(msgrate_block_bytes(&messages), 15);
@@ -262,19 +254,4 @@ static void wrong_messages_are_counted(void **state)
     memcpy(block + 3, first, sizeof first);
     assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 2);
     free(block);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples),
-        cmocka_unit_test(distinct_is_what_the_lists_show),
-        cmocka_unit_test(lists_mirror_each_other),
-        cmocka_unit_test(partners_are_in_the_other_half),
-        cmocka_unit_test(strides_put_peers_on_other_nodes),
-        cmocka_unit_test(examples_of_strides),
-        cmocka_unit_test(the_search_ends_early_on_many_ranks),
-        cmocka_unit_test(wrong_messages_are_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

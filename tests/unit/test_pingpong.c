@@ -15,75 +15,63 @@ static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *l
     return count;
 }
 
-static void assert_shape(const struct pingpong_shape *shape, int64_t count, int64_t blksize,
-                         int64_t stride, int64_t ndata, int64_t nextent)
+/* Full sweeps; thinned ones, of every eighth size, the smallest and the largest among them, with no
+   stride left out; and with a limit on blocks, which leaves out the sweeps' ends and nothing else.
+ */
+TEST(sweeps)
 {
-    assert_int_equal(shape->count, count);
-    assert_int_equal(shape->blksize, blksize);
-    assert_int_equal(shape->stride, stride);
-    assert_int_equal(pingpong_ndata(shape), ndata);
-    assert_int_equal(pingpong_nextent(shape), nextent);
-}
-
-static void full_sweeps(void **state)
-{
-    (void)state;
-    const struct pingpong_limits limits = {4 << 20, 128, 2, 0};
-    struct pingpong_shape shapes[64];
-    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 23);
-    assert_shape(&shapes[0], 1, 1, 1, 1, 1);
-    assert_shape(&shapes[10], 1, 1024, 1, 1024, 1024);
-    assert_shape(&shapes[22], 1, 4194304, 1, 4194304, 4194304);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 23);
-    assert_shape(&shapes[0], 1, 4194304, 1, 4194304, 4194304);
-    assert_shape(&shapes[1], 2, 2097152, 2097152, 4194304, 4194304);
-    assert_shape(&shapes[22], 4194304, 1, 1, 4194304, 4194304);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 8);
-    assert_shape(&shapes[0], 32768, 1, 1, 32768, 32768);
-    assert_shape(&shapes[7], 32768, 1, 128, 32768, 32767 * 128 + 1);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED_MANY, &limits, shapes), 23);
-    assert_shape(&shapes[0], 1, 4194304, 1, 4194304, 4194304);
-    assert_shape(&shapes[1], 2, 2097152, 4194304, 4194304, 6291456);
-    assert_shape(&shapes[22], 4194304, 1, 2, 4194304, 8388607);
-}
-
-/* Every eighth size, the smallest and the largest among them; no stride left out. */
-static void thinned_sweeps(void **state)
-{
-    (void)state;
-    const struct pingpong_limits limits = {1 << 10, 8, 8, 0};
-    struct pingpong_shape shapes[64];
-    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(shapes[i].blksize, ((int[]){1, 8, 64, 512, 1024})[i]);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 5);
-    assert_shape(&shapes[3], 512, 2, 2, 1024, 1024);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
-    assert_shape(&shapes[3], 128, 1, 8, 128, 127 * 8 + 1);
-}
-
-/* A limit on blocks leaves out the sweeps' ends, and nothing else. */
-static void few_blocks(void **state)
-{
-    (void)state;
-    const struct pingpong_limits limits = {1 << 10, 8, 8, 64};
-    const struct pingpong_limits beyond = {1 << 10, 8, 8, 1 << 20};
-    struct pingpong_shape shapes[64];
-    assert_int_equal(all_shapes(PINGPONG_CONTIGUOUS, &limits, shapes), 5);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED, &limits, shapes), 4);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &limits, shapes), 3);
-    assert_shape(&shapes[0], 1, 1024, 1, 1024, 1024);
-    assert_shape(&shapes[2], 64, 16, 16, 1024, 1024);
-    assert_int_equal(all_shapes(PINGPONG_STRIDED_MANY, &limits, shapes), 3);
-    assert_shape(&shapes[2], 64, 16, 32, 1024, 63 * 32 + 16);
-    assert_int_equal(all_shapes(PINGPONG_MANY, &beyond, shapes), 5);
+    static const struct pingpong_limits full = {4 << 20, 128, 2, 0}, thinned = {1 << 10, 8, 8, 0},
+                                        few = {1 << 10, 8, 8, 64},
+                                        beyond = {1 << 10, 8, 8, 1 << 20};
+    static const struct {
+        const struct pingpong_limits *limits;
+        enum pingpong_sweep sweep;
+        int shapes;                /* of the sweep */
+        int at;                    /* the number of one of them */
+        struct pingpong_shape one; /* which is this */
+        int64_t ndata, nextent;
+    } cases[] = {
+        {&full, PINGPONG_CONTIGUOUS, 23, 0, {1, 1, 1}, 1, 1},
+        {&full, PINGPONG_CONTIGUOUS, 23, 10, {1, 1024, 1}, 1024, 1024},
+        {&full, PINGPONG_CONTIGUOUS, 23, 22, {1, 4194304, 1}, 4194304, 4194304},
+        {&full, PINGPONG_MANY, 23, 0, {1, 4194304, 1}, 4194304, 4194304},
+        {&full, PINGPONG_MANY, 23, 1, {2, 2097152, 2097152}, 4194304, 4194304},
+        {&full, PINGPONG_MANY, 23, 22, {4194304, 1, 1}, 4194304, 4194304},
+        {&full, PINGPONG_STRIDED, 8, 0, {32768, 1, 1}, 32768, 32768},
+        {&full, PINGPONG_STRIDED, 8, 7, {32768, 1, 128}, 32768, 32767 * 128 + 1},
+        {&full, PINGPONG_STRIDED_MANY, 23, 0, {1, 4194304, 1}, 4194304, 4194304},
+        {&full, PINGPONG_STRIDED_MANY, 23, 1, {2, 2097152, 4194304}, 4194304, 6291456},
+        {&full, PINGPONG_STRIDED_MANY, 23, 22, {4194304, 1, 2}, 4194304, 8388607},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 0, {1, 1, 1}, 1, 1},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 1, {1, 8, 1}, 8, 8},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 2, {1, 64, 1}, 64, 64},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 3, {1, 512, 1}, 512, 512},
+        {&thinned, PINGPONG_CONTIGUOUS, 5, 4, {1, 1024, 1}, 1024, 1024},
+        {&thinned, PINGPONG_MANY, 5, 3, {512, 2, 2}, 1024, 1024},
+        {&thinned, PINGPONG_STRIDED, 4, 3, {128, 1, 8}, 128, 127 * 8 + 1},
+        {&few, PINGPONG_CONTIGUOUS, 5, 4, {1, 1024, 1}, 1024, 1024},
+        {&few, PINGPONG_STRIDED, 4, 3, {128, 1, 8}, 128, 127 * 8 + 1},
+        {&few, PINGPONG_MANY, 3, 0, {1, 1024, 1}, 1024, 1024},
+        {&few, PINGPONG_MANY, 3, 2, {64, 16, 16}, 1024, 1024},
+        {&few, PINGPONG_STRIDED_MANY, 3, 2, {64, 16, 32}, 1024, 63 * 32 + 16},
+        {&beyond, PINGPONG_MANY, 5, 3, {512, 2, 2}, 1024, 1024},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct pingpong_shape shapes[64];
+        assert_int_equal(all_shapes(cases[i].sweep, cases[i].limits, shapes), cases[i].shapes);
+        const struct pingpong_shape *const found = &shapes[cases[i].at];
+        assert_int_equal(found->count, cases[i].one.count);
+        assert_int_equal(found->blksize, cases[i].one.blksize);
+        assert_int_equal(found->stride, cases[i].one.stride);
+        assert_int_equal(pingpong_ndata(found), cases[i].ndata);
+        assert_int_equal(pingpong_nextent(found), cases[i].nextent);
+    }
 }
 
 /* In any limits every shape of a sweep moves exactly ndata values, within the extent that is
    allocated for it. */
-static void shapes_fit(void **state)
+TEST(shapes_fit)
 {
-    (void)state;
     for (int64_t ndata = 1; ndata <= 4096; ndata *= 2)
         for (int64_t stride = 1; stride <= 8192; stride *= 4)
             for (int64_t step = 2; step <= 8; step *= 4)
@@ -106,9 +94,8 @@ static void shapes_fit(void **state)
 }
 
 /* A rank is its partner's partner, one rank of a pair starts, and none is left out. */
-static void arrangements_pair_up(void **state)
+TEST(arrangements_pair_up)
 {
-    (void)state;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         for (int ranks = 2; ranks <= 16; ranks++) {
             const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
@@ -139,9 +126,8 @@ static void arrangements_pair_up(void **state)
 }
 
 /* The specification's 21 patterns, in its words. */
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     static const char *const of_put[] = {
         "put",         "subput",      "simple subput", "all put",        "many put",
         "sub manyput", "many subput", "strided put",   "strided subput", "strided many put"};
@@ -186,9 +172,8 @@ static void assert_chosen(const char *text, const int *expected, int count)
     assert_int_equal(found, count);
 }
 
-static void lists_of_patterns(void **state)
+TEST(lists_of_patterns)
 {
-    (void)state;
     assert_chosen("put", (int[]){0}, 1);
     assert_chosen("MPI Send,put", (int[]){0, 20}, 2);
     assert_chosen("mpi-send", (int[]){20}, 1);
@@ -200,9 +185,8 @@ static void lists_of_patterns(void **state)
 }
 
 /* --full asks for every size, up to a larger one; a size that is given stays. */
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     struct pingpong_parameters p;
     assert_true(accepts(WORDS(NULL), &p));
     assert_int_equal(p.limits.max_ndata, 256 << 10);
@@ -217,12 +201,3 @@ static void sizes(void **state)
     assert_false(accepts(WORDS("--max-stride=12"), &p));
     assert_false(accepts(WORDS("--max-blocks=5"), &p));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(full_sweeps),          cmocka_unit_test(thinned_sweeps),
-    cmocka_unit_test(few_blocks),           cmocka_unit_test(shapes_fit),
-    cmocka_unit_test(arrangements_pair_up), cmocka_unit_test(names),
-    cmocka_unit_test(lists_of_patterns),    cmocka_unit_test(sizes),
-};
-const struct test_program test_program = {
-    .name = "pingpong", .tests = tests, .count = COUNT(tests)};

@@ -17,26 +17,23 @@ static void assert_plain(const char *text, const char *expected)
     assert_string_equal(copy, expected);
 }
 
-static void plain_text_stays(void **state)
+TEST(plain_text_stays)
 {
-    (void)state;
     assert_plain("", "");
     assert_plain("halo --local=10,50 'a b' #~", "halo --local=10,50 'a b' #~");
     assert_plain("µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf",
                  "µs ° \xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf");
 }
 
-static void control_characters_are_replaced(void **state)
+TEST(control_characters_are_replaced)
 {
-    (void)state;
     assert_plain("a\tb\nc\rd\x1b[1m\x7f", "a_b_c_d_[1m_");
     assert_plain("next\xc2\x85line", "next_line");
     assert_plain("line\xe2\x80\xa8separator, paragraph\xe2\x80\xa9", "line_separator, paragraph_");
 }
 
-static void other_bytes_are_replaced_one_by_one(void **state)
+TEST(other_bytes_are_replaced_one_by_one)
 {
-    (void)state;
     assert_plain("\xff\xfe", "??");
     assert_plain("a\x80z", "a?z");
     assert_plain("cut \xe2\x82", "cut ??");
@@ -48,9 +45,8 @@ static void other_bytes_are_replaced_one_by_one(void **state)
 }
 
 /* A plain text stays as it is, and no text grows. */
-static void any_bytes_become_plain(void **state)
+TEST(any_bytes_become_plain)
 {
-    (void)state;
     struct random random = random_from(1);
     for (int i = 0; i < 20000; i++) {
         char text[24], once[24];
@@ -65,15 +61,3 @@ static void any_bytes_become_plain(void **state)
         assert_string_equal(text, once);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(plain_text_stays),
-    cmocka_unit_test(control_characters_are_replaced),
-    cmocka_unit_test(other_bytes_are_replaced_one_by_one),
-    cmocka_unit_test(any_bytes_become_plain),
-};
-const struct test_program test_program = {
-    .name = "plain_text",
-    .tests = tests,
-    .count = COUNT(tests),
-};

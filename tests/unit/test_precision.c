@@ -35,54 +35,53 @@ static bool ends(const struct bc_precise_value *values, int count, double first,
     return ended;
 }
 
-static void narrow_intervals_end_a_plan(void **state)
+#define FIRST                                                                                      \
+    {                                                                                              \
+        .quantity = 0, .subtrahend = -1                                                            \
+    }
+#define DIFFERENCE                                                                                 \
+    {                                                                                              \
+        .quantity = 0, .subtrahend = 1                                                             \
+    }
+#define SECOND                                                                                     \
+    {                                                                                              \
+        .quantity = 1, .subtrahend = -1                                                            \
+    }
+
+/* Values, and the half-widths of the first quantity with which they are precise and are not. */
+static const struct {
+    struct bc_precise_value values[2];
+    int count;
+    double first, second, precise, unprecise; /* NAN: there is none */
+} cases[] = {
+    {{FIRST}, 1, 1000.0, 0.0, 19.9, 20.1},
+    /* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
+    {{DIFFERENCE}, 1, 1000.0, 0.0, 10.0, NAN},
+    {{DIFFERENCE}, 1, 1000.0, 900.0, NAN, 10.0},
+    /* All values must be precise. */
+    {{SECOND, FIRST}, 1, 1000.0, 5.0, 30.0, NAN},
+    {{SECOND, FIRST}, 2, 1000.0, 5.0, 10.0, 30.0},
+    /* What the clock can't tell is precise, and what is negligible need not be. */
+    {{{.subtrahend = -1, .resolution_ns = 5.0}}, 1, 20.0, 0.0, 4.0, 6.0},
+    {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1000.0, 0.0, 500.0, NAN},
+    {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1001.0, 0.0, NAN, 500.0},
+    {{FIRST}, 1, -5.0, 0.0, NAN, 1.0},
+};
+
+TEST(narrow_intervals_end_a_plan)
 {
-    (void)state;
-    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    assert_true(ends(&value, 1, 1000.0, 19.9, 0.0));
-    assert_false(ends(&value, 1, 1000.0, 20.1, 0.0));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (!isnan(cases[i].precise))
+            assert_true(ends(cases[i].values, cases[i].count, cases[i].first, cases[i].precise,
+                             cases[i].second));
+        if (!isnan(cases[i].unprecise))
+            assert_false(ends(cases[i].values, cases[i].count, cases[i].first, cases[i].unprecise,
+                              cases[i].second));
+    }
 }
 
-/* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
-static void differences_have_intervals_of_their_own(void **state)
+TEST(fixed_numbers_stay)
 {
-    (void)state;
-    const struct bc_precise_value difference = {.quantity = 0, .subtrahend = 1};
-    assert_true(ends(&difference, 1, 1000.0, 10.0, 0.0));
-    assert_false(ends(&difference, 1, 1000.0, 10.0, 900.0));
-}
-
-static void all_values_must_be_precise(void **state)
-{
-    (void)state;
-    const struct bc_precise_value values[] = {{.quantity = 1, .subtrahend = -1},
-                                              {.quantity = 0, .subtrahend = -1}};
-    assert_true(ends(values, 1, 1000.0, 30.0, 5.0));
-    assert_false(ends(values, 2, 1000.0, 30.0, 5.0));
-    assert_true(ends(values, 2, 1000.0, 10.0, 5.0));
-}
-
-static void what_the_clock_cannot_tell_is_precise(void **state)
-{
-    (void)state;
-    struct bc_precise_value value = {.quantity = 0, .subtrahend = -1, .resolution_ns = 5.0};
-    assert_true(ends(&value, 1, 20.0, 4.0, 0.0));
-    assert_false(ends(&value, 1, 20.0, 6.0, 0.0));
-}
-
-static void negligible_values_need_not_be_precise(void **state)
-{
-    (void)state;
-    struct bc_precise_value value = {.quantity = 0, .subtrahend = -1, .negligible_ns = 1000.0};
-    assert_true(ends(&value, 1, 1000.0, 500.0, 0.0));
-    assert_false(ends(&value, 1, 1001.0, 500.0, 0.0));
-    value.negligible_ns = 0.0;
-    assert_false(ends(&value, 1, -5.0, 1.0, 0.0));
-}
-
-static void fixed_numbers_stay(void **state)
-{
-    (void)state;
     const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
     struct bc_plan plan = {.min_rounds = 7, .max_rounds = 7};
     struct bc_precision rule;
@@ -120,53 +119,33 @@ static bool row_is_precise(const struct bc_run *of, const struct bc_precise_valu
 }
 
 /* However the visits ended, and however far the samples of a visit spread. */
-static void rows_are_precise_where_visits_agree(void **state)
+TEST(rows_are_precise_where_visits_agree)
 {
-    (void)state;
     struct bc_run six = run;
     six.visits = VISITS;
-    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    const struct bc_precise_value difference = {.quantity = 0, .subtrahend = 1};
-    const struct bc_precise_value both[] = {{.quantity = 1, .subtrahend = -1}, value};
-    for (int in_time = 0; in_time < 2; in_time++) {
-        assert_true(
-            row_is_precise(&six, &value, 1, in_time, (struct spread){1000.0, 19.9, 200.0, 0.0}));
-        assert_false(
-            row_is_precise(&six, &value, 1, in_time, (struct spread){1000.0, 20.1, 0.0, 0.0}));
-    }
-    assert_true(
-        row_is_precise(&six, &difference, 1, true, (struct spread){1000.0, 10.0, 0.0, 0.0}));
-    assert_false(
-        row_is_precise(&six, &difference, 1, true, (struct spread){1000.0, 10.0, 0.0, 900.0}));
-    assert_true(row_is_precise(&six, both, 1, true, (struct spread){1000.0, 30.0, 0.0, 5.0}));
-    assert_false(row_is_precise(&six, both, 2, true, (struct spread){1000.0, 30.0, 0.0, 5.0}));
-}
-
-static void rows_have_resolutions_and_negligible_values(void **state)
-{
-    (void)state;
-    struct bc_run six = run;
-    six.visits = VISITS;
-    const struct bc_precise_value coarse = {.subtrahend = -1, .resolution_ns = 5.0};
-    assert_true(row_is_precise(&six, &coarse, 1, true, (struct spread){20.0, 4.0, 0.0, 0.0}));
-    assert_false(row_is_precise(&six, &coarse, 1, true, (struct spread){20.0, 6.0, 0.0, 0.0}));
-    const struct bc_precise_value small = {.subtrahend = -1, .negligible_ns = 1000.0};
-    assert_true(row_is_precise(&six, &small, 1, true, (struct spread){1000.0, 500.0, 0.0, 0.0}));
-    assert_false(row_is_precise(&six, &small, 1, true, (struct spread){1001.0, 500.0, 0.0, 0.0}));
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (int in_time = 0; in_time < 2; in_time++) {
+            struct spread spread = {cases[i].first, cases[i].precise, 200.0, cases[i].second};
+            if (!isnan(cases[i].precise))
+                assert_true(row_is_precise(&six, cases[i].values, cases[i].count, in_time, spread));
+            spread.half_width = cases[i].unprecise;
+            spread.noise = 0.0;
+            if (!isnan(cases[i].unprecise))
+                assert_false(
+                    row_is_precise(&six, cases[i].values, cases[i].count, in_time, spread));
+        }
 }
 
 /* What its only visit said counts. */
-static void rows_that_are_visited_once(void **state)
+TEST(rows_that_are_visited_once)
 {
-    (void)state;
     const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
     assert_true(row_is_precise(&run, &value, 1, true, (struct spread){1000.0, 500.0, 0.0, 0.0}));
     assert_false(row_is_precise(&run, &value, 1, false, (struct spread){1000.0, 0.0, 0.0, 0.0}));
 }
 
-static void rows_have_the_samples_that_were_asked_for(void **state)
+TEST(rows_have_the_samples_that_were_asked_for)
 {
-    (void)state;
     const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
     for (int visits = 1; visits <= VISITS; visits += VISITS - 1) {
         struct bc_run fixed = run;
@@ -179,18 +158,3 @@ static void rows_have_the_samples_that_were_asked_for(void **state)
             row_is_precise(&fixed, &value, 1, true, (struct spread){1000.0, 0.0, 0.0, 0.0}));
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(narrow_intervals_end_a_plan),
-    cmocka_unit_test(differences_have_intervals_of_their_own),
-    cmocka_unit_test(all_values_must_be_precise),
-    cmocka_unit_test(what_the_clock_cannot_tell_is_precise),
-    cmocka_unit_test(negligible_values_need_not_be_precise),
-    cmocka_unit_test(fixed_numbers_stay),
-    cmocka_unit_test(rows_are_precise_where_visits_agree),
-    cmocka_unit_test(rows_have_resolutions_and_negligible_values),
-    cmocka_unit_test(rows_that_are_visited_once),
-    cmocka_unit_test(rows_have_the_samples_that_were_asked_for),
-};
-const struct test_program test_program = {
-    .name = "precision", .tests = tests, .count = COUNT(tests)};

@@ -45,72 +45,69 @@ static const char *note(const struct overlap_progress *progress)
 
 /* ---- the judgement --------------------------------------------------------------------------- */
 
-static void by_itself(void **state)
+/* Rows, and what the note says after the last of them, whatever their order. */
+TEST(judgements)
 {
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 0, 90.0);
-    assert_string_equal(note(&progress), "# note: the MPI library makes progress by itself: of an "
-                                         "operation of 1048576 bytes 90 % are hidden under work\n");
-    /* Calls that hide more change nothing. */
-    add(&progress, MIB, 4, 99.0);
-    assert_non_null(strstr(note(&progress), "progress by itself: "));
-    /* From a half on. */
-    progress.hidden_pct = 50.0;
-    assert_non_null(strstr(note(&progress), "progress by itself: "));
-    progress.hidden_pct = 49.9;
-    assert_null(strstr(note(&progress), "progress by itself: "));
-}
-
-static void in_calls_only(void **state)
-{
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 1, 30.0);
-    add(&progress, MIB, 0, 5.0);
-    add(&progress, MIB, 16, 95.0);
-    add(&progress, MIB, 64, 60.0);
-    /* By the number of calls that hides most, wherever its row is. */
-    assert_string_equal(note(&progress),
-                        "# note: progress in calls only: of an operation of 1048576 bytes 5 % are "
-                        "hidden under work, 95 % with 16 calls of MPI_Test\n");
-}
-
-static void before_the_wait_or_not(void **state)
-{
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 0, 10.0);
-    add(&progress, MIB, 4, 29.9);
-    assert_string_equal(note(&progress),
-                        "# note: little or no progress before the wait: of an operation of 1048576 "
-                        "bytes 10 % are hidden under work, 30 % with 4 calls of MPI_Test\n");
-    add(&progress, MIB, 8, 30.1); /* 20 points more */
-    assert_non_null(strstr(note(&progress), "progress in calls only: "));
-}
-
-static void calls_may_help(void **state)
-{
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 0, 3.0);
-    assert_string_equal(note(&progress),
-                        "# note: little or no progress before the wait: of an operation of 1048576 "
-                        "bytes 3 % are hidden under work; --test-calls=0,4,16 shows whether calls "
-                        "of MPI_Test help\n");
-    add(&progress, MIB, 0, 21.0);
-    assert_non_null(strstr(note(&progress), "note: some progress by itself: "));
-    add(&progress, MIB, 1, 45.0);
-    assert_non_null(strstr(note(&progress), "note: some progress by itself, more in calls: "));
-    assert_non_null(strstr(note(&progress), "hidden under work, 45 % with 1 call of MPI_Test\n"));
-    progress.hidden_with_calls_pct = 25.0;
-    assert_non_null(strstr(note(&progress), "note: some progress by itself: "));
+    static const struct {
+        struct {
+            double size_bytes;
+            int64_t calls;
+            double hidden_pct;
+        } rows[5];        /* a size of 0 ends them */
+        const char *note; /* a part of it */
+    } cases[] = {
+        {{{MIB, 0, 90}},
+         "# note: the MPI library makes progress by itself: of an operation of 1048576 bytes 90 % "
+         "are hidden under work\n"},
+        /* Calls that hide more change nothing. */
+        {{{MIB, 0, 90}, {MIB, 4, 99}}, "the MPI library makes progress by itself: "},
+        /* From a half on. */
+        {{{MIB, 0, 50.0}}, "the MPI library makes progress by itself: "},
+        {{{MIB, 0, 49.9}}, "note: some progress by itself: "},
+        /* By the number of calls that hides most, wherever its row is. */
+        {{{MIB, 1, 30}, {MIB, 0, 5}, {MIB, 16, 95}, {MIB, 64, 60}},
+         "# note: progress in calls only: of an operation of 1048576 bytes 5 % are hidden under "
+         "work, 95 % with 16 calls of MPI_Test\n"},
+        {{{MIB, 0, 10}, {MIB, 4, 29.9}},
+         "# note: little or no progress before the wait: of an operation of 1048576 bytes 10 % are "
+         "hidden under work, 30 % with 4 calls of MPI_Test\n"},
+        {{{MIB, 0, 10}, {MIB, 8, 30.1}}, "progress in calls only: "}, /* 20 points more */
+        {{{MIB, 0, 3}},
+         "# note: little or no progress before the wait: of an operation of 1048576 bytes 3 % are "
+         "hidden under work; --test-calls=0,4,16 shows whether calls of MPI_Test help\n"},
+        {{{MIB, 0, 21}}, "note: some progress by itself: "},
+        {{{MIB, 0, 21}, {MIB, 1, 45}}, "note: some progress by itself, more in calls: "},
+        {{{MIB, 0, 21}, {MIB, 1, 45}}, "hidden under work, 45 % with 1 call of MPI_Test\n"},
+        {{{MIB, 0, 21}, {MIB, 1, 25}}, "note: some progress by itself: "},
+        /* Where more is exposed than the operation takes alone. */
+        {{{MIB, 0, -30}}, " 0 % are hidden under work; "},
+        {{{MIB, 0, -30}, {MIB, 4, -20}}, " 0 % are hidden under work, 0 % with 4 calls"},
+        {{{MIB, 0, -30}, {MIB, 4, -20}}, "little or no progress before the wait: "},
+        /* Only large messages count, and only with a row without calls. */
+        {{{8, 0, 90}, {OVERLAP_LARGE_BYTES - 8, 0, 90}}, ""},
+        {{{8, 0, 90}, {OVERLAP_LARGE_BYTES, 0, 90}}, "progress by itself"},
+        {{{MIB, 4, 90}}, ""},
+        /* The largest size counts. With a larger size all is judged anew. */
+        {{{MIB, 0, 10}, {MIB / 2, 0, 90}}, "little or no progress"},
+        {{{MIB, 0, 10}, {MIB, 4, 90}, {2 * MIB, 0, 21}},
+         "some progress by itself: of an operation of 2097152 bytes 21 %"},
+        {{{0, 0, 0}}, ""},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct overlap_progress progress = {.size_bytes = 0.0};
+        for (size_t r = 0; cases[i].rows[r].size_bytes > 0.0; r++)
+            add(&progress, cases[i].rows[r].size_bytes, cases[i].rows[r].calls,
+                cases[i].rows[r].hidden_pct);
+        const char *const found = note(&progress);
+        if (strstr(found, cases[i].note) == NULL ||
+            (found[0] == '\0') != (cases[i].note[0] == '\0'))
+            fail_msg("case %zu: '%s' is not in '%s'", i, cases[i].note, found);
+    }
 }
 
 /* Its parts of the work mark parts of the message, so it is not told to try calls. */
-static void no_advice_where_there_are_no_calls(void **state)
+TEST(no_advice_where_there_are_no_calls)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     const struct overlap_progress_row row = {
         .size_bytes = MIB, .reference_ns = REFERENCE_NS, .exposed_ns = REFERENCE_NS};
@@ -120,9 +117,8 @@ static void no_advice_where_there_are_no_calls(void **state)
 }
 
 /* A search for the best number of calls has tried none, too. */
-static void searched(void **state)
+TEST(searched)
 {
-    (void)state;
     struct overlap_progress_row row = {
         .size_bytes = MIB,
         .test_calls = 16,
@@ -146,9 +142,8 @@ static void searched(void **state)
                         "bytes 10 % are hidden under work, and no calls of MPI_Test hide more\n");
 }
 
-static void partners_in_mpi_may_make_the_progress(void **state)
+TEST(partners_in_mpi_may_make_the_progress)
 {
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     const struct overlap_progress_row row = {
         .size_bytes = MIB, .reference_ns = REFERENCE_NS, .partner_is_in_mpi = true};
@@ -158,9 +153,8 @@ static void partners_in_mpi_may_make_the_progress(void **state)
 }
 
 /* Of those of one size, such as a halo swap's methods, the first one. */
-static void one_variant_is_judged(void **state)
+TEST(one_variant_is_judged)
 {
-    (void)state;
     static const int variants[2];
     struct overlap_progress progress = {.size_bytes = 0.0};
     struct overlap_progress_row row = {.size_bytes = MIB,
@@ -178,83 +172,14 @@ static void one_variant_is_judged(void **state)
     assert_null(strstr(note(&progress), "with 4 calls"));
 }
 
-/* Where more is exposed than the operation takes alone. */
-static void nothing_is_hidden(void **state)
+TEST(rows_without_a_time_dont_count)
 {
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 0, -30.0);
-    assert_non_null(strstr(note(&progress), " 0 % are hidden under work; "));
-    add(&progress, MIB, 4, -20.0);
-    assert_non_null(strstr(note(&progress), "little or no progress before the wait: "));
-    assert_non_null(strstr(note(&progress), " 0 % are hidden under work, 0 % with 4 calls"));
-}
-
-/* ---- the rows that count --------------------------------------------------------------------- */
-
-static void nothing_without_large_messages(void **state)
-{
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    assert_string_equal(note(&progress), "");
-    add(&progress, 8.0, 0, 90.0);
-    add(&progress, OVERLAP_LARGE_BYTES - 8.0, 0, 90.0);
-    assert_string_equal(note(&progress), "");
-    add(&progress, OVERLAP_LARGE_BYTES, 0, 90.0);
-    assert_string_not_equal(note(&progress), "");
-}
-
-static void nothing_without_a_row_without_calls(void **state)
-{
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 4, 90.0);
-    assert_string_equal(note(&progress), "");
-}
-
-static void the_largest_size_counts(void **state)
-{
-    (void)state;
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    add(&progress, MIB, 0, 10.0);
-    add(&progress, MIB / 2.0, 0, 90.0);
-    assert_non_null(strstr(note(&progress), "little or no progress"));
-    /* With a larger size all is judged anew. */
-    add(&progress, MIB, 4, 90.0);
-    add(&progress, 2.0 * MIB, 0, 21.0);
-    assert_non_null(strstr(note(&progress), "some progress by itself: of an operation of 2097152 "
-                                            "bytes 21 %"));
-}
-
-static void rows_without_a_time_dont_count(void **state)
-{
-    (void)state;
     struct overlap_progress progress = {.size_bytes = 0.0};
     const double times_ns[][2] = {{0.0, 1e3}, {NAN, 1e3}, {REFERENCE_NS, NAN}};
-    for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
+    for (size_t i = 0; i < COUNT(times_ns); i++) {
         const struct overlap_progress_row row = {
             .size_bytes = MIB, .reference_ns = times_ns[i][0], .exposed_ns = times_ns[i][1]};
         overlap_progress_add(&progress, &row);
     }
     assert_string_equal(note(&progress), "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_itself),
-        cmocka_unit_test(in_calls_only),
-        cmocka_unit_test(before_the_wait_or_not),
-        cmocka_unit_test(calls_may_help),
-        cmocka_unit_test(no_advice_where_there_are_no_calls),
-        cmocka_unit_test(searched),
-        cmocka_unit_test(partners_in_mpi_may_make_the_progress),
-        cmocka_unit_test(one_variant_is_judged),
-        cmocka_unit_test(nothing_is_hidden),
-        cmocka_unit_test(nothing_without_large_messages),
-        cmocka_unit_test(nothing_without_a_row_without_calls),
-        cmocka_unit_test(the_largest_size_counts),
-        cmocka_unit_test(rows_without_a_time_dont_count),
-    };
-    return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }

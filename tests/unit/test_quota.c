@@ -28,9 +28,8 @@ static void assert_quotas(const char *membership, int count, const double *proce
         assert_float_equal(quotas.of[i].processors, processors[i], 1e-9);
 }
 
-static void no_quota(void **state)
+TEST(no_quota)
 {
-    (void)state;
     struct bc_quotas quotas;
     bc_quotas_read(&quotas, "/no/such/file", "/no/such/folder");
     assert_int_equal(quotas.count, 0);
@@ -46,9 +45,8 @@ static void no_quota(void **state)
     assert_quotas("what\n::\n:\n0::\n", 0, NULL);
 }
 
-static void version_2(void **state)
+TEST(version_2)
 {
-    (void)state;
     put("fs/a/cpu.max", "150000 100000\n");
     assert_quotas("0::/a\n", 1, (double[]){1.5});
     assert_int_equal(quotas_of("0::/a\n").of[0].version, 2);
@@ -63,9 +61,8 @@ static void version_2(void **state)
     assert_quotas("0::/not/seen/here\n", 1, (double[]){0.75});
 }
 
-static void version_1(void **state)
+TEST(version_1)
 {
-    (void)state;
     put("fs/cpu/job/cpu.cfs_quota_us", "-1\n");
     put("fs/cpu/job/cpu.cfs_period_us", "100000\n");
     assert_quotas("3:cpu:/job\n", 0, NULL);
@@ -101,9 +98,8 @@ static void assert_finding(const struct bc_quotas *quotas, int count, double pro
         assert_float_equal(finding.exceeded.processors, exceeded, 1e-9);
 }
 
-static void ranks_of_one_group(void **state)
+TEST(ranks_of_one_group)
 {
-    (void)state;
     put("fs/a/cpu.max", "200000 100000\n");
     const struct bc_quotas quotas = quotas_of("0::/a\n");
     const struct bc_quotas ranks[] = {quotas, quotas, quotas};
@@ -118,9 +114,8 @@ static void ranks_of_one_group(void **state)
 }
 
 /* For instance a container for each rank. */
-static void a_group_for_each_rank(void **state)
+TEST(a_group_for_each_rank)
 {
-    (void)state;
     put("fs/a/cpu.max", "100000 100000\n");
     put("fs/b/cpu.max", "100000 100000\n");
     put("fs/c/cpu.max", "50000 100000\n");
@@ -137,9 +132,8 @@ static void a_group_for_each_rank(void **state)
 }
 
 /* Containers see their own group as the top: it is the same group by other paths. */
-static void one_group_by_two_paths(void **state)
+TEST(one_group_by_two_paths)
 {
-    (void)state;
     char inner[128], path[128];
     struct bc_quotas ranks[2];
     put("fs/a/cpu.max", "100000 100000\n");
@@ -153,9 +147,8 @@ static void one_group_by_two_paths(void **state)
 }
 
 /* The group above them has less than all of them. */
-static void groups_below_one(void **state)
+TEST(groups_below_one)
 {
-    (void)state;
     put("fs/job/cpu.max", "300000 100000\n");
     put("fs/job/a/cpu.max", "200000 100000\n");
     put("fs/job/b/cpu.max", "200000 100000\n");
@@ -168,13 +161,4 @@ static void groups_below_one(void **state)
     assert_finding(uneven, 3, 2.0, 3, 2.0);
 }
 
-static const struct CMUnitTest tests[] = {
-    FOLDER_TEST(no_quota),
-    FOLDER_TEST(version_2),
-    FOLDER_TEST(version_1),
-    FOLDER_TEST(ranks_of_one_group),
-    FOLDER_TEST(a_group_for_each_rank),
-    FOLDER_TEST(one_group_by_two_paths),
-    FOLDER_TEST(groups_below_one),
-};
-const struct test_program test_program = {.name = "quota", .tests = tests, .count = COUNT(tests)};
+const struct test_program test_program = {.before_each = make_folder, .after_each = remove_folder};

@@ -89,18 +89,13 @@ static void visit(void *state, const void *key, double seconds, void *memory)
         row->status = BC_FAIL;
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
-{
-    (void)state, (void)key, (void)row;
-    return true;
-}
+static bool is_precise(const void *state, const void *key, const void *row) { return true; }
 
 /* Leaves the note of rows as it is that have none. */
 static void conclude(void *state, const void *key, void *memory, void *filled)
 {
     const struct row *const row = memory;
     struct result *const result = filled;
-    (void)state;
     result->number = *(const int64_t *)key;
     if (row->note != NULL)
         result->note = row->note;
@@ -108,11 +103,7 @@ static void conclude(void *state, const void *key, void *memory, void *filled)
         result->status = row->status;
 }
 
-static void close_fake(void *state)
-{
-    (void)state;
-    seen.closed++;
-}
+static void close_fake(void *state) { seen.closed++; }
 
 static const struct bc_benchmark fake = {
     .name = "fake",
@@ -137,7 +128,6 @@ static bool running;
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    (void)argc, (void)argv, (void)required;
     return PMPI_Query_thread(provided);
 }
 
@@ -181,9 +171,8 @@ static bool ends_with(const char *text, const char *end)
 
 /* More rows than the list has room for at first. Each begins without the values of the row before
    it, and rank 0 writes it. */
-static void rows_are_measured_in_order(void **state)
+TEST(rows_are_measured_in_order)
 {
-    (void)state;
     const int status = run_with(&fake, WORDS("--rows=100", "--no-metadata"));
     char expected[4096];
     size_t used = (size_t)snprintf(expected, sizeof expected, "number\tnote\tstatus\n");
@@ -197,9 +186,8 @@ static void rows_are_measured_in_order(void **state)
     assert_string_equal(output, rank == 0 ? expected : "");
 }
 
-static void no_rows(void **state)
+TEST(no_rows)
 {
-    (void)state;
     struct bc_benchmark bare = fake;
     bare.rows = NULL;
     bare.close = NULL;
@@ -215,9 +203,8 @@ static void no_rows(void **state)
 }
 
 /* The rows after it are measured, too. */
-static void wrong_data_fails_the_run(void **state)
+TEST(wrong_data_fails_the_run)
 {
-    (void)state;
     const int status = run_with(&fake, WORDS("--wrong=2"));
     assert_int_equal(status, BC_EXIT_FAILED);
     assert_int_equal(seen.measured, 3);
@@ -225,15 +212,10 @@ static void wrong_data_fails_the_run(void **state)
     assert_int_equal(ends_with(output, "# end: 3 rows, exit 1\n"), rank == 0);
 }
 
-static struct bc_table choose_numbers(const void *state)
-{
-    (void)state;
-    return (struct bc_table){columns, 1};
-}
+static struct bc_table choose_numbers(const void *state) { return (struct bc_table){columns, 1}; }
 
-static void columns_may_depend_on_options(void **state)
+TEST(columns_may_depend_on_options)
 {
-    (void)state;
     struct bc_benchmark narrow = fake;
     narrow.choose_table = choose_numbers;
     const int status = run_with(&narrow, WORDS("--wrong=1", "--no-metadata"));
@@ -251,9 +233,8 @@ static double first_seconds(const struct bc_benchmark *benchmark, const char *co
     return seen.seconds[0];
 }
 
-static void budget_is_shared(void **state)
+TEST(budget_is_shared)
 {
-    (void)state;
     struct bc_benchmark late = fake;
     late.budget_s = 5.0;
     run_with(&late, WORDS("--rows=400"));
@@ -269,9 +250,8 @@ static void budget_is_shared(void **state)
 }
 
 /* Output that is lost ends a run after its row. */
-static void no_budget(void **state)
+TEST(no_budget)
 {
-    (void)state;
     struct bc_benchmark endless = fake;
     endless.budget_s = INFINITY;
     const double one_s = first_seconds(&endless, WORDS("--rows=1"));
@@ -289,44 +269,39 @@ static void no_budget(void **state)
 
 static bool count_samples(void *state, struct bc_run *run, struct bc_error *error)
 {
-    (void)state, (void)error;
     run->counted = true;
     return true;
 }
 
-static int two_shares(const void *state)
-{
-    (void)state;
-    return 2;
-}
+static int two_shares(const void *state) { return 2; }
 
 /* A time for a row, or a number of samples, is asked for in any budget. */
-static void given_beats_budget(void **state)
+TEST(given_beats_budget)
 {
-    (void)state;
     struct bc_benchmark counted = fake, double_rows = fake;
     counted.fit = count_samples;
     double_rows.shares = two_shares;
-    const double time_s = first_seconds(&fake, WORDS("--rows=400", "--max-time=3"));
-    const double samples_s = first_seconds(&fake, WORDS("--rows=400", "--samples=5"));
-    const double both_s = first_seconds(&fake, WORDS("--rows=400", "--samples=5", "--max-time=1"));
-    const double counted_s = first_seconds(&counted, WORDS("--rows=400"));
-    const double timed_s = first_seconds(&counted, WORDS("--rows=400", "--max-time=1"));
-    const double shares_s = first_seconds(&double_rows, WORDS("--rows=400", "--max-time=3"));
-    if (rank != 0)
-        return;
-    assert_near(time_s, 3.0, 0.0);
-    assert_true(isinf(samples_s));
-    assert_near(both_s, 1.0, 0.0);
-    assert_true(isinf(counted_s));
-    assert_near(timed_s, 1.0, 0.0);
-    assert_near(shares_s, 6.0, 0.0);
+    const struct {
+        const struct bc_benchmark *benchmark;
+        const char *words[2];
+        double seconds;
+    } cases[] = {{&fake, {"--max-time=3"}, 3.0},
+                 {&fake, {"--samples=5"}, INFINITY},
+                 {&fake, {"--samples=5", "--max-time=1"}, 1.0},
+                 {&counted, {NULL}, INFINITY},
+                 {&counted, {"--max-time=1"}, 1.0},
+                 {&double_rows, {"--max-time=3"}, 6.0}};
+    double found_s[COUNT(cases)];
+    for (size_t i = 0; i < COUNT(cases); i++)
+        found_s[i] = first_seconds(cases[i].benchmark,
+                                   WORDS("--rows=400", cases[i].words[0], cases[i].words[1]));
+    for (size_t i = 0; i < COUNT(cases) && rank == 0; i++)
+        assert_near(found_s[i], cases[i].seconds, 0.0);
 }
 
 /* The time of a row is that of all its visits. */
-static void visits_share_the_time(void **state)
+TEST(visits_share_the_time)
 {
-    (void)state;
     struct bc_benchmark uneven = fake;
     uneven.first_share = 0.4;
     const double one_s = first_seconds(&fake, WORDS("--max-time=0.03", "--visits=4"));
@@ -341,34 +316,36 @@ static void visits_share_the_time(void **state)
 
 /* ---- command lines --------------------------------------------------------------------------- */
 
-static int64_t visits_with(const struct bc_benchmark *benchmark, const char *const *words)
-{
-    struct bc_run run;
-    struct bc_error error;
-    assert_true(accept_words(&run, benchmark, 1, words, &error));
-    const int64_t visits = run.settings.visits;
-    bc_run_release(&run);
-    return visits;
-}
-
 /* Counts that a specification asks for, or its mean, are taken at once; --samples are divided. */
-static void visits_of_a_row(void **state)
+TEST(visits_of_a_row)
 {
-    (void)state;
-    struct bc_benchmark counted = fake;
-    counted.fit = count_samples;
-    assert_int_equal(visits_with(&fake, WORDS(NULL)), BC_VISITS);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=100")), BC_VISITS);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=30")), BC_VISITS);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=29")), 5);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=4")), 1);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=14", "--visits=9")), 9);
-    assert_int_equal(visits_with(&fake, WORDS("--samples=4", "--visits=9")), 4);
-    assert_int_equal(visits_with(&fake, WORDS("--visits=9")), 9);
-    assert_int_equal(visits_with(&fake, WORDS("--estimator=mean")), 1);
-    assert_int_equal(visits_with(&fake, WORDS("--estimator=mean", "--visits=9")), 9);
-    assert_int_equal(visits_with(&counted, WORDS(NULL)), 1);
-    assert_int_equal(visits_with(&counted, WORDS("--visits=9")), 9);
+    static const struct {
+        const char *words[3];
+        int visits;
+        bool counted;
+    } cases[] = {
+        {{NULL}, BC_VISITS, false},
+        {{"--samples=100"}, BC_VISITS, false},
+        {{"--samples=30"}, BC_VISITS, false},
+        {{"--samples=29"}, 5, false},
+        {{"--samples=4"}, 1, false},
+        {{"--samples=14", "--visits=9"}, 9, false},
+        {{"--samples=4", "--visits=9"}, 4, false},
+        {{"--visits=9"}, 9, false},
+        {{"--estimator=mean"}, 1, false},
+        {{"--estimator=mean", "--visits=9"}, 9, false},
+        {{NULL}, 1, true},
+        {{"--visits=9"}, 9, true},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_benchmark benchmark = fake;
+        struct bc_run run;
+        struct bc_error error;
+        benchmark.fit = cases[i].counted ? count_samples : NULL;
+        assert_true(accept_words(&run, &benchmark, 1, cases[i].words, &error));
+        assert_int_equal(run.settings.visits, cases[i].visits);
+        bc_run_release(&run);
+    }
 }
 
 static bool fit_two_rows(void *state, struct bc_run *run, struct bc_error *error)
@@ -385,9 +362,8 @@ static bool refuse_seven(void *state, struct bc_error *error)
 }
 
 /* All ranks get the values that rank 0 has fitted to the job. */
-static void values_are_fitted_to_the_job(void **state)
+TEST(values_are_fitted_to_the_job)
 {
-    (void)state;
     struct bc_benchmark small = fake;
     small.fit = fit_two_rows;
     const int status = run_with(&small, WORDS(NULL));
@@ -401,9 +377,8 @@ static void values_are_fitted_to_the_job(void **state)
 }
 
 /* Rank 0 says what is wrong; all ranks end with the same status, and nothing is measured. */
-static void wrong_usage_ends_all_ranks(void **state)
+TEST(wrong_usage_ends_all_ranks)
 {
-    (void)state;
     struct bc_benchmark picky = fake;
     picky.fit = fit_two_rows;
     picky.complete = refuse_seven;
@@ -439,9 +414,8 @@ static bool is_help(const char *text)
 
 /* Before MPI_Init where the option is written in full, after it where it is abbreviated. The help
    has the defaults, whatever was given. */
-static void help_and_version(void **state)
+TEST(help_and_version)
 {
-    (void)state;
     static const char *const asking[] = {"--help", "-h", "-u", "--hel"};
     int done = 0, opened = 0, helped = 0;
     for (size_t i = 0; i < COUNT(asking); i++) {
@@ -468,9 +442,8 @@ static void assert_error(const struct bc_benchmark *benchmark, const char *const
 }
 
 /* --start was --sync once, which is an option of its own in some benchmarks. */
-static void old_name_of_start(void **state)
+TEST(old_name_of_start)
 {
-    (void)state;
     static const struct bc_option own_sync[] = {
         {"sync", BC_SIZE, AT(rows), .argument = "N", .max = 9},
     };
@@ -501,9 +474,8 @@ static void old_name_of_start(void **state)
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The row in hand is written. The last test: the signal stays noted in this process. */
-static void signals_end_the_run(void **state)
+TEST(signals_end_the_run)
 {
-    (void)state;
     const int status = run_with(&fake, WORDS("--rows=5", "--signalled=2"));
     assert_int_equal(status, BC_EXIT_FAILED);
     assert_int_equal(seen.measured, 2);
@@ -513,21 +485,4 @@ static void signals_end_the_run(void **state)
     assert_int_equal(ends_with(output, "\n# end: 2 rows, exit 1\n"), rank == 0);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_are_measured_in_order),
-    cmocka_unit_test(no_rows),
-    cmocka_unit_test(wrong_data_fails_the_run),
-    cmocka_unit_test(columns_may_depend_on_options),
-    cmocka_unit_test(budget_is_shared),
-    cmocka_unit_test(no_budget),
-    cmocka_unit_test(given_beats_budget),
-    cmocka_unit_test(visits_share_the_time),
-    cmocka_unit_test(visits_of_a_row),
-    cmocka_unit_test(values_are_fitted_to_the_job),
-    cmocka_unit_test(wrong_usage_ends_all_ranks),
-    cmocka_unit_test(help_and_version),
-    cmocka_unit_test(old_name_of_start),
-    cmocka_unit_test(signals_end_the_run),
-};
-const struct test_program test_program = {
-    .name = "run", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true};

@@ -28,9 +28,8 @@ static void check_visit(const struct bc_samples *samples, size_t visit, int firs
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-static void zeros_are_an_empty_store(void **state)
+TEST(zeros_are_an_empty_store)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     assert_int_equal(bc_samples_in_visit(&samples), 0);
     assert_int_equal(bc_samples_slowest_rank(&samples, 3), -1);
@@ -41,9 +40,8 @@ static void zeros_are_an_empty_store(void **state)
 }
 
 /* More rounds and more visits than there is room for at first. */
-static void rounds_belong_to_their_visit(void **state)
+TEST(rounds_belong_to_their_visit)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     for (int visit = 0; visit < 100; visit++) {
         bc_samples_begin_visit(&samples);
@@ -62,9 +60,8 @@ static void rounds_belong_to_their_visit(void **state)
 }
 
 /* A visit without rounds is the one that begins next. */
-static void empty_visits_do_not_count(void **state)
+TEST(empty_visits_do_not_count)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     bc_samples_begin_visit(&samples);
     bc_samples_begin_visit(&samples);
@@ -83,9 +80,8 @@ static void empty_visits_do_not_count(void **state)
 }
 
 /* A view lies in the store; quantities that the store doesn't have it doesn't have, either. */
-static void views_are_no_copies(void **state)
+TEST(views_are_no_copies)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     bc_samples_begin_visit(&samples);
     append(&samples, 0, 4);
@@ -100,9 +96,8 @@ static void views_are_no_copies(void **state)
     bc_samples_free(&samples);
 }
 
-static void all_quantities_are_kept(void **state)
+TEST(all_quantities_are_kept)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     double round[BC_QUANTITIES_MAX];
     bc_samples_begin_visit(&samples);
@@ -119,9 +114,8 @@ static void all_quantities_are_kept(void **state)
 
 /* ---- what they say --------------------------------------------------------------------------- */
 
-static void slowest_rank_of_most_rounds(void **state)
+TEST(slowest_rank_of_most_rounds)
 {
-    (void)state;
     static const int slowest[] = {2, 0, 1, 2, 1, 1};
     struct bc_samples samples = {.count = 0};
     int after[COUNT(slowest)];
@@ -152,9 +146,8 @@ static struct bc_samples spread_visits(int visits)
     return samples;
 }
 
-static void visits_are_summarized(void **state)
+TEST(visits_are_summarized)
 {
-    (void)state;
     struct bc_samples samples = spread_visits(7);
     const struct bc_summary first = bc_samples_summarize(&samples, 0, -1, BC_MEDIAN, 0.95);
     const struct bc_summary less = bc_samples_summarize(&samples, 1, 0, BC_MEDIAN, 0.95);
@@ -176,9 +169,8 @@ static void visits_are_summarized(void **state)
 }
 
 /* As one sample, in the order of statistics. */
-static void without_visits_rounds_are_summarized(void **state)
+TEST(without_visits_rounds_are_summarized)
 {
-    (void)state;
     struct bc_samples samples = spread_visits(7);
     samples.visits = 0;
     const struct bc_summary all = bc_samples_summarize(&samples, 0, -1, BC_MEDIAN, 0.95);
@@ -210,9 +202,8 @@ static struct bc_samples stopped_rounds(int visits, double share)
 }
 
 /* Where most rounds have stops, their median differences say little. */
-static void excess_is_that_of_undisturbed_rounds(void **state)
+TEST(excess_is_that_of_undisturbed_rounds)
 {
-    (void)state;
     for (int seldom = 0; seldom < 2; seldom++) {
         struct bc_samples samples = stopped_rounds(6, seldom ? 0.05 : 0.7);
         const struct bc_summary excess = bc_samples_summarize_excess(&samples, 1, 0, 0.95);
@@ -225,9 +216,8 @@ static void excess_is_that_of_undisturbed_rounds(void **state)
 }
 
 /* Where quantiles say something else, the interval is as wide. */
-static void excess_depends_on_the_quantile(void **state)
+TEST(excess_depends_on_the_quantile)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     for (int v = 0; v < 6; v++) {
         bc_samples_begin_visit(&samples);
@@ -241,9 +231,8 @@ static void excess_depends_on_the_quantile(void **state)
     bc_samples_free(&samples);
 }
 
-static void excess_of_one_visit_is_the_median_difference(void **state)
+TEST(excess_of_one_visit_is_the_median_difference)
 {
-    (void)state;
     struct bc_samples samples = stopped_rounds(1, 0.05);
     const struct bc_summary excess = bc_samples_summarize_excess(&samples, 1, 0, 0.95);
     const struct bc_summary median = bc_samples_summarize(&samples, 1, 0, BC_MEDIAN, 0.95);
@@ -253,9 +242,8 @@ static void excess_of_one_visit_is_the_median_difference(void **state)
 
 /* ---- removing them --------------------------------------------------------------------------- */
 
-static void cleared_stores_are_filled_anew(void **state)
+TEST(cleared_stores_are_filled_anew)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     bc_samples_begin_visit(&samples);
     append(&samples, 0, 100);
@@ -278,9 +266,8 @@ static void cleared_stores_are_filled_anew(void **state)
     bc_samples_free(&samples);
 }
 
-static void freed_stores_are_empty(void **state)
+TEST(freed_stores_are_empty)
 {
-    (void)state;
     struct bc_samples samples = {.count = 0};
     bc_samples_begin_visit(&samples);
     append(&samples, 0, 100);
@@ -293,20 +280,3 @@ static void freed_stores_are_empty(void **state)
     assert_near(samples.values[2][0], 3.0, 0.0);
     bc_samples_free(&samples);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(zeros_are_an_empty_store),
-    cmocka_unit_test(rounds_belong_to_their_visit),
-    cmocka_unit_test(empty_visits_do_not_count),
-    cmocka_unit_test(views_are_no_copies),
-    cmocka_unit_test(all_quantities_are_kept),
-    cmocka_unit_test(slowest_rank_of_most_rounds),
-    cmocka_unit_test(visits_are_summarized),
-    cmocka_unit_test(without_visits_rounds_are_summarized),
-    cmocka_unit_test(excess_is_that_of_undisturbed_rounds),
-    cmocka_unit_test(excess_depends_on_the_quantile),
-    cmocka_unit_test(excess_of_one_visit_is_the_median_difference),
-    cmocka_unit_test(cleared_stores_are_filled_anew),
-    cmocka_unit_test(freed_stores_are_empty),
-};
-const struct test_program test_program = {.name = "samples", .tests = tests, .count = COUNT(tests)};

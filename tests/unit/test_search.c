@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- a simulated operation ------------------------------------------------------------------- */
 
 #define REFERENCE_NS 200e3
@@ -109,9 +107,8 @@ static void check_bounds(const struct overlap_search *search, double knee_ns, do
 
 /* ---- exact verdicts -------------------------------------------------------------------------- */
 
-static void tolerance_has_a_floor(void **state)
+TEST(tolerance_has_a_floor)
 {
-    (void)state;
     struct overlap_search search;
     overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
     assert_near(overlap_search_tolerance(&search, 100e3), 500.0, 1e-9);
@@ -119,9 +116,8 @@ static void tolerance_has_a_floor(void **state)
     assert_near(overlap_search_tolerance(&search, 0.0), 250.0, 1e-9);
 }
 
-static void search_starts_with_the_reference_time(void **state)
+TEST(search_starts_with_the_reference_time)
 {
-    (void)state;
     struct overlap_search search;
     overlap_search_begin(&search, &plain_rules, REFERENCE_NS);
     assert_false(search.done);
@@ -130,9 +126,8 @@ static void search_starts_with_the_reference_time(void **state)
     assert_true(isinf(search.exceeds_ns) && search.exceeds_ns > 0.0);
 }
 
-static void exact_verdicts_enclose_the_knee(void **state)
+TEST(exact_verdicts_enclose_the_knee)
 {
-    (void)state;
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
         for (double fraction = 0.005; fraction < 1.0; fraction += 0.0123) {
@@ -149,9 +144,8 @@ static void exact_verdicts_enclose_the_knee(void **state)
         }
 }
 
-static void nothing_fits(void **state)
+TEST(nothing_fits)
 {
-    (void)state;
     struct machine robust = ideal(0.0), plain = ideal(0.0);
     struct overlap_search search = run_search(&robust_rules, &robust);
     check_bounds(&search, 0.0, 0.25 * robust_rules.floor_ns);
@@ -162,9 +156,8 @@ static void nothing_fits(void **state)
     assert_true(search.exceeds_ns <= 2.0 * robust_rules.floor_ns);
 }
 
-static void everything_fits(void **state)
+TEST(everything_fits)
 {
-    (void)state;
     /* The knee is at the reference time: work beyond it takes longer than the operation. */
     struct machine machine = ideal(1.0);
     struct overlap_search search = run_search(&robust_rules, &machine);
@@ -183,9 +176,8 @@ static void everything_fits(void **state)
     assert_in_range(search.trials, 1, 20);
 }
 
-static void slope_below_one(void **state)
+TEST(slope_below_one)
 {
-    (void)state;
     static const double slopes[] = {0.2, 0.5, 0.8, 1.5, 3.0};
     for (size_t i = 0; i < COUNT(slopes); i++)
         for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
@@ -200,9 +192,8 @@ static void slope_below_one(void **state)
         }
 }
 
-static void stepwise_progress(void **state)
+TEST(stepwise_progress)
 {
-    (void)state;
     static const double steps[] = {1e3, 5e3, 20e3, 60e3, 150e3};
     for (size_t i = 0; i < COUNT(steps); i++)
         for (double fraction = 0.03; fraction < 1.0; fraction += 0.0631) {
@@ -215,9 +206,8 @@ static void stepwise_progress(void **state)
 
 /* ---- noise ----------------------------------------------------------------------------------- */
 
-static void noisy_verdicts(void **state)
+TEST(noisy_verdicts)
 {
-    (void)state;
     static const double fractions[] = {0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0};
     static const double noises_ns[] = {20.0, 100.0, 400.0, 2000.0};
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
@@ -252,9 +242,8 @@ static void noisy_verdicts(void **state)
 
 /* Verdicts that contradict each other: the search ends with its bounds in order, and one wrong
    verdict in twenty does not lead it far astray. */
-static void contradictory_verdicts(void **state)
+TEST(contradictory_verdicts)
 {
-    (void)state;
     static const double shares[] = {0.05, 0.2, 0.5, 0.9, 1.0};
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++)
@@ -306,9 +295,8 @@ static void find_bounds(struct overlap_search *search)
 }
 
 /* The work of a trial may lie outside of the bounds, though the search asked for work between. */
-static void trials_outside_of_the_bounds(void **state)
+TEST(trials_outside_of_the_bounds)
 {
-    (void)state;
     struct overlap_search search;
     /* Less work than fits_ns fits, more than exceeds_ns doesn't: both were known. */
     find_bounds(&search);
@@ -331,9 +319,8 @@ static void trials_outside_of_the_bounds(void **state)
 }
 
 /* Trials in which no work was done say nothing, but the search must end. */
-static void trials_that_say_nothing(void **state)
+TEST(trials_that_say_nothing)
 {
-    (void)state;
     const struct overlap_search_rules *const all[] = {&robust_rules, &plain_rules};
     for (size_t r = 0; r < COUNT(all); r++) {
         struct overlap_search search;
@@ -347,125 +334,92 @@ static void trials_that_say_nothing(void **state)
     }
 }
 
-/* Too few samples for an interval: the numbers are NAN, the search goes on. */
-static void intervals_may_not_exist(void **state)
+/* The work of a trial differs a little from the work that the search asked for; with too few
+   samples for an interval its ends are NAN, and the search goes on. */
+TEST(trials_that_are_not_ideal)
 {
-    (void)state;
-    for (double fraction = 0.0; fraction <= 1.0; fraction += 0.1) {
-        struct machine machine = ideal(fraction);
-        struct overlap_search search;
-        overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
-        while (!search.done) {
-            struct overlap_trial trial = try_work(&machine, search.next_ns, 50.0);
-            trial.excess_lo_ns = trial.excess_hi_ns = NAN;
-            overlap_search_report(&search, &trial);
-            assert_in_range(search.trials, 1, TRIALS_MAX);
+    for (int without_intervals = 0; without_intervals <= 1; without_intervals++)
+        for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
+            struct machine machine = ideal(fraction);
+            struct overlap_search search;
+            overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
+            while (!search.done) {
+                const double off =
+                    1.0 + (without_intervals ? 0.0 : 0.002 * random_normal(&machine.random));
+                struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
+                if (without_intervals)
+                    trial.excess_lo_ns = trial.excess_hi_ns = NAN;
+                overlap_search_report(&search, &trial);
+                assert_in_range(search.trials, 1, TRIALS_MAX);
+            }
+            check_bounds(&search, fraction * REFERENCE_NS, 50.0);
+            if (!without_intervals)
+                continue;
+            /* Neither bound is sure, except that no work at all fits. */
+            assert_true(search.fits_ns == 0.0 || isnan(search.fits_slack_ns));
+            assert_false(search.exceeds_is_sure);
         }
-        check_bounds(&search, fraction * REFERENCE_NS, 50.0);
-        /* Without intervals neither bound is sure, except that no work at all fits. */
-        assert_true(search.fits_ns == 0.0 || isnan(search.fits_slack_ns));
-        assert_false(search.exceeds_is_sure);
-    }
-}
-
-/* The work of a trial differs a little from the work that the search asked for. */
-static void work_comes_in_units(void **state)
-{
-    (void)state;
-    for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
-        struct machine machine = ideal(fraction);
-        struct overlap_search search;
-        overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
-        while (!search.done) {
-            const double off = 1.0 + 0.002 * random_normal(&machine.random);
-            const struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
-            overlap_search_report(&search, &trial);
-            assert_in_range(search.trials, 1, TRIALS_MAX);
-        }
-        check_bounds(&search, fraction * REFERENCE_NS, 50.0);
-    }
 }
 
 /* ---- the specification's steps --------------------------------------------------------------- */
 
-static void report(struct overlap_search *search, bool fits)
-{
-    report_work(search, search->next_ns, fits);
-}
+/* What the search asks for and knows after each verdict, in us. */
+struct step {
+    bool fits;
+    double next_us, fits_us, exceeds_us;
+};
 
-static void bisection_follows_the_specification(void **state)
+static void follow_steps(const struct overlap_search_rules *rules, const struct step *steps,
+                         size_t count)
 {
-    (void)state;
     struct overlap_search search;
-    overlap_search_begin(&search, &plain_rules, 1024e3);
-    /* Phase 3 halves at once, without validation. */
-    report(&search, false);
-    assert_near(search.next_ns, 512e3, 0.0);
-    report(&search, false);
-    assert_near(search.next_ns, 256e3, 0.0);
-    /* It fits: phase 4 raises to halfway. */
-    report(&search, true);
-    assert_near(search.fits_ns, 256e3, 0.0);
-    assert_near(search.next_ns, 384e3, 0.0);
-    /* A failure is believed after both validation steps failed, too ... */
-    report(&search, false);
-    assert_near(search.next_ns, 384e3, 0.0);
-    report(&search, false);
-    assert_near(search.next_ns, 384e3, 0.0);
-    assert_near(search.exceeds_ns, 512e3, 0.0);
-    report(&search, false);
-    assert_near(search.exceeds_ns, 384e3, 0.0);
-    assert_near(search.next_ns, 320e3, 0.0);
-    /* ... and one validation step that fits raises. */
-    report(&search, false);
-    report(&search, false);
-    report(&search, true);
-    assert_near(search.fits_ns, 320e3, 0.0);
-    assert_near(search.next_ns, 352e3, 0.0);
-    /* Failures are counted for each amount anew. */
-    report(&search, false);
-    report(&search, false);
-    assert_near(search.next_ns, 352e3, 0.0);
-    report(&search, false);
-    assert_near(search.next_ns, 336e3, 0.0);
-    assert_int_equal(search.trials, 12);
-    assert_false(search.done);
+    overlap_search_begin(&search, rules, 1024e3);
+    for (size_t i = 0; i < count; i++) {
+        report_work(&search, search.next_ns, steps[i].fits);
+        assert_false(search.done);
+        assert_near(search.next_ns, 1e3 * steps[i].next_us, 0.0);
+        assert_near(search.fits_ns, 1e3 * steps[i].fits_us, 0.0);
+        assert_near(search.exceeds_ns, 1e3 * steps[i].exceeds_us, 0.0);
+        assert_near(search.fits_slack_ns, search.fits_ns > 0.0 ? 10.0 : 0.0, 0.0);
+    }
+    assert_int_equal(search.trials, count);
 }
 
-static void no_validation_steps(void **state)
+TEST(bisection_follows_the_specification)
 {
-    (void)state;
-    struct overlap_search_rules rules = plain_rules;
-    rules.validation_steps = 0;
-    struct overlap_search search;
-    overlap_search_begin(&search, &rules, 1024e3);
-    report(&search, false);
-    report(&search, true);
-    assert_near(search.next_ns, 768e3, 0.0);
-    report(&search, false);
-    assert_near(search.exceeds_ns, 768e3, 0.0);
-    assert_near(search.next_ns, 640e3, 0.0);
+    static const struct step steps[] = {
+        /* Phase 3 halves at once, without validation. */
+        {false, 512, 0, 1024},
+        {false, 256, 0, 512},
+        /* It fits: phase 4 raises to halfway. */
+        {true, 384, 256, 512},
+        /* A failure is believed after both validation steps failed, too ... */
+        {false, 384, 256, 512},
+        {false, 384, 256, 512},
+        {false, 320, 256, 384},
+        /* ... and one validation step that fits raises. */
+        {false, 320, 256, 384},
+        {false, 320, 256, 384},
+        {true, 352, 320, 384},
+        /* Failures are counted for each amount anew. */
+        {false, 352, 320, 384},
+        {false, 352, 320, 384},
+        {false, 336, 320, 352},
+    };
+    static const struct step unvalidated[] = {
+        {false, 512, 0, 1024}, {true, 768, 512, 1024}, {false, 640, 512, 768}};
+    static const struct step validated_halving[] = {
+        {false, 1024, 0, INFINITY}, {false, 1024, 0, INFINITY}, {false, 512, 0, 1024}};
+    struct overlap_search_rules no_steps = plain_rules, halving = plain_rules;
+    no_steps.validation_steps = 0;
+    halving.validate_halving = true;
+    follow_steps(&plain_rules, steps, COUNT(steps));
+    follow_steps(&no_steps, unvalidated, COUNT(unvalidated));
+    follow_steps(&halving, validated_halving, COUNT(validated_halving));
 }
 
-static void halving_may_be_validated(void **state)
+TEST(bisection_stops_within_the_acceptance)
 {
-    (void)state;
-    struct overlap_search search;
-    struct overlap_search_rules rules = plain_rules;
-    rules.validate_halving = true;
-    overlap_search_begin(&search, &rules, 1024e3);
-    report(&search, false);
-    report(&search, false);
-    assert_near(search.next_ns, 1024e3, 0.0);
-    assert_true(isinf(search.exceeds_ns));
-    report(&search, false);
-    assert_near(search.next_ns, 512e3, 0.0);
-    assert_near(search.exceeds_ns, 1024e3, 0.0);
-}
-
-static void bisection_stops_within_the_acceptance(void **state)
-{
-    (void)state;
     static const double acceptances[] = {0.05, 0.01, 0.005, 0.001};
     for (size_t i = 0; i < COUNT(acceptances); i++)
         for (double fraction = 0.02; fraction < 1.0; fraction += 0.0417) {
@@ -481,16 +435,6 @@ static void bisection_stops_within_the_acceptance(void **state)
         }
 }
 
-static void slack_is_of_the_largest_that_fits(void **state)
-{
-    (void)state;
-    struct overlap_search search;
-    overlap_search_begin(&search, &plain_rules, 1024e3);
-    report(&search, false);
-    report(&search, true);
-    assert_near(search.fits_slack_ns, 10.0, 0.0);
-}
-
 /* ---- amounts of the v variants --------------------------------------------------------------- */
 
 /* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), not computed as in overlap_amount. */
@@ -500,9 +444,8 @@ static int64_t expected_amount(int64_t elements, int rank, int ranks)
     return total / (ranks + 1) + (total % (ranks + 1) != 0);
 }
 
-static void amounts_grow_with_the_rank(void **state)
+TEST(amounts_grow_with_the_rank)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 2, 3, 7, 8, 1000, 131072, 1 << 20};
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (int ranks = 1; ranks <= 40; ranks++) {
@@ -524,24 +467,26 @@ static void amounts_grow_with_the_rank(void **state)
         }
 }
 
-static void blocks_of_the_shapes(void **state)
+TEST(blocks_of_the_shapes)
 {
-    (void)state;
-    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2, .elements = 10};
-    struct overlap_shape other = root;
-    other.rank = 3;
-    assert_int_equal(overlap_one_block(&root), 10);
-    assert_int_equal(overlap_block_per_rank(&root), 50);
-    assert_int_equal(overlap_block_per_neighbour(&root), 60);
-    assert_int_equal(overlap_one_block_at_root(&root), 10);
-    assert_int_equal(overlap_one_block_at_root(&other), 0);
-    assert_int_equal(overlap_one_block_but_at_root(&root), 0);
-    assert_int_equal(overlap_one_block_but_at_root(&other), 10);
-    assert_int_equal(overlap_block_per_rank_at_root(&root), 50);
-    assert_int_equal(overlap_block_per_rank_at_root(&other), 0);
-    /* Amounts 4, 7, 10, 14, 17. */
-    assert_int_equal(overlap_all_amounts_at_root(&root), 52);
-    assert_int_equal(overlap_all_amounts_at_root(&other), 0);
+    const struct overlap_shape root = {.rank = 2, .ranks = 5, .root = 2, .elements = 10},
+                               other = {.rank = 3, .ranks = 5, .root = 2, .elements = 10};
+    static const struct {
+        int64_t (*elements)(const struct overlap_shape *shape);
+        int64_t at_root, elsewhere;
+    } cases[] = {
+        {overlap_one_block, 10, 10},
+        {overlap_block_per_rank, 50, 50},
+        {overlap_block_per_neighbour, 60, 60},
+        {overlap_one_block_at_root, 10, 0},
+        {overlap_one_block_but_at_root, 0, 10},
+        {overlap_block_per_rank_at_root, 50, 0},
+        {overlap_all_amounts_at_root, 52, 0}, /* 4, 7, 10, 14, 17 */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(cases[i].elements(&root), cases[i].at_root);
+        assert_int_equal(cases[i].elements(&other), cases[i].elsewhere);
+    }
 }
 
 /* ---- where an element is --------------------------------------------------------------------- */
@@ -581,9 +526,8 @@ static void free_operation(struct overlap_operation *operation)
     free(operation->counts.own.amounts);
 }
 
-static void owner_and_index_invert_displacements(void **state)
+TEST(owner_and_index_invert_displacements)
 {
-    (void)state;
     static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
                                                   OVERLAP_VARYING_BYTES};
     static const int64_t sizes[] = {1, 2, 5, 64};
@@ -604,15 +548,12 @@ static void owner_and_index_invert_displacements(void **state)
             }
 }
 
-static void blocks_on_the_grid_are_of_neighbours(void **state)
+TEST(blocks_on_the_grid_are_of_neighbours)
 {
-    (void)state;
     const struct overlap_kind collective = {.on_grid = true};
-    const struct overlap_operation operation = {
-        .kind = &collective,
-        .shape = {.ranks = 12, .elements = 5},
-        .neighbours = {7, 3, 11, 11, 1, 0},
-    };
+    const struct overlap_operation operation = {.kind = &collective,
+                                                .shape = {.ranks = 12, .elements = 5},
+                                                .neighbours = {7, 3, 11, 11, 1, 0}};
     for (int64_t i = 0; i < 5 * OVERLAP_NEIGHBOURS; i++) {
         assert_int_equal(overlap_owner(&operation, i), operation.neighbours[i / 5]);
         assert_int_equal(overlap_index(&operation, i), i % 5);
@@ -628,9 +569,8 @@ static struct overlap_kind all_to_all(enum overlap_layout layout)
     };
 }
 
-static void int_limits(void **state)
+TEST(int_limits)
 {
-    (void)state;
     static const int ranks[] = {1, 2, 5, 6, 7, 8, 100, 4096};
     for (size_t i = 0; i < COUNT(ranks); i++) {
         const int64_t p = ranks[i];
@@ -668,9 +608,8 @@ static void nothing(struct overlap_operation *operation) { (void)operation; }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
    variants need large counts. */
-static void what_is_beyond_ints(void **state)
+TEST(what_is_beyond_ints)
 {
-    (void)state;
     static const struct {
         enum overlap_layout layout;
         bool needs_large;
@@ -692,9 +631,8 @@ static void what_is_beyond_ints(void **state)
 
 /* At the largest size for which overlap_fits_int is true no amount and no displacement exceeds an
    int, neither by_rank nor own; and that size is not needlessly small. */
-static void largest_size_fits(void **state)
+TEST(largest_size_fits)
 {
-    (void)state;
     static const enum overlap_layout layouts[] = {OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
     static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
     for (size_t l = 0; l < COUNT(layouts); l++)
@@ -722,9 +660,8 @@ static void largest_size_fits(void **state)
         }
 }
 
-static void bytes_of_the_rank_that_needs_most(void **state)
+TEST(bytes_of_the_rank_that_needs_most)
 {
-    (void)state;
     struct overlap_kind gather = {
         .layout = OVERLAP_VARYING,
         .send.elements = overlap_own_amount,
@@ -749,9 +686,8 @@ static void bytes_of_the_rank_that_needs_most(void **state)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void sums_are_exact(void **state)
+TEST(sums_are_exact)
 {
-    (void)state;
     static const int counts[] = {1, 2, 3, 17, 1000, 4096};
     static const int64_t elements[] = {0, 1, 1019, 1020, 1021, 131071};
     for (size_t c = 0; c < COUNT(counts); c++)
@@ -774,9 +710,8 @@ static void sums_are_exact(void **state)
 }
 
 /* Another sender, another receiver and the next element have different values. */
-static void values_tell_their_place(void **state)
+TEST(values_tell_their_place)
 {
-    (void)state;
     for (int from = 0; from < 64; from++)
         for (int to = 0; to < 64; to += 7)
             for (int64_t i = 0; i < 1021; i += 17) {
@@ -788,9 +723,8 @@ static void values_tell_their_place(void **state)
             }
 }
 
-static void what_is_sent_is_what_is_expected(void **state)
+TEST(what_is_sent_is_what_is_expected)
 {
-    (void)state;
     enum { RANKS = 5, ELEMENTS = 6 };
     static const enum overlap_layout layouts[] = {OVERLAP_EQUAL, OVERLAP_VARYING,
                                                   OVERLAP_VARYING_BYTES};
@@ -844,9 +778,8 @@ static void what_is_sent_is_what_is_expected(void **state)
     }
 }
 
-static void verify_finds_one_wrong_element(void **state)
+TEST(verify_finds_one_wrong_element)
 {
-    (void)state;
     enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
     struct overlap_kind collective = {
         .layout = OVERLAP_EQUAL,
@@ -880,41 +813,4 @@ static void verify_finds_one_wrong_element(void **state)
     operation.shape.rank = 0;
     assert_true(overlap_operation_verify(&operation));
     free_operation(&operation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tolerance_has_a_floor),
-        cmocka_unit_test(search_starts_with_the_reference_time),
-        cmocka_unit_test(exact_verdicts_enclose_the_knee),
-        cmocka_unit_test(nothing_fits),
-        cmocka_unit_test(everything_fits),
-        cmocka_unit_test(slope_below_one),
-        cmocka_unit_test(stepwise_progress),
-        cmocka_unit_test(noisy_verdicts),
-        cmocka_unit_test(contradictory_verdicts),
-        cmocka_unit_test(trials_outside_of_the_bounds),
-        cmocka_unit_test(trials_that_say_nothing),
-        cmocka_unit_test(intervals_may_not_exist),
-        cmocka_unit_test(work_comes_in_units),
-        cmocka_unit_test(bisection_follows_the_specification),
-        cmocka_unit_test(no_validation_steps),
-        cmocka_unit_test(halving_may_be_validated),
-        cmocka_unit_test(bisection_stops_within_the_acceptance),
-        cmocka_unit_test(slack_is_of_the_largest_that_fits),
-        cmocka_unit_test(amounts_grow_with_the_rank),
-        cmocka_unit_test(blocks_of_the_shapes),
-        cmocka_unit_test(owner_and_index_invert_displacements),
-        cmocka_unit_test(blocks_on_the_grid_are_of_neighbours),
-        cmocka_unit_test(int_limits),
-        cmocka_unit_test(what_is_beyond_ints),
-        cmocka_unit_test(largest_size_fits),
-        cmocka_unit_test(bytes_of_the_rank_that_needs_most),
-        cmocka_unit_test(sums_are_exact),
-        cmocka_unit_test(values_tell_their_place),
-        cmocka_unit_test(what_is_sent_is_what_is_expected),
-        cmocka_unit_test(verify_finds_one_wrong_element),
-    };
-    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ enum { ATTEMPTS = 3 };
 
 /* ---- the shared clock ------------------------------------------------------------------------ */
 
-static void one_clock_is_found_to_be_one(void **state)
+TEST(one_clock_is_found_to_be_one)
 {
-    (void)state;
     struct bc_global_clock *const clock = bc_global_clock_create(&job, 0.3, false);
     const struct bc_clock_model *const line = bc_global_clock_model(clock);
     const int64_t now_ns = bc_now_ns();
@@ -90,9 +89,8 @@ static struct told tell_clocks_apart(void)
     return told;
 }
 
-static void several_clocks_are_told_apart(void **state)
+TEST(several_clocks_are_told_apart)
 {
-    (void)state;
     struct told told[ATTEMPTS];
     double drifts[ATTEMPTS];
     for (int i = 0; i < ATTEMPTS; i++) {
@@ -124,9 +122,8 @@ static struct bc_start_window *create_window(void)
 
 /* Ranks start after the last rank has come, however late that is, and all at the same time where
    each has a processor. */
-static void ranks_start_together(void **state)
+TEST(ranks_start_together)
 {
-    (void)state;
     enum { STARTS = 100 };
     double apart_ns[STARTS];
     int early = 0;
@@ -150,9 +147,8 @@ static void ranks_start_together(void **state)
         assert_true(bc_median(apart_ns, STARTS) < 1000.0);
 }
 
-static void times_are_on_the_shared_clock(void **state)
+TEST(times_are_on_the_shared_clock)
 {
-    (void)state;
     double seconds_ns[ATTEMPTS], lateness_ns[ATTEMPTS];
     bc_clock_read = shifted_clock;
     for (int i = 0; i < ATTEMPTS; i++) {
@@ -175,9 +171,8 @@ static void times_are_on_the_shared_clock(void **state)
 }
 
 /* No wait is endless on a clock that stands still or jumps, as clocks of simulations may. */
-static void odd_clocks_end(void **state)
+TEST(odd_clocks_end)
 {
-    (void)state;
     static int64_t (*const clocks[])(void) = {standing_clock, jumping_clock};
     const struct bc_clock_cost cost = {0.0, 0.0};
     const double start_s = bc_elapsed_s();
@@ -202,18 +197,5 @@ static void describe_job(void)
 
 static void free_job(void) { bc_job_free(&job); }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_clock_is_found_to_be_one),
-    cmocka_unit_test(several_clocks_are_told_apart),
-    cmocka_unit_test(ranks_start_together),
-    cmocka_unit_test(times_are_on_the_shared_clock),
-    cmocka_unit_test(odd_clocks_end),
-};
 const struct test_program test_program = {
-    .name = "start_window",
-    .tests = tests,
-    .count = COUNT(tests),
-    .mpi = true,
-    .set_up = describe_job,
-    .tear_down = free_job,
-};
+    .mpi = true, .set_up = describe_job, .tear_down = free_job};

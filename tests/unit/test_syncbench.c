@@ -44,9 +44,8 @@ static void assert_symmetric(enum syncbench_set set, int ranks, int n, const int
         }
 }
 
-static void all_are_symmetric(void **state)
+TEST(all_are_symmetric)
 {
-    (void)state;
     int order[RANKS_MAX];
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
         for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
@@ -64,9 +63,8 @@ static void all_are_symmetric(void **state)
     assert_symmetric(SYNCBENCH_GRID, 11, 2, (const int[]){11, 1, 1}, NULL, 2);
 }
 
-static void what_can_be_arranged(void **state)
+TEST(what_can_be_arranged)
 {
-    (void)state;
     assert_null(syncbench_lacks(SYNCBENCH_PAIR, 2, 2));
     assert_non_null(syncbench_lacks(SYNCBENCH_PAIR, 3, 2));
     assert_non_null(syncbench_lacks(SYNCBENCH_RING, 3, 2));
@@ -78,9 +76,8 @@ static void what_can_be_arranged(void **state)
     assert_null(syncbench_lacks(SYNCBENCH_EVERYONE, 2, 2));
 }
 
-static void rings_and_pairs(void **state)
+TEST(rings_and_pairs)
 {
-    (void)state;
     int list[NEIGHBOURS_MAX];
     assert_int_equal(syncbench_neighbours(SYNCBENCH_RING, 0, 8, 4, NULL, NULL, list), 4);
     static const int expected[] = {1, 2, 6, 7};
@@ -93,9 +90,8 @@ static void rings_and_pairs(void **state)
 
 /* A seed gives one order, and another seed another order. Each rank is there once, and is in each
    place about as often as in any other. */
-static void orders_are_random(void **state)
+TEST(orders_are_random)
 {
-    (void)state;
     enum { RANKS = 5, DRAWS = 10000 };
     int again[RANKS_MAX], order[RANKS_MAX];
     syncbench_permute(7, RANKS_MAX, order);
@@ -119,9 +115,8 @@ static void orders_are_random(void **state)
 }
 
 /* Against MPI_Cart_create's order: the last coordinate runs fastest. */
-static void grids(void **state)
+TEST(grids)
 {
-    (void)state;
     static const int dims[] = {4, 3, 2};
     int sides[BC_GRID_SIDES];
     bc_grid_neighbours(dims, 0, sides);
@@ -157,9 +152,8 @@ static void assert_delay(const char *const *words, const char *expected)
     bc_options_free(&options);
 }
 
-static void delays(void **state)
+TEST(delays)
 {
-    (void)state;
     assert_delay(WORDS(NULL), "auto");
     assert_delay(WORDS("--delay=auto"), "auto");
     assert_delay(WORDS("--delay=0"), "0");
@@ -170,14 +164,3 @@ static void delays(void **state)
     assert_delay(WORDS("--delay=1e3"), NULL);
     assert_delay(WORDS("--delay="), NULL);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_are_symmetric),
-    cmocka_unit_test(what_can_be_arranged),
-    cmocka_unit_test(rings_and_pairs),
-    cmocka_unit_test(orders_are_random),
-    cmocka_unit_test(grids),
-    cmocka_unit_test(delays),
-};
-const struct test_program test_program = {
-    .name = "syncbench", .tests = tests, .count = COUNT(tests)};

@@ -8,9 +8,8 @@ enum { POINTS_MAX = 70 };
 
 /* In each round who meets a point is met by it; over all rounds all meet once, and with an odd
    number each rests once. */
-static void all_meet_once(void **state)
+TEST(all_meet_once)
 {
-    (void)state;
     for (int points = 2; points <= POINTS_MAX; points++) {
         int met[POINTS_MAX][POINTS_MAX] = {{0}}, rested[POINTS_MAX] = {0};
         for (int round = 0; round < linkmap_rounds(points); round++)
@@ -33,21 +32,11 @@ static void all_meet_once(void **state)
     }
 }
 
-static void as_few_rounds_as_there_can_be(void **state)
+TEST(as_few_rounds_as_there_can_be)
 {
-    (void)state;
     assert_int_equal(linkmap_rounds(0), 0);
     assert_int_equal(linkmap_rounds(1), 0);
     assert_int_equal(linkmap_rounds(2), 1);
     assert_int_equal(linkmap_rounds(7), 7);
     assert_int_equal(linkmap_rounds(1000), 999);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_meet_once),
-        cmocka_unit_test(as_few_rounds_as_there_can_be),
-    };
-    return cmocka_run_group_tests_name("tournament", tests, NULL, NULL);
 }

@@ -51,9 +51,8 @@ static const struct overlap_kind source = {
     .receive = {overlap_one_block, overlap_sent_to_all},
 };
 
-static void errors_come_back(void **state)
+TEST(errors_come_back)
 {
-    (void)state;
     const struct overlap_kind *const kinds[] = {&target, &source};
     bool returned[COUNT(kinds)];
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -69,9 +68,8 @@ static void errors_come_back(void **state)
 }
 
 /* Other data is stored before MPI_Win_sync, and received data is looked at after it. */
-static void stores_are_synchronised(void **state)
+TEST(stores_are_synchronised)
 {
-    (void)state;
     struct overlap_operation operation = make(&target);
     watched = &operation.receive[ELEMENTS - 1];
     syncs = 0;
@@ -87,9 +85,4 @@ static void stores_are_synchronised(void **state)
     assert_int_equal(after_verify, 2);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(errors_come_back),
-    cmocka_unit_test(stores_are_synchronised),
-};
-const struct test_program test_program = {
-    .name = "transfers", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true};

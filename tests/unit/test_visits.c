@@ -21,7 +21,7 @@
 enum { VISITS_MAX = 1000, ROWS_MAX = 100, NEVER = 1000 };
 
 /* What it does in a run. */
-static struct {
+static struct script {
     int rows;
     int precise_after; /* visits; NEVER */
     int unprecise_row; /* the number of one that never is; 0: none */
@@ -77,20 +77,14 @@ static const struct bc_column columns[] = {
 
 static void list_rows(void *state, struct bc_rows *rows)
 {
-    (void)state;
     for (int64_t number = 1; number <= script.rows; number++)
         bc_rows_add(rows, &number);
 }
 
-static void renew(void *state)
-{
-    (void)state;
-    renew_count++;
-}
+static void renew(void *state) { renew_count++; }
 
 static void visit(void *state, const void *key, double seconds, void *memory)
 {
-    (void)state;
     struct row *const row = memory;
     const struct noted noted = {
         .row = (int)*(const int64_t *)key,
@@ -117,14 +111,12 @@ static void visit(void *state, const void *key, double seconds, void *memory)
 
 static bool is_precise(const void *state, const void *key, const void *memory)
 {
-    (void)state;
     const struct row *const row = memory;
     return *(const int64_t *)key != script.unprecise_row && row->visits >= script.precise_after;
 }
 
 static void conclude(void *state, const void *key, void *memory, void *filled)
 {
-    (void)state;
     const struct row *const row = memory;
     *(struct result *)filled = (struct result){*(const int64_t *)key, row->visits,
                                                run.presence.visits, run.presence.lost_pct};
@@ -133,7 +125,6 @@ static void conclude(void *state, const void *key, void *memory, void *filled)
 /* Further results have the row's number and a hundred for each. */
 static bool follow(void *state, const void *key, void *memory, void *filled)
 {
-    (void)state;
     struct row *const row = memory;
     struct result *const result = filled;
     const int64_t number = *(const int64_t *)key;
@@ -246,9 +237,8 @@ static bool rows_are_written(int rows)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static void rows_are_visited_in_turn(void **state)
+TEST(rows_are_visited_in_turn)
 {
-    (void)state;
     enum { ROWS = 20 };
     script.rows = ROWS;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
@@ -276,9 +266,8 @@ static void rows_are_visited_in_turn(void **state)
     assert_true(rows_are_written(ROWS));
 }
 
-static void one_visit_is_written_at_once(void **state)
+TEST(one_visit_is_written_at_once)
 {
-    (void)state;
     script.rows = 5;
     run_with(&fake, 0.0, WORDS("--visits=1"));
     const bool same = same_visits();
@@ -293,9 +282,8 @@ static void one_visit_is_written_at_once(void **state)
 }
 
 /* The turns of a short --max-time are spread over it. */
-static void turns_are_spread(void **state)
+TEST(turns_are_spread)
 {
-    (void)state;
     script.rows = 2;
     run_with(&fake, 0.0, WORDS("--max-time=0.1"));
     assert_int_equal(visit_count, 2 * BC_VISITS);
@@ -307,9 +295,8 @@ static void turns_are_spread(void **state)
 
 /* The visits of three rows would take a minute, which is when rows must be written; the row's time
    is up before. */
-static void long_runs_are_written_in_groups(void **state)
+TEST(long_runs_are_written_in_groups)
 {
-    (void)state;
     script.rows = 9;
     script.sleeps_s = 0.022;
     run_with(&fake, 0.0, WORDS("--visits=1000", "--max-time=0.04"));
@@ -339,9 +326,8 @@ static const struct bc_benchmark *following(void)
 }
 
 /* A row's further results stand behind it, before the next row, and count as rows. */
-static void further_results_follow_their_row(void **state)
+TEST(further_results_follow_their_row)
 {
-    (void)state;
     static const int64_t numbers[] = {1, 2, 102, 202, 302, 3};
     script.rows = 3;
     script.further_row = 2;
@@ -363,21 +349,18 @@ static void further_results_follow_their_row(void **state)
     }
 }
 
-static void a_row_may_have_no_further_result(void **state)
+TEST(a_row_may_have_no_further_result)
 {
-    (void)state;
     script.rows = 5;
     run_with(following(), 0.0, WORDS("--visits=1"));
     assert_int_equal(ended_count, 5);
-    assert_int_equal(run.rows, 5);
     assert_true(rows_are_written(5));
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static void asked_samples_are_divided(void **state)
+TEST(asked_samples_are_divided)
 {
-    (void)state;
     static const int seven[] = {2, 2, 3};
     script.rows = 2;
     run_with(&fake, 0.02, WORDS("--samples=7", "--visits=3"));
@@ -390,9 +373,8 @@ static void asked_samples_are_divided(void **state)
     assert_true(rows_are_written(2));
 }
 
-static void no_asked_sample_is_lost(void **state)
+TEST(no_asked_sample_is_lost)
 {
-    (void)state;
     int lost = 0, uneven = 0;
     script.rows = 1;
     for (int samples = 30; samples <= 100; samples += 7) {
@@ -412,9 +394,8 @@ static void no_asked_sample_is_lost(void **state)
 }
 
 /* What a visit leaves of the max samples the later ones may take; added visits get what is left. */
-static void limits_of_samples_are_divided(void **state)
+TEST(limits_of_samples_are_divided)
 {
-    (void)state;
     script.rows = 1;
     script.precise_after = NEVER;
     run_with(&fake, 0.0, WORDS("--max-time=0.02", "--min-samples=32", "--max-samples=1000"));
@@ -438,11 +419,79 @@ static void limits_of_samples_are_divided(void **state)
     assert_int_equal(bc_run_plan(&half, NULL, 1.0).max_rounds, 10000);
 }
 
-/* ---- more visits ----------------------------------------------------------------------------- */
+/* ---- how many -------------------------------------------------------------------------------- */
 
-static void rows_that_are_not_precise_get_more(void **state)
+static const struct bc_benchmark *with_budget(double budget_s)
 {
-    (void)state;
+    static struct bc_benchmark limited;
+    limited = fake;
+    limited.budget_s = budget_s;
+    return &limited;
+}
+
+TEST(rows_are_visited_until_precise)
+{
+    enum { PLANNED = BC_VISITS };
+    static const struct {
+        struct script script;
+        const char *words[3];
+        double default_max_s, budget_s;
+        int expected; /* visits */
+    } cases[] = {
+        {{.rows = 3, .precise_after = PLANNED + 2},
+         {"--max-time=0.02"},
+         0,
+         INFINITY,
+         3 * (PLANNED + 2)},
+        /* A row that is precise early is visited as often as planned. */
+        {{.rows = 3, .precise_after = 2}, {"--max-time=0.02"}, 0, INFINITY, 3 * PLANNED},
+        {{.rows = 3, .precise_after = NEVER}, {"--max-time=0.02"}, 0, INFINITY, 3 * 2 * PLANNED},
+        /* No more where their number, or that of the samples, was asked for. */
+        {{.rows = 3, .precise_after = NEVER},
+         {"--max-time=0.02", "--visits=4"},
+         0,
+         INFINITY,
+         3 * 4},
+        {{.rows = 3, .precise_after = NEVER},
+         {"--max-time=0.02", "--samples=60"},
+         0,
+         INFINITY,
+         3 * PLANNED},
+        {{.rows = 3, .precise_after = NEVER}, {"--max-time=0.02", "--visits=1"}, 0, INFINITY, 3},
+        /* No visit is added for less than half of the time that the last one took: here a sixth of
+           60 ms, which leaves enough of the row's time. */
+        {{.rows = 1, .precise_after = NEVER, .sleeps_s = 0.025, .sleeps_from = PLANNED - 1},
+         {"--max-time=0.06"},
+         0,
+         INFINITY,
+         PLANNED},
+        /* A time that was asked for has no budget. */
+        {{.rows = 10, .precise_after = NEVER}, {"--max-time=0.02"}, 0, 0.0, 10 * 2 * PLANNED},
+        /* The budget ends in a visit, or before the first: there are no more, but each row has one.
+         */
+        {{.rows = 10, .precise_after = NEVER, .budget_ends = 25}, {NULL}, 0.02, 1e5, 25},
+        {{.rows = 10, .precise_after = NEVER, .budget_ends = 4}, {NULL}, 0.02, 1e5, 10},
+        {{.rows = 10, .precise_after = NEVER}, {NULL}, 0, 0.0, 10},
+    };
+    bool good[COUNT(cases)];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        script = cases[i].script;
+        run_with(with_budget(cases[i].budget_s), cases[i].default_max_s, cases[i].words);
+        good[i] = same_visits() && visit_count == cases[i].expected;
+        good[i] = rows_are_written(script.rows) && good[i];
+        /* Of those that come after the end of the budget. */
+        for (int v = script.budget_ends; v < visit_count && cases[i].words[0] == NULL; v++)
+            good[i] = good[i] && (rank != 0 || visits[v].seconds == 0.0);
+        if (!good[i])
+            print_error("rank %d, case %zu: %d visits, not %d\n", rank, i, visit_count,
+                        cases[i].expected);
+    }
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_true(good[i]);
+}
+
+TEST(rows_that_are_not_precise_get_more)
+{
     script.rows = 4;
     script.unprecise_row = 3;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
@@ -455,97 +504,45 @@ static void rows_that_are_not_precise_get_more(void **state)
     assert_true(rows_are_written(4));
 }
 
-static void visits_are_added_until_precise(void **state)
-{
-    (void)state;
-    script.rows = 3;
-    script.precise_after = BC_VISITS + 2;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
-    assert_int_equal(visit_count, 3 * (BC_VISITS + 2));
-    assert_true(rows_are_written(3));
-}
-
-/* A row that is precise early is visited as often as planned. */
-static void no_planned_visit_is_given_up(void **state)
-{
-    (void)state;
-    script.rows = 3;
-    script.precise_after = 2;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
-    assert_int_equal(visit_count, 3 * BC_VISITS);
-    assert_true(rows_are_written(3));
-}
-
-/* Where their number, or that of the samples, was asked for. */
-static void no_more_visits_than_asked_for(void **state)
-{
-    (void)state;
-    script.rows = 3;
-    script.precise_after = NEVER;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=4"));
-    const int asked = visit_count;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--samples=60"));
-    const int sampled = visit_count;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--visits=1"));
-    const int one = visit_count;
-    assert_int_equal(asked, 3 * 4);
-    assert_int_equal(sampled, 3 * BC_VISITS);
-    assert_int_equal(one, 3);
-}
-
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Visits of `sleeps_s` to rows that never are precise, within 60 ms a row. */
-static void check_time_of_a_row(double sleeps_s, int max_visits)
+/* Visits to rows that never are precise end within 60 ms a row: planned ones, and added ones. */
+TEST(time_of_a_row_ends_visits)
 {
-    script.rows = 2;
-    script.precise_after = NEVER;
-    script.sleeps_s = sleeps_s;
-    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
-    const bool same = same_visits();
-    assert_true(same);
-    for (int row = 1; row <= 2; row++)
-        assert_in_range(visits_of(row), 1, max_visits);
-    assert_true(rows_are_written(2));
-}
-
-static void time_of_a_row_ends_planned_visits(void **state)
-{
-    (void)state;
-    check_time_of_a_row(0.021, 3);
-}
-
-static void time_of_a_row_ends_added_visits(void **state)
-{
-    (void)state;
-    check_time_of_a_row(0.006, 10);
+    static const struct {
+        double sleeps_s;
+        int max_visits;
+    } cases[] = {{0.021, 3}, {0.006, 10}};
+    bool good = true;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        script = (struct script){.rows = 2, .precise_after = NEVER, .sleeps_s = cases[i].sleeps_s};
+        run_with(&fake, 0.0, WORDS("--max-time=0.06"));
+        good = same_visits() && rows_are_written(2) && good;
+        for (int row = 1; row <= 2; row++)
+            good = good && visits_of(row) >= 1 && visits_of(row) <= cases[i].max_visits;
+    }
+    assert_true(good);
 }
 
 /* Visits that take no time leave it to those that follow; none may take more than is left. */
-static void visits_share_the_time_of_a_row(void **state)
+TEST(visits_share_the_time_of_a_row)
 {
-    (void)state;
-    script.rows = 1;
-    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
     struct bc_benchmark uneven = fake;
     uneven.first_share = 0.5;
-    struct noted even[BC_VISITS];
-    memcpy(even, visits, sizeof even);
-    run_with(&uneven, 0.0, WORDS("--max-time=0.06"));
-    if (rank != 0)
-        return;
-    assert_near(even[0].seconds, 0.01, 1e-12);
-    assert_near(even[1].seconds, 0.012, 0.0005);
-    assert_near(even[BC_VISITS - 1].seconds, 0.06, 0.005);
-    assert_near(visits[0].seconds, 0.03, 1e-12);
-    assert_near(visits[1].seconds, 0.012, 0.0005);
-    assert_near(visits[BC_VISITS - 1].seconds, 0.06, 0.005);
+    for (int is_uneven = 0; is_uneven <= 1; is_uneven++) {
+        script.rows = 1;
+        run_with(is_uneven ? &uneven : &fake, 0.0, WORDS("--max-time=0.06"));
+        if (rank != 0)
+            continue;
+        assert_near(visits[0].seconds, is_uneven ? 0.03 : 0.01, 1e-12);
+        assert_near(visits[1].seconds, 0.012, 0.0005);
+        assert_near(visits[BC_VISITS - 1].seconds, 0.06, 0.005);
+    }
 }
 
 /* The visits of 5 ms come off the row's 60 ms. */
-static void used_time_is_not_shared(void **state)
+TEST(used_time_is_not_shared)
 {
-    (void)state;
     script.rows = 1;
     script.precise_after = NEVER;
     script.sleeps_s = 0.005;
@@ -554,27 +551,11 @@ static void used_time_is_not_shared(void **state)
         assert_in_range((uintmax_t)(1e6 * visits[i].seconds), 0, 60000 - 5000 * i);
 }
 
-/* No visit is added for less than half of the time that the last one took: here a sixth of 60 ms,
-   which leaves enough of the row's time. */
-static void added_visits_have_their_time(void **state)
-{
-    (void)state;
-    script.rows = 1;
-    script.precise_after = NEVER;
-    script.sleeps_s = 0.025;
-    script.sleeps_from = BC_VISITS - 1;
-    run_with(&fake, 0.0, WORDS("--max-time=0.06"));
-    assert_int_equal(visit_count, BC_VISITS);
-}
-
 /* Each visit has its part of what is left. */
-static void budget_is_shared_by_visits(void **state)
+TEST(budget_is_shared_by_visits)
 {
-    (void)state;
-    struct bc_benchmark limited = fake;
-    limited.budget_s = 0.6;
     script.rows = 10;
-    run_with(&limited, 1.0, WORDS(NULL));
+    run_with(with_budget(0.6), 1.0, WORDS(NULL));
     const double took_s = bc_elapsed_s() - start_s;
     const bool same = same_visits();
     assert_true(same);
@@ -587,69 +568,12 @@ static void budget_is_shared_by_visits(void **state)
     assert_true(took_s < 1.0);
 }
 
-/* The budget ends in visit number `ends`: there are no more visits, but each row has one. */
-static void check_end_of_budget(int ends, int expected)
-{
-    struct bc_benchmark limited = fake;
-    limited.budget_s = 1e5;
-    script.rows = 10;
-    script.precise_after = NEVER;
-    script.budget_ends = ends;
-    run_with(&limited, 0.02, WORDS(NULL));
-    const bool same = same_visits();
-    assert_true(same);
-    assert_int_equal(visit_count, expected);
-    for (int i = ends; i < visit_count && rank == 0; i++)
-        assert_near(visits[i].seconds, 0.0, 0.0);
-    assert_true(rows_are_written(10));
-}
-
-static void used_up_budgets_give_up_visits(void **state)
-{
-    (void)state;
-    check_end_of_budget(25, 25);
-}
-
-static void used_up_budgets_give_up_no_row(void **state)
-{
-    (void)state;
-    check_end_of_budget(4, 10);
-}
-
-static void asked_times_have_no_budget(void **state)
-{
-    (void)state;
-    struct bc_benchmark limited = fake;
-    limited.budget_s = 0.0;
-    script.rows = 10;
-    script.precise_after = NEVER;
-    run_with(&limited, 0.0, WORDS("--max-time=0.02"));
-    assert_int_equal(visit_count, 10 * 2 * BC_VISITS);
-}
-
-static void no_budget_no_row_is_lost(void **state)
-{
-    (void)state;
-    struct bc_benchmark none = fake;
-    none.budget_s = 0.0;
-    script.rows = 10;
-    script.precise_after = NEVER;
-    run_with(&none, 0.0, WORDS(NULL));
-    const double took_s = bc_elapsed_s() - start_s;
-    assert_int_equal(visit_count, 10);
-    for (int i = 0; i < 10 && rank == 0; i++)
-        assert_near(visits[i].seconds, 0.0, 0.0);
-    assert_true(took_s < 0.4);
-    assert_true(rows_are_written(10));
-}
-
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The run ends after the visit in hand, and writes what it has. The signal stays noted in this
    process, so this is the last test but one. */
-static void signals_end_the_run(void **state)
+TEST(signals_end_the_run)
 {
-    (void)state;
     bc_signals_watch();
     script.rows = 10;
     script.signalled = 27;
@@ -665,9 +589,8 @@ static void signals_end_the_run(void **state)
 }
 
 /* Rows without visits are not written. The signal is still noted when this run begins. */
-static void signals_end_the_first_turn(void **state)
+TEST(signals_end_the_first_turn)
 {
-    (void)state;
     script.rows = 10;
     run_with(&fake, 0.0, WORDS("--max-time=0.02"));
     assert_int_equal(run.signal, SIGTERM);
@@ -677,39 +600,8 @@ static void signals_end_the_first_turn(void **state)
 
 static int begin_script(void **state)
 {
-    (void)state;
     memset(&script, 0, sizeof script);
     return 0;
 }
 
-#define VISITS_TEST(function) cmocka_unit_test_setup(function, begin_script)
-
-static const struct CMUnitTest tests[] = {
-    VISITS_TEST(rows_are_visited_in_turn),
-    VISITS_TEST(one_visit_is_written_at_once),
-    VISITS_TEST(turns_are_spread),
-    VISITS_TEST(long_runs_are_written_in_groups),
-    VISITS_TEST(further_results_follow_their_row),
-    VISITS_TEST(a_row_may_have_no_further_result),
-    VISITS_TEST(asked_samples_are_divided),
-    VISITS_TEST(no_asked_sample_is_lost),
-    VISITS_TEST(limits_of_samples_are_divided),
-    VISITS_TEST(rows_that_are_not_precise_get_more),
-    VISITS_TEST(visits_are_added_until_precise),
-    VISITS_TEST(no_planned_visit_is_given_up),
-    VISITS_TEST(no_more_visits_than_asked_for),
-    VISITS_TEST(time_of_a_row_ends_planned_visits),
-    VISITS_TEST(time_of_a_row_ends_added_visits),
-    VISITS_TEST(visits_share_the_time_of_a_row),
-    VISITS_TEST(used_time_is_not_shared),
-    VISITS_TEST(added_visits_have_their_time),
-    VISITS_TEST(budget_is_shared_by_visits),
-    VISITS_TEST(used_up_budgets_give_up_visits),
-    VISITS_TEST(used_up_budgets_give_up_no_row),
-    VISITS_TEST(asked_times_have_no_budget),
-    VISITS_TEST(no_budget_no_row_is_lost),
-    VISITS_TEST(signals_end_the_run),
-    VISITS_TEST(signals_end_the_first_turn),
-};
-const struct test_program test_program = {
-    .name = "visits", .tests = tests, .count = COUNT(tests), .mpi = true};
+const struct test_program test_program = {.mpi = true, .before_each = begin_script};

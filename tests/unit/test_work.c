@@ -72,11 +72,7 @@ static bool is_linear(void)
     return linear;
 }
 
-static void time_is_linear_in_units(void **state)
-{
-    (void)state;
-    assert_true(is_linear() || is_linear());
-}
+TEST(time_is_linear_in_units) { assert_true(is_linear() || is_linear()); }
 
 /* The time of uninterrupted work (the lower quartile of many times) over the time that was asked
    for. */
@@ -108,18 +104,16 @@ static bool takes_what_was_asked_for(double wanted_ns)
     return false;
 }
 
-static void work_takes_what_was_asked_for(void **state)
+TEST(work_takes_what_was_asked_for)
 {
-    (void)state;
     static const double wanted_ns[] = {10e3, 20e3};
     for (size_t i = 0; i < COUNT(wanted_ns); i++)
         assert_true(takes_what_was_asked_for(wanted_ns[i]) ||
                     takes_what_was_asked_for(wanted_ns[i]));
 }
 
-static void calibration_is_plausible(void **state)
+TEST(calibration_is_plausible)
 {
-    (void)state;
     const struct bc_work_rate rate = bc_work_calibrate();
     /* A dependent multiplication and addition: a few cycles, at any clock
        rate, with or without optimisation. */
@@ -127,9 +121,8 @@ static void calibration_is_plausible(void **state)
     assert_true(fabs(rate.call_ns) < 1000.0);
 }
 
-static void units_and_time_are_inverse(void **state)
+TEST(units_and_time_are_inverse)
 {
-    (void)state;
     static const struct bc_work_rate rates[] = {
         {1.0, 0.0}, {0.73, 4.2}, {12.5, -3.0}, {0.2, 100.0}};
     for (size_t i = 0; i < COUNT(rates); i++) {
@@ -145,9 +138,8 @@ static void units_and_time_are_inverse(void **state)
     }
 }
 
-static void no_work(void **state)
+TEST(no_work)
 {
-    (void)state;
     const struct bc_work_rate rate = {2.0, 5.0};
     assert_true(bc_work_units(&rate, 0.0) == 0);
     assert_true(bc_work_units(&rate, -1e9) == 0);
@@ -163,9 +155,8 @@ static void no_work(void **state)
 }
 
 /* The result depends on every step: it is that of the recurrence. */
-static void every_step_is_done(void **state)
+TEST(every_step_is_done)
 {
-    (void)state;
     for (uint64_t units = 0; units < 1000; units++) {
         uint64_t value = units | 1;
         for (uint64_t i = 0; i < units; i++)
@@ -173,10 +164,3 @@ static void every_step_is_done(void **state)
         assert_true(bc_work(units) == value);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(units_and_time_are_inverse), cmocka_unit_test(no_work),
-    cmocka_unit_test(every_step_is_done),         cmocka_unit_test(calibration_is_plausible),
-    cmocka_unit_test(time_is_linear_in_units),    cmocka_unit_test(work_takes_what_was_asked_for),
-};
-const struct test_program test_program = {.name = "work", .tests = tests, .count = COUNT(tests)};
