@@ -44,11 +44,17 @@ void bare_list(struct bc_rows *rows, int count);
 /* The share of a visit that the benchmark's own samples may take. */
 #define BARE_OURS 0.5
 
+/* Calls both parts of a visit, in the other order at every other visit, so that drift takes as much
+   from either. The first visit begins with the benchmark, which finds how many repetitions a sample
+   has. */
+void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(void *),
+                  void *context);
+
 /* A bare loop: begins with a barrier of its own; returns the time of an operation on this rank in
    ns. Collective over MPI_COMM_WORLD. */
 typedef double bare_fn(void *context);
 
-/* The other part of a visit: samples of the bare loop, of the slowest rank, within 1 - BARE_OURS of
+/* The bare part of a visit: samples of the bare loop, of the slowest rank, within 1 - BARE_OURS of
    `seconds` (significant on rank 0). The loop times `repetitions` operations together; what a
    reading of the benchmark's clock costs comes off, MPI_Wtime's being about that. With `less`,
    which is of the same kind, its time comes off instead. Collective over MPI_COMM_WORLD. */

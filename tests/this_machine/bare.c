@@ -28,6 +28,17 @@ void bare_list(struct bc_rows *rows, int count)
             bc_rows_add(rows, &row);
 }
 
+void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(void *),
+                  void *context)
+{
+    const bool bare_first = run->visit % 2 == 1;
+    if (bare_first)
+        bare(context);
+    ours(context);
+    if (!bare_first)
+        bare(context);
+}
+
 struct loops {
     bare_fn *run, *less;
     void *context;
