@@ -207,7 +207,7 @@ static void measure_ours(void *memory)
 static void measure_bare(void *memory)
 {
     struct round *const round = memory;
-    round->repetitions = round->row->ours.repetitions;
+    round->repetitions = bare_repetitions(round->row->ours.repetitions);
     bare_visit(round->run, bare, NULL, round, round->repetitions, round->seconds,
                &round->row->bare);
 }

@@ -1,13 +1,15 @@
 /*
  * Are the times that pingpong reports those of bare loops? Of MPI Send: MPI_Send and MPI_Recv. Of
- * a put: MPI_Put, and after it, on both ranks, completion and an exchange of empty messages. All of
- * 8 bytes. Times are of a repetition, there and back.
+ * a put: MPI_Put, and after it, on both ranks, completion and an exchange of empty messages. Times
+ * are of a repetition, there and back. Environment variable BARE_COUNT: the number of doubles that
+ * go; 1 where it isn't set.
  */
 #include "common/mpi/coarray.h"
 #include "pingpong/measure.h"
 #include "pingpong/patterns.h"
 #include "tests/this_machine/bare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TAG = 2 };
@@ -20,7 +22,8 @@ struct visit {
     double seconds;
     struct bc_coarray coarray;
     int rank, partner;
-    int64_t repetitions; /* as many as in pingpong's, since long loops are interrupted more often */
+    int64_t repetitions;
+    int count; /* of doubles */
 };
 
 struct row {
@@ -32,12 +35,12 @@ struct row {
 
 static void send(const struct visit *visit)
 {
-    MPI_Send(visit->coarray.values, 1, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD);
+    MPI_Send(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD);
 }
 
 static void receive(const struct visit *visit)
 {
-    MPI_Recv(visit->coarray.values, 1, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD,
+    MPI_Recv(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
 }
 
@@ -55,8 +58,8 @@ static void messages(const struct visit *visit)
 
 static void put(const struct visit *visit)
 {
-    MPI_Put(visit->coarray.values, 1, MPI_DOUBLE, visit->partner, 0, 1, MPI_DOUBLE,
-            visit->coarray.window);
+    MPI_Put(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, 0, visit->count,
+            MPI_DOUBLE, visit->coarray.window);
 }
 
 /* MPI_STATUSES_IGNORE. Volatile, since gcc takes MPICH's constant for an array of size 0. */
@@ -67,8 +70,8 @@ static void meet(const struct visit *visit)
     MPI_Request requests[2];
     MPI_Win_sync(visit->coarray.window);
     MPI_Win_flush_all(visit->coarray.window);
-    MPI_Irecv(NULL, 0, MPI_BYTE, visit->partner, TAG, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(NULL, 0, MPI_BYTE, visit->partner, TAG, MPI_COMM_WORLD, &requests[1]);
+    MPI_Irecv(NULL, 0, MPI_BYTE, visit->partner, TAG, visit->coarray.comm, &requests[0]);
+    MPI_Isend(NULL, 0, MPI_BYTE, visit->partner, TAG, visit->coarray.comm, &requests[1]);
     MPI_Waitall(2, requests, no_statuses);
     MPI_Win_sync(visit->coarray.window);
 }
@@ -136,11 +139,11 @@ static void measure_ours(void *memory)
         .pattern = pattern_of(visit->pingpong->name),
         .sync = visit->pingpong->sync,
         .coarray = &visit->coarray,
-        .shape = {1, 1, 1},
+        .shape = {1, visit->count, visit->count},
         .partner = visit->partner,
         .starts = visit->rank == 0,
     };
-    bc_amount_create(&game.message, 1, MPI_DOUBLE);
+    bc_amount_create(&game.message, visit->count, MPI_DOUBLE);
     bc_images_create(&game.partners, &visit->coarray, &visit->partner, 1);
     pingpong_visit(visit->run, &game, visit->seconds * BARE_OURS, &visit->row->ours);
     bc_images_destroy(&game.partners);
@@ -150,7 +153,7 @@ static void measure_ours(void *memory)
 static void measure_bare(void *memory)
 {
     struct visit *const visit = memory;
-    visit->repetitions = visit->row->ours.repetitions.repetitions;
+    visit->repetitions = bare_repetitions(visit->row->ours.repetitions.repetitions);
     bare_visit(visit->run, bare, NULL, visit, visit->repetitions, visit->seconds,
                &visit->row->bare);
 }
@@ -161,9 +164,11 @@ static void visit(void *state, const void *key, double seconds, void *row)
                           .pingpong = &pingpongs[*(const int *)key],
                           .row = row,
                           .seconds = seconds};
+    const char *const count = getenv("BARE_COUNT");
+    visit.count = count != NULL ? (int)strtol(count, NULL, 10) : 1;
     visit.rank = visit.run->job.rank;
     visit.partner = 1 - visit.rank;
-    bc_coarray_create(&visit.coarray, MPI_COMM_WORLD, 1);
+    bc_coarray_create(&visit.coarray, MPI_COMM_WORLD, visit.count);
     bare_in_turn(visit.run, measure_ours, measure_bare, &visit);
     bc_coarray_destroy(&visit.coarray);
 }

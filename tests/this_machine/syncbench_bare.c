@@ -123,7 +123,8 @@ static void measure_ours(void *memory)
 static void measure_bare(void *memory)
 {
     const struct visit *const visit = memory;
-    struct bare_loop loop = {visit->row->ours.inner, visit->state->loop.delay_units};
+    struct bare_loop loop = {bare_repetitions(visit->row->ours.inner),
+                             visit->state->loop.delay_units};
     bare_visit(visit->state->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
                &loop, loop.repetitions, visit->seconds, &visit->row->bare);
 }
