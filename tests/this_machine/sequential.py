@@ -102,7 +102,7 @@ class Row:
         self.name, self.target, self.verdict = name, target, NOT_JUDGED
         self.pairs, self.next_look = [], FIRST_LOOK
         self.looks = {FAIL_ALPHA: 0, PASS_ALPHA: 0}
-        self.interval = (-2.0, 2.0)  # of the last look that had one
+        self.interval = None  # of the last look that had one
 
     def add(self, ours, bare):
         """Takes a pair, and looks if it is time to."""
@@ -136,10 +136,12 @@ class Row:
         if not self.pairs:
             return f"{self.name}: {self.verdict}: no pair of measurements in the time"
         ours, bare = (statistics.median(values) for values in zip(*self.pairs))
-        low, high = map(ratio_of, self.interval)
+        interval = "too few pairs for an interval"
+        if self.interval is not None:
+            interval = "{:.4f} to {:.4f}".format(*map(ratio_of, self.interval))
         ratio = ratio_of(statistics.median(difference_of(*pair) for pair in self.pairs))
         return (f"{self.name}: {self.verdict}: {ours:.5g} beside {bare:.5g}, ratio {ratio:.4f} "
-                f"({low:.4f} to {high:.4f}), target {self.target}; {len(self.pairs)} pairs")
+                f"({interval}), target {self.target}; {len(self.pairs)} pairs")
 
 
 def judge(source, targets, seconds, say=print, now=time.monotonic):
