@@ -113,10 +113,10 @@ TESTS = {
 
 
 def main():
-    options = arguments(__doc__, TESTS)
+    options = arguments(__doc__, TESTS, lambda _: SECONDS)
     test = TESTS[options.test]
-    with Programs(options, SECONDS) as programs:
-        verdict = judge(in_time(test.source(programs)), test.targets, SECONDS)
+    with Programs(options) as programs:
+        verdict = judge(in_time(test.source(programs)), test.targets, options.seconds)
     return EXIT_STATUS[verdict]
 
 

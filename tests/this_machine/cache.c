@@ -38,7 +38,7 @@
 #define DEFAULT_BYTES ((size_t)16 << 20)
 
 enum { LINE_BYTES = 64, PAGE_BYTES = 4096, PAGE_LINES = PAGE_BYTES / LINE_BYTES };
-enum { BLOCK_MAX = 20, TURNS = 2 };
+enum { BLOCK_MAX = 10, TURNS = 2 };
 
 /* Lines of a buffer: 64 KiB, more than a level-1 cache holds. */
 enum { LINES = 64 * 1024 / LINE_BYTES };

@@ -13,14 +13,19 @@ import time
 NOT_JUDGED = 77
 
 
-def arguments(text, tests):
-    """The command line: the build, the launcher, and one of these tests."""
+def arguments(text, tests, seconds):
+    """The command line: the build, the launcher, and one of these tests; by default it may take
+    seconds(its name)."""
     parser = argparse.ArgumentParser(description=text,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, help="the build's folder")
     parser.add_argument("--mpirun", required=True, help="mpirun and its flags")
     parser.add_argument("test", choices=sorted(tests))
-    return parser.parse_args()
+    parser.add_argument("--seconds", type=float, help="that the test may take")
+    options = parser.parse_args()
+    if options.seconds is None:
+        options.seconds = seconds(options.test)
+    return options
 
 
 class OutOfTime(Exception):
@@ -38,10 +43,10 @@ def in_time(source):
 class Programs:
     """Starts programs of the build until the time of a test is up. Ends the process that is left."""
 
-    def __init__(self, options, seconds):
+    def __init__(self, options):
         self.build, self.mpirun = options.build, shlex.split(options.mpirun)
         self.is_openmpi = any("openmpi" in word or "oversubscribe" in word for word in self.mpirun)
-        self.end_s = time.monotonic() + seconds
+        self.end_s = time.monotonic() + options.seconds
         self.process = None
         self.also_stop = lambda: None  # what a process started elsewhere
 

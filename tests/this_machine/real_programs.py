@@ -139,16 +139,16 @@ class Launches:
 
 
 def main():
-    options = arguments(__doc__, PROGRAMS)
+    options = arguments(__doc__, PROGRAMS, lambda name: PROGRAMS[name].seconds)
     program = PROGRAMS[options.test]
     path = program.words(os.path.abspath(options.build))[0]
     if not os.path.exists(path):
         print(f"Not judged: {path} is not there (Debian's package {options.test}).")
         return NOT_JUDGED
-    with Programs(options, program.seconds) as programs, tempfile.TemporaryDirectory() as folder:
+    with Programs(options) as programs, tempfile.TemporaryDirectory() as folder:
         def source():
             yield from Launches(programs, program, folder).pairs()
-        verdict = judge(in_time(source()), {"time inside MPI": TARGET}, program.seconds)
+        verdict = judge(in_time(source()), {"time inside MPI": TARGET}, options.seconds)
     return EXIT_STATUS[verdict]
 
 

@@ -170,5 +170,5 @@ def judge(source, targets, seconds, say=print, now=time.monotonic):
     verdicts = {row.verdict for row in rows.values()}
     verdict = next(one for one in (FAILED, NOT_JUDGED, PASSED) if one in verdicts)
     if verdict == NOT_JUDGED:
-        say(f"Not judged: this machine is too noisy to tell in {seconds} s.")
+        say(f"Not judged: this machine is too noisy to tell in {seconds:g} s.")
     return verdict

@@ -144,13 +144,13 @@ TESTS = {
 
 
 def main():
-    options = arguments(__doc__, TESTS)
+    options = arguments(__doc__, TESTS, lambda _: SECONDS)
     test = TESTS[options.test]
     try:
-        with Programs(options, SECONDS) as programs, \
+        with Programs(options) as programs, \
                 Wire(programs, options.test, options.mpirun) as wire:
             verdict = judge(in_time(test.pairs(wire, number) for number in itertools.count()),
-                            test.targets, SECONDS)
+                            test.targets, options.seconds)
     except unittest.SkipTest as reason:
         print(reason)
         return NOT_JUDGED
