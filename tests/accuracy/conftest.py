@@ -31,13 +31,12 @@ def late_barrier(launcher, built, tmp_path):
     takes `operation_us` from the first start to the last end. Returns what it prints."""
     shared = tmp_path / "late_shared"
 
-    def run(late_us, operation_us, *options, libraries=(), **variables):
+    def run(late_us, operation_us, *options):
         shared.write_bytes(bytes(4096))
-        preloaded = [built("tests/accuracy/liblate_barrier.so"), *libraries]
         done = run_raw(launcher, 2,
                        [built("overlap/overlap_ibarrier"), "--max-time=0.2", *options],
-                       {"LD_PRELOAD": ":".join(preloaded), "LATE_US": late_us,
-                        "OPERATION_US": operation_us, "LATE_SHARED": shared, **variables})
+                       {"LD_PRELOAD": built("tests/accuracy/liblate_barrier.so"), "LATE_US": late_us,
+                        "OPERATION_US": operation_us, "LATE_SHARED": shared})
         assert done.returncode == 0, done.stderr
         return done.stdout
     return run

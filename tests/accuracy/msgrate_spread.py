@@ -34,7 +34,7 @@ def rates(launcher, built):
 def bare_times(rows_of):
     """One launch: by pattern, the time of the bare loop, and msgrate's over that."""
     def launch():
-        rows = rows_of("tests/accuracy/msgrate_bare", "-c", "16M", "--samples=100")
+        rows = rows_of("tests/this_machine/msgrate_bare", "-c", "16M", "--samples=100")
         return {row["name"]: (number(row["bare_us"]), number(row["ratio"])) for row in rows}
     return launch
 

@@ -29,6 +29,11 @@ HEAD = """/* Written by every_call.py. */
 #include <stdlib.h>
 #include <time.h>
 
+/* The environment variable that says where the times go. */
+#ifndef EVERY_CALL
+#define EVERY_CALL "EVERY_CALL"
+#endif
+
 static _Thread_local int depth __attribute__((tls_model("initial-exec")));
 
 struct function {
@@ -125,13 +130,14 @@ __attribute__((constructor)) static void start(void)
     loaded_ns = now_ns();
 }}
 
-/* One line for each function that was called, in the file EVERY_CALL.RANK: its name, calls, their
+/* One line for each function that was called, in the file EVERY_CALL.RANK (EVERY_CALL:
+   an environment variable): its name, calls, their
    nanoseconds, and of these what the timing itself took. */
 int MPI_Finalize(void)
 {{
     static struct function *const functions[] = {{{functions}}};
     const double tick_ns = (double)(now_ns() - loaded_ns) / (double)(ticks_now() - loaded_ticks);
-    const char *const prefix = getenv("EVERY_CALL");
+    const char *const prefix = getenv(EVERY_CALL);
     char path[4096];
     int rank;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -47,25 +47,6 @@ columns() {
         }'
 }
 
-# set_rate RATE: from now on, on both hosts.
-set_rate() {
-    for host in 1 2; do
-        "$folder/testbed.sh" exec "$testbed" "$host" \
-            tc qdisc change dev wire root tbf rate "$1" burst 16kb latency 50ms || exit 1
-    done
-}
-
-# median NAME COUNT: of the rows 'NAME value' on stdin, of which there are so many.
-median() {
-    awk -v name="$1" '$1 == name { print $2 }' | sort -g | sed -n "$((($2 + 1) / 2))p"
-}
-
-# quickest NAME: of the rows 'NAME value' on stdin, the least value: what disturbs
-# a machine only makes things slower.
-quickest() {
-    awk -v name="$1" '$1 == name { print $2 }' | sort -g | head -n 1
-}
-
 # within_pct TARGET: the percentage within which values must agree: the target, or more on
 # a machine that isn't quiet.
 within_pct() {

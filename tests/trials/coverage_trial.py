@@ -158,7 +158,7 @@ def bare(program, row_number, draw, name):
     def draw_row(chance):
         return {"BARE_ROW": row_number, **draw(chance)}
 
-    return Case(name, f"tests/accuracy/{program}_bare", [], draw_row, found)
+    return Case(name, f"tests/this_machine/{program}_bare", [], draw_row, found)
 
 
 def barrier(chance):

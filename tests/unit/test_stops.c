@@ -99,6 +99,7 @@ static void watches_add_up(void **state)
 #define WATCH_S 0.1
 
 static volatile int64_t handled_ns; /* in handlers, by their own measurement */
+static volatile int64_t longest_ns; /* of them */
 static volatile int handled;        /* their number */
 
 static void spin(int number)
@@ -109,94 +110,49 @@ static void spin(int number)
     while (now_ns - start_ns < HANDLER_NS)
         now_ns = bc_now_ns();
     handled_ns += now_ns - start_ns;
+    if (now_ns - start_ns > longest_ns)
+        longest_ns = now_ns - start_ns;
     handled++;
 }
 
-static int64_t processor_ns(void)
+static struct bc_stops watch(void)
 {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+    struct bc_stops stops = {.watched_ns = 0};
+    bc_stops_watch(&stops, WATCH_S);
+    /* Finding the usual step comes before the watch, and a stop may end behind it. */
+    assert_in_range(stops.watched_ns, 1, 1.001e9 * WATCH_S + (double)stops.lost_ns);
+    assert_in_range(stops.lost_ns, 0, stops.watched_ns);
+    return stops;
 }
 
-/* One watch. */
-struct watch {
-    struct bc_stops stops;
-    int64_t off_ns; /* the time that the thread was off its processor, as the kernel counts it */
-};
-
-static struct watch watch(void)
-{
-    struct watch watch = {.stops = {.watched_ns = 0}};
-    const int64_t start_ns = bc_now_ns(), used_ns = processor_ns();
-    bc_stops_watch(&watch.stops, WATCH_S);
-    watch.off_ns = bc_now_ns() - start_ns - (processor_ns() - used_ns);
-    return watch;
-}
-
-static double share(int64_t part_ns, const struct watch *watch)
-{
-    return (double)part_ns / (double)watch->stops.watched_ns;
-}
-
-/* What interrupts take. The kernel doesn't count what the host of a virtual machine takes, so the
-   best of some watches counts. */
-#define SYSTEM_SHARE 0.03
-#define ATTEMPTS 10
-
-static void quiet_threads_lose_little(void **state)
+static void watches_by_the_real_clock(void **state)
 {
     (void)state;
-    double least = INFINITY;
-    for (int i = 0; i < ATTEMPTS; i++) {
-        const struct watch quiet = watch();
-        assert_near((double)quiet.stops.watched_ns, 1e9 * WATCH_S,
-                    0.001e9 * WATCH_S + (double)quiet.stops.lost_ns);
-        assert_in_range(quiet.stops.lost_ns, 0, quiet.stops.watched_ns);
-        least = fmin(least, share(quiet.stops.lost_ns - quiet.off_ns, &quiet));
-    }
-    print_message("lost by a quiet thread: %.2f %%\n", 100.0 * least);
-    assert_true(least < SYSTEM_SHARE);
+    watch();
 }
 
 /* The first and the last handler may run outside of the watch. Each stop is at least as long as its
-   handler says, and longer by the time that the kernel takes to call the handler, which is less
-   than a fifth of the handler's. */
+   handler says. How much longer depends on the machine: see tests/this_machine/stops.c. */
 static void stopped_threads_lose_what_the_handler_takes(void **state)
 {
     (void)state;
     const struct sigaction action = {.sa_handler = spin, .sa_flags = SA_RESTART};
     const struct itimerval period = {{0, PERIOD_US}, {0, PERIOD_US}}, never = {{0, 0}, {0, 0}};
     struct sigaction before;
-    double least = INFINITY;
     assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
-    for (int i = 0; i < ATTEMPTS; i++) {
-        handled_ns = 0;
-        handled = 0;
-        setitimer(ITIMER_REAL, &period, NULL);
-        const struct watch stopped = watch();
-        setitimer(ITIMER_REAL, &never, NULL);
-        const int64_t mean_ns = handled > 0 ? handled_ns / handled : 0;
-        const int64_t lost_ns = stopped.stops.lost_ns;
-        if (i == 0)
-            print_message("lost %.2f %%, in %d handlers %.2f %%, off the processor %.2f %%\n",
-                          100.0 * share(lost_ns, &stopped), handled,
-                          100.0 * share(handled_ns, &stopped),
-                          100.0 * share(stopped.off_ns, &stopped));
-        assert_true(handled > 4);
-        assert_true(lost_ns >= handled_ns - 2 * mean_ns);
-        least =
-            fmin(least, share(lost_ns - handled_ns - handled_ns / 5 - stopped.off_ns, &stopped));
-    }
+    setitimer(ITIMER_REAL, &period, NULL);
+    const struct bc_stops stopped = watch();
+    setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &before, NULL);
-    assert_true(least < SYSTEM_SHARE);
+    assert_true(handled > 2);
+    assert_true(stopped.lost_ns >= handled_ns - 2 * longest_ns);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gaps_are_lost),
     cmocka_unit_test(short_gaps_are_not),
     cmocka_unit_test(watches_add_up),
-    cmocka_unit_test(quiet_threads_lose_little),
+    cmocka_unit_test(watches_by_the_real_clock),
     cmocka_unit_test(stopped_threads_lose_what_the_handler_takes),
 };
 const struct test_program test_program = {.name = "stops", .tests = tests, .count = COUNT(tests)};

@@ -1,116 +1,13 @@
 /*
  * Work that no compiler removes. Built once for each compiler and optimisation
  * level (see CMakeLists.txt), together with the sources of work, clock and
- * statistics, so that link-time optimisation may try its worst.
+ * statistics, so that link-time optimisation may try its worst. That time is linear in units is
+ * shown by tests/this_machine/work.c.
  */
 #include "helpers.h"
 
 #include "common/clock/clock.h"
-#include "common/stats/stats.h"
 #include "common/clock/work.h"
-
-#include <stdlib.h>
-
-static double time_work_ns(uint64_t units)
-{
-    const int64_t start_ns = bc_now_ns();
-    bc_work(units);
-    return (double)(bc_now_ns() - start_ns);
-}
-
-/* The same in calls of `piece` units each. */
-static double time_pieces_ns(uint64_t units, uint64_t piece)
-{
-    const int64_t start_ns = bc_now_ns();
-    for (; units > piece; units -= piece)
-        bc_work(piece);
-    bc_work(units);
-    return (double)(bc_now_ns() - start_ns);
-}
-
-/* 20 µs to 2 ms, against pieces of 10 µs. */
-static const double amounts_us[] = {20, 50, 100, 200, 500, 1000, 2000};
-#define PIECE_US 10.0
-
-/* The relative distance of two samples' quantiles. Sorts both samples. */
-static double distance(double *values, double *others, size_t count, double p)
-{
-    bc_sort(values, count);
-    bc_sort(others, count);
-    return fabs(bc_quantile(values, count, p) / bc_quantile(others, count, p) - 1.0);
-}
-
-/* True if each amount takes as long at once as in pieces, within 2 %, over rounds in
-   which all take their turn. So both are as long, and a machine that interrupts them
-   takes as much from either; only where it interrupts about every second one does
-   the median tell nothing, and the quickest quarter does. */
-static bool is_linear(void)
-{
-    enum { ROUNDS = 101, AMOUNTS = COUNT(amounts_us) };
-    static double at_once_ns[AMOUNTS][ROUNDS], pieces_ns[AMOUNTS][ROUNDS];
-    const struct bc_work_rate rate = bc_work_calibrate();
-    assert_true(rate.ns_per_unit > 0.1);
-    const uint64_t piece = (uint64_t)(PIECE_US * 1e3 / rate.ns_per_unit);
-    assert_true(piece > 0);
-    for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < AMOUNTS; i++) {
-            const uint64_t units = (uint64_t)(amounts_us[i] / PIECE_US) * piece;
-            at_once_ns[i][round] = time_work_ns(units);
-            pieces_ns[i][round] = time_pieces_ns(units, piece);
-        }
-    bool linear = true;
-    for (int i = 0; i < AMOUNTS; i++) {
-        const double off = fmin(distance(at_once_ns[i], pieces_ns[i], ROUNDS, 0.5),
-                                distance(at_once_ns[i], pieces_ns[i], ROUNDS, 0.25));
-        if (off > 0.02) {
-            print_error("%g us of work are %.1f %% off what they take in pieces "
-                        "of %g us\n",
-                        amounts_us[i], 100.0 * off, PIECE_US);
-            linear = false;
-        }
-    }
-    return linear;
-}
-
-TEST(time_is_linear_in_units) { assert_true(is_linear() || is_linear()); }
-
-/* The time of uninterrupted work (the lower quartile of many times) over the time that was asked
-   for. */
-static double share_taken(double wanted_ns)
-{
-    enum { ROUNDS = 401 };
-    double times_ns[ROUNDS];
-    const struct bc_work_rate rate = bc_work_calibrate();
-    const double clock_ns = bc_clock_measure().read_ns;
-    const uint64_t units = bc_work_units(&rate, wanted_ns);
-    for (int round = 0; round < ROUNDS; round++)
-        times_ns[round] = time_work_ns(units) - clock_ns;
-    bc_sort(times_ns, ROUNDS);
-    return bc_quantile(times_ns, ROUNDS, 0.25) / wanted_ns;
-}
-
-/* Within 2 %, by the median of several calibrations: the processor's rate may change
-   between one of them and its rounds. */
-static bool takes_what_was_asked_for(double wanted_ns)
-{
-    enum { CALIBRATIONS = 5 };
-    double shares[CALIBRATIONS];
-    for (int i = 0; i < CALIBRATIONS; i++)
-        shares[i] = share_taken(wanted_ns);
-    const double share = bc_median(shares, CALIBRATIONS);
-    if (fabs(share - 1.0) <= 0.02)
-        return true;
-    print_error("%.1f us of work take %.2f us\n", wanted_ns * 1e-3, share * wanted_ns * 1e-3);
-    return false;
-}
-
-TEST(work_takes_what_was_asked_for)
-{
-    static const double wanted_ns[] = {10e3, 20e3};
-    for (size_t i = 0; i < COUNT(wanted_ns); i++)
-        assert_true(takes_what_was_asked_for(wanted_ns[i]) ||
-                    takes_what_was_asked_for(wanted_ns[i]));
-}
 
 TEST(calibration_is_plausible)
 {

@@ -192,7 +192,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
-            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|real_programs|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
+            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \

@@ -7,7 +7,7 @@
 #include "common/mpi/coarray.h"
 #include "common/stats/batch.h"
 #include "halo/kernel.h"
-#include "tests/accuracy/bare.h"
+#include "tests/this_machine/bare.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -154,6 +154,9 @@ struct round {
     const struct bare_swap *bare;
     struct arrays arrays;
     int64_t repetitions; /* in a sample of the bare loop: as many as in halo's */
+    const struct bc_run *run;
+    struct row *row;
+    double seconds;
 };
 
 static const struct halo_method *method_of(const struct bare_swap *swap)
@@ -194,12 +197,27 @@ static void list_rows(void *state, struct bc_rows *rows)
     bare_list(rows, SWAPS);
 }
 
-static void visit(void *memory, const void *key, double seconds, void *row_memory)
+static void measure_ours(void *memory)
+{
+    struct round *const round = memory;
+    const struct bc_batch batch = {.repeat = repeat, .context = round, .clock_readings = 1.0};
+    bc_batch_visit(round->run, &batch, round->seconds * BARE_OURS, &round->row->ours);
+}
+
+static void measure_bare(void *memory)
+{
+    struct round *const round = memory;
+    round->repetitions = bare_repetitions(round->row->ours.repetitions);
+    bare_visit(round->run, bare, NULL, round, round->repetitions, round->seconds,
+               &round->row->bare);
+}
+
+static void visit(void *memory, const void *key, double seconds, void *row)
 {
     const struct state *const state = memory;
     const struct halo_box box = {{N, N, N}};
-    struct row *const row = row_memory;
-    struct round round = {.bare = &swaps[*(const int *)key]};
+    struct round round = {
+        .bare = &swaps[*(const int *)key], .run = state->run, .row = row, .seconds = seconds};
     round.method = method_of(round.bare);
     halo_exchange_init(&round.exchange, &box, &state->grid, MPI_COMM_WORLD,
                        state->run->job.node_comm);
@@ -207,10 +225,7 @@ static void visit(void *memory, const void *key, double seconds, void *row_memor
     round.arrays.rank = state->run->job.rank;
     round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
     round.bare->make(&round.arrays);
-    const struct bc_batch batch = {.repeat = repeat, .context = &round, .clock_readings = 1.0};
-    bc_batch_visit(state->run, &batch, seconds * BARE_OURS, &row->ours);
-    round.repetitions = row->ours.repetitions;
-    bare_visit(state->run, bare, NULL, &round, round.repetitions, seconds, &row->bare);
+    bare_in_turn(state->run, measure_ours, measure_bare, &round);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
     round.method->destroy(&round.exchange);

@@ -15,17 +15,38 @@ const struct bc_column bare_columns[BARE_COLUMNS] = {
 bool bare_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     (void)state;
-    return (run->job.ranks == 2 && run->job.nodes == 1) ||
-           bc_error_set(error, "needs 2 ranks of one node");
+    return run->job.ranks == 2 || bc_error_set(error, "needs 2 ranks");
+}
+
+/* The number in an environment variable, or one for where it isn't set. */
+static int64_t number_in(const char *variable, int64_t otherwise)
+{
+    const char *const text = getenv(variable);
+    return text != NULL ? strtoll(text, NULL, 10) : otherwise;
 }
 
 void bare_list(struct bc_rows *rows, int count)
 {
-    const char *const chosen = getenv("BARE_ROW");
-    const int only = chosen != NULL ? (int)strtol(chosen, NULL, 10) : 0;
+    const int64_t only = number_in("BARE_ROW", 0);
     for (int row = 0; row < count; row++)
         if (only == 0 || only == row + 1)
             bc_rows_add(rows, &row);
+}
+
+void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(void *),
+                  void *context)
+{
+    const bool bare_first = run->visit % 2 != number_in("BARE_FIRST", 0);
+    if (bare_first)
+        bare(context);
+    ours(context);
+    if (!bare_first)
+        bare(context);
+}
+
+int64_t bare_repetitions(int64_t ours)
+{
+    return ours > 0 ? ours : number_in("BARE_REPETITIONS", 100);
 }
 
 struct loops {

@@ -35,7 +35,7 @@ extern const struct bc_column bare_columns[BARE_COLUMNS];
 /* The members of struct bc_benchmark that are the same for all of these programs. */
 #define BARE_BENCHMARK .table = {bare_columns, BARE_COLUMNS}, .budget_s = 20.0, .fit = bare_fit
 
-/* Needs two ranks of one node. */
+/* Needs two ranks. */
 bool bare_fit(void *state, struct bc_run *run, struct bc_error *error);
 
 /* Lists keys 0 to count - 1, of type int, or the one that BARE_ROW chooses. Local. */
@@ -44,11 +44,21 @@ void bare_list(struct bc_rows *rows, int count);
 /* The share of a visit that the benchmark's own samples may take. */
 #define BARE_OURS 0.5
 
+/* Calls both parts of a visit, in the other order at every other visit, so that drift takes as much
+   from either. The first visit begins with the benchmark, or, where environment variable BARE_FIRST
+   is 1, with the bare loop: what begins a launch is disturbed most. */
+void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(void *),
+                  void *context);
+
+/* The repetitions of a bare loop: as many as the benchmark's, since long loops are interrupted more
+   often. Before these are known, 100, or what environment variable BARE_REPETITIONS says. */
+int64_t bare_repetitions(int64_t ours);
+
 /* A bare loop: begins with a barrier of its own; returns the time of an operation on this rank in
    ns. Collective over MPI_COMM_WORLD. */
 typedef double bare_fn(void *context);
 
-/* The other part of a visit: samples of the bare loop, of the slowest rank, within 1 - BARE_OURS of
+/* The bare part of a visit: samples of the bare loop, of the slowest rank, within 1 - BARE_OURS of
    `seconds` (significant on rank 0). The loop times `repetitions` operations together; what a
    reading of the benchmark's clock costs comes off, MPI_Wtime's being about that. With `less`,
    which is of the same kind, its time comes off instead. Collective over MPI_COMM_WORLD. */

@@ -4,7 +4,7 @@
  * caches stay warm; -c flushes before each loop.
  */
 #include "msgrate/exchange.h"
-#include "tests/accuracy/bare.h"
+#include "tests/this_machine/bare.h"
 
 #include <string.h>
 
@@ -62,6 +62,8 @@ struct round {
     struct msgrate_bench *bench;
     int pattern;
     int number;
+    struct row *row;
+    double seconds;
 };
 
 /* What comes before an iteration is what comes before msgrate's own. */
@@ -107,24 +109,35 @@ static void list_rows(void *state, struct bc_rows *rows)
     bare_list(rows, MSGRATE_PATTERNS);
 }
 
-static void visit(void *state, const void *key, double seconds, void *row_memory)
+static void measure_ours(void *memory)
 {
-    struct row *const row = row_memory;
-    struct round round = {.bench = state, .pattern = *(const int *)key};
-    const struct msgrate_key own_key = key_of(round.pattern);
-    const bool posts_ahead = bare[round.pattern] == bare_pre_post;
+    struct round *const round = memory;
+    const struct msgrate_key key = key_of(round->pattern);
     struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, state, &own_key);
-    msgrate_visit(&exchange, seconds * BARE_OURS, &row->ours);
+    msgrate_exchange_create(&exchange, round->bench, &key);
+    msgrate_visit(&exchange, round->seconds * BARE_OURS, &round->row->ours);
     msgrate_exchange_destroy(&exchange);
+}
 
+static void measure_bare(void *memory)
+{
+    struct round *const round = memory;
+    const bool posts_ahead = bare[round->pattern] == bare_pre_post;
     if (posts_ahead)
         post_receives(requests);
-    bare_visit(round.bench->run, bare_iteration, NULL, &round, 1, seconds, &row->bare);
+    bare_visit(round->bench->run, bare_iteration, NULL, round, 1, round->seconds,
+               &round->row->bare);
     if (posts_ahead) {
         post_sends(requests + MESSAGES);
         MPI_Waitall(2 * MESSAGES, requests, no_statuses);
     }
+}
+
+static void visit(void *state, const void *key, double seconds, void *row)
+{
+    struct round round = {
+        .bench = state, .pattern = *(const int *)key, .row = row, .seconds = seconds};
+    bare_in_turn(round.bench->run, measure_ours, measure_bare, &round);
 }
 
 static bool is_precise(const void *state, const void *key, const void *row)

@@ -7,7 +7,7 @@
  */
 #include "common/clock/work.h"
 #include "syncbench/measure.h"
-#include "tests/accuracy/bare.h"
+#include "tests/this_machine/bare.h"
 
 #include <string.h>
 
@@ -106,15 +106,33 @@ static void list_rows(void *state, struct bc_rows *rows)
     bare_list(rows, ROWS);
 }
 
-static void visit(void *memory, const void *key, double seconds, void *row_memory)
+struct visit {
+    const struct state *state;
+    struct row *row;
+    int number; /* of the row */
+    double seconds;
+};
+
+static void measure_ours(void *memory)
 {
-    const struct state *const state = memory;
-    struct row *const row = row_memory;
-    const int number = *(const int *)key;
-    syncbench_visit(state->run, &state->loop, true, seconds * BARE_OURS, &row->ours);
-    struct bare_loop loop = {row->ours.inner, state->loop.delay_units};
-    bare_visit(state->run, bare_loops[number].run, bare_loops[number].less, &loop, loop.repetitions,
-               seconds, &row->bare);
+    const struct visit *const visit = memory;
+    syncbench_visit(visit->state->run, &visit->state->loop, true, visit->seconds * BARE_OURS,
+                    &visit->row->ours);
+}
+
+static void measure_bare(void *memory)
+{
+    const struct visit *const visit = memory;
+    struct bare_loop loop = {bare_repetitions(visit->row->ours.inner),
+                             visit->state->loop.delay_units};
+    bare_visit(visit->state->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
+               &loop, loop.repetitions, visit->seconds, &visit->row->bare);
+}
+
+static void visit(void *state, const void *key, double seconds, void *row)
+{
+    struct visit visit = {state, row, *(const int *)key, seconds};
+    bare_in_turn(visit.state->run, measure_ours, measure_bare, &visit);
 }
 
 static bool is_precise(const void *state, const void *key, const void *row)

@@ -1,0 +1,124 @@
+"""Compares what programs of this project measure with bare measurements beside them, by sequential
+tests (sequential.py): within one process, or over many short launches, each of which is a pair, since
+where a launch has its memory changes times by some percent.
+
+    python3 beside.py --build=FOLDER --mpirun="mpirun.mpich" TEST
+"""
+
+import csv
+import itertools
+import math
+import re
+import sys
+import typing
+
+from programs import Programs, arguments, in_time
+from sequential import EXIT_STATUS, Target, judge, within
+
+SECONDS = 10  # that a test may take
+
+BELOW = Target(0.0, 0.8)
+AT_LEAST = Target(0.8, math.inf)
+
+
+class Test(typing.NamedTuple):
+    """Where pairs come from, and the target of each row."""
+
+    source: typing.Callable  # of the programs
+    targets: dict
+
+
+# ---- sources -------------------------------------------------------------------------------------
+
+def in_process(part):
+    """The pairs that one process prints, line by line."""
+    def source(programs):
+        for line in programs.lines(1, "in_process", part):
+            name, ours, bare = line.rstrip("\n").split("\t")
+            yield {name: (float(ours), float(bare))}
+    return source
+
+
+def rows_of(text):
+    """The rows of a table, comments left out."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def launches(program, *options):
+    """Pairs of columns ours_us and bare_us, from one launch after the other. In every other one the
+    bare loop goes first (tests/this_machine/bare.h)."""
+    def source(programs):
+        for number in itertools.count():
+            text = programs.run(2, program, *options, environment={"BARE_FIRST": number % 2})[0]
+            yield {row["name"]: (float(row["ours_us"]), float(row["bare_us"]))
+                   for row in rows_of(text)}
+    return source
+
+
+BARE_OPTIONS = ["--max-time=0.1", "--visits=4"]
+
+# Wrappers that take a known time, about this, and twice that inside of a snapshot.
+KNOWN = {"KNOWN_NS": 500}
+
+
+def known_times(programs):
+    """How much longer calls take inside of a snapshot, as monitor_overhead finds it, and as the
+    wrappers say."""
+    while True:
+        text, said = programs.run(1, "monitor_overhead_known", "--max-time=0.03", environment=KNOWN)
+        known_ns = float(re.search(r"known: (\S+) ns", said).group(1))
+        rows = rows_of(text)
+        yield {off["call"]: (float(on["added_ns"]) - float(off["added_ns"]),
+                             known_ns * calls_in(off["call"]))
+               for off, on in zip(rows[::2], rows[1::2])}
+
+
+def calls_in(text):
+    """How many calls a repetition makes: "8 MPI_Irecv 8 MPI_Isend MPI_Waitall" is 17."""
+    return sum(int(times or 1) for times in re.findall(r"(?:(\d+) )?MPI_", text))
+
+
+# ---- tests ---------------------------------------------------------------------------------------
+
+KNOWN_CALLS = ["MPI_Isend MPI_Wait", "MPI_Irecv MPI_Wait", "MPI_Send", "MPI_Recv",
+               "8 MPI_Irecv 8 MPI_Isend MPI_Waitall", "MPI_Start MPI_Wait", "MPI_Test", "MPI_Put",
+               "MPI_Put MPI_Win_flush", "MPI_Barrier", "MPI_Allreduce", "MPI_Iallreduce MPI_Wait"]
+
+TESTS = {
+    "clock": Test(in_process("clock"), dict.fromkeys(
+        ["clock_gettime", "MPI_Wtime"], within(0.02))),
+    "tsc": Test(in_process("tsc"), {"time stamp counter": within(0.02)}),
+    "work": Test(in_process("work"), {
+        **{f"{us} us at once and in halves": within(0.01) for us in (2, 20, 200, 600)},
+        "20 us as calibrated": within(0.01)}),
+    "stops": Test(in_process("stops"), {"share of time lost": within(0.03)}),
+    "l2": Test(in_process("l2"), {"after a flush and missing the level-2 cache": AT_LEAST,
+                                  "warm and missing the level-2 cache": BELOW}),
+    "llc": Test(in_process("llc"), {"after a flush of all caches and from memory": AT_LEAST,
+                                    "warm and from memory": BELOW}),
+    "write": Test(in_process("write"), {"after flush and memset and after a flush": BELOW}),
+    "pingpong": Test(launches("pingpong_bare", *BARE_OPTIONS),
+                     {"MPI Send": within(0.02), "put": within(0.05)}),
+    "syncbench": Test(launches("syncbench_bare", *BARE_OPTIONS), dict.fromkeys(
+        ["MPI barrier", "MPI barrier between delays"], within(0.05))),
+    "halo": Test(launches("halo_bare", *BARE_OPTIONS),
+                 dict.fromkeys(["shared window", "isend/irecv types"], within(0.05))),
+    "msgrate": Test(launches("msgrate_bare", *BARE_OPTIONS), dict.fromkeys(
+        ["single direction", "pair-based", "pre-post", "all-start"], within(0.02))),
+    "monitor_pingpong": Test(launches("monitor_pingpong"),
+                             {"ping-pong, the monitor off": within(0.02)}),
+    "monitor_overhead": Test(known_times, dict.fromkeys(KNOWN_CALLS, within(0.05))),
+}
+
+
+def main():
+    options = arguments(__doc__, TESTS, lambda _: SECONDS)
+    test = TESTS[options.test]
+    with Programs(options) as programs:
+        verdict = judge(in_time(test.source(programs)), test.targets, options.seconds)
+    return EXIT_STATUS[verdict]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

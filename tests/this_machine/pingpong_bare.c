@@ -1,0 +1,203 @@
+/*
+ * Are the times that pingpong reports those of bare loops? Of MPI Send: MPI_Send and MPI_Recv. Of
+ * a put: MPI_Put, and after it, on both ranks, completion and an exchange of empty messages. Times
+ * are of a repetition, there and back. Environment variable BARE_COUNT: the number of doubles that
+ * go; 1 where it isn't set.
+ */
+#include "common/mpi/coarray.h"
+#include "pingpong/measure.h"
+#include "pingpong/patterns.h"
+#include "tests/this_machine/bare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG = 2 };
+
+/* What both loops of a visit use: the same memory, since where it lies makes up to 3 %. */
+struct visit {
+    const struct bc_run *run;
+    const struct bare_pingpong *pingpong;
+    struct row *row;
+    double seconds;
+    struct bc_coarray coarray;
+    int rank, partner;
+    int64_t repetitions;
+    int count; /* of doubles */
+};
+
+struct row {
+    struct pingpong_row ours;
+    struct bare_row bare;
+};
+
+/* ---- bare loops ------------------------------------------------------------------------------ */
+
+static void send(const struct visit *visit)
+{
+    MPI_Send(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD);
+}
+
+static void receive(const struct visit *visit)
+{
+    MPI_Recv(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
+static void messages(const struct visit *visit)
+{
+    for (int64_t i = 0; i < visit->repetitions; i++)
+        if (visit->rank == 0) {
+            send(visit);
+            receive(visit);
+        } else {
+            receive(visit);
+            send(visit);
+        }
+}
+
+static void put(const struct visit *visit)
+{
+    MPI_Put(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, 0, visit->count,
+            MPI_DOUBLE, visit->coarray.window);
+}
+
+/* MPI_STATUSES_IGNORE. Volatile, since gcc takes MPICH's constant for an array of size 0. */
+static MPI_Status *volatile no_statuses;
+
+static void meet(const struct visit *visit)
+{
+    MPI_Request requests[2];
+    MPI_Win_sync(visit->coarray.window);
+    MPI_Win_flush_all(visit->coarray.window);
+    MPI_Irecv(NULL, 0, MPI_BYTE, visit->partner, TAG, visit->coarray.comm, &requests[0]);
+    MPI_Isend(NULL, 0, MPI_BYTE, visit->partner, TAG, visit->coarray.comm, &requests[1]);
+    MPI_Waitall(2, requests, no_statuses);
+    MPI_Win_sync(visit->coarray.window);
+}
+
+static void puts_and_meetings(const struct visit *visit)
+{
+    for (int64_t i = 0; i < visit->repetitions; i++) {
+        if (visit->rank == 0)
+            put(visit);
+        meet(visit);
+        if (visit->rank != 0)
+            put(visit);
+        meet(visit);
+    }
+}
+
+static const struct bare_pingpong {
+    const char *name; /* of pingpong's pattern */
+    enum pingpong_sync sync;
+    void (*repeat)(const struct visit *visit);
+} pingpongs[] = {{"MPI Send", PINGPONG_SYNC_NONE, messages},
+                 {"put", PINGPONG_SYNC_IMAGES, puts_and_meetings}};
+
+enum { ROWS = sizeof pingpongs / sizeof *pingpongs };
+
+static double bare(void *context)
+{
+    const struct visit *const visit = context;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    visit->pingpong->repeat(visit);
+    return (MPI_Wtime() - start) * 1e9 / (double)visit->repetitions;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+struct state {
+    const struct bc_run *run;
+};
+
+static void open_pingpong(void *state, struct bc_run *run)
+{
+    ((struct state *)state)->run = run;
+    no_statuses = MPI_STATUSES_IGNORE;
+}
+
+static void list_rows(void *state, struct bc_rows *rows)
+{
+    (void)state;
+    bare_list(rows, ROWS);
+}
+
+static const struct pingpong_pattern *pattern_of(const char *name)
+{
+    const struct pingpong_pattern *pattern = pingpong_patterns;
+    while (strcmp(pattern->name, name) != 0)
+        pattern++;
+    return pattern;
+}
+
+static void measure_ours(void *memory)
+{
+    struct visit *const visit = memory;
+    struct pingpong_game game = {
+        .pattern = pattern_of(visit->pingpong->name),
+        .sync = visit->pingpong->sync,
+        .coarray = &visit->coarray,
+        .shape = {1, visit->count, visit->count},
+        .partner = visit->partner,
+        .starts = visit->rank == 0,
+    };
+    bc_amount_create(&game.message, visit->count, MPI_DOUBLE);
+    bc_images_create(&game.partners, &visit->coarray, &visit->partner, 1);
+    pingpong_visit(visit->run, &game, visit->seconds * BARE_OURS, &visit->row->ours);
+    bc_images_destroy(&game.partners);
+    bc_amount_destroy(&game.message);
+}
+
+static void measure_bare(void *memory)
+{
+    struct visit *const visit = memory;
+    visit->repetitions = bare_repetitions(visit->row->ours.repetitions.repetitions);
+    bare_visit(visit->run, bare, NULL, visit, visit->repetitions, visit->seconds,
+               &visit->row->bare);
+}
+
+static void visit(void *state, const void *key, double seconds, void *row)
+{
+    struct visit visit = {.run = ((const struct state *)state)->run,
+                          .pingpong = &pingpongs[*(const int *)key],
+                          .row = row,
+                          .seconds = seconds};
+    const char *const count = getenv("BARE_COUNT");
+    visit.count = count != NULL ? (int)strtol(count, NULL, 10) : 1;
+    visit.rank = visit.run->job.rank;
+    visit.partner = 1 - visit.rank;
+    bc_coarray_create(&visit.coarray, MPI_COMM_WORLD, visit.count);
+    bare_in_turn(visit.run, measure_ours, measure_bare, &visit);
+    bc_coarray_destroy(&visit.coarray);
+}
+
+static bool is_precise(const void *state, const void *key, const void *row)
+{
+    (void)key;
+    return bc_batch_is_precise(((const struct state *)state)->run,
+                               &((const struct row *)row)->ours.repetitions);
+}
+
+static void conclude(void *state, const void *key, void *row_memory, void *result)
+{
+    const struct bc_run *const run = ((const struct state *)state)->run;
+    struct row *const row = row_memory;
+    struct bc_batch_result ours;
+    bc_batch_conclude(run, &row->ours.repetitions, "repetition", &ours);
+    bare_conclude(run, pingpongs[*(const int *)key].name, &ours.repetition, &ours.outcome,
+                  &row->bare, result);
+}
+
+const struct bc_benchmark pingpong_bare_benchmark = {
+    .name = "pingpong_bare",
+    .summary = "Compares pingpong with bare loops.",
+    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
+    BARE_BENCHMARK,
+    .open = open_pingpong,
+    .rows = list_rows,
+    .visit = visit,
+    .is_precise = is_precise,
+    .conclude = conclude,
+};
