@@ -8,6 +8,7 @@ where a launch has its memory changes times by some percent.
 import csv
 import itertools
 import math
+import os
 import re
 import sys
 import typing
@@ -74,6 +75,37 @@ def known_times(programs):
                for off, on in zip(rows[::2], rows[1::2])}
 
 
+# Operations of the model, and the columns that are compared.
+OPERATIONS = {
+    "overlap": ("overlap", "overlap_iallreduce", ["--data-driven", "--min-num-elts=1024",
+                                                  "--max-num-elts=1024"],
+                {"MODEL_DURATION_US": 200, "MODEL_FRACTION": 0.5, "MODEL_POST_US": 5},
+                {"overlap of MPI_Iallreduce": "overlap_pct"}),
+    "overhead": ("mpi_overhead", "mpi_overhead", [],
+                 {"MODEL_LATENCY_US": 100, "MODEL_POST_US": 10, "MODEL_WAIT_US": 4},
+                 {"host overhead of a message": "overhead", "its transfer time": "transfer_us"}),
+}
+
+
+def model(operation):
+    """What the model's operations are found to take in real time, and in virtual time."""
+    folder, program, options, variables, columns = OPERATIONS[operation]
+    options = [*options, "--max-time=0.3"]
+
+    def source(programs):
+        ours = os.path.join(programs.build, folder, program)
+        library = os.path.join(programs.build, "tests", "this_machine", "libmodel.so")
+        (virtual,) = rows_of(programs.run_line(
+            [os.path.join(programs.build, "tests", "virtual", program), *options],
+            env={**os.environ, **{name: str(of) for name, of in variables.items()}})[0])
+        while True:
+            text = programs.run(2, ours, *options, environment={**variables, "LD_PRELOAD": library})[0]
+            (real,) = rows_of(text)
+            yield {name: (float(real[column]), float(virtual[column]))
+                   for name, column in columns.items() if real[column] != "NA"}
+    return source
+
+
 def calls_in(text):
     """How many calls a repetition makes: "8 MPI_Irecv 8 MPI_Isend MPI_Waitall" is 17."""
     return sum(int(times or 1) for times in re.findall(r"(?:(\d+) )?MPI_", text))
@@ -106,6 +138,9 @@ TESTS = {
                  dict.fromkeys(["shared window", "isend/irecv types"], within(0.05))),
     "msgrate": Test(launches("msgrate_bare", *BARE_OPTIONS), dict.fromkeys(
         ["single direction", "pair-based", "pre-post", "all-start"], within(0.02))),
+    "model_overlap": Test(model("overlap"), {"overlap of MPI_Iallreduce": within(0.02)}),
+    "model_overhead": Test(model("overhead"), {"host overhead of a message": within(0.03),
+                                               "its transfer time": within(0.02)}),
     "monitor_pingpong": Test(launches("monitor_pingpong"),
                              {"ping-pong, the monitor off": within(0.02)}),
     "monitor_overhead": Test(known_times, dict.fromkeys(KNOWN_CALLS, within(0.05))),

@@ -83,21 +83,30 @@ static MPI_Count bytes_of(int count, MPI_Datatype type)
 int MPI_Iallreduce(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request)
 {
-    (void)sent, (void)received, (void)op, (void)comm;
+    (void)sent;
+    (void)received;
+    (void)op;
+    (void)comm;
     return post(PLAN_COLLECTIVE, bytes_of(count, type), request);
 }
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int destination, int tag,
               MPI_Comm comm, MPI_Request *request)
 {
-    (void)buffer, (void)destination, (void)tag, (void)comm;
+    (void)buffer;
+    (void)destination;
+    (void)tag;
+    (void)comm;
     return post(PLAN_SEND, bytes_of(count, type), request);
 }
 
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    (void)buffer, (void)source, (void)tag, (void)comm;
+    (void)buffer;
+    (void)source;
+    (void)tag;
+    (void)comm;
     return post(PLAN_RECEIVE, bytes_of(count, type), request);
 }
 
