@@ -15,12 +15,16 @@ import typing
 
 import virtual
 
-CONDITIONS = {name: virtual.CONDITIONS[name] for name in ("ideal", "quiet", "cloud", "bad", "jumps")}
+CONDITIONS = {name: virtual.CONDITIONS[name] for name in ("ideal", "quiet", "cloud", "bad", "jumps",
+                                                        "varied")}
 # The share of intervals that hold the truth; a run of fewer launches must not be improbably below.
-INSIDE = {"ideal": 0.93, "quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90}
+INSIDE = {"ideal": 0.93, "quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90, "varied": 0.90}
 IMPROBABLE = 0.001
-BIAS = 0.25                          # of the target, on average
-ERROR = {"ideal": 0.5, "quiet": 1, "cloud": 1, "bad": 1, "jumps": 1}  # a case's median, in targets
+# The mean error, in targets. Overlap can't be found to be more than 100 % or less than 0: where
+# durations vary much that alone makes means err.
+BIAS = {"varied": math.inf}
+BIAS_ELSEWHERE = 0.25
+ERROR = 1.0                          # the median error of a case, in targets
 TOGETHER = 3                         # launches of one job
 
 
@@ -162,8 +166,8 @@ class Coverage(virtual.Test):
         virtual.say(" | ".join(map(str, row)))
         virtual.note_row("coverage", condition, *row)
         for name, error in medians.items():
-            self.assertLessEqual(abs(error), ERROR[condition], name)
-        self.assertLessEqual(abs(bias), BIAS if len(found) > 100 else 2 * BIAS)
+            self.assertLessEqual(abs(error), ERROR, name)
+        self.assertLessEqual(abs(bias), BIAS.get(condition, BIAS_ELSEWHERE))
         self.assertGreater(binomial_at_most(inside, len(found), INSIDE[condition]), IMPROBABLE)
         if len(found) > 500:
             self.assertGreaterEqual(inside / len(found), INSIDE[condition])

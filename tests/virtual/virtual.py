@@ -27,10 +27,11 @@ TIER = os.environ.get("COMMCOST_TIER", "run")
 # of the time, `bad` 10 %.
 CONDITIONS = {
     "ideal": {},
-    "quiet": {"DISTURB": "250:4,2:50", "MODEL_JITTER": 0.02},
-    "cloud": {"DISTURB": "3000:5,300:50", "MODEL_JITTER": 0.05},
-    "bad": {"DISTURB": "2000:50", "MODEL_JITTER": 0.1},
-    "jumps": {"DISTURB_JUMPS": "2:5:1.3", "MODEL_JITTER": 0.05},
+    "quiet": {"DISTURB": "250:4,2:50", "MODEL_JITTER": 0.005},
+    "cloud": {"DISTURB": "3000:5,300:50", "MODEL_JITTER": 0.01},
+    "bad": {"DISTURB": "2000:50", "MODEL_JITTER": 0.01},
+    "jumps": {"DISTURB_JUMPS": "2:5:1.3", "MODEL_JITTER": 0.01},
+    "varied": {"DISTURB": "250:4", "MODEL_JITTER": 0.1, "DISTURB_DRIFT": "0.1:1.7"},
 }
 
 digests = []
