@@ -19,7 +19,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -28,7 +27,7 @@ import unittest.mock
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(os.path.dirname(TESTS), "run_scripts")]
 sys.dont_write_bytecode = True
-from mpi_run import Launcher, assert_refused, read_tsv, run_raw  # noqa: E402
+from mpi_run import Launcher, assert_refused, call, read_tsv, run_raw  # noqa: E402,F401
 
 SKIPPED = 77
 # Only a program that hangs takes longer.

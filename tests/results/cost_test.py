@@ -1,9 +1,8 @@
 """cost.sh on a monitor's report and results that were made by hand, where every number is known."""
 
 import os
-import subprocess
 
-from case import Case, Near, each, within
+from case import Case, Near, call, each, within
 from commcost import monitored, own_costs, savings, spans, tables
 from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
 from mpi_run import number, read_tsv
@@ -42,8 +41,6 @@ def total(in_calls_s, slowest_s):
 class Made:
     """A report and a folder of results."""
 
-    __test__ = False
-
     def __init__(self, folder):
         self.folder = folder
         self.report = str(folder / "report.tsv")
@@ -78,9 +75,7 @@ class Made:
             tsv("msgrate", columns, rows, metadata={"ranks": 2, "columns": roles}))
 
     def start(self, *words):
-        return subprocess.run(["sh", os.path.join(SCRIPTS, "cost.sh"), *words, self.report,
-                               str(self.results)], capture_output=True, text=True, check=False,
-                              timeout=60)
+        return call(["sh", os.path.join(SCRIPTS, "cost.sh"), *words, self.report, self.results])
 
     def table(self, *words):
         """The rows of the table, and what else is said."""

@@ -1,10 +1,9 @@
 """What other benchmarks print, read as results: outputs that were written by hand after the
 programs' documentation, every format that they have for these benchmarks."""
 
-import subprocess
 import os
 
-from case import Case, each
+from case import Case, call, each
 from commcost import foreign, summarize, tables
 from commcost.results import Result, ResultError
 from made_results import SCRIPTS
@@ -208,15 +207,13 @@ class Foreign(Case):
                 list(result.rows())
 
     def test_archive_as_base(self):
-        """A folder of outputs is compared, summarized and drawn; with our own rows it has none in
-        common."""
+        """A folder of outputs is compared and summarized."""
         for side, latency in (("old", 1.0), ("new", 1.5)):
             (self.folder / side).mkdir()
             for run in range(10):
                 (self.folder / side / f"{run}.txt").write_text(
                     LATENCY.format(latency + run / 1000))
-        done = subprocess.run([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=self.folder,
-                              capture_output=True, text=True, check=False)
+        done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=str(self.folder))
         assert done.returncode == 1, done.stderr
         rows = [line.split("\t") for line in done.stdout.splitlines() if not line.startswith("#")]
         verdicts = {row[rows[0].index("size_bytes")]: row[rows[0].index("verdict")] for row in rows[1:]}
@@ -225,12 +222,6 @@ class Foreign(Case):
         assert "osu_latency\tsize_bytes=1\tavg_latency_us\tus\t1.00450\t" in text
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
-        done = subprocess.run(["sh", os.path.join(SCRIPTS, "report.sh"), "--output=page.html", "new",
-                               "old"], cwd=self.folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        page = (self.folder / "page.html").read_text()
-        assert "<svg" in page
-        assert "compare it with itself only" in page
 
     @each("name", ['osu_"><img src=x>', "imb/../../x", "osu_\\1", "imb_sweep"])
     def test_names_that_are_none(self, name):

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 
-from case import Case, each, full
+from case import Case, call, each, full
 from commcost.launches import Launches
 from commcost.results import LINE_MAX, Result, ResultError, parsed_number
 
@@ -253,9 +253,8 @@ class LargeFiles(ResultsCase):
         path = self.folder / "large.tsv"
         write_large(path, 1e9, 200)
         limit = 200 * 2 ** 20
-        done = subprocess.run(
-            [sys.executable, f"{self.source}/run_scripts/commcost", "summarize", str(path)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False,
+        done = call(
+            [sys.executable, f"{self.source}/run_scripts/commcost", "summarize", path], stdout=subprocess.DEVNULL,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         path.unlink()
         assert done.returncode == 0, done.stderr[-2000:]

@@ -1,12 +1,9 @@
 """summarize.sh as a user runs it, on results made here whose summary is known."""
 
 import os
-import subprocess
 
-from case import Case, each
-from commcost.results import parsed_number
-from mpi_run import read_tsv, run_raw
-from readers import cells_in_libreoffice, in_pandas_and_r
+from case import Case, call, each
+from mpi_run import read_tsv
 
 COLUMNS = "name=key size=key time_us=less rate_per_s=more note=info status=info"
 
@@ -23,8 +20,6 @@ def text_of(rows, columns=COLUMNS, benchmark="bench", end=True):
 class Summary:
     """Launches in a folder, and what summarize.sh makes of them."""
 
-    __test__ = False
-
     def __init__(self, source, folder):
         self.program = os.path.join(source, "run_scripts/summarize.sh")
         self.folder = folder
@@ -36,8 +31,7 @@ class Summary:
         return path
 
     def start(self, *words):
-        return subprocess.run([self.program, *words], cwd=self.folder, text=True, check=False,
-                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+        return call([self.program, *words], cwd=str(self.folder))
 
     def text(self, *words):
         """What it prints of all launches, and what it says."""
@@ -53,12 +47,6 @@ class Summary:
 def launches(summary, times, status="ok"):
     for run, time in enumerate(times):
         summary.launch(run + 1, text_of([["put", 8, time, 5e6, "x", status]]))
-
-
-def cell_of(text, decimal):
-    """What a cell must hold: a number, or the text."""
-    number = parsed_number(text.replace(decimal, "."))
-    return text if number is None else number
 
 
 class Summarize(Case):
@@ -145,39 +133,10 @@ class Summarize(Case):
     def test_no_space(self):
         launches(self.summary, [1])
         with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([self.summary.program, "results"], cwd=self.summary.folder, stdout=full,
-                                  stderr=subprocess.PIPE, text=True, check=False)
+            done = call([self.summary.program, "results"], cwd=str(self.summary.folder), stdout=full)
         assert done.returncode != 0
         assert "Traceback" not in done.stderr, done.stderr
         assert "No space left" in done.stderr
-
-    def test_readers(self):
-        """pandas and R read numbers as numbers."""
-        launches(self.summary, [1.5, 2.5, 3.5])
-        path = self.summary.folder / "summary.tsv"
-        assert self.summary.text(f"--output={path}")[0] == ""
-        assert in_pandas_and_r(path, "len(t), t['median'].sum(), t.lo.isna().sum(), t.unit[0]",
-                               "nrow(t), sum(t$median), sum(is.na(t$lo)), t$unit[1]") == [
-            "2 5000002.5 2 us", "2 5000002 2 us"]
-
-    @each("decimal, language", [(".", 1033), (",", 1031)])
-    def test_spreadsheet(self, decimal, language):
-        """LibreOffice reads a summary, and a result without metadata, in English and in German: as many
-        columns as there are, numbers as numbers, all else as texts."""
-        launches(self.summary, [1.5, 2.5, 3.5])
-        paths = [self.summary.folder / "summary.tsv"]
-        self.summary.text(f"--output={paths[0]}", f"--decimal={decimal}")
-        if decimal == ".":  # as programs write it
-            paths.append(self.folder / "overlap_ibcast.tsv")
-            done = run_raw(self.launcher, 2, [self.built("overlap/overlap_ibcast"), "--data-driven",
-                                              "--max-num-elts=4", "--max-time=0.02", "--no-metadata",
-                                              f"--output={paths[1]}"])
-            assert done.returncode == 0, done.stderr
-        for path in paths:
-            rows = [line.split("\t") for line in path.read_text().splitlines()]
-            assert len(rows) > 2
-            assert cells_in_libreoffice(path, language) == [
-                [cell_of(text, decimal) for text in row] for row in rows]
 
     @each("words, named", [
         ([], "which results"), (["/no/such"], "/no/such"), (["results", "--decimal=;"], "--decimal"),

@@ -1,9 +1,8 @@
 """sweep.sh: a benchmark over sizes by its own option, as one table."""
 
 import os
-import subprocess
 
-from case import Case, each
+from case import Case, call, each
 from mpi_run import read_tsv
 from pretended_suite import SCRIPTS
 
@@ -13,10 +12,8 @@ class Sweep(Case):
         """Rows of a sweep of a program of the build, and all that it wrote."""
         if not os.access(os.path.join(self.build, program), os.X_OK):
             self.skipTest(f"{program} isn't built")
-        done = subprocess.run(
-            ["sh", os.path.join(SCRIPTS, "sweep.sh"), os.path.join(self.build, program), *options],
-            env={**os.environ, "LAUNCH": " ".join([*self.launcher.command, "-np 2"])},
-            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=60)
+        done = call(["sh", os.path.join(SCRIPTS, "sweep.sh"), os.path.join(self.build, program), *options],
+                    env={**os.environ, "LAUNCH": " ".join([*self.launcher.command, "-np 2"])})
         assert done.returncode == status, done.stderr
         return (read_tsv(done.stdout) if status == 0 else []), done
 
