@@ -196,7 +196,7 @@ class Launch:
 
     def test_abort(self, monitored):
         """What an aborted program leaves says that it is no report."""
-        done, report = monitored("all", ["tests/accuracy/monitor_script"])
+        done, report = monitored("all", ["tests/monitor/monitor_script"])
         assert done.returncode != 0
         assert len(report.splitlines()) == 1
         assert report.startswith("# note: no report"), report
