@@ -27,6 +27,7 @@ import unittest.mock
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(os.path.dirname(TESTS), "run_scripts")]
 sys.dont_write_bytecode = True
+import disturbance  # noqa: E402
 from mpi_run import Launcher, assert_refused, call, read_tsv, run_raw  # noqa: E402,F401
 
 SKIPPED = 77
@@ -72,6 +73,15 @@ class Case(unittest.TestCase):
             assert len(done.stderr.splitlines()) == 1, done.stderr
         return line
 
+    @property
+    def model(self):
+        """The model MPI's library."""
+        return self.built("tests/model/libmodelmpi.so")
+
+    def disturbed(self, condition, *others, **variables):
+        """The environment of a launch whose ranks are interrupted (disturbance.py)."""
+        return disturbance.environment(self.built("tests/disturbance/libdisturbance.so"), condition, others, **variables)
+
     def replace(self, place, name, value):
         """Gives an attribute another value until the test ends."""
         replaced = unittest.mock.patch.object(place, name, value)
@@ -107,11 +117,16 @@ def within(expected, difference):
 
 def each(names, rows):
     """A test for each row of a table: its cells are the arguments of these names ("size, time_us"). Each row gets
-    its own setUp and cleanup; all rows are tried, whichever fail."""
+    its own setUp and cleanup; all rows are tried, whichever fail. Of a class: for each of its tests."""
     names = names.replace(",", " ").split()
     rows = list(rows)
 
     def decorate(test):
+        if isinstance(test, type):  # all tests of a class
+            for name in unittest.TestLoader().getTestCaseNames(test):
+                setattr(test, name, decorate(getattr(test, name)))
+            return test
+
         @functools.wraps(test)
         def all_rows(self, **others):
             for row in rows:
@@ -124,6 +139,17 @@ def each(names, rows):
                         self.setUp()
         return all_rows
     return decorate
+
+
+def by_ranks(few, more):
+    """Rows of a table: with --many, which chooses tests with more ranks than processors, others."""
+    return more if Case.many else few
+
+
+def also_many(test):
+    """A test, or a class of them, that --many chooses, too."""
+    test.is_many = Case.many
+    return test
 
 
 def in_full(*rows):
