@@ -4,7 +4,7 @@ processes in a direction, shared memory."""
 import re
 import time
 
-from case import Case, each, in_full, many
+from case import Case, each, in_full, many, timed
 from mounts import with_small_fs
 from mpi_run import (assert_checked, assert_of_samples, assert_without_time, on_two_processors,
                      read_tsv, run, run_and_dump, run_raw)
@@ -99,6 +99,7 @@ class Rows(HaloCase):
         done = self.run_halo("--local=3", "--methods=persistent", f"--dims={asked}", *ONCE, ranks=ranks)
         assert [row["dims"] for row in read_tsv(done.stdout)] == [found], done.stderr
 
+    @timed
     def test_oversubscribed(self):
         """With more ranks than processors and no time at all every row is there, from one sample at
         the least, and soon."""
@@ -113,7 +114,7 @@ class Rows(HaloCase):
 
 # ---- the shared window: what a note says of it ---------------------------------------------------
 
-class TheSharedWindowWhatANoteSaysOfIt(HaloCase):
+class SharedWindow(HaloCase):
     def test_one_node(self):
         done = self.run_halo("--local=3", *ONCE)
         assert "# note: shared window: 0 of 12 faces cross nodes" in done.stdout
@@ -142,7 +143,7 @@ class TheSharedWindowWhatANoteSaysOfIt(HaloCase):
 PACKED, SHARED = "--methods=isend/irecv packed", "--methods=isend/irecv packed,shared window"
 
 
-class CheckRightDataPassesInEveryMethodWrongDataFailsWhereverItIs(HaloCase):
+class Check(HaloCase):
     def checked(self, wrong, *options, **how):
         """The rows of a run whose data must all be right, or all be wrong."""
         return assert_checked(self.run_halo("--check", "--warmup=0", *options, **how), wrong)

@@ -5,7 +5,7 @@ import re
 import statistics
 import time
 
-from case import Case, each, in_full, within
+from case import Case, each, in_full, timed, within
 from mpi_run import number, option_words, read_tsv, run_on_model
 
 PROGRAM = "mpi_overhead/mpi_overhead"
@@ -54,7 +54,8 @@ def check_share(row, available, whole):
     assert number(row[available]) == within(100 * (1 - overhead / whole), 1.01 * rounding)
 
 
-class RowsWhichOnesAndWhatTheyMustAgreeOn(Case):
+@timed
+class Rows(Case):
     def test_sizes_and_directions(self):
         rows = read_tsv(self.start(PROGRAM, "--both", "-m", "0,8,1K:2K", "--max-time=0.1").stdout)
         assert [(row["msgsize"], row["direction"]) for row in rows] == [
@@ -157,7 +158,8 @@ def check_table(table, threshold):
     return alone[-1] / iters[-1]
 
 
-class VWhatTheSpecificationSProgramSaysAndItsFigure1AsATable(Case):
+@timed
+class Verbose(Case):
     def measure(self, *options, ranks=2):
         """What was said before each row, its table (tuples of work, iter_t, work_t, base_t), and the
         rows."""
@@ -241,7 +243,8 @@ class VWhatTheSpecificationSProgramSaysAndItsFigure1AsATable(Case):
 
 # ---- the token: the partner's part of the barrier stays out of the wait for a message ------------
 
-class TheTokenThePartnerSPartOfTheBarrierStaysOutOfTheWaitForAMessage(Case):
+@timed
+class Token(Case):
     def test_receiving_small_messages(self):
         # It costs something, and as far as is known no more than the whole transfer; where nearly all of
         # that is overhead, what is left for noise is little.
@@ -265,7 +268,7 @@ class TheTokenThePartnerSPartOfTheBarrierStaysOutOfTheWaitForAMessage(Case):
 
 # ---- --check: right data passes, wrong data fails, in both directions ----------------------------
 
-class CheckRightDataPassesWrongDataFailsInBothDirections(Case):
+class Check(Case):
     def check(self, sizes, *options, **environment):
         """Exit status and the statuses of the rows."""
         done = self.start(PROGRAM, "--check", "--both", "--max-time=0.1", "-m", sizes, *options,

@@ -61,7 +61,7 @@ class Usage(Case):
 
 # ---- rows: which ones, and what they must agree on -----------------------------------------------
 
-class RowsWhichOnesAndWhatTheyMustAgreeOn(Case):
+class Rows(Case):
     def test_sizes_and_patterns(self):
         rows = self.rows_of(PROGRAM, "-p", "1", "-i", "5", "-m", "16", "-s", "0,8", "-c", "64K")
         assert [(row["nbytes"], row["pattern"]) for row in rows] == [
@@ -143,7 +143,7 @@ class RowsWhichOnesAndWhatTheyMustAgreeOn(Case):
 
 # ---- --check: right data passes, in every job and with threads; wrong data fails -----------------
 
-class CheckRightDataPassesInEveryJobAndWithThreadsWrongDataFails(Case):
+class Check(Case):
     def check(self, program, *options, ranks=2, wrong=False, **environment):
         """All rows are right, or all are wrong."""
         done = self.start(program, "--check", "-i", "4", "-c", "4K", *options, ranks=ranks,

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import time
 
-from case import Case, Near, each, in_full, many
+from case import Case, each, in_full, many, Near, timed
 from disturbance import read_log
 from mpi_run import number, read, read_tsv, run_raw
 from processes import wait_for
@@ -182,6 +182,7 @@ def source_of(rows, kind, length_us, period_ms=None):
     return max(found, key=lambda row: float(row["stopped_pct"])) if found else None
 
 
+@timed
 class StopsThatAreKnown(Case):
     @each("rate, length_us", [(1030, 5), (470, 60), (47, 1000)])
     def test_rate_and_length(self, rate, length_us):
@@ -302,6 +303,7 @@ def error_of_median(values):
     return 2 * 1.25 * statistics.stdev(values) / math.sqrt(len(values))
 
 
+@timed
 class WhatTheyCost(Case):
     @each("operation", [
         "barrier", *in_full("allreduce")])

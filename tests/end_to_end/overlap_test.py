@@ -8,7 +8,7 @@ import re
 import statistics
 import time
 
-from case import Case, Near, also_many, by_ranks, each, full, in_full, within
+from case import also_many, by_ranks, Case, each, full, in_full, Near, timed, within
 from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
 
 # One size, few samples: for tests that are not about the numbers.
@@ -119,6 +119,7 @@ class Variables(OverlapCase):
         row, = self.rows("--max-num-elts=1", **{name: 25})
         assert row["samples"] == "25"
 
+    @timed
     @each("name", ["OPENHPCA_OVERLAP_MAX_TDM_ITERS",
                    "OVERLAP_MAX_TDM_ITERS_ENVVAR"])
     def test_max_iterations(self, name):
@@ -126,6 +127,7 @@ class Variables(OverlapCase):
                          MODEL_LATE_US=50, **{name: 50})
         assert row["samples"] == "50"
 
+    @timed
     def test_acceptance_threshold(self):
         """The search ends when its bracket is within this share of the work, mostly: where stops
         hide what fits, its time may be up before."""
@@ -215,6 +217,7 @@ class Defaults(OverlapCase):
             assert middle == within(expected, error), name
 
 
+@timed
 class Oversubscribed(OverlapCase):
     """Where ranks share a processor the harness's own collectives are non-blocking, too; the model
     must not take them for the operation."""
@@ -235,6 +238,7 @@ class Oversubscribed(OverlapCase):
         assert [row[name] for name in names] == ["1", "NA", "NA", "NA"]
 
 
+@timed
 class Mean(OverlapCase):
     """--estimator=mean is the specification to the letter."""
 
@@ -260,6 +264,7 @@ class Mean(OverlapCase):
         assert number(row["overlap_pct"]) > 95.0
 
 
+@timed
 class Growth(OverlapCase):
     """The search for a size that takes the cutoff time."""
 
@@ -420,6 +425,7 @@ class Refused(GainCase):
         assert read_tsv(said)[0]["status"] == "max-size"
 
 
+@timed
 class Partitions(OverlapCase):
     """overlap_partitioned: its options, its key, and its costs."""
 
@@ -556,6 +562,7 @@ class Forms(OverlapCase):
         assert [row["form"] for row in read_tsv(said)] == ["nonblocking"]
 
 
+@timed
 class Gains(OverlapCase):
     """Against the blocking sister, on a model whose operations take 200 us, half of them
     overlapped, so that about 100 us are exposed."""
@@ -665,6 +672,7 @@ class Gains(OverlapCase):
             assert found.count("exposed") == found.count("blocking") == 5
 
 
+@timed
 class Calls(OverlapCase):
     """Calls of MPI_Test, on a model that makes progress in calls only."""
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from case import Case, each, in_full
+from case import Case, each, in_full, timed
 from mounts import with_small_fs
 from mpi_run import (assert_checked, assert_of_samples, assert_without_time, on_two_processors,
                      read_tsv, run, run_and_dump, run_raw)
@@ -125,6 +125,7 @@ class Rows(Case):
 
 # ---- time ----------------------------------------------------------------------------------------
 
+@timed
 class Time(Case):
     def test_oversubscribed(self):
         """With more ranks than processors and no time at all every row is there, from one sample at

@@ -4,7 +4,7 @@ synchronisations that don't synchronise."""
 import re
 import statistics
 
-from case import Case, each, many, within
+from case import Case, each, many, timed, within
 from mpi_run import number, read, read_tsv
 
 ANYWHERE = ["sync all", "MPI barrier", "pairwise", "lock", "critical", "ibarrier",
@@ -34,6 +34,7 @@ class Usage(Case):
 
 # ---- intervals -----------------------------------------------------------------------------------
 
+@timed
 class Intervals(Case):
     @each("inner", [1, 4])
     def test_interval_has_a_reading(self, inner):
@@ -100,6 +101,7 @@ class Rows(Case):
         row, = self.rows_of(PROGRAM, "--types=lock", "--inner=7", "--samples=2")
         assert row["inner"] == "6"
 
+    @timed
     @each("name", ["MPI barrier", "lock"])
     def test_delay(self, name):
         """A delay is in the loop and in the reference, not in the result; where ranks take turns it is
@@ -115,7 +117,7 @@ class Rows(Case):
 
 # ---- --estimator=mean: the specification's formula, from the samples -----------------------------
 
-class EstimatorMeanTheSpecificationSFormulaFromTheSamples(Case):
+class Mean(Case):
     def test_formula(self):
         dump = self.folder / "samples.tsv"
         row, = self.rows_of(PROGRAM, "--estimator=mean", "--types=MPI barrier", f"--dump-samples={dump}")
@@ -155,7 +157,7 @@ def lazy(built, function):
     return {"LD_PRELOAD": built("tests/end_to_end/liblazysync.so"), "LAZY": function}
 
 
-class CheckWhatSynchronisesPassesWhatDoesnTFails(Case):
+class Check(Case):
     def test_right(self):
         assert_verdict(self.start(PROGRAM, "--check", *QUICK), "ok")
 

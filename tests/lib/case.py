@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What tests in Python share: the build, the launcher, tables of cases, and the program that runs them.
 
-usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--full] [--many]
+usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--timed] [--full] [--many]
   --build   the build folder
   --mpirun  mpirun and its flags
+  --timed   also tests that judge times of this machine, which other programs may disturb
   --full    every case, also those that take long
   --many    only the tests with more ranks than processors
 
@@ -40,7 +41,7 @@ class Case(unittest.TestCase):
 
     source = os.path.dirname(TESTS)
     build = launcher = None  # set by main
-    full = many = False
+    timed = full = many = False
 
     def setUp(self):
         folder = tempfile.mkdtemp(prefix="commcost-test-")
@@ -157,6 +158,11 @@ def in_full(*rows):
     return rows if Case.full else ()
 
 
+def timed(test):
+    """A test, or a class of them, that judges times of this machine: for --timed only."""
+    return unittest.skipUnless(Case.timed, "judges times: ./tests/run.sh --all")(test)
+
+
 def full(test):
     """A test, or a class of them, for --full only."""
     return unittest.skipUnless(Case.full, "with --full")(test)
@@ -200,12 +206,13 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--build", required=True)
     parser.add_argument("--mpirun", default="mpirun")
+    parser.add_argument("--timed", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--many", action="store_true")
     options = parser.parse_args()
     Case.build = os.path.abspath(options.build)
     Case.launcher = Launcher(shlex.split(options.mpirun))
-    Case.full, Case.many = options.full, options.many
+    Case.timed, Case.full, Case.many = options.timed, options.full, options.many
 
     path, _, class_name = options.file.partition("::")
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
