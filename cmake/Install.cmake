@@ -46,7 +46,7 @@ function(commcost_benchmark target constant library)
   # Tests link it once more.
   list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
   set_target_properties(${target} PROPERTIES COMMCOST_CONSTANT ${constant} COMMCOST_LIBRARY ${library}
-                        COMMCOST_SOURCES "${PROJECT_SOURCE_DIR}/common/run/main.c;${ARGN}")
+                        COMMCOST_SOURCES "${ARGN}")
   set_property(GLOBAL APPEND PROPERTY COMMCOST_BENCHMARKS ${target})
 endfunction()
 

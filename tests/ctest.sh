@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the tests of a build folder with CTest; what fails is tried once more. The last lines
-# name the tests that failed at their first attempt only, and repeat CTest's summary.
+# Runs the tests of a build folder with CTest, each once. The last lines name what failed and what was not judged, with
+# the reason, and count: CTest's own summary, then `N passed, N failed, N skipped`.
 #
 # usage: ctest.sh BUILD_FOLDER [CTEST OPTION]...
 set -eu
@@ -10,48 +10,71 @@ COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 build=$(cd -- "$1" && pwd)
 shift
-attempts=$build/Testing/Temporary/LastTest.log # CTest's: each attempt with its output
+outputs=$build/Testing/Temporary/LastTest.log # CTest's: each test with its output
 printed=$build/Testing/printed.log
+virtual=$build/tests/virtual/results.sha256
 mkdir -p "$build/Testing"
-rm -f "$attempts" "$printed"
+rm -f "$outputs" "$printed" "$virtual"
 
-# Tests that time something run alone; of the others, which wait now and then, two
-# for each processor. A shared machine may disturb any timing: what fails is tried
-# once more.
+# Tests that time something or start many ranks run alone; of the others, which wait now and then, two for each processor.
 status=0
-run ctest --test-dir "$build" -j "$((2 * $(nproc)))" --output-on-failure --repeat until-pass:2 \
-    --output-log "$printed" "$@" || status=$?
+run ctest --test-dir "$build" -j "$((2 * $(nproc)))" --output-on-failure --output-log "$printed" "$@" || status=$?
 
-# repeated_tests: the names of those that failed at their first attempt only. A variant's
-# test runs CTest itself: in what it prints, a line `Test #N: NAME ... Passed` begins with
-# a blank instead of the test's place among all if it is of a second attempt.
-repeated_tests() {
-    LC_ALL=C awk '
-        in_output && /<end of output>$/ { in_output = 0; next }
-        in_output {
-            if (/^ +Test +#[0-9]+: [^ ]+ \.+ +Passed /) {
-                sub(/^ +Test +#[0-9]+: /, "")
-                print $1 " of " name
-            }
+# last_lines: of what CTest printed, its summary and what follows it; of the outputs, the reasons of what was skipped:
+# lines that begin with `skipped:`, or the last line.
+last_lines() {
+    LC_ALL=C awk -v printed="$printed" -v virtual="$virtual" '
+        function name_of(line) {
+            sub(/^[ \t]*[0-9]+ - /, "", line)
+            sub(/ \([^()]*\)$/, "", line)
+            return line
+        }
+        FILENAME == printed {
+            gsub(/\033\[[0-9;]*m/, "")
+            if (/^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/) {
+                summary = $0
+                total = $NF
+                failed = $4
+                skipped = failures = in_failed = 0
+            } else if (/^[ \t]+[0-9]+ - .* \(Skipped\)$/)
+                skipped_name[++skipped] = name_of($0)
+            else if (/^The following tests FAILED:$/)
+                in_failed = 1
+            else if (in_failed && /^[ \t]+[0-9]+ - .* \(.*\)$/)
+                failed_name[++failures] = name_of($0)
             next
         }
-        /^Output:$/ { in_output = 1; next }
-        sub(/^ *[0-9]+\/[0-9]+ Testing: /, "") { name = $0; next }
-        /^Test Failed\.$/ { failed[name] = 1; next }
-        /^Test Passed\.$/ && failed[name] { print name }' "$attempts"
+        in_output && /<end of output>$/ {
+            in_output = 0
+            if (reasons[name] == "")
+                reasons[name] = last
+            next
+        }
+        in_output {
+            if (sub(/^(skipped|not judged): /, ""))
+                reasons[name] = reasons[name] (reasons[name] == "" ? "" : "; ") $0
+            if ($0 != "")
+                last = $0
+            next
+        }
+        sub(/^ *[0-9]+\/[0-9]+ Testing: /, "") { name = $0; reasons[name] = last = ""; next }
+        /^Output:$/ { getline; in_output = 1 }
+        END {
+            if (summary == "")
+                exit
+            print ""
+            for (i = 1; i <= failures; i++)
+                print "failed: " failed_name[i]
+            for (i = 1; i <= skipped; i++)
+                print "not judged: " skipped_name[i] ": " reasons[skipped_name[i]]
+            if ((getline line < virtual) > 0)
+                print "virtual results: sha256 " line
+            print summary
+            print total - failed - skipped " passed, " failed " failed, " skipped " skipped"
+        }' "$printed" "$outputs"
 }
 
-# CTest's summary without its colours, or nothing if no test was run.
-summary() {
-    sed -n "s/$(printf '\033')\[[0-9;]*m//g; s/^[0-9]*% tests passed.* out of [0-9]*\$/&/p" \
-        "$printed" | tail -n 1
-}
-
-if [ -e "$attempts" ] && [ -e "$printed" ]; then
-    repeated=$(repeated_tests)
-    echo
-    [ -z "$repeated" ] ||
-        printf '%s\n' "$repeated" | sed 's/^/Repeated, since the first attempt failed: /'
-    summary
+if [ -e "$outputs" ] && [ -e "$printed" ]; then
+    last_lines
 fi
 exit "$status"

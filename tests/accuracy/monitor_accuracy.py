@@ -70,7 +70,7 @@ def report_of(launcher, built, model, tmp_path):
     def launch(case):
         report.unlink(missing_ok=True)
         done = run_raw(
-            launcher, RANKS, [built("tests/accuracy/monitor_script"), case.times, case.size],
+            launcher, RANKS, [built("tests/monitor/monitor_script"), case.times, case.size],
             {"MODEL_COLL": 1, "MODEL_SYNC_COLL": 1, "MODEL_P2P": 1, "MODEL_RMA": 1,
              "MODEL_FRACTION": 1, "MODEL_SYNC_US": 1, "MODEL_DURATION_US": case.long_us,
              "MODEL_BARRIER_US": case.long_us, "MODEL_LATENCY_US": case.long_us,

@@ -4,8 +4,7 @@ processes in a direction, shared memory."""
 import re
 import time
 
-import pytest
-
+from case import Case, each, in_full, many, timed
 from mounts import with_small_fs
 from mpi_run import (assert_checked, assert_of_samples, assert_without_time, on_two_processors,
                      read_tsv, run, run_and_dump, run_raw)
@@ -16,14 +15,6 @@ METHODS = [("put", "all"), ("put", "images"), ("get", "all"), ("get", "images"),
 ONCE = ["--samples=1", "--warmup=0"]
 PROGRAM = "halo/halo"
 FAULTY = "tests/end_to_end/halo_faulty_copy"
-
-
-@pytest.fixture
-def run_halo(built, launcher):
-    """Runs it, or a program built of it; the process has ended."""
-    def start(*options, ranks=2, environment=None, program=PROGRAM):
-        return run_raw(launcher, ranks, [built(program), *options], environment)
-    return start
 
 
 def ndata(local):
@@ -39,186 +30,178 @@ def boxes(rows):
     return [row["local"] for row in rows]
 
 
+class HaloCase(Case):
+    def run_halo(self, *options, ranks=2, environment=None, program=PROGRAM):
+        """Runs it, or a program built of it; the process has ended."""
+        return run_raw(self.launcher, ranks, [self.built(program), *options], environment)
+
+
 # ---- usage ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("option, values", [
-    ("--dims", ("3x1x1", "2x1", "x", "0x3x0", "")),
-    ("--local", ("0", "10x20", "10,,20", "99999999999", "", "100000x100000x1",
-                 "40000x40000x40000")),
-    ("--methods", ("puts", "", "put,,get")),
-    ("--coarray-sync", ("none", "x"))])
-def test_usage(refused, launcher, option, values):
-    # Open MPI's launcher takes seconds to end a job that failed.
-    for value in values[:1 if launcher.is_openmpi else None]:
-        assert "use" in refused(PROGRAM, f"{option}={value}", named=option)
+class Usage(HaloCase):
+    @each("option, values", [
+        ("--dims", ("3x1x1", "2x1", "x", "0x3x0", "")),
+        ("--local", ("0", "10x20", "10,,20", "99999999999", "", "100000x100000x1",
+                     "40000x40000x40000")),
+        ("--methods", ("puts", "", "put,,get")),
+        ("--coarray-sync", ("none", "x"))])
+    def test_usage(self, option, values):
+        # Open MPI's launcher takes seconds to end a job that failed.
+        for value in values[:1 if self.launcher.is_openmpi else None]:
+            assert "use" in self.refused(PROGRAM, f"{option}={value}", named=option)
 
-
-def test_small_shm(built, launcher):
-    """What doesn't fit into /dev/shm is left out of the default boxes, and refused where it was
-    asked for; what would do does."""
-    small = launcher.behind(with_small_fs("/dev/shm", 64 << 10))
-    quick = [built(PROGRAM), "--methods=put", "--coarray-sync=all", *ONCE]
-    done = run_raw(small, 2, quick)
-    assert done.returncode == 0, done.stderr
-    assert boxes(read_tsv(done.stdout)) == ["10x10x10", "50x50x50", "100x100x100"]
-    assert "# local: 10,50,100\n" in done.stdout
-    note = re.search("# note: no boxes of 150: .* use at most ([0-9]+)x[0-9]+x[0-9]+\n",
-                     done.stdout)
-    assert note is not None, done.stdout
-    done = run_raw(small, 2, [*quick, "--local=10,150"])
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert "halo: --local: 150x150x150 needs" in done.stderr
-    most = re.search("use at most ([0-9]+)x", done.stderr).group(1)
-    assert most == note.group(1)
-    assert boxes(run(small, 2, [*quick, "--local=" + most])[1]) == [f"{most}x{most}x{most}"]
-    # Without windows there is more.
-    assert len(run(small, 2, [built(PROGRAM), "--methods=persistent", *ONCE])[1]) == 4
+    def test_small_shm(self):
+        """What doesn't fit into /dev/shm is left out of the default boxes, and refused where it was
+        asked for; what would do does."""
+        small = self.launcher.behind(with_small_fs("/dev/shm", 64 << 10))
+        quick = [self.built(PROGRAM), "--methods=put", "--coarray-sync=all", *ONCE]
+        done = run_raw(small, 2, quick)
+        assert done.returncode == 0, done.stderr
+        assert boxes(read_tsv(done.stdout)) == ["10x10x10", "50x50x50", "100x100x100"]
+        assert "# local: 10,50,100\n" in done.stdout
+        note = re.search("# note: no boxes of 150: .* use at most ([0-9]+)x[0-9]+x[0-9]+\n",
+                         done.stdout)
+        assert note is not None, done.stdout
+        done = run_raw(small, 2, [*quick, "--local=10,150"])
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert "halo: --local: 150x150x150 needs" in done.stderr
+        most = re.search("use at most ([0-9]+)x", done.stderr).group(1)
+        assert most == note.group(1)
+        assert boxes(run(small, 2, [*quick, "--local=" + most])[1]) == [f"{most}x{most}x{most}"]
+        # Without windows there is more.
+        assert len(run(small, 2, [self.built(PROGRAM), "--methods=persistent", *ONCE])[1]) == 4
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def test_all_methods(built, launcher):
-    rows, samples = run_and_dump(launcher, 2, [built(PROGRAM), "--local=10,4x5x6,1", "--samples=3",
-                                               "--warmup=0"])
-    assert pairs(rows) == METHODS
-    assert boxes(rows) == ["10x10x10", "4x5x6", "1x1x1"] * len(METHODS)
-    for row, samples_ns in zip(rows, samples):
-        assert row["dims"] == "2x1x1"
-        assert int(row["ndata"]) == ndata(row["local"])
-        assert_of_samples(row, samples_ns, ndata(row["local"]))
+class Rows(HaloCase):
+    def test_all_methods(self):
+        rows, samples = run_and_dump(self.launcher, 2, [self.built(PROGRAM), "--local=10,4x5x6,1", "--samples=3",
+                                                        "--warmup=0"])
+        assert pairs(rows) == METHODS
+        assert boxes(rows) == ["10x10x10", "4x5x6", "1x1x1"] * len(METHODS)
+        for row, samples_ns in zip(rows, samples):
+            assert row["dims"] == "2x1x1"
+            assert int(row["ndata"]) == ndata(row["local"])
+            assert_of_samples(row, samples_ns, ndata(row["local"]))
 
+    @each("options, expected", [
+        (["--methods=persistent,put", "--coarray-sync=images"],
+         [("put", "images"), ("persistent", "none")]),
+        (["--methods=Isend/Irecv-types"], [("isend/irecv types", "none")]),
+        (["--coarray-sync=all"], [pair for pair in METHODS if pair[1] != "images"])])
+    def test_choices(self, options, expected):
+        assert pairs(read_tsv(self.run_halo("--local=3", *ONCE, *options).stdout)) == expected
 
-@pytest.mark.parametrize("options, expected", [
-    (["--methods=persistent,put", "--coarray-sync=images"],
-     [("put", "images"), ("persistent", "none")]),
-    (["--methods=Isend/Irecv-types"], [("isend/irecv types", "none")]),
-    (["--coarray-sync=all"], [pair for pair in METHODS if pair[1] != "images"])])
-def test_choices(run_halo, options, expected):
-    assert pairs(read_tsv(run_halo("--local=3", *ONCE, *options).stdout)) == expected
+    @each("asked, ranks, found", [
+        ("1x2x1", 2, "1x2x1"), ("0x0x2", 2, "1x1x2"), ("0x0x0", 4, "2x2x1")])
+    def test_dims(self, asked, ranks, found):
+        done = self.run_halo("--local=3", "--methods=persistent", f"--dims={asked}", *ONCE, ranks=ranks)
+        assert [row["dims"] for row in read_tsv(done.stdout)] == [found], done.stderr
 
-
-@pytest.mark.parametrize("asked, ranks, found", [
-    ("1x2x1", 2, "1x2x1"), ("0x0x2", 2, "1x1x2"), ("0x0x0", 4, "2x2x1")])
-def test_dims(run_halo, asked, ranks, found):
-    done = run_halo("--local=3", "--methods=persistent", f"--dims={asked}", *ONCE, ranks=ranks)
-    assert [row["dims"] for row in read_tsv(done.stdout)] == [found], done.stderr
-
-
-def test_oversubscribed(built, launcher):
-    """With more ranks than processors and no time at all every row is there, from one sample at
-    the least, and soon."""
-    start_s = time.monotonic()
-    rows = run(launcher, 4, [*on_two_processors(), built(PROGRAM), "--local=10,4x3x2", "--max-time=0.001"])[1]
-    assert time.monotonic() - start_s < 20.0
-    assert [(row["method"], row["sync"], row["local"]) for row in rows] == [
-        (*pair, local) for pair in METHODS for local in ("10x10x10", "4x3x2")]
-    for row in rows:
-        assert_without_time(row)
+    @timed
+    def test_oversubscribed(self):
+        """With more ranks than processors and no time at all every row is there, from one sample at
+        the least, and soon."""
+        start_s = time.monotonic()
+        rows = run(self.launcher, 4, [*on_two_processors(), self.built(PROGRAM), "--local=10,4x3x2", "--max-time=0.001"])[1]
+        assert time.monotonic() - start_s < 20.0
+        assert [(row["method"], row["sync"], row["local"]) for row in rows] == [
+            (*pair, local) for pair in METHODS for local in ("10x10x10", "4x3x2")]
+        for row in rows:
+            assert_without_time(row)
 
 
 # ---- the shared window: what a note says of it ---------------------------------------------------
 
-def test_one_node(run_halo):
-    done = run_halo("--local=3", *ONCE)
-    assert "# note: shared window: 0 of 12 faces cross nodes" in done.stdout
+class SharedWindow(HaloCase):
+    def test_one_node(self):
+        done = self.run_halo("--local=3", *ONCE)
+        assert "# note: shared window: 0 of 12 faces cross nodes" in done.stdout
 
+    def test_alone(self):
+        done = self.run_halo("--local=3", *ONCE, ranks=1)
+        assert pairs(read_tsv(done.stdout)) == METHODS[:-1]
+        assert "# note: no shared window: no process shares a node with a neighbour" in done.stdout
 
-def test_alone(run_halo):
-    done = run_halo("--local=3", *ONCE, ranks=1)
-    assert pairs(read_tsv(done.stdout)) == METHODS[:-1]
-    assert "# note: no shared window: no process shares a node with a neighbour" in done.stdout
-
-
-def test_two_nodes(run_halo, launcher):
-    if launcher.is_openmpi:
-        pytest.skip("MPICH alone can be told that ranks of one machine are on two nodes")
-    two_nodes = {"MPIR_CVAR_ODD_EVEN_CLIQUES": 1}
-    done = run_halo("--local=4x3x2", "--dims=2x2x1", "--check", "--methods=shared window", *ONCE,
-                    ranks=4, environment=two_nodes)
-    assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
-    assert "# note: 2 nodes have 1 host name: " in done.stdout
-    assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
-    done = run_halo("--local=4", "--methods=shared window", *ONCE, environment=two_nodes)
-    assert (done.returncode, read_tsv(done.stdout)) == (0, [])
-    assert "# note: no shared window" in done.stdout
+    def test_two_nodes(self):
+        if self.launcher.is_openmpi:
+            self.skipTest("MPICH alone can be told that ranks of one machine are on two nodes")
+        two_nodes = {"MPIR_CVAR_ODD_EVEN_CLIQUES": 1}
+        done = self.run_halo("--local=4x3x2", "--dims=2x2x1", "--check", "--methods=shared window", *ONCE,
+                             ranks=4, environment=two_nodes)
+        assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
+        assert "# note: 2 nodes have 1 host name: " in done.stdout
+        assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
+        done = self.run_halo("--local=4", "--methods=shared window", *ONCE, environment=two_nodes)
+        assert (done.returncode, read_tsv(done.stdout)) == (0, [])
+        assert "# note: no shared window" in done.stdout
 
 
 # ---- --check: right data passes in every method; wrong data fails, wherever it is ----------------
 
-@pytest.fixture
-def checked(run_halo):
-    """The rows of a run whose data must all be right, or all be wrong."""
-    def start(wrong, *options, **how):
-        return assert_checked(run_halo("--check", "--warmup=0", *options, **how), wrong)
-    return start
+PACKED, SHARED = "--methods=isend/irecv packed", "--methods=isend/irecv packed,shared window"
 
 
-@pytest.fixture
-def all_right(checked, run_halo):
-    """All methods but the neighbourhood collective must pass; its data is as the library brings it:
-    --check must say the same as a test of that alone."""
-    def start(dims, ranks, samples, local):
+class Check(HaloCase):
+    def checked(self, wrong, *options, **how):
+        """The rows of a run whose data must all be right, or all be wrong."""
+        return assert_checked(self.run_halo("--check", "--warmup=0", *options, **how), wrong)
+
+    def all_right(self, dims, ranks, samples, local):
+        """All methods but the neighbourhood collective must pass; its data is as the library brings it:
+        --check must say the same as a test of that alone."""
         others = ",".join(dict.fromkeys(
             method for method, _ in METHODS if method != "neighbor_alltoallw"))
         grid = [f"--dims={dims}", f"--samples={samples}"]
         grid.append("--visits=2" if dims == "2x1x1" else "--visits=1")
-        rows = checked(False, *grid, f"--local={local}", "--methods=" + others, ranks=ranks)
+        rows = self.checked(False, *grid, f"--local={local}", "--methods=" + others, ranks=ranks)
         assert len(pairs(rows)) == len(METHODS) - (2 if ranks == 1 else 1)
-        verdict = run_halo(*dims.split("x"), ranks=ranks,
-                           program="tests/end_to_end/neighbor_order").stdout.strip()
+        verdict = self.run_halo(*dims.split("x"), ranks=ranks,
+                                program="tests/end_to_end/neighbor_order").stdout.strip()
         assert verdict in ("right", "wrong")
-        checked(verdict == "wrong", *grid, "--local=4,4x3x2", "--methods=neighbor_alltoallw",
-                ranks=ranks)
-    return start
+        self.checked(verdict == "wrong", *grid, "--local=4,4x3x2", "--methods=neighbor_alltoallw",
+                     ranks=ranks)
 
+    @each("dims, ranks, samples", [
+        ("1x1x1", 1, 5), ("1x2x1", 2, 20), ("1x1x2", 2, 20),
+        *in_full(("2x1x1", 2, 20))])
+    def test_right(self, dims, ranks, samples):
+        self.all_right(dims, ranks, samples, "4,5x3x2,1x7x3,6x1x2,1")
 
-@pytest.mark.parametrize("dims, ranks, samples", [
-    ("1x1x1", 1, 5), ("1x2x1", 2, 20), ("1x1x2", 2, 20),
-    pytest.param("2x1x1", 2, 20, marks=pytest.mark.full)])
-def test_right(all_right, dims, ranks, samples):
-    all_right(dims, ranks, samples, "4,5x3x2,1x7x3,6x1x2,1")
+    @many
+    @each("dims, ranks, samples", [
+        ("3x1x1", 3, 2), ("2x2x1", 4, 2), ("1x5x1", 5, 1), ("1x2x3", 6, 1), ("2x2x2", 8, 1)])
+    def test_many(self, dims, ranks, samples):
+        """More ranks than a machine may have processors: few samples."""
+        self.all_right(dims, ranks, samples, "4x3x2")
 
+    def test_right_in_order(self):
+        """Where neither direction of 1 or 2 processes has two different faces, the neighbourhood
+        collective is right in every library."""
+        self.checked(False, "--dims=3x1x1", "--samples=2", "--local=5x1x1", ranks=3)
 
-@pytest.mark.many
-@pytest.mark.parametrize("dims, ranks, samples", [
-    ("3x1x1", 3, 2), ("2x2x1", 4, 2), ("1x5x1", 5, 1), ("1x2x3", 6, 1), ("2x2x2", 8, 1)])
-def test_many(all_right, dims, ranks, samples):
-    """More ranks than a machine may have processors: few samples."""
-    all_right(dims, ranks, samples, "4x3x2")
+    @each("methods, kind, ranks, local", [
+        ("put,get", "MODEL_RMA", 2, "4x3x2"),
+        ("isend/irecv types,isend/irecv packed", "MODEL_P2P", 2, "4x3x2"),
+        ("persistent", "MODEL_P2P", 2, "4x3x2"),
+        ("neighbor_alltoallw", "MODEL_COLL", 3, "5x1x1")])
+    def test_wrong(self, methods, kind, ranks, local):
+        options = [f"--methods={methods}", f"--local={local}", "--samples=1"]
+        variables = {"LD_PRELOAD": self.model, "MODEL_RMA": 0, "MODEL_P2P": 0, "MODEL_COLL": 0, kind: 1}
+        self.checked(False, *options, ranks=ranks, environment={**variables, "MODEL_DATA": 1})
+        # Of the six messages to each rank: all, or the fourth, fifth, sixth.
+        for every in (1, 4, 5, 6) if kind != "MODEL_COLL" else (1,):
+            self.checked(True, *options, ranks=ranks, environment={
+                **variables, "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": every})
 
+    def test_right_copies(self):
+        """The program with faulty copies, without a fault."""
+        self.checked(False, SHARED, "--local=4x3x5", "--samples=2", program=FAULTY)
 
-def test_right_in_order(checked):
-    """Where neither direction of 1 or 2 processes has two different faces, the neighbourhood
-    collective is right in every library."""
-    checked(False, "--dims=3x1x1", "--samples=2", "--local=5x1x1", ranks=3)
-
-
-@pytest.mark.parametrize("methods, kind, ranks, local", [
-    ("put,get", "MODEL_RMA", 2, "4x3x2"),
-    ("isend/irecv types,isend/irecv packed", "MODEL_P2P", 2, "4x3x2"),
-    ("persistent", "MODEL_P2P", 2, "4x3x2"),
-    ("neighbor_alltoallw", "MODEL_COLL", 3, "5x1x1")])
-def test_wrong(checked, model, methods, kind, ranks, local):
-    options = [f"--methods={methods}", f"--local={local}", "--samples=1"]
-    variables = {"LD_PRELOAD": model, "MODEL_RMA": 0, "MODEL_P2P": 0, "MODEL_COLL": 0, kind: 1}
-    checked(False, *options, ranks=ranks, environment={**variables, "MODEL_DATA": 1})
-    # Of the six messages to each rank: all, or the fourth, fifth, sixth.
-    for every in (1, 4, 5, 6) if kind != "MODEL_COLL" else (1,):
-        checked(True, *options, ranks=ranks, environment={
-            **variables, "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": every})
-
-
-PACKED, SHARED = "--methods=isend/irecv packed", "--methods=isend/irecv packed,shared window"
-
-
-def test_right_copies(checked):
-    """The program with faulty copies, without a fault."""
-    checked(False, SHARED, "--local=4x3x5", "--samples=2", program=FAULTY)
-
-
-@pytest.mark.parametrize("fault", ["value", "stale", "old", "box", "corner"])
-@pytest.mark.parametrize("face", range(6))
-def test_wrong_copies(checked, face, fault):
-    """Where no MPI call carries a face: by a copy with a fault."""
-    checked(True, PACKED if fault == "old" else SHARED, "--local=4x3x5", "--samples=2",
-            program=FAULTY, environment={"FAULT_FACE": face, "FAULT": fault})
+    @each("fault", ["value", "stale", "old", "box", "corner"])
+    @each("face", range(6))
+    def test_wrong_copies(self, face, fault):
+        """Where no MPI call carries a face: by a copy with a fault."""
+        self.checked(True, PACKED if fault == "old" else SHARED, "--local=4x3x5", "--samples=2",
+                     program=FAULTY, environment={"FAULT_FACE": face, "FAULT": fault})

@@ -44,6 +44,6 @@ add_test(NAME large_count
 
 set_tests_properties(large_count PROPERTIES RUN_SERIAL TRUE TIMEOUT 240 LABELS large)
 
-commcost_pytest(large_few_counts few_counts_test.py large 240)
-commcost_pytest(large_usage large_usage_test.py large 240)
-commcost_pytest(large_really large_test.py large 3600)
+commcost_unittest(large_few_counts few_counts_test.py large 240)
+commcost_unittest(large_usage large_usage_test.py large 240)
+commcost_unittest(large_really large_test.py large 3600)

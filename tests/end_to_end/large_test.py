@@ -6,12 +6,11 @@ the output says."""
 import time
 from typing import NamedTuple
 
-import pytest
-
+from case import Case, each, in_full
 from mpi_run import available_gib, read_tsv, run_raw
 
 
-class Case(NamedTuple):
+class Sized(NamedTuple):
     """A program with its options; the memory it takes."""
 
     __test__ = False
@@ -30,29 +29,29 @@ HALF_BEYOND = (1 << 27) + 1
 
 def overlap(gib, collective, elements, **how):
     """With the fewest runs that a row needs: of one amount of work."""
-    return Case(gib, f"overlap/overlap_{collective}", (
+    return Sized(gib, f"overlap/overlap_{collective}", (
         "--data-driven", f"--min-num-elts={elements}", f"--max-num-elts={elements}",
         "--acceptance-threshold=100", "--validation-steps=0", "--max-time=1"), **how)
 
 
 def pingpong(gib, patterns, *options):
-    return Case(gib, "pingpong/pingpong", (f"--patterns={patterns}", "--arrangements=single",
+    return Sized(gib, "pingpong/pingpong", (f"--patterns={patterns}", "--arrangements=single",
                                            "--coarray-sync=images", *options))
 
 
 def rates(gib, program, *options, messages=1):
-    return Case(gib, "msgrate/" + program, ("-p", "1", "-m", str(messages), "-c", "0", *options),
+    return Sized(gib, "msgrate/" + program, ("-p", "1", "-m", str(messages), "-c", "0", *options),
                 check=False)
 
 
 def overhead(gib, *options):
-    return Case(gib, "mpi_overhead/mpi_overhead",
+    return Sized(gib, "mpi_overhead/mpi_overhead",
                 (*options, "--bthresh=1.02", "--iterations=1", "--max-time=1"))
 
 
 def halo(gib, method, *options):
     """Two faces of 2^28 values and a few."""
-    return Case(gib, "halo/halo", (f"--methods={method}", *options, "--local=1x16384x16385"),
+    return Sized(gib, "halo/halo", (f"--methods={method}", *options, "--local=1x16384x16385"),
                 ranks=1)
 
 
@@ -104,24 +103,23 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=() if name == "overhead_once" else pytest.mark.full)
-    for name in CASES])
-def test_large(launcher, built, say, name):
-    case = CASES[name]
-    there = available_gib()
-    if there < 2 * case.gib and there < case.gib + 2:
-        pytest.skip(f"takes {case.gib} GiB of memory, and {there:.1f} are available")
-    if case.needs_openmpi and not launcher.is_openmpi:
-        pytest.skip("MPICH 4.0 fails with it")
-    start_s = time.monotonic()
-    done = run_raw(launcher, case.ranks, [
-        built(case.program), *case.options, "--samples=1", "--warmup=0",
-        *(["--check"] if case.check else [])], timeout_s=240)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = read_tsv(done.stdout)
-    say(f"{name}: {len(rows)} rows, {time.monotonic() - start_s:.1f} s")
-    assert rows, done.stdout
-    for row in rows:
-        assert row["status"] in ("ok", "budget", "no-knee")
-        assert row.get("check", "ok") == "ok"
+class Large(Case):
+    @each("name", ["overhead_once", *in_full(*(name for name in CASES if name != "overhead_once"))])
+    def test_large(self, name):
+        case = CASES[name]
+        there = available_gib()
+        if there < 2 * case.gib and there < case.gib + 2:
+            self.skipTest(f"takes {case.gib} GiB of memory, and {there:.1f} are available")
+        if case.needs_openmpi and not self.launcher.is_openmpi:
+            self.skipTest("MPICH 4.0 fails with it")
+        start_s = time.monotonic()
+        done = run_raw(self.launcher, case.ranks, [
+            self.built(case.program), *case.options, "--samples=1", "--warmup=0",
+            *(["--check"] if case.check else [])], timeout_s=240)
+        assert done.returncode == 0, done.stdout + done.stderr
+        rows = read_tsv(done.stdout)
+        print(f"{name}: {len(rows)} rows, {time.monotonic() - start_s:.1f} s")
+        assert rows, done.stdout
+        for row in rows:
+            assert row["status"] in ("ok", "budget", "no-knee")
+            assert row.get("check", "ok") == "ok"

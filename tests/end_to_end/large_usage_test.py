@@ -5,13 +5,13 @@ run. Both by what there is: with nothing to spare, all of them are refused."""
 import re
 import resource
 
-import pytest
-
+from case import Case, each, in_full
 from mpi_run import WITH_ELEMENTS, assert_refused, run_raw
 
 # More than any test machine has, more than any number is, and not numbers.
 TOO_LARGE = ["512G", "1024G", "1025G", "4611686018427387904", "9223372036854775807",
              "9223372036854775808", "1E", "-1"]
+
 
 # The option that takes a size, what a program needs beside it, and the sizes that are tried always.
 PROGRAMS = {
@@ -28,24 +28,23 @@ PROGRAMS = {
 ADDRESS_SPACE_BYTES = 2 << 30
 
 
-@pytest.fixture
-def little_memory():
-    """Programs have the small address space."""
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, before)
+class LargeUsage(Case):
+    def little_memory(self):
+        """Programs have the small address space."""
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, before[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, before)
 
-
-@pytest.mark.parametrize("program, size", [
-    pytest.param(program, size, marks=() if size in always else pytest.mark.full)
-    for program, (_, _, always) in PROGRAMS.items() for size in TOO_LARGE])
-def test_refused(launcher, built, little_memory, program, size):
-    option, beside, _ = PROGRAMS[program]
-    name = program.split("/")[1]
-    done = run_raw(launcher, 1 if name == "halo" else 2,
-                   [built(program), f"{option}={size}", *beside])
-    line = assert_refused(done, name, option)
-    if size not in ("-1", "1E"):
-        assert re.search(r"use (at most|less|--max-ndata=|extents|fewer|\d+ to|a size|\d+"
-                         r"|-s \d+ or less)", line), line
+    @each("program, size", [
+        (program, size) for program, (_, _, always) in PROGRAMS.items() for size in TOO_LARGE
+        if size in always or in_full(size)])
+    def test_refused(self, program, size):
+        option, beside, _ = PROGRAMS[program]
+        name = program.split("/")[1]
+        self.little_memory()
+        done = run_raw(self.launcher, 1 if name == "halo" else 2,
+                       [self.built(program), f"{option}={size}", *beside])
+        line = assert_refused(done, name, option)
+        if size not in ("-1", "1E"):
+            assert re.search(r"use (at most|less|--max-ndata=|extents|fewer|\d+ to|a size|\d+"
+                             r"|-s \d+ or less)", line), line

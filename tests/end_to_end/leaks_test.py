@@ -4,8 +4,7 @@ freed."""
 import os
 import tempfile
 
-import pytest
-
+from case import Case, each
 from mpi_run import OPERATIONS, Failed, read, read_tsv, run_raw
 
 NO_SUCH_KIND = 77  # exit status of leaves
@@ -13,15 +12,14 @@ KINDS = ["communicator", "datatype", "error handler", "file", "group", "info", "
          "memory", "op", "request", "window"]
 
 
-@pytest.fixture
-def counted(launcher, built):
-    """Runs a program with the library; the finished process, and of each rank what there was:
-    {kind: row}."""
-    def of(ranks, program, environment=None, expect=(0,), preloaded=()):
+class LeaksCase(Case):
+    def counted(self, ranks, program, environment=None, expect=(0,), preloaded=()):
+        """Runs a program with the library; the finished process, and of each rank what there was:
+        {kind: row}."""
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report")
-            libraries = " ".join([built("tests/end_to_end/libleaks.so"), *preloaded])
-            done = run_raw(launcher, ranks, program, {
+            libraries = " ".join([self.built("tests/end_to_end/libleaks.so"), *preloaded])
+            done = run_raw(self.launcher, ranks, program, {
                 "LD_PRELOAD": libraries, "LEAKS_REPORT": report, **(environment or {})})
             if done.returncode not in expect:
                 raise Failed(f"{' '.join(done.args)}: exit status {done.returncode}\n"
@@ -29,17 +27,16 @@ def counted(launcher, built):
             return done, [{row["kind"]: {key: int(row[key]) for key in row if key != "kind"}
                            for row in read_tsv(read(f"{report}.{rank}"))}
                           for rank in range(ranks)]
-    return of
 
 
-class Kinds:
+class Kinds(LeaksCase):
     """The library itself: one of each kind left, and none."""
 
-    @pytest.fixture
-    def leaves(self, built):
-        return built("tests/end_to_end/leaves")
+    def setUp(self):
+        super().setUp()
+        self.leaves = self.built("tests/end_to_end/leaves")
 
-    @pytest.mark.parametrize("case, kind, maker", [
+    @each("case, kind, maker", [
         *((kind, kind, maker) for kind, maker in (
             ("communicator", "Comm_split_type"), ("datatype", "Type_vector"),
             ("error handler", "Comm_create_errhandler"), ("file", "File_open"),
@@ -47,108 +44,105 @@ class Kinds:
             ("message", "Mprobe"), ("memory", "Alloc_mem"), ("op", "Op_create"),
             ("request", "Ibarrier"), ("window", "Win_allocate"))),
         ("persistent request", "request", "Recv_init")])
-    def test_each(self, counted, leaves, case, kind, maker):
+    def test_each(self, case, kind, maker):
         """One of two is freed, then both."""
-        done, counts = counted(1, [leaves, case], expect=(1, NO_SUCH_KIND))
+        done, counts = self.counted(1, [self.leaves, case], expect=(1, NO_SUCH_KIND))
         if done.returncode == NO_SUCH_KIND:
-            pytest.skip(f"this MPI library can't make a {case}")
+            self.skipTest(f"this MPI library can't make a {case}")
         others = {"message": {"request"}}.get(kind, set())  # the send
         assert {name for name in KINDS if counts[0][name]["left"]} == {kind} | others
         assert counts[0][kind]["left"] == 1
-        assert (f"leaks: rank 0: 1 {kind} left, made by MPI_{maker}, called from {leaves} +0x" in
+        assert (f"leaks: rank 0: 1 {kind} left, made by MPI_{maker}, called from {self.leaves} +0x" in
                 done.stderr)
-        done, counts = counted(1, [leaves, case, "free"])
+        done, counts = self.counted(1, [self.leaves, case, "free"])
         assert counts[0][kind]["made"] >= 2
         assert [counts[0][name]["left"] for name in KINDS] == [0] * len(KINDS)
         assert "leaks:" not in done.stderr
 
-    def test_no_files(self, counted, leaves, built):
+    def test_no_files(self):
         """An MPI library without MPI-IO is no failure."""
-        done, counts = counted(1, [leaves, "file"], expect=(NO_SUCH_KIND,),
-                               preloaded=[built("tests/end_to_end/libnofiles.so")])
+        done, counts = self.counted(1, [self.leaves, "file"], expect=(NO_SUCH_KIND,),
+                                    preloaded=[self.built("tests/end_to_end/libnofiles.so")])
         assert counts[0]["file"]["left"] == 0
         assert "leaks:" not in done.stderr
 
-    def test_freed_in_finalize(self, counted, leaves):
+    def test_freed_in_finalize(self):
         """What delete callbacks free, which MPI_Finalize calls."""
-        _, counts = counted(1, [leaves, "attribute", "free"])
+        _, counts = self.counted(1, [self.leaves, "attribute", "free"])
         assert counts[0]["datatype"] == {"made": 2, "freed": 2, "left": 0, "unknown": 0}
 
-    def test_unknown(self, counted, leaves):
+    def test_unknown(self):
         """What was made by none of the functions in the table, and freed, is no secret."""
-        done, counts = counted(1, [leaves, "unknown", "free"], expect=(1,))
+        done, counts = self.counted(1, [self.leaves, "unknown", "free"], expect=(1,))
         assert counts[0]["datatype"]["unknown"] == 2
         assert "datatype unknown, freed by MPI_Type_free" in done.stderr
 
 
-class Benchmarks:
+class Benchmarks(LeaksCase):
     """Each with all that it has, small."""
 
-    @pytest.fixture
-    def check(self, counted, built):
+    def check(self, program, *options, ranks=2, **how):
         """A run that leaves nothing; what there was of each rank."""
-        def of(program, *options, ranks=2, **how):
-            done, counts = counted(ranks, [built(program), *options], **how)
-            assert "leaks:" not in done.stderr, done.args
-            for of_rank in counts:
-                assert of_rank.keys() == set(KINDS)
-                assert {kind: row for kind, row in of_rank.items()
-                        if row["left"] or row["unknown"]} == {}, done.args
-            return counts
-        return of
+        done, counts = self.counted(ranks, [self.built(program), *options], **how)
+        assert "leaks:" not in done.stderr, done.args
+        for of_rank in counts:
+            assert of_rank.keys() == set(KINDS)
+            assert {kind: row for kind, row in of_rank.items()
+                    if row["left"] or row["unknown"]} == {}, done.args
+        return counts
 
-    def test_overlap(self, check, build):
-        found = {entry.name[len("overlap_"):] for entry in os.scandir(os.path.join(build, "overlap"))
+    def test_overlap(self):
+        found = {entry.name[len("overlap_"):] for entry in os.scandir(os.path.join(self.build, "overlap"))
                  if entry.name.startswith("overlap_") and entry.is_file() and
                  os.access(entry.path, os.X_OK)}
         assert found - {"partitioned"} == set(OPERATIONS)
         for name in sorted(found):
             # Exit status 1: MPICH 4.0.2's neighbor_alltoallw.
             halo = name == "halo"
-            counts = check("overlap/overlap_" + name, "--max-num-elts=64", "--cutoff-time=0.01",
-                           *(["--local=3"] if halo else []), "--max-time=0.01", "--check",
-                           expect=(0, 1) if halo else (0,))
+            counts = self.check("overlap/overlap_" + name, "--max-num-elts=64", "--cutoff-time=0.01",
+                                *(["--local=3"] if halo else []), "--max-time=0.01", "--check",
+                                expect=(0, 1) if halo else (0,))
             assert sum(of_rank["request"]["made"] for of_rank in counts) > 5, name
 
-    def test_mpi_overhead(self, check):
-        check("mpi_overhead/mpi_overhead", "--both", "--all-pairs", "--msgsize=0,64K",
-              "--max-time=0.02", "--check")
+    def test_mpi_overhead(self):
+        self.check("mpi_overhead/mpi_overhead", "--both", "--all-pairs", "--msgsize=0,64K",
+                   "--max-time=0.02", "--check")
 
-    def test_msgrate(self, check):
+    def test_msgrate(self):
         short = ("-p", "1", "-c", "64K", "--size=0,1K", "--max-time=0.02")
-        check("msgrate/msgrate", *short, "--check")
+        self.check("msgrate/msgrate", *short, "--check")
         for transfer in ("put", "get"):
             for more in ("--check", "--threads=2"):
-                counts = check("msgrate/msgrate_rma", *short, "--transfer=" + transfer, more)
+                counts = self.check("msgrate/msgrate_rma", *short, "--transfer=" + transfer, more)
                 assert counts[0]["window"]["made"] >= 2
                 assert counts[0]["group"]["made"] >= 2
 
-    def test_pingpong(self, check):
-        counts = check("pingpong/pingpong", "--max-ndata=8", "--max-stride=2", "--max-time=0.002",
-                       "--check")
+    def test_pingpong(self):
+        counts = self.check("pingpong/pingpong", "--max-ndata=8", "--max-stride=2", "--max-time=0.002",
+                            "--check")
         assert counts[0]["datatype"]["made"] > 0
 
-    def test_syncbench(self, check):
-        check("syncbench/syncbench", "--max-time=0.01", "--check")
+    def test_syncbench(self):
+        self.check("syncbench/syncbench", "--max-time=0.01", "--check")
 
-    def test_halo(self, check):
+    def test_halo(self):
         # Exit status 1: MPICH 4.0.2's neighbor_alltoallw.
-        counts = check("halo/halo", "--local=2", "--max-time=0.01", "--check", expect=(0, 1))
+        counts = self.check("halo/halo", "--local=2", "--max-time=0.01", "--check", expect=(0, 1))
         assert counts[0]["window"]["made"] >= 3
 
-    def test_noise(self, check):
-        check("noise/noise", "--samples=5000", "--visits=2", "--per=rank")
+    def test_noise(self):
+        self.check("noise/noise", "--samples=5000", "--visits=2", "--per=rank")
 
-    def test_linkmap(self, check):
-        check("linkmap/linkmap", "--sizes=8,4K", "--pairs=all", "--max-time=0.02", "--check")
+    def test_linkmap(self):
+        self.check("linkmap/linkmap", "--sizes=8,4K", "--pairs=all", "--max-time=0.02", "--check")
 
-    def test_leaving_early(self, check):
-        check("halo/halo", "--local=0", expect=(2,))
-        check("msgrate/msgrate_rma", "-p", "7", expect=(2,))
+    def test_leaving_early(self):
+        self.check("halo/halo", "--local=0", expect=(2,))
+        self.check("msgrate/msgrate_rma", "-p", "7", expect=(2,))
 
-    def test_monitor(self, check, built):
+    def test_monitor(self):
         """The monitor's own handles are made and freed under MPI's other names, PMPI_."""
-        check("monitor/monitor_overhead", "--max-time=0.002", ranks=1)
+        self.check("monitor/monitor_overhead", "--max-time=0.002", ranks=1)
         asked = {"MPIRT_MONITOR": "pttopt,coll,comm,msgsize,traffic,other"}
         for program in (("halo/halo", "--local=2", "--max-time=0.01"), ("tests/monitor/stencil",)):
-            check(*program, environment=asked, preloaded=[built("monitor/libmpirtmon.so")])
+            self.check(*program, environment=asked, preloaded=[self.built("monitor/libmpirtmon.so")])

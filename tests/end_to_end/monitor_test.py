@@ -8,8 +8,7 @@ import os
 import resource
 import subprocess
 
-import pytest
-
+from case import Case, each, within
 from mpi_run import assert_refused, number, read, read_if_there, read_tsv
 
 COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us max_us max_rank
@@ -24,63 +23,52 @@ RING = "tests/monitor/ring"
 ABI = "the MPI standard's ABI, version {}"
 
 
-@pytest.fixture
-def monitor(built):
-    return built("monitor/libmpirtmon.so")
-
-
-@pytest.fixture
-def built_for(build, launcher):
-    """What the monitor calls the library that it was built for."""
-    cache = read(os.path.join(build, "CMakeCache.txt"))
-    if "COMMCOST_MPI_ABI:INTERNAL=1" in cache.splitlines():
-        return ABI.format(1)
-    return "Open MPI" if launcher.is_openmpi else "MPICH"
-
-
-@pytest.fixture
-def under_monitor(start, monitor):
-    """Starts a program of the build, given with its arguments, under the monitor. `words` are what
-    MPIRT_MONITOR says; without them it is unset. `beside` is loaded, too."""
-    def finished(program, words=None, ranks=2, beside=()):
-        environment = {} if words is None else {"MPIRT_MONITOR": words}
-        return start(*program, ranks=ranks, LD_PRELOAD=":".join([monitor, *beside]), **environment)
-    return finished
-
-
-@pytest.fixture
-def monitored(under_monitor, tmp_path):
-    """The finished process, and its report as text."""
-    def both(words, program, ranks=2):
-        path = tmp_path / "report.tsv"
-        if path.exists():
-            path.unlink()
-        done = under_monitor(program, f"{words},output={path}", ranks)
-        return done, read_if_there(path)
-    return both
-
-
 def counts_of(rows, kind, comm="grid"):
     """Calls, completed and bytes by operation, of all ranks together."""
     return {row["operation"]: tuple(int(row[key]) for key in ("calls", "completed", "bytes"))
             for row in rows if row["kind"] == kind and row["comm"] == comm and row["rank"] == "NA"}
 
 
-class Stencil:
+class MonitorCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.monitor = self.built("monitor/libmpirtmon.so")
+
+    @property
+    def built_for(self):
+        """What the monitor calls the library that it was built for."""
+        cache = read(os.path.join(self.build, "CMakeCache.txt"))
+        if "COMMCOST_MPI_ABI:INTERNAL=1" in cache.splitlines():
+            return ABI.format(1)
+        return "Open MPI" if self.launcher.is_openmpi else "MPICH"
+
+    def under_monitor(self, program, words=None, ranks=2, beside=()):
+        """Starts a program of the build, given with its arguments, under the monitor. `words` are what
+        MPIRT_MONITOR says; without them it is unset. `beside` is loaded, too."""
+        environment = {} if words is None else {"MPIRT_MONITOR": words}
+        return self.start(*program, ranks=ranks, LD_PRELOAD=":".join([self.monitor, *beside]), **environment)
+
+    def monitored(self, words, program, ranks=2):
+        """The finished process, and its report as text."""
+        path = self.folder / "report.tsv"
+        if path.exists():
+            path.unlink()
+        done = self.under_monitor(program, f"{words},output={path}", ranks)
+        return done, read_if_there(path)
+
+
+class Stencil(MonitorCase):
     """A stencil of 200 x 100 points on two ranks, 30 steps."""
 
-    @pytest.fixture
-    def report(self, monitored):
+    def report(self, words, ranks=2):
         """What the monitor says of it, as text."""
-        def text(words, ranks=2):
-            done, said = monitored(words, STENCIL, ranks)
-            assert (done.returncode, done.stderr) == (0, "")
-            assert done.stdout == "after 30 steps the largest change is 0.808221\n"
-            return said
-        return text
+        done, said = self.monitored(words, STENCIL, ranks)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == "after 30 steps the largest change is 0.808221\n"
+        return said
 
-    def test_counts(self, report):
-        rows = read_tsv(report("all"))
+    def test_counts(self):
+        rows = read_tsv(self.report("all"))
         assert list(rows[0]) == COLUMNS
         # Two ranks, one above the other: each has one neighbour in four.
         edge = 200 * 8 * 2 * STEPS
@@ -100,22 +88,22 @@ class Stencil:
         assert {row["ranks"] for row in grid} == {"2"}
         assert {row["members"] for row in grid} == {"0-1"}
 
-    @pytest.mark.parametrize("words, kinds", [
+    @each("words, kinds", [
         ("pttopt", {"pttopt"}), ("coll", {"coll"}), ("comm", {"comm"}), ("other", {"other"}),
         ("msgsize", {"workload"}), ("traffic", {"workload"}), ("pttopt,comm", {"pttopt", "comm"})])
-    def test_flags_choose_the_rows(self, report, words, kinds):
-        assert {row["kind"] for row in read_tsv(report(words))} == kinds
+    def test_flags_choose_the_rows(self, words, kinds):
+        assert {row["kind"] for row in read_tsv(self.report(words))} == kinds
 
-    def test_sizes(self, report):
-        sizes = read_tsv(report("msgsize,large=1K"))[0]
+    def test_sizes(self):
+        sizes = read_tsv(self.report("msgsize,large=1K"))[0]
         assert (sizes["small"], sizes["large"], sizes["small_per_s"]) == ("0", str(2 * STEPS), "NA")
-        load = read_tsv(report("traffic"))[0]
+        load = read_tsv(self.report("traffic"))[0]
         assert load["small"] == "NA"
         assert number(load["small_per_s"]) > 0
 
-    def test_ranks(self, report):
+    def test_ranks(self):
         """The rows of each rank add up to those of all, on three."""
-        rows = read_tsv(report("all,per-rank", ranks=3))
+        rows = read_tsv(self.report("all,per-rank", ranks=3))
         together = {(row["kind"], row["comm"], row["operation"]): row
                     for row in rows if row["rank"] == "NA"}
         for key, row in together.items():
@@ -131,10 +119,10 @@ class Stencil:
                 values = [number(other[column]) for other in own]
                 assert number(row[greatest]) == max(values) == values[int(row[rank])]
             total_s = sum(number(other["total_s"]) for other in own)
-            assert number(row["total_s"]) == pytest.approx(total_s, abs=2e-8)
+            assert number(row["total_s"]) == within(total_s, 2e-8)
 
-    def test_pandas(self, report):
-        text = report("all")
+    def test_pandas(self):
+        text = self.report("all")
         # Debian's pandas is for Debian's Python, whichever comes first.
         code = ("import io, sys, pandas; t = pandas.read_csv(sys.stdin, "
                 "sep='\\t', comment='#'); print(len(t), t.calls.sum())")
@@ -144,16 +132,16 @@ class Stencil:
         assert [float(word) for word in done.stdout.split()] == [
             len(rows), sum(number(row["calls"]) for row in rows if row["calls"] != "NA")]
 
-    def test_metadata(self, report):
-        said = report("all,timeout=1ms,large=2K")
+    def test_metadata(self):
+        said = self.report("all,timeout=1ms,large=2K")
         head = [line for line in said.splitlines() if line.startswith("# ")]
         for text in ("# benchmark: mpirtmon", "# ranks: 2", "stencil 200 30"):
             assert any(text in line for line in head), text
 
-    def test_services(self, monitored):
+    def test_services(self):
         """A process that computes, against what the system says of it in the end."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done, report = monitored("other", ["tests/monitor/stencil", 1500, 150], 1)
+        done, report = self.monitored("other", ["tests/monitor/stencil", 1500, 150], 1)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert done.returncode == 0
         rows = {row["operation"]: row for row in read_tsv(report)}
@@ -165,113 +153,113 @@ class Stencil:
         assert number(rows["user_time"]["total_s"]) > 0.7 * user_s
         assert int(rows["minor_page_faults"]["calls"]) > 5000
 
-    def test_default_output(self, under_monitor):
-        done = under_monitor(STENCIL, "coll")
+    def test_default_output(self):
+        done = self.under_monitor(STENCIL, "coll")
         assert done.returncode == 0
         assert counts_of(read_tsv(done.stderr), "coll")["MPI_Allreduce"] == (6, 6, 48)
 
-    def test_loaded_only(self, under_monitor):
-        done = under_monitor(STENCIL)
+    def test_loaded_only(self):
+        done = self.under_monitor(STENCIL)
         assert (done.returncode, done.stderr) == (0, "")
 
 
-class Usage:
+class Usage(MonitorCase):
     """Wrong words end the job in MPI_Init, with one line."""
 
-    @pytest.mark.parametrize("words, named", [
+    @each("words, named", [
         ("pttop", "pttop"), ("large=", "large"), ("large=x", "large"), ("timeout=5", "timeout"),
         ("timeout=-1us", "timeout"), ("pttopt,,coll", "MPIRT_MONITOR"),
         ("output=/no/such/folder/x", "/no/such/folder/x"),
-        pytest.param("a" * 10000, "MPIRT_MONITOR", id="long")])
-    def test_wrong_words(self, under_monitor, words, named):
-        assert_refused(under_monitor(SMALL_STENCIL, words), "mpirtmon", named)
+        ("a" * 10000, "MPIRT_MONITOR")])
+    def test_wrong_words(self, words, named):
+        assert_refused(self.under_monitor(SMALL_STENCIL, words), "mpirtmon", named)
 
 
-class Launch:
+class Launch(MonitorCase):
     """What goes wrong around a program is said."""
 
-    def test_empty_variable(self, under_monitor):
-        done = under_monitor(SMALL_STENCIL, "")
+    def test_empty_variable(self):
+        done = self.under_monitor(SMALL_STENCIL, "")
         assert (done.returncode, done.stderr) == (0, "")
 
-    def test_abort(self, monitored):
+    def test_abort(self):
         """What an aborted program leaves says that it is no report."""
-        done, report = monitored("all", ["tests/accuracy/monitor_script"])
+        done, report = self.monitored("all", ["tests/monitor/monitor_script"])
         assert done.returncode != 0
         assert len(report.splitlines()) == 1
         assert report.startswith("# note: no report"), report
 
-    def test_lost_report(self, under_monitor):
-        done = under_monitor(SMALL_STENCIL, "all,output=/dev/full")
+    def test_lost_report(self):
+        done = self.under_monitor(SMALL_STENCIL, "all,output=/dev/full")
         assert "mpirtmon: /dev/full: the report could not be written" in done.stderr
 
-    def test_alone(self, launcher, built, monitor, tmp_path):
+    def test_alone(self):
         """Started by another library's mpirun, each process is a job."""
-        if launcher.is_openmpi:
-            pytest.skip("its mpirun sets the variable that counts")
-        path = tmp_path / "report.tsv"
+        if self.launcher.is_openmpi:
+            self.skipTest("its mpirun sets the variable that counts")
+        path = self.folder / "report.tsv"
         done = subprocess.run(
-            [built(SMALL_STENCIL[0]), "50", "1"], check=False,
-            env={**os.environ, "LD_PRELOAD": monitor, "OMPI_COMM_WORLD_SIZE": "2",
+            [self.built(SMALL_STENCIL[0]), "50", "1"], check=False,
+            env={**os.environ, "LD_PRELOAD": self.monitor, "OMPI_COMM_WORLD_SIZE": "2",
                  "MPIRT_MONITOR": f"all,output={path}"})
         assert done.returncode == 0
         assert ("# warning: 2 processes were started, but each is a job of its own"
                 in path.read_text())
 
-    @pytest.mark.parametrize("other, is_for", [
+    @each("other, is_for", [
         ("open_mpi", "Open MPI"), ("mpich", "MPICH"), ("abi_0", "Open MPI"), ("abi_1", ABI.format(1)),
         ("abi_2", ABI.format(2))])
-    def test_other_library(self, under_monitor, built, built_for, other, is_for):
+    def test_other_library(self, other, is_for):
         """A library that says that it is another one stands in for the program's."""
-        stand_in = built(f"tests/end_to_end/libother_{other}.so")
-        done = under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
-        if is_for == built_for:
+        stand_in = self.built(f"tests/end_to_end/libother_{other}.so")
+        done = self.under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
+        if is_for == self.built_for:
             assert (done.returncode, done.stdout.split()[0]) == (0, "after"), done.stderr
             return
         assert (done.returncode, done.stdout) == (2, "")
         ours = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
         named = "MPICH Version: 9.9.9" if other == "mpich" else "Open MPI v9.9.9"
         assert ours == [
-            f"mpirtmon: this library was built for {built_for}, the program for {is_for} "
+            f"mpirtmon: this library was built for {self.built_for}, the program for {is_for} "
             f"({named}, not really): use the one that was built for that"]
 
-    @pytest.mark.parametrize("other, fits", [
+    @each("other, fits", [
         ("abi_1", True), ("abi_2", False), ("abi_0", False), (None, False)])
-    def test_monitor_of_the_abi(self, start, built, built_for, tmp_path, other, fits):
+    def test_monitor_of_the_abi(self, other, fits):
         """One that was built for the standard's ABI takes what says that it is Open MPI's library of
         this ABI, and no other."""
-        if built_for == ABI.format(1):
-            pytest.skip("all of these tests are of one")
-        report = tmp_path / "report.tsv"
-        libraries = [built("tests/end_to_end/libmpirtmon_abi.so")]
+        if self.built_for == ABI.format(1):
+            self.skipTest("all of these tests are of one")
+        report = self.folder / "report.tsv"
+        libraries = [self.built("tests/end_to_end/libmpirtmon_abi.so")]
         if other:
-            libraries.append(built(f"tests/end_to_end/libother_{other}.so"))
-        done = start(*SMALL_STENCIL, LD_PRELOAD=":".join(libraries),
-                     MPIRT_MONITOR=f"all,output={report}")
+            libraries.append(self.built(f"tests/end_to_end/libother_{other}.so"))
+        done = self.start(*SMALL_STENCIL, LD_PRELOAD=":".join(libraries),
+                          MPIRT_MONITOR=f"all,output={report}")
         assert done.returncode == (0 if fits else 2), done.stderr
         if fits:
             assert "\n# mpi_library: Open MPI v9.9.9, not really\n" in report.read_text()
         else:
             assert f"mpirtmon: this library was built for {ABI.format(1)}, the program" in done.stderr
 
-    def test_library_beside(self, under_monitor, built, built_for):
+    def test_library_beside(self):
         """A library of the standard's ABI is in the process, but the program's calls don't reach it."""
-        if built_for == ABI.format(1):
-            pytest.skip("the program's library has this ABI")
-        stand_in = built("tests/end_to_end/libother_beside.so")
-        done = under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
+        if self.built_for == ABI.format(1):
+            self.skipTest("the program's library has this ABI")
+        stand_in = self.built("tests/end_to_end/libother_beside.so")
+        done = self.under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
         assert (done.returncode, done.stdout.split()[0]) == (0, "after"), done.stderr
 
 
-class Fortran:
+class Fortran(MonitorCase):
     """Fortran through MPICH's C functions; where it can't be seen, that is said."""
 
-    def test_ring(self, launcher, build, monitored):
-        if not os.path.exists(os.path.join(build, RING)):
-            pytest.skip("no Fortran compiler for this MPI library")
-        done, report = monitored("pttopt,coll", [RING])
+    def test_ring(self):
+        if not os.path.exists(os.path.join(self.build, RING)):
+            self.skipTest("no Fortran compiler for this MPI library")
+        done, report = self.monitored("pttopt,coll", [RING])
         assert (done.returncode, done.stdout.split()[-1]) == (0, "1")
-        if launcher.is_openmpi:
+        if self.launcher.is_openmpi:
             assert report == ""
             assert "nothing was monitored" in done.stderr
             return
@@ -281,43 +269,40 @@ class Fortran:
         assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Allreduce": (6, 6, 24)}
 
 
-class Benchmarks:
+class Benchmarks(MonitorCase):
     """Every program of the collection runs unchanged under the monitor."""
 
-    @pytest.fixture
-    def runs(self, monitored):
+    def runs(self, *program):
         """It does, and its report can be followed."""
-        def check(*program):
-            done, report = monitored("all", [*program, "--max-time=0.02", "--check"])
-            assert done.returncode == 0, (program, done.stderr)
-            assert len(read_tsv(done.stdout)) > 0, program
-            rows = read_tsv(report)
-            assert rows, program
-            assert "could not be followed" not in report, program
-            for row in rows:
-                if row["kind"] in ("pttopt", "coll"):
-                    assert int(row["completed"]) <= int(row["calls"]), row
-                    assert row["comm"] != "(other communicators)", row
-        return check
+        done, report = self.monitored("all", [*program, "--max-time=0.02", "--check"])
+        assert done.returncode == 0, (program, done.stderr)
+        assert len(read_tsv(done.stdout)) > 0, program
+        rows = read_tsv(report)
+        assert rows, program
+        assert "could not be followed" not in report, program
+        for row in rows:
+            if row["kind"] in ("pttopt", "coll"):
+                assert int(row["completed"]) <= int(row["calls"]), row
+                assert row["comm"] != "(other communicators)", row
 
-    def test_overlap(self, build, runs):
-        folder = os.path.join(build, "overlap")
+    def test_overlap(self):
+        folder = os.path.join(self.build, "overlap")
         for program in sorted(os.listdir(folder)):
             path = os.path.join(folder, program)
             if not (os.path.isfile(path) and os.access(path, os.X_OK)):
                 continue
             if program == "overlap_halo":
-                runs(f"overlap/{program}", "--local=5", "--methods=isend/irecv types,persistent")
+                self.runs(f"overlap/{program}", "--local=5", "--methods=isend/irecv types,persistent")
             else:
-                runs(f"overlap/{program}", "--max-num-elts=64")
+                self.runs(f"overlap/{program}", "--max-num-elts=64")
 
-    @pytest.mark.parametrize("program", [
+    @each("program", [
         ["mpi_overhead/mpi_overhead", "--msgsize=8,64K", "--both"],
         ["msgrate/msgrate", "-p", "1"],
         ["msgrate/msgrate_rma", "-p", "1"],
         ["pingpong/pingpong", "--max-ndata=64", "--max-stride=4"],
         ["syncbench/syncbench"],
         ["halo/halo", "--local=5", "--methods=put,get,isend/irecv types,isend/irecv packed,"
-                                   "persistent,shared window"]], ids=lambda words: words[0])
-    def test_others(self, runs, program):
-        runs(*program)
+                                   "persistent,shared window"]])
+    def test_others(self, program):
+        self.runs(*program)

@@ -5,11 +5,11 @@ import re
 import statistics
 import time
 
-import pytest
-
+from case import Case, each, in_full, timed, within
 from mpi_run import number, option_words, read_tsv, run_on_model
 
 PROGRAM = "mpi_overhead/mpi_overhead"
+
 # The iterations of the specification for a message of a size.
 ITERATIONS = [("8", "1000"), ("64K", "100"), ("8M", "10")]
 
@@ -18,35 +18,30 @@ def numbers(row, *names):
     return tuple(number(row[name]) for name in names)
 
 
-def close(value, delta):
-    return pytest.approx(value, abs=delta)
-
-
 # ---- usage ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("option, values", [
-    ("--msgsize", ["-1", "x", "", "1:", "4:2", "1025G", "99999999999G", "1,,2"]),
-    ("-i", ["0", "-5", "x"]),
-    ("-t", ["0.99", "0", "-1", "nan"]),
-    ("--bthresh", ["0.99", "x", "", "-1"])])
-def test_wrong_values(refused, option, values):
-    for value in values:
-        refused(PROGRAM, *option_words(option, value), named=option)
+class Usage(Case):
+    @each("option, values", [
+        ("--msgsize", ["-1", "x", "", "1:", "4:2", "1025G", "99999999999G", "1,,2"]),
+        ("-i", ["0", "-5", "x"]),
+        ("-t", ["0.99", "0", "-1", "nan"]),
+        ("--bthresh", ["0.99", "x", "", "-1"])])
+    def test_wrong_values(self, option, values):
+        for value in values:
+            self.refused(PROGRAM, *option_words(option, value), named=option)
 
+    @each("ranks", [1, 3])
+    def test_odd_number_of_ranks(self, ranks):
+        self.refused(PROGRAM, named="even number", ranks=ranks)
 
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_odd_number_of_ranks(refused, ranks):
-    refused(PROGRAM, named="even number", ranks=ranks)
-
-
-@pytest.mark.parametrize("option", ["-q", "--usage", "--help"])
-def test_usage_is_printed(start, option):
-    done = start(PROGRAM, option)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Usage:") == 1
-    for name in ("-r, --recv", "-i, --iterations", "-m, --msgsize", "-t, --thresh",
-                 "-b, --bthresh", "-n, --nohdr", "-v, --verbose"):
-        assert name in done.stdout
+    @each("option", ["-q", "--usage", "--help"])
+    def test_usage_is_printed(self, option):
+        done = self.start(PROGRAM, option)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("Usage:") == 1
+        for name in ("-r, --recv", "-i, --iterations", "-m, --msgsize", "-t, --thresh",
+                     "-b, --bthresh", "-n, --nohdr", "-v, --verbose"):
+            assert name in done.stdout
 
 
 # ---- rows: which ones, and what they must agree on -----------------------------------------------
@@ -56,97 +51,91 @@ def check_share(row, available, whole):
     allow."""
     overhead, whole = numbers(row, "overhead", whole)
     rounding = 0.05 + 0.0005 * (1 + abs(overhead) / whole) / whole * 100
-    assert number(row[available]) == close(100 * (1 - overhead / whole), 1.01 * rounding)
+    assert number(row[available]) == within(100 * (1 - overhead / whole), 1.01 * rounding)
 
 
-def test_sizes_and_directions(start):
-    rows = read_tsv(start(PROGRAM, "--both", "-m", "0,8,1K:2K", "--max-time=0.1").stdout)
-    assert [(row["msgsize"], row["direction"]) for row in rows] == [
-        (size, direction) for size in ("0", "8", "1024", "2048") for direction in ("send", "recv")]
-    for row in rows:
-        iter_t, work_t, overhead = numbers(row, "iter_t", "work_t", "overhead")
-        assert iter_t - work_t == close(overhead, 0.5)
-        check_share(row, "avail(%)", "transfer_us")
-        check_share(row, "avail_base_pct", "base_t")
+@timed
+class Rows(Case):
+    def test_sizes_and_directions(self):
+        rows = read_tsv(self.start(PROGRAM, "--both", "-m", "0,8,1K:2K", "--max-time=0.1").stdout)
+        assert [(row["msgsize"], row["direction"]) for row in rows] == [
+            (size, direction) for size in ("0", "8", "1024", "2048") for direction in ("send", "recv")]
+        for row in rows:
+            iter_t, work_t, overhead = numbers(row, "iter_t", "work_t", "overhead")
+            assert iter_t - work_t == within(overhead, 0.5)
+            check_share(row, "avail(%)", "transfer_us")
+            check_share(row, "avail_base_pct", "base_t")
 
+    def test_threshold_of_the_specification(self):
+        for size, iterations in ITERATIONS:
+            row, = self.rows_of(PROGRAM, "-b", "1.05", "-m", size)
+            assert row["iterations"] == iterations
+            check_share(row, "avail(%)", "base_t")
+            assert row["avail_base_pct"] == row["avail(%)"]
+        row, = self.rows_of(PROGRAM, "-b", "1.05", "-i", "50", "-r")
+        assert (row["iterations"], row["direction"]) == ("50", "recv")
 
-def test_threshold_of_the_specification(rows_of):
-    for size, iterations in ITERATIONS:
-        row, = rows_of(PROGRAM, "-b", "1.05", "-m", size)
-        assert row["iterations"] == iterations
-        check_share(row, "avail(%)", "base_t")
-        assert row["avail_base_pct"] == row["avail(%)"]
-    row, = rows_of(PROGRAM, "-b", "1.05", "-i", "50", "-r")
-    assert (row["iterations"], row["direction"]) == ("50", "recv")
+    def test_number_of_iterations(self):
+        """A given one runs in full, however long that takes; with means there are the
+        specification's. --samples beats both. Loops are of a 25th."""
+        row, = self.rows_of(PROGRAM, "-i", "1500", "-m", "1M", "--visits=1")
+        assert (row["iterations"], row["status"]) == ("1500", "ok")
+        row, = self.rows_of(PROGRAM, "-i", "1500", "-m", "4M", "--visits=1", "--max-time=0.1")
+        assert int(row["iterations"]) < 1500
+        for size, iterations in ITERATIONS:
+            row, = self.rows_of(PROGRAM, "--estimator=mean", "-m", size)
+            assert row["iterations"] == iterations
+        for number_given in ("--estimator=mean", "--iterations=1500"):
+            row, = self.rows_of(PROGRAM, number_given, "--samples=7", "--visits=1")
+            assert row["samples"] == "7"
 
+    @each("more", [[], ["--samples=7"]])
+    def test_no_knee_ends(self, more):
+        """With a base threshold that the average never leaves behind."""
+        start_s = time.monotonic()
+        done = self.start(PROGRAM, "-b", "50", "-t", "20", "-i", "200", *more)
+        row, = read_tsv(done.stdout)
+        assert (row["status"], row["overhead"]) == ("no-knee", "NA")
+        assert re.search("# note: row 1: base_t .* lower --bthresh", done.stdout)
+        assert time.monotonic() - start_s < 30
 
-def test_number_of_iterations(rows_of):
-    """A given one runs in full, however long that takes; with means there are the
-    specification's. --samples beats both. Loops are of a 25th."""
-    row, = rows_of(PROGRAM, "-i", "1500", "-m", "1M", "--visits=1")
-    assert (row["iterations"], row["status"]) == ("1500", "ok")
-    row, = rows_of(PROGRAM, "-i", "1500", "-m", "4M", "--visits=1", "--max-time=0.1")
-    assert int(row["iterations"]) < 1500
-    for size, iterations in ITERATIONS:
-        row, = rows_of(PROGRAM, "--estimator=mean", "-m", size)
-        assert row["iterations"] == iterations
-    for number_given in ("--estimator=mean", "--iterations=1500"):
-        row, = rows_of(PROGRAM, number_given, "--samples=7", "--visits=1")
-        assert row["samples"] == "7"
+    @each("more, status", [
+        ([], "ok"), *in_full((["-i", "100"], "ok")), (["--max-time=0.3"], "no-knee")])
+    def test_search_of_the_specification_runs_in_full(self, more, status):
+        """About 20 amounts of work, each 100 messages of 1 ms: 2 s and more."""
+        done = self.start(PROGRAM, "-b", "1.02", "-m", "64K", *more, LD_PRELOAD=self.model, MODEL_P2P=1,
+                          MODEL_LATENCY_US=1000)
+        row, = read_tsv(done.stdout)
+        assert (row["status"], row["iterations"]) == (status, "100")
+        assert ("--max-time gives it more" in done.stdout) == (status == "no-knee")
+        iter_t, base_t = numbers(row, "iter_t", "base_t")
+        assert (iter_t > 1.5 * base_t) == (status == "ok")
 
+    @each("more, quantities, count", [
+        ([], ["base", "empty", "iter", "work"], 7), (["-b", "1.05"], ["iter", "work"], 1)])
+    def test_samples(self, more, quantities, count):
+        """Of loops without and with work, with and without messages; by the specification the last
+        loop's two."""
+        path = self.folder / "samples.tsv"
+        self.rows_of(PROGRAM, "-m", "64K", "--samples=7", f"--dump-samples={path}", *more)
+        found = collections.Counter(row["quantity"] for row in read_tsv(path.read_text()))
+        assert found == {name: count for name in quantities}
 
-@pytest.mark.parametrize("more", [[], ["--samples=7"]])
-def test_no_knee_ends(start, more):
-    """With a base threshold that the average never leaves behind."""
-    start_s = time.monotonic()
-    done = start(PROGRAM, "-b", "50", "-t", "20", "-i", "200", *more)
-    row, = read_tsv(done.stdout)
-    assert (row["status"], row["overhead"]) == ("no-knee", "NA")
-    assert re.search("# note: row 1: base_t .* lower --bthresh", done.stdout)
-    assert time.monotonic() - start_s < 30
+    @each("threshold", [1.5, 4.0])
+    def test_stops_beyond_the_threshold(self, threshold):
+        row, = self.rows_of(PROGRAM, "-b", "1.05", "-t", str(threshold), "-m", "64K")
+        assert number(row["iter_t"]) / number(row["base_t"]) > threshold
 
+    def test_no_knee(self):
+        # Not nearly enough time to get beyond a message of 64 MiB.
+        done = self.start(PROGRAM, "-m", "8,64M", "--max-time=0.01")
+        row = read_tsv(done.stdout)[1]
+        assert (row["status"], row["overhead"], row["avail_base_pct"]) == ("no-knee", "NA", "NA")
+        assert "# note: row 2: no amount of work" in done.stdout
 
-@pytest.mark.parametrize("more, status", [
-    ([], "ok"), pytest.param(["-i", "100"], "ok", marks=pytest.mark.full), (["--max-time=0.3"], "no-knee")])
-def test_search_of_the_specification_runs_in_full(start, model, more, status):
-    """About 20 amounts of work, each 100 messages of 1 ms: 2 s and more."""
-    done = start(PROGRAM, "-b", "1.02", "-m", "64K", *more, LD_PRELOAD=model, MODEL_P2P=1,
-                 MODEL_LATENCY_US=1000)
-    row, = read_tsv(done.stdout)
-    assert (row["status"], row["iterations"]) == (status, "100")
-    assert ("--max-time gives it more" in done.stdout) == (status == "no-knee")
-    iter_t, base_t = numbers(row, "iter_t", "base_t")
-    assert (iter_t > 1.5 * base_t) == (status == "ok")
-
-
-@pytest.mark.parametrize("more, quantities, count", [
-    ([], ["base", "empty", "iter", "work"], 7), (["-b", "1.05"], ["iter", "work"], 1)])
-def test_samples(rows_of, tmp_path, more, quantities, count):
-    """Of loops without and with work, with and without messages; by the specification the last
-    loop's two."""
-    path = tmp_path / "samples.tsv"
-    rows_of(PROGRAM, "-m", "64K", "--samples=7", f"--dump-samples={path}", *more)
-    found = collections.Counter(row["quantity"] for row in read_tsv(path.read_text()))
-    assert found == {name: count for name in quantities}
-
-
-@pytest.mark.parametrize("threshold", [1.5, 4.0])
-def test_stops_beyond_the_threshold(rows_of, threshold):
-    row, = rows_of(PROGRAM, "-b", "1.05", "-t", str(threshold), "-m", "64K")
-    assert number(row["iter_t"]) / number(row["base_t"]) > threshold
-
-
-def test_no_knee(start):
-    # Not nearly enough time to get beyond a message of 64 MiB.
-    done = start(PROGRAM, "-m", "8,64M", "--max-time=0.01")
-    row = read_tsv(done.stdout)[1]
-    assert (row["status"], row["overhead"], row["avail_base_pct"]) == ("no-knee", "NA", "NA")
-    assert "# note: row 2: no amount of work" in done.stdout
-
-
-def test_all_pairs(rows_of):
-    for more, pairs in ((["--all-pairs"], ["0", "1"]), ([], ["0"])):
-        assert [row["pair"] for row in rows_of(PROGRAM, *more, "--max-time=0.1", ranks=4)] == pairs
+    def test_all_pairs(self):
+        for more, pairs in ((["--all-pairs"], ["0", "1"]), ([], ["0"])):
+            assert [row["pair"] for row in self.rows_of(PROGRAM, *more, "--max-time=0.1", ranks=4)] == pairs
 
 
 # ---- -v: what the specification's program says, and its figure 1 as a table ----------------------
@@ -154,26 +143,6 @@ def test_all_pairs(rows_of):
 # Of a message of 1000 bytes; a token takes nothing.
 TRANSFER_US = 40.0
 MODEL = {"MODEL_P2P": 1, "MODEL_PER_BYTE_NS": TRANSFER_US}
-
-
-@pytest.fixture
-def measure(start, model):
-    """What was said before each row, its table (tuples of work, iter_t, work_t, base_t), and the
-    rows."""
-    def measured(*options, ranks=2):
-        done = start(PROGRAM, "--verbose", *options, ranks=ranks, LD_PRELOAD=model, **MODEL)
-        assert done.returncode == 0, done.stderr
-        assert "# verbose: mpi_overhead: done\n" in done.stdout
-        parts = done.stdout.split("# verbose: Calculating ")[1:]
-        said = [["Calculating " + part.splitlines()[0]] +
-                re.findall("(?m)^# verbose: ([A-Z].*)$", part) for part in parts]
-        head = r"(?m)^# verbose: work +iter_t +work_t +base_t$"
-        tables = [re.findall(r"(?m)^# verbose: (\d+) +([\d.]+) +([\d.]+) +([\d.]+)$",
-                             re.split(head, part)[1]) for part in parts]
-        rows = read_tsv(done.stdout)
-        assert len(parts) == len(rows)
-        return said, [[tuple(map(float, line)) for line in table] for table in tables], rows
-    return measured
 
 
 def check_table(table, threshold):
@@ -189,124 +158,135 @@ def check_table(table, threshold):
     return alone[-1] / iters[-1]
 
 
-@pytest.mark.parametrize("more, direction, iterations", [
-    ([], "send", "Iterations are being calculated automatically"),
-    (["-r", "-i", "200"], "receive", "Number of iterations is 200")])
-def test_verbose_threshold_of_the_specification(measure, more, direction, iterations):
-    # A stop of the machine may pass for the knee: the mean of 200 iterations is longer by one of 4 ms.
-    for _ in range(3):
-        (said,), (table,), (row,) = measure("-b", "1.05", "-m", "1000", *more)
-        if check_table(table, 1.5) > 0.8:
-            break
-    assert said[:5] == [
-        f"Calculating {direction} overhead", iterations, "Message size is 1000 bytes",
-        "Overhead comparison threshold is 1.500000 (50.0%)",
-        "Base time comparison threshold is 1.050000 (5.0%)"]
-    assert re.search(r"^Timing resolution is \d+\.\d{3} uS$", said[5])
-    assert said[6:] == [f"Using {row['iterations']} iterations per work value"]
-    assert check_table(table, 1.5) > 0.8
-    assert table[0][0] == 1
-    # base_t is the average of iter_t until that is beyond the base threshold.
-    averaged = []
-    for _, iter_t, _, _ in table:
-        if averaged and iter_t > 1.05 * statistics.mean(averaged):
-            break
-        averaged.append(iter_t)
-    for i, (_, _, _, base_t) in enumerate(table):
-        assert base_t == close(statistics.mean(averaged[:i + 1]), 0.0011)
-    # The last line is the result.
-    assert table[-1][1:] == numbers(row, "iter_t", "work_t", "base_t")
+@timed
+class Verbose(Case):
+    def measure(self, *options, ranks=2):
+        """What was said before each row, its table (tuples of work, iter_t, work_t, base_t), and the
+        rows."""
+        done = self.start(PROGRAM, "--verbose", *options, ranks=ranks, LD_PRELOAD=self.model, **MODEL)
+        assert done.returncode == 0, done.stderr
+        assert "# verbose: mpi_overhead: done\n" in done.stdout
+        parts = done.stdout.split("# verbose: Calculating ")[1:]
+        said = [["Calculating " + part.splitlines()[0]] +
+                re.findall("(?m)^# verbose: ([A-Z].*)$", part) for part in parts]
+        head = r"(?m)^# verbose: work +iter_t +work_t +base_t$"
+        tables = [re.findall(r"(?m)^# verbose: (\d+) +([\d.]+) +([\d.]+) +([\d.]+)$",
+                             re.split(head, part)[1]) for part in parts]
+        rows = read_tsv(done.stdout)
+        assert len(parts) == len(rows)
+        return said, [[tuple(map(float, line)) for line in table] for table in tables], rows
 
+    @each("more, direction, iterations", [
+        ([], "send", "Iterations are being calculated automatically"),
+        (["-r", "-i", "200"], "receive", "Number of iterations is 200")])
+    def test_verbose_threshold_of_the_specification(self, more, direction, iterations):
+        # A stop of the machine may pass for the knee: the mean of 200 iterations is longer by one of 4 ms.
+        for _ in range(3):
+            (said,), (table,), (row,) = self.measure("-b", "1.05", "-m", "1000", *more)
+            if check_table(table, 1.5) > 0.8:
+                break
+        assert said[:5] == [
+            f"Calculating {direction} overhead", iterations, "Message size is 1000 bytes",
+            "Overhead comparison threshold is 1.500000 (50.0%)",
+            "Base time comparison threshold is 1.050000 (5.0%)"]
+        assert re.search(r"^Timing resolution is \d+\.\d{3} uS$", said[5])
+        assert said[6:] == [f"Using {row['iterations']} iterations per work value"]
+        assert check_table(table, 1.5) > 0.8
+        assert table[0][0] == 1
+        # base_t is the average of iter_t until that is beyond the base threshold.
+        averaged = []
+        for _, iter_t, _, _ in table:
+            if averaged and iter_t > 1.05 * statistics.mean(averaged):
+                break
+            averaged.append(iter_t)
+        for i, (_, _, _, base_t) in enumerate(table):
+            assert base_t == within(statistics.mean(averaged[:i + 1]), 0.0011)
+        # The last line is the result.
+        assert table[-1][1:] == numbers(row, "iter_t", "work_t", "base_t")
 
-@pytest.mark.parametrize("more, using", [
-    ([], "Using as many iterations per work value as take 20 uS"),
-    (["-i", "500"], "Using 20 iterations per work value")])
-def test_verbose_fit(measure, more, using):
-    said, tables, rows = measure("--both", "-m", "1000,2000", "--max-time=0.4", *more)
-    assert [lines[0] for lines in said] == 2 * ["Calculating send overhead",
-                                                "Calculating receive overhead"]
-    assert [lines[2] for lines in said] == [f"Message size is {row['msgsize']} bytes"
-                                            for row in rows]
-    # A disturbance may pass for the knee in one of them.
-    assert statistics.median(check_table(table, 1.5) for table in tables) > 0.8
-    for lines, table in zip(said, tables):
-        assert "threshold is found" in lines[4]
-        assert lines[6].startswith(using), lines[6]
-        assert table[0][0] == 0
-        assert {base_t for _, _, _, base_t in table} == {table[0][1]}
+    @each("more, using", [
+        ([], "Using as many iterations per work value as take 20 uS"),
+        (["-i", "500"], "Using 20 iterations per work value")])
+    def test_verbose_fit(self, more, using):
+        said, tables, rows = self.measure("--both", "-m", "1000,2000", "--max-time=0.4", *more)
+        assert [lines[0] for lines in said] == 2 * ["Calculating send overhead",
+                                                    "Calculating receive overhead"]
+        assert [lines[2] for lines in said] == [f"Message size is {row['msgsize']} bytes"
+                                                for row in rows]
+        # A disturbance may pass for the knee in one of them.
+        assert statistics.median(check_table(table, 1.5) for table in tables) > 0.8
+        for lines, table in zip(said, tables):
+            assert "threshold is found" in lines[4]
+            assert lines[6].startswith(using), lines[6]
+            assert table[0][0] == 0
+            assert {base_t for _, _, _, base_t in table} == {table[0][1]}
 
+    def test_verbose_all_pairs(self):
+        said, tables, _ = self.measure("--all-pairs", "-m", "1000", "-b", "1.05", "-i", "50", ranks=4)
+        assert [lines[1] for lines in said] == ["Pair is 0", "Pair is 1"]
+        assert len(tables) == 2
 
-def test_verbose_all_pairs(measure):
-    said, tables, _ = measure("--all-pairs", "-m", "1000", "-b", "1.05", "-i", "50", ranks=4)
-    assert [lines[1] for lines in said] == ["Pair is 0", "Pair is 1"]
-    assert len(tables) == 2
-
-
-def test_verbose_times_nothing_more(launcher, built, model):
-    """With and without -v the same loops run: for each amount of work 50 messages, a barrier after
-    each and before the loop, and as many barriers without messages."""
-    others = []
-    for more in ([], ["-v"]):
-        _, _, truths = run_on_model(
-            launcher, 2, [built(PROGRAM), "-b", "1.05", "-i", "50", "-m", "1000", *more],
-            {**MODEL, "MODEL_SYNC_COLL": 1}, model)
-        counts = {row["operation"]: int(row["operations"]) for row in truths}
-        amounts, rest = divmod(counts["isend"], 50)
-        assert rest == 0
-        others.append(counts["barrier"] - 2 * 51 * amounts)
-    assert others[0] == others[1]
+    def test_verbose_times_nothing_more(self):
+        """With and without -v the same loops run: for each amount of work 50 messages, a barrier after
+        each and before the loop, and as many barriers without messages."""
+        others = []
+        for more in ([], ["-v"]):
+            _, _, truths = run_on_model(
+                self.launcher, 2, [self.built(PROGRAM), "-b", "1.05", "-i", "50", "-m", "1000", *more],
+                {**MODEL, "MODEL_SYNC_COLL": 1}, self.model)
+            counts = {row["operation"]: int(row["operations"]) for row in truths}
+            amounts, rest = divmod(counts["isend"], 50)
+            assert rest == 0
+            others.append(counts["barrier"] - 2 * 51 * amounts)
+        assert others[0] == others[1]
 
 
 # ---- the token: the partner's part of the barrier stays out of the wait for a message ------------
 
-def test_receiving_small_messages(rows_of, full):
-    # It costs something, and as far as is known no more than the whole transfer; where nearly all of
-    # that is overhead, what is left for noise is little.
-    launches = [rows_of(PROGRAM, "--both", "-m", "0,8,1K,64K", "--max-time=0.2")
-                for _ in range(5 if full else 3)]
-    for rows in zip(*launches):
-        overhead, low, transfer = (statistics.median(number(row[name]) for row in rows)
-                                   for name in ("overhead", "overhead_lo_us", "transfer_us"))
-        case = rows[0]["msgsize"], rows[0]["direction"]
-        assert overhead >= -0.01, case
-        assert low <= 1.02 * transfer + 0.02, case
+@timed
+class Token(Case):
+    def test_receiving_small_messages(self):
+        # It costs something, and as far as is known no more than the whole transfer; where nearly all of
+        # that is overhead, what is left for noise is little.
+        launches = [self.rows_of(PROGRAM, "--both", "-m", "0,8,1K,64K", "--max-time=0.2")
+                    for _ in range(5 if self.full else 3)]
+        for rows in zip(*launches):
+            overhead, low, transfer = (statistics.median(number(row[name]) for row in rows)
+                                       for name in ("overhead", "overhead_lo_us", "transfer_us"))
+            case = rows[0]["msgsize"], rows[0]["direction"]
+            assert overhead >= -0.01, case
+            assert low <= 1.02 * transfer + 0.02, case
 
-
-@pytest.mark.parametrize("options, token", [
-    (["--recv"], True), ([], True), (["-b", "1.05"], False), (["--recv", "-b", "1.05"], False)])
-def test_token_by_fit_only(launcher, built, model, options, token):
-    _, _, truths = run_on_model(launcher, 2, [built(PROGRAM), "--max-time=0.1", *options],
-                                {"MODEL_P2P": 1}, model)
-    sent = [row["bytes"] for row in truths if row["operation"] == "send"]
-    assert sent == (["0"] if token else [])
+    @each("options, token", [
+        (["--recv"], True), ([], True), (["-b", "1.05"], False), (["--recv", "-b", "1.05"], False)])
+    def test_token_by_fit_only(self, options, token):
+        _, _, truths = run_on_model(self.launcher, 2, [self.built(PROGRAM), "--max-time=0.1", *options],
+                                    {"MODEL_P2P": 1}, self.model)
+        sent = [row["bytes"] for row in truths if row["operation"] == "send"]
+        assert sent == (["0"] if token else [])
 
 
 # ---- --check: right data passes, wrong data fails, in both directions ----------------------------
 
-@pytest.fixture
-def check(start, model):
-    """Exit status and the statuses of the rows."""
-    def checked(sizes, *options, **environment):
-        done = start(PROGRAM, "--check", "--both", "--max-time=0.1", "-m", sizes, *options,
-                     LD_PRELOAD=model, MODEL_P2P=1, MODEL_FRACTION=1, **environment)
+class Check(Case):
+    def check(self, sizes, *options, **environment):
+        """Exit status and the statuses of the rows."""
+        done = self.start(PROGRAM, "--check", "--both", "--max-time=0.1", "-m", sizes, *options,
+                          LD_PRELOAD=self.model, MODEL_P2P=1, MODEL_FRACTION=1, **environment)
         return done.returncode, [row["status"] for row in read_tsv(done.stdout)]
-    return checked
 
+    def test_data(self):
+        code, statuses = self.check("1,8,253,100K", MODEL_DATA=1)
+        assert code == 0
+        assert len(statuses) == 8
+        assert "FAIL" not in statuses
+        assert self.check("1,8,253,100K", MODEL_DATA=1, MODEL_CORRUPT=1) == (1, 8 * ["FAIL"])
 
-def test_data(check):
-    code, statuses = check("1,8,253,100K", MODEL_DATA=1)
-    assert code == 0
-    assert len(statuses) == 8
-    assert "FAIL" not in statuses
-    assert check("1,8,253,100K", MODEL_DATA=1, MODEL_CORRUPT=1) == (1, 8 * ["FAIL"])
+    def test_no_data(self):
+        assert self.check("1,8,100K", MODEL_DATA=0) == (1, 6 * ["FAIL"])
 
-
-def test_no_data(check):
-    assert check("1,8,100K", MODEL_DATA=0) == (1, 6 * ["FAIL"])
-
-
-@pytest.mark.parametrize("options", [[], ["-b", "1.05", "-i", "1007"]])
-def test_every_message_is_verified(check, options):
-    # 1007 iterations: no loop's last message is a fiftieth one.
-    found = check("1,8,100K", *options, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=50)
-    assert found == (1, 6 * ["FAIL"])
+    @each("options", [[], ["-b", "1.05", "-i", "1007"]])
+    def test_every_message_is_verified(self, options):
+        # 1007 iterations: no loop's last message is a fiftieth one.
+        found = self.check("1,8,100K", *options, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=50)
+        assert found == (1, 6 * ["FAIL"])

@@ -4,197 +4,181 @@ data checks."""
 import os
 import time
 
-import pytest
-
+from case import Case, also_many, by_ranks, each, in_full, many, within
 from mpi_run import number, option_words, read_tsv
 
 PROGRAM, RMA = "msgrate/msgrate", "msgrate/msgrate_rma"
 PATTERNS = ["single direction", "pair-based", "pre-post", "all-start"]
 SYNCS = ["fence", "lock", "pscw", "flush"]
+
 # The programs, each with what it transfers by.
 TRANSFERS = [[PROGRAM], [RMA, "-u", "put"], [RMA, "-u", "get"]]
 
 
 # ---- usage ---------------------------------------------------------------------------------------
 
-def test_wrong_peers(refused):
-    refused(PROGRAM, ranks=4,
-            named="6 peers need at least 7 processes, got 4: use -p 3 or more processes")
-    for program in (PROGRAM, RMA):
-        refused(program, "-p", "2", named="use -p 1 or more processes")
-    refused(PROGRAM, "-p", "2", "-n", "2", named="--ppn", ranks=4)
+class Usage(Case):
+    def test_wrong_peers(self):
+        self.refused(PROGRAM, ranks=4,
+                     named="6 peers need at least 7 processes, got 4: use -p 3 or more processes")
+        for program in (PROGRAM, RMA):
+            self.refused(program, "-p", "2", named="use -p 1 or more processes")
+        self.refused(PROGRAM, "-p", "2", "-n", "2", named="--ppn", ranks=4)
 
+    @each("option, values", [
+        ("-p", ["0", "-1", "x", "", "1.5", "99999999999"]),
+        ("-i", ["0", "-5", "x", ""]),
+        ("-m", ["0", "-1", "x", "3G"]),
+        ("-s", ["-1", "x", "", "2G", "1:", "4:2", "99999999999G"]),
+        ("-n", ["0", "-1", "x"]),
+        ("--cache", ["x", "", "-1", "LLC", "8EB"])])
+    def test_wrong_values(self, option, values):
+        # Open MPI's launcher takes seconds to end a job that failed.
+        few = self.launcher.is_openmpi and option != "--cache"
+        for value in values[:1] if few else values:
+            self.refused(PROGRAM, "-p", "1", *option_words(option, value), named=option)
 
-@pytest.mark.parametrize("option, values", [
-    ("-p", ["0", "-1", "x", "", "1.5", "99999999999"]),
-    ("-i", ["0", "-5", "x", ""]),
-    ("-m", ["0", "-1", "x", "3G"]),
-    ("-s", ["-1", "x", "", "2G", "1:", "4:2", "99999999999G"]),
-    ("-n", ["0", "-1", "x"]),
-    ("--cache", ["x", "", "-1", "LLC", "8EB"])])
-def test_wrong_values(refused, launcher, option, values):
-    # Open MPI's launcher takes seconds to end a job that failed.
-    few = launcher.is_openmpi and option != "--cache"
-    for value in values[:1] if few else values:
-        refused(PROGRAM, "-p", "1", *option_words(option, value), named=option)
+    @each("options", [
+        ["-t", "0"], ["-t", "2000"], ["-r", "x"], ["-u", "take"], ["-t", "3", "-m", "2"]])
+    def test_wrong_values_one_sided(self, options):
+        self.refused(RMA, "-p", "1", *options, named="-")
 
+    @each("program", [PROGRAM, RMA])
+    @each("options", [
+        ["-m", "1G", "-s", "1G"], ["-m", "1G", "-s", "8"], ["-m", "2147483647", "-s", "2147483647"],
+        ["-m", "1024", "-s", "1G"], ["--cache=4096G", "-m", "1"]])
+    def test_too_much(self, program, options):
+        """Products that overflow, or don't fit into memory."""
+        self.refused(program, "-p", "1", *options, named="use")
 
-@pytest.mark.parametrize("options", [
-    ["-t", "0"], ["-t", "2000"], ["-r", "x"], ["-u", "take"], ["-t", "3", "-m", "2"]])
-def test_wrong_values_one_sided(refused, options):
-    refused(RMA, "-p", "1", *options, named="-")
-
-
-@pytest.mark.parametrize("program", [PROGRAM, RMA])
-@pytest.mark.parametrize("options", [
-    ["-m", "1G", "-s", "1G"], ["-m", "1G", "-s", "8"], ["-m", "2147483647", "-s", "2147483647"],
-    ["-m", "1024", "-s", "1G"], ["--cache=4096G", "-m", "1"]])
-def test_too_much(refused, program, options):
-    """Products that overflow, or don't fit into memory."""
-    refused(program, "-p", "1", *options, named="use")
-
-
-@pytest.mark.parametrize("program", [PROGRAM, RMA])
-def test_help(start, program):
-    helped = start(program, "--help").stdout
-    for name in ("-p, --peers", "-i, --iterations", "-m, --messages", "-s, --size", "-c, --cache",
-                 "-n, --ppn"):
-        assert name in helped
+    @each("program", [PROGRAM, RMA])
+    def test_help(self, program):
+        helped = self.start(program, "--help").stdout
+        for name in ("-p, --peers", "-i, --iterations", "-m, --messages", "-s, --size", "-c, --cache",
+                     "-n, --ppn"):
+            assert name in helped
 
 
 # ---- rows: which ones, and what they must agree on -----------------------------------------------
 
-def test_sizes_and_patterns(rows_of):
-    rows = rows_of(PROGRAM, "-p", "1", "-i", "5", "-m", "16", "-s", "0,8", "-c", "64K")
-    assert [(row["nbytes"], row["pattern"]) for row in rows] == [
-        (size, pattern) for size in ("0", "8") for pattern in PATTERNS]
-    for row in rows:
-        names = ("job_size", "npeers", "niters", "nmsgs", "cache_size", "ppn", "samples")
-        assert [row[name] for name in names] == ["2", "1", "5", "16", "65536", "1", "5"]
+class Rows(Case):
+    def test_sizes_and_patterns(self):
+        rows = self.rows_of(PROGRAM, "-p", "1", "-i", "5", "-m", "16", "-s", "0,8", "-c", "64K")
+        assert [(row["nbytes"], row["pattern"]) for row in rows] == [
+            (size, pattern) for size in ("0", "8") for pattern in PATTERNS]
+        for row in rows:
+            names = ("job_size", "npeers", "niters", "nmsgs", "cache_size", "ppn", "samples")
+            assert [row[name] for name in names] == ["2", "1", "5", "16", "65536", "1", "5"]
 
+    @each("ranks, peers", [(2, 1), (3, 2)])
+    def test_rate_is_messages_over_time(self, ranks, peers):
+        for row in self.rows_of(PROGRAM, "-p", str(peers), "-i", "9", "-m", "50", "-c", "0", ranks=ranks):
+            single = row["pattern"] == PATTERNS[0]
+            messages = 50 if single else 2 * peers * 50
+            rate = number(row["rate_per_s"])
+            assert rate * number(row["iter_us"]) * 1e-6 == within(messages, 0.002 * messages)
+            # An odd job's last rank rests where there are pairs.
+            part = ranks // 2 * 2 if single else ranks
+            assert number(row["total_rate_per_s"]) / rate == within(part, 1e-3)
+            if row["rate_lo_per_s"] != "NA":
+                assert number(row["rate_lo_per_s"]) <= rate <= number(row["rate_hi_per_s"])
 
-@pytest.mark.parametrize("ranks, peers", [(2, 1), (3, 2)])
-def test_rate_is_messages_over_time(rows_of, ranks, peers):
-    for row in rows_of(PROGRAM, "-p", str(peers), "-i", "9", "-m", "50", "-c", "0", ranks=ranks):
-        single = row["pattern"] == PATTERNS[0]
-        messages = 50 if single else 2 * peers * 50
-        rate = number(row["rate_per_s"])
-        assert rate * number(row["iter_us"]) * 1e-6 == pytest.approx(messages, abs=0.002 * messages)
-        # An odd job's last rank rests where there are pairs.
-        part = ranks // 2 * 2 if single else ranks
-        assert number(row["total_rate_per_s"]) / rate == pytest.approx(part, abs=1e-3)
-        if row["rate_lo_per_s"] != "NA":
-            assert number(row["rate_lo_per_s"]) <= rate <= number(row["rate_hi_per_s"])
+    def test_machine_readable(self):
+        done = self.start(PROGRAM, "-p", "1", "-o", "-i", "4", "-m", "8", "-s", "1,2", "-c", "1K")
+        assert done.returncode == 0, done.stderr
+        aligned = self.start(PROGRAM, "-p", "1", "-o", "-i", "4", "-m", "8", "-c", "1K", "--format=table")
+        assert aligned.stdout.splitlines()[-1].count("\t") == 10
+        lines = [line.split("\t") for line in done.stdout.splitlines()]
+        assert [line[:7] for line in lines] == [["2", "1", "4", "8", "1", "1024", "1"],
+                                                ["2", "1", "4", "8", "2", "1024", "1"]]
+        for line in lines:
+            assert len(line) == 11
+            for rate in line[7:]:
+                assert float(rate) > 1000.0
 
+    def test_cache(self):
+        def once(*options):
+            return self.start(PROGRAM, "-p", "1", "-i", "1", "--warmup=0", *options)
+        done = once("-c", "llc")
+        if "doesn't say how large" in done.stderr:
+            self.skipTest(done.stderr)
+        assert "may keep some" not in done.stdout
+        size = read_tsv(done.stdout)[0]["cache_size"]
+        assert int(size) > 1 << 18
+        # It is half as much again as the cache has.
+        assert "# warning: the flush, " in once("-c", str(int(size) * 2 // 3 - 8)).stdout
+        assert "# note: the caches are not flushed" in once("-c", "0").stdout
+        assert read_tsv(once().stdout)[0]["cache_size"] == "16777216"
 
-def test_machine_readable(start):
-    done = start(PROGRAM, "-p", "1", "-o", "-i", "4", "-m", "8", "-s", "1,2", "-c", "1K")
-    assert done.returncode == 0, done.stderr
-    aligned = start(PROGRAM, "-p", "1", "-o", "-i", "4", "-m", "8", "-c", "1K", "--format=table")
-    assert aligned.stdout.splitlines()[-1].count("\t") == 10
-    lines = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [line[:7] for line in lines] == [["2", "1", "4", "8", "1", "1024", "1"],
-                                            ["2", "1", "4", "8", "2", "1024", "1"]]
-    for line in lines:
-        assert len(line) == 11
-        for rate in line[7:]:
-            assert float(rate) > 1000.0
+    @each("program, patterns", [(PROGRAM, 4), (RMA, 8)])
+    def test_flush_is_before_the_time(self, program, patterns):
+        """Every iteration has one, of at least 5 ms, and no time has it. That it makes caches cold has
+        tests of its own."""
+        start_s = time.monotonic()
+        rows = self.rows_of(program, "-p", "1", "-i", "5", "--warmup=0", "-c", "64M")
+        assert time.monotonic() - start_s > 5 * patterns * 5e-3
+        for row in rows:
+            assert number(row["iter_us"]) < 4000.0
 
+    def test_oversubscription_warns(self):
+        done = self.start(PROGRAM, "-p", "1", "-i", "3", "-c", "0", ranks=(os.cpu_count() or 1) + 1)
+        assert "# warning: " in done.stdout
 
-def test_cache(start):
-    def once(*options):
-        return start(PROGRAM, "-p", "1", "-i", "1", "--warmup=0", *options)
-    done = once("-c", "llc")
-    if "doesn't say how large" in done.stderr:
-        pytest.skip(done.stderr)
-    assert "may keep some" not in done.stdout
-    size = read_tsv(done.stdout)[0]["cache_size"]
-    assert int(size) > 1 << 18
-    # It is half as much again as the cache has.
-    assert "# warning: the flush, " in once("-c", str(int(size) * 2 // 3 - 8)).stdout
-    assert "# note: the caches are not flushed" in once("-c", "0").stdout
-    assert read_tsv(once().stdout)[0]["cache_size"] == "16777216"
+    def test_dumped_samples(self):
+        path = self.folder / "samples"
+        self.start(PROGRAM, "-p", "1", "-o", "-i", "3", f"--dump-samples={path}")
+        assert [(row["quantity"], row["sample"]) for row in read_tsv(path.read_text())] == [
+            (pattern, sample) for pattern in PATTERNS for sample in ("1", "2", "3")]
 
-
-@pytest.mark.parametrize("program, patterns", [(PROGRAM, 4), (RMA, 8)])
-def test_flush_is_before_the_time(rows_of, program, patterns):
-    """Every iteration has one, of at least 5 ms, and no time has it. That it makes caches cold has
-    tests of its own."""
-    start_s = time.monotonic()
-    rows = rows_of(program, "-p", "1", "-i", "5", "--warmup=0", "-c", "64M")
-    assert time.monotonic() - start_s > 5 * patterns * 5e-3
-    for row in rows:
-        assert number(row["iter_us"]) < 4000.0
-
-
-def test_oversubscription_warns(start):
-    done = start(PROGRAM, "-p", "1", "-i", "3", "-c", "0", ranks=(os.cpu_count() or 1) + 1)
-    assert "# warning: " in done.stdout
-
-
-def test_dumped_samples(start, tmp_path):
-    path = tmp_path / "samples"
-    start(PROGRAM, "-p", "1", "-o", "-i", "3", f"--dump-samples={path}")
-    assert [(row["quantity"], row["sample"]) for row in read_tsv(path.read_text())] == [
-        (pattern, sample) for pattern in PATTERNS for sample in ("1", "2", "3")]
-
-
-def test_one_sided(rows_of):
-    rows = rows_of(RMA, "-p", "1", "-i", "5", "-m", "16", "-c", "64K", "-u", "get")
-    assert [(row["pattern"], row["synchronisation"]) for row in rows] == [
-        (pattern, sync) for pattern in ("single direction", "pre-post") for sync in SYNCS]
-    assert {row["transfer"] for row in rows} == {"get"}
-    for sync in SYNCS:
-        rows = rows_of(RMA, "-p", "1", "-i", "2", "-c", "0", "-r", sync, "-t", "2")
-        assert {row["synchronisation"] for row in rows} == {sync}
-        assert {row["threads"] for row in rows} == {"2"}
+    def test_one_sided(self):
+        rows = self.rows_of(RMA, "-p", "1", "-i", "5", "-m", "16", "-c", "64K", "-u", "get")
+        assert [(row["pattern"], row["synchronisation"]) for row in rows] == [
+            (pattern, sync) for pattern in ("single direction", "pre-post") for sync in SYNCS]
+        assert {row["transfer"] for row in rows} == {"get"}
+        for sync in SYNCS:
+            rows = self.rows_of(RMA, "-p", "1", "-i", "2", "-c", "0", "-r", sync, "-t", "2")
+            assert {row["synchronisation"] for row in rows} == {sync}
+            assert {row["threads"] for row in rows} == {"2"}
 
 
 # ---- --check: right data passes, in every job and with threads; wrong data fails -----------------
 
-@pytest.fixture
-def check(start):
-    """All rows are right, or all are wrong."""
-    def checked(program, *options, ranks=2, wrong=False, **environment):
-        done = start(program, "--check", "-i", "4", "-c", "4K", *options, ranks=ranks,
-                     **environment)
+class Check(Case):
+    def check(self, program, *options, ranks=2, wrong=False, **environment):
+        """All rows are right, or all are wrong."""
+        done = self.start(program, "--check", "-i", "4", "-c", "4K", *options, ranks=ranks,
+                          **environment)
         statuses = {row["status"] for row in read_tsv(done.stdout)}
         assert done.returncode == wrong, (done.args, done.stdout[-1500:] + done.stderr)
         assert statuses, done.args
         assert statuses == {"FAIL"} if wrong else "FAIL" not in statuses, done.args
-    return checked
 
+    @also_many
+    @each("ranks, peers, sizes", by_ranks(
+        [(2, 1, "0,1,100,5K"), *in_full((3, 2, "5"))],
+        [(ranks, peers, "0,1,5K") for ranks, peers in ((3, 1), (3, 2), (4, 3), (5, 3), (7, 6))]))
+    def test_right(self, ranks, peers, sizes):
+        for program in TRANSFERS:
+            self.check(*program, "-p", str(peers), "-m", "9", "-s", sizes, ranks=ranks)
 
-@pytest.mark.parametrize("ranks, peers, sizes", [
-    (2, 1, "0,1,100,5K"), pytest.param(3, 2, "5", marks=pytest.mark.full),
-    *(pytest.param(ranks, peers, "0,1,5K", marks=pytest.mark.many)
-      for ranks, peers in ((3, 1), (3, 2), (4, 3), (5, 3), (7, 6)))])
-def test_right(check, ranks, peers, sizes):
-    for program in TRANSFERS:
-        check(*program, "-p", str(peers), "-m", "9", "-s", sizes, ranks=ranks)
+    @many
+    @each("ranks, peers", [(3, 1), (5, 2)])
+    def test_right_with_strides(self, ranks, peers):
+        for program in (PROGRAM, RMA):
+            self.check(program, "-p", str(peers), "-n", "2", "-m", "5", ranks=ranks)
 
+    @each("transfer", ["put", "get"])
+    def test_right_with_threads(self, transfer):
+        self.check(RMA, "-p", "1", "-u", transfer, "-t", "3", "-m", "20")
 
-@pytest.mark.many
-@pytest.mark.parametrize("ranks, peers", [(3, 1), (5, 2)])
-def test_right_with_strides(check, ranks, peers):
-    for program in (PROGRAM, RMA):
-        check(program, "-p", str(peers), "-n", "2", "-m", "5", ranks=ranks)
+    def test_wrong_machine_readable(self):
+        done = self.start(PROGRAM, "-p", "1", "-i", "2", "-o", "--check", LD_PRELOAD=self.model, MODEL_P2P=1,
+                          MODEL_CORRUPT=1)
+        assert done.returncode == 1, done.stdout + done.stderr
 
-
-@pytest.mark.parametrize("transfer", ["put", "get"])
-def test_right_with_threads(check, transfer):
-    check(RMA, "-p", "1", "-u", transfer, "-t", "3", "-m", "20")
-
-
-def test_wrong_machine_readable(start, model):
-    done = start(PROGRAM, "-p", "1", "-i", "2", "-o", "--check", LD_PRELOAD=model, MODEL_P2P=1,
-                 MODEL_CORRUPT=1)
-    assert done.returncode == 1, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("program", TRANSFERS, ids=" ".join)
-def test_wrong(check, model, program):
-    """Every 7th message has a wrong byte."""
-    for size in ("1", "64"):
-        check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True, LD_PRELOAD=model,
-              MODEL_P2P=1, MODEL_RMA=1, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)
+    @each("program", TRANSFERS)
+    def test_wrong(self, program):
+        """Every 7th message has a wrong byte."""
+        for size in ("1", "64"):
+            self.check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True, LD_PRELOAD=self.model,
+                       MODEL_P2P=1, MODEL_RMA=1, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)

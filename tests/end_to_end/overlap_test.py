@@ -8,8 +8,7 @@ import re
 import statistics
 import time
 
-import pytest
-
+from case import also_many, by_ranks, Case, each, full, in_full, Near, timed, within
 from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
 
 # One size, few samples: for tests that are not about the numbers.
@@ -17,191 +16,179 @@ SHORT = ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--samples=5
 IALLREDUCE = "overlap/overlap_iallreduce"
 
 
-@pytest.fixture
-def overlap(build, built, launcher, model):
-    """Runs the program of a collective, with words before it and with variables, on the model if
-    those are its; what has ended, with the status it must end with."""
-    def start(*options, collective="iallreduce", ranks=2, before=(), status=0, **variables):
+class OverlapCase(Case):
+    def overlap(self, *options, collective="iallreduce", ranks=2, before=(), status=0, **variables):
+        """Runs the program of a collective, with words before it and with variables, on the model if
+        those are its; what has ended, with the status it must end with."""
         if any(name.startswith("MODEL_") for name in variables):
-            variables["LD_PRELOAD"] = model
-        if collective == "partitioned" and not os.path.exists(f"{build}/overlap/overlap_partitioned"):
-            pytest.skip("the MPI library has no partitioned messages")
-        program = [*before, built("overlap/overlap_" + collective), *options]
-        done = run_raw(launcher, ranks, program, variables)
+            variables["LD_PRELOAD"] = self.model
+        if collective == "partitioned" and not os.path.exists(f"{self.build}/overlap/overlap_partitioned"):
+            self.skipTest("the MPI library has no partitioned messages")
+        program = [*before, self.built("overlap/overlap_" + collective), *options]
+        done = run_raw(self.launcher, ranks, program, variables)
         assert done.returncode == status, (done.args, done.stdout[-2000:], done.stderr[-2000:])
         return done
-    return start
 
+    def rows_of(self, *options, **how):
+        """The rows of a run."""
+        return read_tsv(self.overlap(*options, **how).stdout)
 
-@pytest.fixture
-def rows_of(overlap):
-    """The rows of a run."""
-    def start(*options, **how):
-        return read_tsv(overlap(*options, **how).stdout)
-    return start
-
-
-@pytest.fixture
-def sampled(overlap, tmp_path):
-    """The row of a run, its samples in us by quantity, and all that it printed."""
-    def start(*options, **how):
-        path = tmp_path / "samples"
-        text = overlap(*options, f"--dump-samples={path}", **how).stdout
+    def sampled(self, *options, **how):
+        """The row of a run, its samples in us by quantity, and all that it printed."""
+        path = self.folder / "samples"
+        text = self.overlap(*options, f"--dump-samples={path}", **how).stdout
         samples = {}
         for sample in read_tsv(read(path)):
             samples.setdefault(sample["quantity"], []).append(float(sample["value_ns"]) / 1000)
         row, = read_tsv(text)
         return row, samples, text
-    return start
 
 
-class Usage:
+class Usage(OverlapCase):
     """What is refused of their own options, and of the variables."""
 
-    @pytest.mark.parametrize("option, values", [
+    @each("option, values", [
         ("--min-num-elts", ("abc", "-1", "0", "", "1.5", "0x10", "9" * 40, "1T", "8589934592G",
                             " 5")),
         ("--cutoff-time", ("-1", "nan", "inf", "1e999", "ms")),
         ("--acceptance-threshold", ("0", "101%"))])
-    def test_values(self, refused, option, values):
+    def test_values(self, option, values):
         for value in values:
-            refused(IALLREDUCE, f"{option}={value}", named=option)
+            self.refused(IALLREDUCE, f"{option}={value}", named=option)
 
-    @pytest.mark.parametrize("collective, options", [
+    @each("collective, options", [
         ("iallreduce", ["--min-num-elts=8", "--max-num-elts=4"]),
         ("ialltoall", ["--max-num-elts=2147483647"]),
         ("ibcast", ["--root=2"]),
         ("iallreduce", ["--default-tdm-n-iters=9", "--max-tdm-iters=8"])])
-    def test_combinations(self, refused, collective, options):
-        refused("overlap/overlap_" + collective, *options, named=options[0].split("=")[0])
+    def test_combinations(self, collective, options):
+        self.refused("overlap/overlap_" + collective, *options, named=options[0].split("=")[0])
 
-    @pytest.mark.parametrize("name, value", [
+    @each("name, value", [
         ("OPENHPCA_OVERLAP_MIN_NUM_ELTS", "few"), ("OPENHPCA_OVERLAP_MAX_NUM_ELTS", "0"),
         ("OPENHPCA_OVERLAP_VALIDATION_STEPS", "x"), ("OPENHPCA_OVERLAP_CUTOFF_TIME", "0"),
         ("OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD", "-5"),
         ("OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS", "y"), ("OVERLAP_MAX_TDM_ITERS_ENVVAR", "z")])
-    def test_variables(self, refused, name, value):
-        refused(IALLREDUCE, named=name, environment={name: value})
+    def test_variables(self, name, value):
+        self.refused(IALLREDUCE, named=name, environment={name: value})
 
 
-class Variables:
+class Variables(OverlapCase):
     """Every variable of the specification does what it says."""
 
-    @pytest.fixture
-    def rows(self, rows_of):
+    def rows(self, *options, **variables):
         """The rows on a model whose operations take 100 us, half of them overlapped."""
-        def start(*options, **variables):
-            return rows_of(*options, **{"MODEL_DURATION_US": 100, "MODEL_FRACTION": 0.5,
-                                        **variables})
-        return start
+        return self.rows_of(*options, **{"MODEL_DURATION_US": 100, "MODEL_FRACTION": 0.5,
+                                         **variables})
 
-    def test_sizes_data_driven(self, rows):
-        found = rows("--max-time=0.05", OPENHPCA_DATA_DRIVEN_EXECUTION=1,
-                     OPENHPCA_OVERLAP_MIN_NUM_ELTS=3, OPENHPCA_OVERLAP_MAX_NUM_ELTS=20)
+    def test_sizes_data_driven(self):
+        found = self.rows("--max-time=0.05", OPENHPCA_DATA_DRIVEN_EXECUTION=1,
+                          OPENHPCA_OVERLAP_MIN_NUM_ELTS=3, OPENHPCA_OVERLAP_MAX_NUM_ELTS=20)
         assert [row["elements"] for row in found] == ["3", "6", "12", "20"]
         assert {row["model"] for row in found} == {"data"}
 
-    def test_command_line_beats_environment(self, rows):
-        found = rows("--max-time=0.05", "--max-num-elts=4", "--min-num-elts=4",
-                     OPENHPCA_DATA_DRIVEN_EXECUTION="yes", OPENHPCA_OVERLAP_MIN_NUM_ELTS=100)
+    def test_command_line_beats_environment(self):
+        found = self.rows("--max-time=0.05", "--max-num-elts=4", "--min-num-elts=4",
+                          OPENHPCA_DATA_DRIVEN_EXECUTION="yes", OPENHPCA_OVERLAP_MIN_NUM_ELTS=100)
         assert [row["elements"] for row in found] == ["4"]
-        found = rows("--max-time=0.05", "--data-driven-execution=no",
-                     OPENHPCA_DATA_DRIVEN_EXECUTION="yes")
+        found = self.rows("--max-time=0.05", "--data-driven-execution=no",
+                          OPENHPCA_DATA_DRIVEN_EXECUTION="yes")
         assert [row["model"] for row in found] == ["time"]
 
-    @pytest.mark.parametrize("value, expected", [
+    @each("value, expected", [
         ("", "time"), ("0", "time"), ("no", "time"), ("false", "time"), ("true", "data")])
-    def test_boolean_variables(self, rows, value, expected):
-        found = rows("--max-time=0.02", "--max-num-elts=1", OPENHPCA_DATA_DRIVEN_EXECUTION=value)
+    def test_boolean_variables(self, value, expected):
+        found = self.rows("--max-time=0.02", "--max-num-elts=1", OPENHPCA_DATA_DRIVEN_EXECUTION=value)
         assert {row["model"] for row in found} == {expected}
 
-    @pytest.mark.parametrize("variables, elements", [
+    @each("variables, elements", [
         ({}, "16384"), ({"OPENHPCA_OVERLAP_CUTOFF_TIME": 0.2}, "4096")])
-    def test_time_driven_finds_the_size(self, rows, variables, elements):
+    def test_time_driven_finds_the_size(self, variables, elements):
         """10 ns a byte: 80 ns an element. The first power of two that takes 1 ms is 16384, 0.2 ms
         4096; for the latter by its variable."""
-        found = rows("--max-time=0.3", MODEL_DURATION_US=0, MODEL_PER_BYTE_NS=10, **variables)
+        found = self.rows("--max-time=0.3", MODEL_DURATION_US=0, MODEL_PER_BYTE_NS=10, **variables)
         assert [(row["model"], row["elements"]) for row in found] == [("time", elements)]
 
-    def test_cutoff_not_reached(self, rows):
-        row, = rows("--max-time=0.2", MODEL_DURATION_US=50)
+    def test_cutoff_not_reached(self):
+        row, = self.rows("--max-time=0.2", MODEL_DURATION_US=50)
         assert (row["elements"], row["status"]) == ("131072", "max-size")
 
-    @pytest.mark.parametrize("name", ["OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS",
-                                      "OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR"])
-    def test_iterations(self, rows, name):
-        row, = rows("--max-num-elts=1", **{name: 25})
+    @each("name", ["OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS",
+                   "OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR"])
+    def test_iterations(self, name):
+        row, = self.rows("--max-num-elts=1", **{name: 25})
         assert row["samples"] == "25"
 
-    @pytest.mark.parametrize("name", ["OPENHPCA_OVERLAP_MAX_TDM_ITERS",
-                                      "OVERLAP_MAX_TDM_ITERS_ENVVAR"])
-    def test_max_iterations(self, rows, name):
-        row, = rows("--max-num-elts=1", "--precision=0.001", "--visits=1", MODEL_LATE_SHARE=0.33,
-                    MODEL_LATE_US=50, **{name: 50})
+    @timed
+    @each("name", ["OPENHPCA_OVERLAP_MAX_TDM_ITERS",
+                   "OVERLAP_MAX_TDM_ITERS_ENVVAR"])
+    def test_max_iterations(self, name):
+        row, = self.rows("--max-num-elts=1", "--precision=0.001", "--visits=1", MODEL_LATE_SHARE=0.33,
+                         MODEL_LATE_US=50, **{name: 50})
         assert row["samples"] == "50"
 
-    def test_acceptance_threshold(self, overlap):
+    @timed
+    def test_acceptance_threshold(self):
         """The search ends when its bracket is within this share of the work, mostly: where stops
         hide what fits, its time may be up before."""
         def bracket(percent):
-            output = overlap("--data-driven", "--max-num-elts=1", "--verbose", "--visits=1",
-                             MODEL_DURATION_US=200, MODEL_FRACTION=0.5,
-                             OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD=f"{percent}%").stdout
+            output = self.overlap("--data-driven", "--max-num-elts=1", "--verbose", "--visits=1",
+                                  MODEL_DURATION_US=200, MODEL_FRACTION=0.5,
+                                  OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD=f"{percent}%").stdout
             fits, exceeds = re.search(r"([\d.]+) us fits, ([\d.]+) us does not", output).groups()
             return (float(exceeds) - float(fits)) / float(exceeds)
 
         assert statistics.median(bracket(0.5) for _ in range(3)) < 0.01
         assert 0.02 < statistics.median(bracket(20) for _ in range(3)) <= 0.2
 
-    @pytest.mark.parametrize("steps", [0, 4])
-    def test_validation_steps(self, overlap, steps):
+    @each("steps", [0, 4])
+    def test_validation_steps(self, steps):
         """Work as long as the operation never fits, half as much does: the first amount fails
         once, and once more for each validation step."""
-        text = overlap("--max-num-elts=1", "--visits=1", MODEL_DURATION_US=100, MODEL_FRACTION=0.8,
-                       OPENHPCA_OVERLAP_DEBUG=1, OPENHPCA_OVERLAP_VALIDATION_STEPS=steps).stdout
+        text = self.overlap("--max-num-elts=1", "--visits=1", MODEL_DURATION_US=100, MODEL_FRACTION=0.8,
+                            OPENHPCA_OVERLAP_DEBUG=1, OPENHPCA_OVERLAP_VALIDATION_STEPS=steps).stdout
         fits = [not line.endswith("does not fit") for line in text.splitlines()
                 if line.startswith("# debug: trial")]
         assert fits, text
         assert fits.index(True) == steps + 1
 
-    @pytest.mark.parametrize("value", [0, 1])
-    @pytest.mark.parametrize("name", ["VERBOSE", "DEBUG"])
-    def test_verbose_and_debug(self, overlap, name, value):
-        text = overlap(*SHORT, **{"OPENHPCA_OVERLAP_" + name: value}).stdout
+    @each("value", [0, 1])
+    @each("name", ["VERBOSE", "DEBUG"])
+    def test_verbose_and_debug(self, name, value):
+        text = self.overlap(*SHORT, **{"OPENHPCA_OVERLAP_" + name: value}).stdout
         # Remarks, but not the option's value among the metadata.
         said = re.search(rf"# {name.lower()}: (?!(yes|no)\b)", text)
         assert bool(said) == bool(value)
 
 
-@pytest.mark.parametrize("collective", COLLECTIVES)
-class Data:
+@each("collective", COLLECTIVES)
+class Data(OverlapCase):
     """--check: right data passes, wrong data fails, for every collective."""
 
-    def test_right_data(self, rows_of, collective):
-        rows = rows_of("--check", "--root=1", "--max-time=0.2", *SHORT, "--visits=1",
-                       collective=collective, ranks=3)
+    def test_right_data(self, collective):
+        rows = self.rows_of("--check", "--root=1", "--max-time=0.2", *SHORT, "--visits=1",
+                            collective=collective, ranks=3)
         assert rows[0]["status"] in ("ok", "budget")
 
-    @pytest.mark.parametrize("corrupt", [0, 1])
-    def test_wrong_data(self, rows_of, collective, corrupt):
-        row, = rows_of("--check", *SHORT, collective=collective, status=corrupt,
-                       MODEL_DURATION_US=20, MODEL_FRACTION=1, MODEL_DATA=1, MODEL_CORRUPT=corrupt)
+    @each("corrupt", [0, 1])
+    def test_wrong_data(self, collective, corrupt):
+        row, = self.rows_of("--check", *SHORT, collective=collective, status=corrupt,
+                            MODEL_DURATION_US=20, MODEL_FRACTION=1, MODEL_DATA=1, MODEL_CORRUPT=corrupt)
         assert row["status"] == ("FAIL" if corrupt else "ok")
 
 
-@pytest.mark.full
-class Defaults:
+@full
+class Defaults(OverlapCase):
     """With its defaults each program ends within 20 s with a row."""
 
-    @pytest.fixture(autouse=True)
-    def in_time(self):
+    def setUp(self):
+        super().setUp()
         start_s = time.monotonic()
-        yield
-        assert time.monotonic() - start_s < 20.0
+        self.addCleanup(lambda: self.assertLess(time.monotonic() - start_s, 20.0))
 
-    @pytest.mark.parametrize("collective", [*OPERATIONS, "partitioned"])
-    def test_all(self, rows_of, collective):
-        rows = rows_of(collective=collective)
+    @each("collective", [*OPERATIONS, "partitioned"])
+    def test_all(self, collective):
+        rows = self.rows_of(collective=collective)
         assert len(rows) >= 1
         for row in rows:
             assert number(row["ref_us"]) > 0.0
@@ -209,14 +196,14 @@ class Defaults:
             assert int(row["samples"]) >= 6
             assert "NA" not in (row["gain_lo_us"], row["exposed_hi_us"], row["verdict"])
 
-    def test_data_driven(self, rows_of):
-        rows = rows_of("--data-driven")
+    def test_data_driven(self):
+        rows = self.rows_of("--data-driven")
         assert [row["elements"] for row in rows] == [str(2 ** i) for i in range(18)]
         assert min(int(row["samples"]) for row in rows) >= 6
 
-    def test_slow_operations(self, rows_of):
+    def test_slow_operations(self):
         """Rows are never dropped, however slow the operation is."""
-        rows = rows_of("--data-driven", MODEL_DURATION_US=90000, MODEL_FRACTION=0.5)
+        rows = self.rows_of("--data-driven", MODEL_DURATION_US=90000, MODEL_FRACTION=0.5)
         assert len(rows) == 18
         assert {row["status"] for row in rows} == {"budget"}
         for row in rows:
@@ -225,52 +212,51 @@ class Defaults:
                 assert (row["overlap_lo_pct"], row["overlap_hi_pct"]) == ("NA", "NA")
             assert number(row["ref_us"]) > 89999
         # One sample a row may be late; the middle of 18 is not.
-        for name, expected, within in (("ref_us", 90000, 900), ("overlap_pct", 50, 2)):
+        for name, expected, error in (("ref_us", 90000, 900), ("overlap_pct", 50, 2)):
             middle = statistics.median(number(row[name]) for row in rows)
-            assert middle == pytest.approx(expected, abs=within), name
+            assert middle == within(expected, error), name
 
 
-class Oversubscribed:
+@timed
+class Oversubscribed(OverlapCase):
     """Where ranks share a processor the harness's own collectives are non-blocking, too; the model
     must not take them for the operation."""
 
-    def test_harness_is_not_measured(self, overlap):
+    def test_harness_is_not_measured(self):
         processor = str(min(os.sched_getaffinity(0)))
-        text = overlap("--data-driven", "--max-num-elts=1", "--max-time=2",
-                       before=["taskset", "-c", processor], MODEL_DURATION_US=20000,
-                       MODEL_FRACTION=1).stdout
+        text = self.overlap("--data-driven", "--max-num-elts=1", "--max-time=2",
+                            before=["taskset", "-c", processor], MODEL_DURATION_US=20000,
+                            MODEL_FRACTION=1).stdout
         assert "# warning: oversubscribed" in text
         row, = read_tsv(text)
         assert int(row["samples"]) >= 1
         assert number(row["ref_us"]) > 19900
 
-    def test_one_sample_tells_no_share(self, rows_of):
-        row, = rows_of("--data-driven", "--max-num-elts=1", "--samples=1")
+    def test_one_sample_tells_no_share(self):
+        row, = self.rows_of("--data-driven", "--max-num-elts=1", "--samples=1")
         names = ("samples", "ref_sd_us", "overlap_pct", "overlap_lo_pct")
         assert [row[name] for name in names] == ["1", "NA", "NA", "NA"]
 
 
-class Mean:
+@timed
+class Mean(OverlapCase):
     """--estimator=mean is the specification to the letter."""
 
-    @pytest.fixture
-    def mean(self, sampled):
+    def mean(self, **variables):
         """The row, the samples of the first phase, and all that was printed."""
-        def start(**variables):
-            row, samples, text = sampled(
-                "--estimator=mean", "--data-driven", "--max-num-elts=1", "--samples=400",
-                "--verbose", MODEL_DURATION_US=200, **variables)
-            return row, samples["reference_phase"], text
-        return start
+        row, samples, text = self.sampled(
+            "--estimator=mean", "--data-driven", "--max-num-elts=1", "--samples=400",
+            "--verbose", MODEL_DURATION_US=200, **variables)
+        return row, samples["reference_phase"], text
 
-    def test_mean_and_deviation_of_the_first_phase(self, mean):
-        row, reference, _ = mean(MODEL_FRACTION=0.5)
+    def test_mean_and_deviation_of_the_first_phase(self):
+        row, reference, _ = self.mean(MODEL_FRACTION=0.5)
         assert len(reference) == 400
-        assert number(row["ref_us"]) == pytest.approx(statistics.mean(reference), abs=0.1)
-        assert number(row["ref_sd_us"]) == pytest.approx(statistics.stdev(reference), abs=0.01)
+        assert number(row["ref_us"]) == within(statistics.mean(reference), 0.1)
+        assert number(row["ref_sd_us"]) == within(statistics.stdev(reference), 0.01)
 
-    def test_outliers_make_any_work_fit(self, mean):
-        row, reference, said = mean(MODEL_FRACTION=0, MODEL_LATE_SHARE=0.05, MODEL_LATE_US=2000)
+    def test_outliers_make_any_work_fit(self):
+        row, reference, said = self.mean(MODEL_FRACTION=0, MODEL_LATE_SHARE=0.05, MODEL_LATE_US=2000)
         assert statistics.stdev(reference) > 200
         # As much work as the reference takes, the first amount that is tried, fits. What it takes
         # when it is timed may be a little less, where the processor's clock rate changed.
@@ -278,34 +264,32 @@ class Mean:
         assert number(row["overlap_pct"]) > 95.0
 
 
-class Growth:
+@timed
+class Growth(OverlapCase):
     """The search for a size that takes the cutoff time."""
 
-    @pytest.fixture
-    def search(self, overlap):
+    def search(self, **variables):
         """The row, the sizes that were tried with their times in us, and whether there is a
         warning."""
-        def start(**variables):
-            text = overlap("--verbose", "--max-time=0.5", **variables).stdout
-            tried = [(int(elements), float(time_us)) for elements, time_us in re.findall(
-                r"(?m)^# verbose: (\d+) elements: ([\d.]+) us, cutoff 1000.000 us$", text)]
-            row, = read_tsv(text)
-            return row, tried, "and the cutoff time when its size" in text
-        return start
+        text = self.overlap("--verbose", "--max-time=0.5", **variables).stdout
+        tried = [(int(elements), float(time_us)) for elements, time_us in re.findall(
+            r"(?m)^# verbose: (\d+) elements: ([\d.]+) us, cutoff 1000.000 us$", text)]
+        row, = read_tsv(text)
+        return row, tried, "and the cutoff time when its size" in text
 
-    def test_a_size_takes_it_twice(self, search):
-        row, tried, warned = search(MODEL_DURATION_US=2000)
+    def test_a_size_takes_it_twice(self):
+        row, tried, warned = self.search(MODEL_DURATION_US=2000)
         assert (row["elements"], [size for size, _ in tried], warned) == ("1", [1, 1], False)
-        row, tried, warned = search(MODEL_DURATION_US=200)
+        row, tried, warned = self.search(MODEL_DURATION_US=200)
         assert (row["elements"], row["status"], warned) == ("131072", "max-size", False)
 
-    def test_found_by_mistake(self, search):
+    def test_found_by_mistake(self):
         """Operations that are late by chance: of a few their median is, too. What two in a row say
         is believed, and the row then shows the mistake."""
         mistakes = once = 0
         for seed in range(60):
-            row, tried, warned = search(MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.33,
-                                        MODEL_LATE_US=2000, MODEL_SEED=seed)
+            row, tried, warned = self.search(MODEL_DURATION_US=200, MODEL_LATE_SHARE=0.33,
+                                             MODEL_LATE_US=2000, MODEL_SEED=seed)
             found = row["status"] != "max-size"
             assert warned == (found and number(row["ref_us"]) < 500.0)
             if found:
@@ -321,251 +305,16 @@ class Growth:
             mistakes += warned
             if mistakes >= 3 and once >= 3:
                 return
-        pytest.fail(f"the model was not late enough: {mistakes} {once}")
+        self.fail(f"the model was not late enough: {mistakes} {once}")
 
 
 # ---- what is gained ------------------------------------------------------------------------------
 
 PUT, HALO, PARTITIONED = ("overlap/overlap_" + name for name in ("put", "halo", "partitioned"))
+
 # Of halo's methods those that bring right data with every MPI library.
 METHODS = "--methods=isend/irecv types,isend/irecv packed,persistent"
 FINE_CUTS = "the work can't be cut into as many parts as --test-calls asks for"
-
-
-@pytest.fixture
-def has_partitioned(build):
-    """For tests of overlap_partitioned."""
-    if not os.path.exists(f"{build}/{PARTITIONED}"):
-        pytest.skip("the MPI library has no partitioned messages")
-
-
-@pytest.fixture
-def some(launcher):
-    """Of the wrong values all, or the first one where it takes the launcher seconds to end a job
-    that failed."""
-    return lambda values: values[:1] if launcher.is_openmpi else values
-
-
-class Refused:
-    """What is refused of calls, forms, partitions and boxes, and what would do."""
-
-    # Work that is short on a busy machine, too.
-    LITTLE = ["--plenty=0.01"]
-
-    @pytest.mark.parametrize("program, option, values", [
-        (IALLREDUCE, "--test-calls", ("many", "", "-1", "1.5", "auto,3", "0,auto", "0,,4", "Auto",
-                                      "1000001", "0,2:1M", "9" * 40,
-                                      ",".join(map(str, range(65))))),
-        (IALLREDUCE, "--form", ("blocking", "", "nonblocking,persistent")),
-        (IALLREDUCE, "--plenty", ("0", "-1", "x", "1001", "nan")),
-        (IALLREDUCE, "--threshold", ("-1", "101", "x", "")),
-        (HALO, "--local", ("0", "4x4", "x", "", "4,,5", "99999", "9999999999")),
-        (HALO, "--methods", ("put", "", "shared window"))])
-    def test_values(self, refused, some, program, option, values):
-        for value in some(values):
-            refused(program, f"{option}={value}", named=option)
-
-    @pytest.mark.parametrize("value, says", [
-        ("-1", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
-        ("1.5", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
-        ("0,auto", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
-        ("0,1000001", "use whole numbers from 0 to 1000000"),
-        (",".join(map(str, range(65))), "use at most 64 at a time"),
-        ("4,4", "4 twice: use each number once"), ("1:8,16,4", "4 twice: use each number once")])
-    def test_wrong_calls(self, refused, value, says):
-        """What would do."""
-        assert says in refused(IALLREDUCE, f"--test-calls={value}", named="--test-calls")
-
-    def test_persistent(self, refused, some):
-        for name in some(["put", "get"]):
-            line = refused("overlap/overlap_" + name, "--form=persistent", named="--form")
-            assert f"there is no persistent form of {name}: use nonblocking" in line
-
-    def test_calls_for_given_sizes(self, refused, rows_of):
-        """The number that would do does, if the operation then is as quick."""
-        sizes = ["--data-driven", "--min-num-elts=8", "--max-num-elts=8", *self.LITTLE]
-        line = refused(IALLREDUCE, "--test-calls=0,1000000", *sizes, named="--test-calls")
-        most = int(re.search(r"use at most (\d+), or larger sizes", line).group(1))
-        row, = rows_of(f"--test-calls={most // 4}", *sizes, "--samples=1")
-        assert row["test_calls"] == str(most // 4)
-
-    @pytest.mark.parametrize("program, options", [
-        ("overlap/overlap_ibarrier", LITTLE),
-        (HALO, ["--local=4", *LITTLE]),
-        (IALLREDUCE, ["--cutoff-time=0.1"]),
-        (IALLREDUCE, ["--plenty=0.1"])])
-    def test_calls(self, refused, program, options):
-        refused(program, "--test-calls=1000000", *options, named="--test-calls")
-
-    @pytest.mark.parametrize("collective, options", [
-        ("iallreduce", ["--data-driven", "--max-num-elts=2"]), ("halo", [METHODS])])
-    def test_calls_for_default_sizes(self, overlap, collective, options):
-        """A note says so, and rows come; without too many calls there is none."""
-        options = [*options, "--samples=1", "--warmup=0"]
-        said = overlap("--test-calls=0,10000", *options, *self.LITTLE,
-                       collective=collective).stdout
-        assert FINE_CUTS in said
-        assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "10000"]
-        assert FINE_CUTS not in overlap("--test-calls=4", *options, collective=collective).stdout
-
-    @pytest.mark.parametrize("options", [
-        ["--local=100,10"], ["--local=10,100"], ["--local=100,10", "--methods=persistent"],
-        ["--local=100,10", "--form=persistent"]])
-    def test_calls_for_the_smallest_box(self, refused, options):
-        """100000 parts are too many for the box of 10, and not for that of 100."""
-        refused(HALO, "--test-calls=100000", "--plenty=1", *options, named="--test-calls")
-
-    @pytest.mark.parametrize("options, would_do", [
-        (["--form=persistent", "--methods=isend/irecv packed"], "--form=nonblocking"),
-        (["--form=persistent", "--methods=isend/irecv types,neighbor_alltoallw"],
-         "--form=nonblocking"),
-        (["--form=nonblocking", "--methods=persistent"], "--form=persistent")])
-    def test_methods_without_the_form(self, refused, options, would_do):
-        line = refused(HALO, *options, named="--form")
-        assert f"{options[0].split('=')[1]}: none of the methods '{options[1].split('=')[1]}'" in line
-        assert f"use {would_do}" in line
-
-    def test_calls_for_the_cutoff_time(self, overlap):
-        """Where the size is searched for, the work is as long as the cutoff time makes it; if no
-        size takes that, a note says that it isn't."""
-        options = ["--max-num-elts=1", "--samples=1", "--warmup=0", "--test-calls=20000"]
-        said = overlap(*options, MODEL_DURATION_US=2000).stdout
-        assert FINE_CUTS not in said
-        said = overlap(*options, MODEL_DURATION_US=1).stdout
-        assert FINE_CUTS in said
-        assert read_tsv(said)[0]["status"] == "max-size"
-
-
-@pytest.mark.usefixtures("has_partitioned")
-class Partitions:
-    """overlap_partitioned: its options, its key, and its costs."""
-
-    @pytest.mark.parametrize("option", ["--partitions=0", "--partitions=65537", "--partitions=x",
-                                        "--partitions=", "--test-calls=2", "--test-calls=auto",
-                                        "--test-calls=0,1", "--form=persistent"])
-    def test_refused(self, refused, option):
-        refused(PARTITIONED, option, named=option.split("=")[0])
-
-    @pytest.mark.parametrize("options, says", [
-        (["--partitions=8", "--min-num-elts=12"], "use a multiple of 8 for --min-num-elts"),
-        (["--partitions=8", "--max-num-elts=20"], "use a multiple of 8 for --max-num-elts"),
-        (["--partitions=4,6", "--min-num-elts=8"], "use a multiple of 12 for --min-num-elts"),
-        (["--partitions=3,7,65536"], "use fewer, or a larger --max-num-elts")])
-    def test_parts_that_dont_divide(self, refused, options, says):
-        assert says in refused(PARTITIONED, "--data-driven", *options, named="--partitions")
-
-    @pytest.mark.parametrize("sizes, partitions", [
-        (["--min-num-elts=1", "--max-num-elts=1"], "1"),
-        (["--min-num-elts=1", "--max-num-elts=2"], "1"),
-        (["--min-num-elts=12", "--max-num-elts=24"], "6"), (["--max-num-elts=20"], "5"),
-        (["--min-num-elts=16", "--max-num-elts=24"], "8")])
-    def test_default_parts_divide(self, overlap, sizes, partitions):
-        """A note says so where there are fewer."""
-        said = overlap("--data-driven", *sizes, "--samples=1", "--warmup=0",
-                       collective="partitioned").stdout
-        assert {row["partitions"] for row in read_tsv(said)} == {partitions}
-        assert (f"# note: {partitions} partition" in said) == (partitions != "8")
-        assert f"# partitions: {partitions}\n" in said
-
-    @pytest.mark.parametrize("options", [
-        ["--partitions=65536", "--data-driven", "--plenty=0.01"],
-        ["--partitions=2,8", "--cutoff-time=1e-4", "--plenty=0.01"]])
-    def test_more_parts_than_work(self, refused, options):
-        assert "use at most" in refused(PARTITIONED, *options, named="--partitions")
-
-    def test_more_default_parts_than_work(self, overlap):
-        """The work under 100 ns, times 0.01, isn't even 8 units."""
-        said = overlap("--cutoff-time=1e-4", "--plenty=0.01", "--samples=1", "--warmup=0",
-                       collective="partitioned").stdout
-        assert "the work can't be cut into as many parts as --partitions asks for" in said
-        assert [row["partitions"] for row in read_tsv(said)] == ["8"]
-
-    def test_default_sizes_are_divided(self, rows_of):
-        rows = rows_of("--partitions=3,4", "--data-driven", "--samples=1", "--warmup=0",
-                       collective="partitioned")
-        assert [row["partitions"] for row in rows[:4]] == ["3", "4", "3", "4"]
-        elements = [int(row["elements"]) for row in rows]
-        assert (elements[:4], elements[-1]) == ([12, 12, 24, 24], 131064)
-        assert all(number % 12 == 0 for number in elements)
-
-    def test_keys(self, overlap):
-        said = overlap("--partitions=2,4", *SHORT, collective="partitioned").stdout
-        assert " test_calls=key partitions=key elements=key " in said
-        assert [(row["form"], row["test_calls"], row["partitions"]) for row in read_tsv(said)] == [
-            ("nonblocking", "0", "2"), ("nonblocking", "0", "4")]
-
-    def test_all_forms(self, overlap):
-        said = overlap("--form=all", *SHORT, collective="partitioned").stdout
-        assert "# note: no rows of the form persistent: there is none of partitioned\n" in said
-        assert len(read_tsv(said)) == 1
-
-
-class Forms:
-    """Keys of rows: which there are, and in which order."""
-
-    @pytest.mark.parametrize("collective", ["iallreduce", "sendrecv"])
-    def test_all(self, rows_of, collective):
-        rows = rows_of("--form=all", "--test-calls=0,2", "--data-driven", "--min-num-elts=8",
-                       "--max-num-elts=16", "--samples=2", "--warmup=0", collective=collective)
-        assert [(row["elements"], row["form"], row["test_calls"]) for row in rows] == [
-            (elements, form, calls) for elements in ("8", "16")
-            for form in ("nonblocking", "persistent") for calls in ("0", "2")]
-        assert {(row["collective"], row["best_test_calls"]) for row in rows} == {
-            (collective, "NA")}
-
-    def test_time_driven(self, rows_of):
-        """All rows are of the one size."""
-        rows = rows_of("--form=all", "--test-calls=0,2", "--max-num-elts=8", "--samples=2",
-                       MODEL_PER_BYTE_NS=10, MODEL_DURATION_US=1000)
-        assert [(row["model"], row["elements"], row["form"], row["test_calls"])
-                for row in rows] == [("time", "1", form, calls)
-                                     for form in ("nonblocking", "persistent")
-                                     for calls in ("0", "2")]
-
-    @pytest.mark.parametrize("form, methods", [
-        ("all", ["isend/irecv types", "isend/irecv packed", "persistent"]),
-        ("nonblocking", ["isend/irecv types", "isend/irecv packed"]),
-        ("persistent", ["persistent"])])
-    def test_halo(self, rows_of, form, methods):
-        """Its methods have their forms."""
-        rows = rows_of(f"--form={form}", "--local=2,4x3x2", METHODS, "--test-calls=0,1",
-                       "--samples=2", "--warmup=0", collective="halo")
-        assert [(row["local"], row["method"], row["form"], row["test_calls"]) for row in rows] == [
-            (local, method, "persistent" if method == "persistent" else "nonblocking", calls)
-            for local in ("2x2x2", "4x3x2") for method in methods for calls in ("0", "1")]
-        assert {(row["local"], row["elements"], row["size_bytes"]) for row in rows} == {
-            ("2x2x2", "24", "192"), ("4x3x2", "52", "416")}
-
-    @pytest.mark.parametrize("form, methods, left_out", [
-        ("persistent", [METHODS], ["isend/irecv types", "isend/irecv packed"]),
-        ("nonblocking", ["--methods=persistent,isend/irecv types"], ["persistent"]),
-        ("persistent", [], []), ("nonblocking", [], []), ("all", [METHODS], [])])
-    def test_halo_notes(self, overlap, form, methods, left_out):
-        """Of methods that the user named and that lack the form; nothing else of methods that are
-        left out."""
-        said = overlap(f"--form={form}", "--local=2", *methods, "--samples=1", "--warmup=0",
-                       collective="halo").stdout
-        notes = re.findall("# note: no rows of (.*): the method isn't (.*)\n", said)
-        assert notes == [(name, form) for name in left_out]
-        if form == "persistent":
-            assert "# note: neighbor_alltoallw" not in said
-            assert "# note: no neighbor_alltoallw" not in said
-
-    def test_halo_sister(self, overlap, launcher, built):
-        """Its blocking sister may bring faces to the wrong side, too, or alone."""
-        verdict = run_raw(launcher, 2, [built("tests/end_to_end/neighbor_order"), "2", "1", "1"]
-                          ).stdout.strip()
-        assert verdict in ("right", "wrong")
-        one = ["--local=2", "--methods=neighbor_alltoallw", "--samples=1", "--warmup=0"]
-        note = "in the blocking sister this MPI library brings faces to the wrong side"
-        assert (note in overlap(*one, collective="halo").stdout) == (verdict == "wrong")
-        assert note not in overlap(*one, "--no-blocking", collective="halo").stdout
-
-    @pytest.mark.parametrize("collective", ["put", "get"])
-    def test_without_persistent(self, overlap, collective):
-        said = overlap("--form=all", *SHORT, collective=collective).stdout
-        assert f"# note: no rows of the form persistent: there is none of {collective}\n" in said
-        assert [row["form"] for row in read_tsv(said)] == ["nonblocking"]
 
 
 def is_near(row, name, truth_us):
@@ -575,71 +324,307 @@ def is_near(row, name, truth_us):
     return low_us - 0.05 * truth_us <= truth_us <= high_us + 0.05 * truth_us
 
 
-class Gains:
+# What makes the model MPI move data of an operation, in messages or one-sided.
+MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "halo": "MODEL_P2P",
+         "partitioned": "MODEL_P2P", "put": "MODEL_RMA", "get": "MODEL_RMA"}
+
+
+class GainCase(OverlapCase):
+    def some(self, values):
+        """Of the wrong values all, or the first one where it takes the launcher seconds to end a job that failed."""
+        return values[:1] if self.launcher.is_openmpi else values
+
+
+class Refused(GainCase):
+    """What is refused of calls, forms, partitions and boxes, and what would do."""
+
+    # Work that is short on a busy machine, too.
+    LITTLE = ["--plenty=0.01"]
+
+    @each("program, option, values", [
+        (IALLREDUCE, "--test-calls", ("many", "", "-1", "1.5", "auto,3", "0,auto", "0,,4", "Auto",
+                                      "1000001", "0,2:1M", "9" * 40,
+                                      ",".join(map(str, range(65))))),
+        (IALLREDUCE, "--form", ("blocking", "", "nonblocking,persistent")),
+        (IALLREDUCE, "--plenty", ("0", "-1", "x", "1001", "nan")),
+        (IALLREDUCE, "--threshold", ("-1", "101", "x", "")),
+        (HALO, "--local", ("0", "4x4", "x", "", "4,,5", "99999", "9999999999")),
+        (HALO, "--methods", ("put", "", "shared window"))])
+    def test_values(self, program, option, values):
+        for value in self.some(values):
+            self.refused(program, f"{option}={value}", named=option)
+
+    @each("value, says", [
+        ("-1", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("1.5", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("0,auto", "use whole numbers from 0 to 1000000 with commas, or auto alone"),
+        ("0,1000001", "use whole numbers from 0 to 1000000"),
+        (",".join(map(str, range(65))), "use at most 64 at a time"),
+        ("4,4", "4 twice: use each number once"), ("1:8,16,4", "4 twice: use each number once")])
+    def test_wrong_calls(self, value, says):
+        """What would do."""
+        assert says in self.refused(IALLREDUCE, f"--test-calls={value}", named="--test-calls")
+
+    def test_persistent(self):
+        for name in self.some(["put", "get"]):
+            line = self.refused("overlap/overlap_" + name, "--form=persistent", named="--form")
+            assert f"there is no persistent form of {name}: use nonblocking" in line
+
+    def test_calls_for_given_sizes(self):
+        """The number that would do does, if the operation then is as quick."""
+        sizes = ["--data-driven", "--min-num-elts=8", "--max-num-elts=8", *self.LITTLE]
+        line = self.refused(IALLREDUCE, "--test-calls=0,1000000", *sizes, named="--test-calls")
+        most = int(re.search(r"use at most (\d+), or larger sizes", line).group(1))
+        row, = self.rows_of(f"--test-calls={most // 4}", *sizes, "--samples=1")
+        assert row["test_calls"] == str(most // 4)
+
+    @each("program, options", [
+        ("overlap/overlap_ibarrier", LITTLE),
+        (HALO, ["--local=4", *LITTLE]),
+        (IALLREDUCE, ["--cutoff-time=0.1"]),
+        (IALLREDUCE, ["--plenty=0.1"])])
+    def test_calls(self, program, options):
+        self.refused(program, "--test-calls=1000000", *options, named="--test-calls")
+
+    @each("collective, options", [
+        ("iallreduce", ["--data-driven", "--max-num-elts=2"]), ("halo", [METHODS])])
+    def test_calls_for_default_sizes(self, collective, options):
+        """A note says so, and rows come; without too many calls there is none."""
+        options = [*options, "--samples=1", "--warmup=0"]
+        said = self.overlap("--test-calls=0,10000", *options, *self.LITTLE,
+                            collective=collective).stdout
+        assert FINE_CUTS in said
+        assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "10000"]
+        assert FINE_CUTS not in self.overlap("--test-calls=4", *options, collective=collective).stdout
+
+    @each("options", [
+        ["--local=100,10"], ["--local=10,100"], ["--local=100,10", "--methods=persistent"],
+        ["--local=100,10", "--form=persistent"]])
+    def test_calls_for_the_smallest_box(self, options):
+        """100000 parts are too many for the box of 10, and not for that of 100."""
+        self.refused(HALO, "--test-calls=100000", "--plenty=1", *options, named="--test-calls")
+
+    @each("options, would_do", [
+        (["--form=persistent", "--methods=isend/irecv packed"], "--form=nonblocking"),
+        (["--form=persistent", "--methods=isend/irecv types,neighbor_alltoallw"],
+         "--form=nonblocking"),
+        (["--form=nonblocking", "--methods=persistent"], "--form=persistent")])
+    def test_methods_without_the_form(self, options, would_do):
+        line = self.refused(HALO, *options, named="--form")
+        assert f"{options[0].split('=')[1]}: none of the methods '{options[1].split('=')[1]}'" in line
+        assert f"use {would_do}" in line
+
+    def test_calls_for_the_cutoff_time(self):
+        """Where the size is searched for, the work is as long as the cutoff time makes it; if no
+        size takes that, a note says that it isn't."""
+        options = ["--max-num-elts=1", "--samples=1", "--warmup=0", "--test-calls=20000"]
+        said = self.overlap(*options, MODEL_DURATION_US=2000).stdout
+        assert FINE_CUTS not in said
+        said = self.overlap(*options, MODEL_DURATION_US=1).stdout
+        assert FINE_CUTS in said
+        assert read_tsv(said)[0]["status"] == "max-size"
+
+
+@timed
+class Partitions(OverlapCase):
+    """overlap_partitioned: its options, its key, and its costs."""
+
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists(f"{self.build}/{PARTITIONED}"):
+            self.skipTest("the MPI library has no partitioned messages")
+
+    @each("option", ["--partitions=0", "--partitions=65537", "--partitions=x",
+                     "--partitions=", "--test-calls=2", "--test-calls=auto",
+                     "--test-calls=0,1", "--form=persistent"])
+    def test_refused(self, option):
+        self.refused(PARTITIONED, option, named=option.split("=")[0])
+
+    @each("options, says", [
+        (["--partitions=8", "--min-num-elts=12"], "use a multiple of 8 for --min-num-elts"),
+        (["--partitions=8", "--max-num-elts=20"], "use a multiple of 8 for --max-num-elts"),
+        (["--partitions=4,6", "--min-num-elts=8"], "use a multiple of 12 for --min-num-elts"),
+        (["--partitions=3,7,65536"], "use fewer, or a larger --max-num-elts")])
+    def test_parts_that_dont_divide(self, options, says):
+        assert says in self.refused(PARTITIONED, "--data-driven", *options, named="--partitions")
+
+    @each("sizes, partitions", [
+        (["--min-num-elts=1", "--max-num-elts=1"], "1"),
+        (["--min-num-elts=1", "--max-num-elts=2"], "1"),
+        (["--min-num-elts=12", "--max-num-elts=24"], "6"), (["--max-num-elts=20"], "5"),
+        (["--min-num-elts=16", "--max-num-elts=24"], "8")])
+    def test_default_parts_divide(self, sizes, partitions):
+        """A note says so where there are fewer."""
+        said = self.overlap("--data-driven", *sizes, "--samples=1", "--warmup=0",
+                            collective="partitioned").stdout
+        assert {row["partitions"] for row in read_tsv(said)} == {partitions}
+        assert (f"# note: {partitions} partition" in said) == (partitions != "8")
+        assert f"# partitions: {partitions}\n" in said
+
+    @each("options", [
+        ["--partitions=65536", "--data-driven", "--plenty=0.01"],
+        ["--partitions=2,8", "--cutoff-time=1e-4", "--plenty=0.01"]])
+    def test_more_parts_than_work(self, options):
+        assert "use at most" in self.refused(PARTITIONED, *options, named="--partitions")
+
+    def test_more_default_parts_than_work(self):
+        """The work under 100 ns, times 0.01, isn't even 8 units."""
+        said = self.overlap("--cutoff-time=1e-4", "--plenty=0.01", "--samples=1", "--warmup=0",
+                            collective="partitioned").stdout
+        assert "the work can't be cut into as many parts as --partitions asks for" in said
+        assert [row["partitions"] for row in read_tsv(said)] == ["8"]
+
+    def test_default_sizes_are_divided(self):
+        rows = self.rows_of("--partitions=3,4", "--data-driven", "--samples=1", "--warmup=0",
+                            collective="partitioned")
+        assert [row["partitions"] for row in rows[:4]] == ["3", "4", "3", "4"]
+        elements = [int(row["elements"]) for row in rows]
+        assert (elements[:4], elements[-1]) == ([12, 12, 24, 24], 131064)
+        assert all(number % 12 == 0 for number in elements)
+
+    def test_keys(self):
+        said = self.overlap("--partitions=2,4", *SHORT, collective="partitioned").stdout
+        assert " test_calls=key partitions=key elements=key " in said
+        assert [(row["form"], row["test_calls"], row["partitions"]) for row in read_tsv(said)] == [
+            ("nonblocking", "0", "2"), ("nonblocking", "0", "4")]
+
+    def test_all_forms(self):
+        said = self.overlap("--form=all", *SHORT, collective="partitioned").stdout
+        assert "# note: no rows of the form persistent: there is none of partitioned\n" in said
+        assert len(read_tsv(said)) == 1
+
+
+class Forms(OverlapCase):
+    """Keys of rows: which there are, and in which order."""
+
+    @each("collective", ["iallreduce", "sendrecv"])
+    def test_all(self, collective):
+        rows = self.rows_of("--form=all", "--test-calls=0,2", "--data-driven", "--min-num-elts=8",
+                            "--max-num-elts=16", "--samples=2", "--warmup=0", collective=collective)
+        assert [(row["elements"], row["form"], row["test_calls"]) for row in rows] == [
+            (elements, form, calls) for elements in ("8", "16")
+            for form in ("nonblocking", "persistent") for calls in ("0", "2")]
+        assert {(row["collective"], row["best_test_calls"]) for row in rows} == {
+            (collective, "NA")}
+
+    def test_time_driven(self):
+        """All rows are of the one size."""
+        rows = self.rows_of("--form=all", "--test-calls=0,2", "--max-num-elts=8", "--samples=2",
+                            MODEL_PER_BYTE_NS=10, MODEL_DURATION_US=1000)
+        assert [(row["model"], row["elements"], row["form"], row["test_calls"])
+                for row in rows] == [("time", "1", form, calls)
+                                     for form in ("nonblocking", "persistent")
+                                     for calls in ("0", "2")]
+
+    @each("form, methods", [
+        ("all", ["isend/irecv types", "isend/irecv packed", "persistent"]),
+        ("nonblocking", ["isend/irecv types", "isend/irecv packed"]),
+        ("persistent", ["persistent"])])
+    def test_halo(self, form, methods):
+        """Its methods have their forms."""
+        rows = self.rows_of(f"--form={form}", "--local=2,4x3x2", METHODS, "--test-calls=0,1",
+                            "--samples=2", "--warmup=0", collective="halo")
+        assert [(row["local"], row["method"], row["form"], row["test_calls"]) for row in rows] == [
+            (local, method, "persistent" if method == "persistent" else "nonblocking", calls)
+            for local in ("2x2x2", "4x3x2") for method in methods for calls in ("0", "1")]
+        assert {(row["local"], row["elements"], row["size_bytes"]) for row in rows} == {
+            ("2x2x2", "24", "192"), ("4x3x2", "52", "416")}
+
+    @each("form, methods, left_out", [
+        ("persistent", [METHODS], ["isend/irecv types", "isend/irecv packed"]),
+        ("nonblocking", ["--methods=persistent,isend/irecv types"], ["persistent"]),
+        ("persistent", [], []), ("nonblocking", [], []), ("all", [METHODS], [])])
+    def test_halo_notes(self, form, methods, left_out):
+        """Of methods that the user named and that lack the form; nothing else of methods that are
+        left out."""
+        said = self.overlap(f"--form={form}", "--local=2", *methods, "--samples=1", "--warmup=0",
+                            collective="halo").stdout
+        notes = re.findall("# note: no rows of (.*): the method isn't (.*)\n", said)
+        assert notes == [(name, form) for name in left_out]
+        if form == "persistent":
+            assert "# note: neighbor_alltoallw" not in said
+            assert "# note: no neighbor_alltoallw" not in said
+
+    def test_halo_sister(self):
+        """Its blocking sister may bring faces to the wrong side, too, or alone."""
+        verdict = run_raw(self.launcher, 2, [self.built("tests/end_to_end/neighbor_order"), "2", "1", "1"]
+                          ).stdout.strip()
+        assert verdict in ("right", "wrong")
+        one = ["--local=2", "--methods=neighbor_alltoallw", "--samples=1", "--warmup=0"]
+        note = "in the blocking sister this MPI library brings faces to the wrong side"
+        assert (note in self.overlap(*one, collective="halo").stdout) == (verdict == "wrong")
+        assert note not in self.overlap(*one, "--no-blocking", collective="halo").stdout
+
+    @each("collective", ["put", "get"])
+    def test_without_persistent(self, collective):
+        said = self.overlap("--form=all", *SHORT, collective=collective).stdout
+        assert f"# note: no rows of the form persistent: there is none of {collective}\n" in said
+        assert [row["form"] for row in read_tsv(said)] == ["nonblocking"]
+
+
+@timed
+class Gains(OverlapCase):
     """Against the blocking sister, on a model whose operations take 200 us, half of them
     overlapped, so that about 100 us are exposed."""
 
     ONE = ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--max-time=0.4"]
 
-    @pytest.fixture
-    def gained(self, rows_of):
+    def gained(self, blocking_us, *options, **how):
         """The row with a blocking sister of this time."""
-        def of(blocking_us, *options, **how):
-            row, = rows_of(*self.ONE, *options, **{
-                "MODEL_DURATION_US": 200, "MODEL_FRACTION": 0.5,
-                "MODEL_BLOCKING_US": blocking_us, **how})
-            return row
-        return of
+        row, = self.rows_of(*self.ONE, *options, **{
+            "MODEL_DURATION_US": 200, "MODEL_FRACTION": 0.5,
+            "MODEL_BLOCKING_US": blocking_us, **how})
+        return row
 
-    @pytest.mark.parametrize("blocking_us, threshold, expected", [
+    @each("blocking_us, threshold, expected", [
         (150, "2", "pays"), (150, "90", "even"), (80, "2", "loses"), (80, "90", "even"),
         (80, "0", "loses"), (150, "0%", "pays")])
-    def test_verdict(self, gained, blocking_us, threshold, expected):
-        row = gained(blocking_us, f"--threshold={threshold}")
+    def test_verdict(self, blocking_us, threshold, expected):
+        row = self.gained(blocking_us, f"--threshold={threshold}")
         assert row["verdict"] == expected
         assert is_near(row, "blocking", blocking_us), row
         assert is_near(row, "exposed", 100), row
 
-    def test_verdict_that_nobody_can_tell(self, gained):
+    def test_verdict_that_nobody_can_tell(self):
         """The interval, which is of some width, lies on the threshold."""
-        gain_pct = number(gained(150)["gain_pct"])
-        found = [gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"]
+        gain_pct = number(self.gained(150)["gain_pct"])
+        found = [self.gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"]
                  for _ in range(3)]
         assert "can't tell" in found
 
-    @pytest.mark.parametrize("estimator", ["median", "mean"])
-    def test_gain(self, gained, estimator):
+    @each("estimator", ["median", "mean"])
+    def test_gain(self, estimator):
         # A mean has in it what the machine makes late, so one launch may not tell.
         for _ in range(3 if estimator == "mean" else 1):
-            row = gained(150, f"--estimator={estimator}")
+            row = self.gained(150, f"--estimator={estimator}")
             if row["verdict"] != "can't tell":
                 break
         blocking_us, exposed_us = number(row["blocking_us"]), number(row["exposed_us"])
-        assert number(row["gain_us"]) == pytest.approx(blocking_us - exposed_us, abs=0.002)
-        assert number(row["gain_pct"]) == pytest.approx(
-            100 * (blocking_us - exposed_us) / blocking_us, abs=0.02)
+        assert number(row["gain_us"]) == within(blocking_us - exposed_us, 0.002)
+        assert number(row["gain_pct"]) == within(
+            100 * (blocking_us - exposed_us) / blocking_us, 0.02)
         for name, unit in (("blocking", "us"), ("exposed", "us"), ("gain", "us"), ("gain", "pct")):
             assert (number(row[f"{name}_lo_{unit}"]) <= number(row[f"{name}_{unit}"]) <=
                     number(row[f"{name}_hi_{unit}"])), name
         assert row["verdict"] == "pays"
 
-    @pytest.mark.parametrize("collective, variables", [
+    @each("collective, variables", [
         ("isend", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200}),
         ("irecv", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200}),
         ("sendrecv", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200})])
-    def test_messages(self, gained, collective, variables):
+    def test_messages(self, collective, variables):
         """Of a sendrecv both messages need the host for a half, one after the other."""
-        row = gained(300, collective=collective, **variables)
+        row = self.gained(300, collective=collective, **variables)
         assert is_near(row, "blocking", 300), row
         assert is_near(row, "exposed", 200 if collective == "sendrecv" else 100), row
         assert row["verdict"] == "pays"
 
-    @pytest.mark.parametrize("estimator", ["median", "mean"])
-    def test_without_the_sister(self, overlap, tmp_path, estimator):
-        path = tmp_path / "samples"
-        said = overlap(*self.ONE, "--no-blocking", f"--dump-samples={path}",
-                       f"--estimator={estimator}", MODEL_DURATION_US=200,
-                       MODEL_FRACTION=0.5, MODEL_BLOCKING_US=150).stdout
+    @each("estimator", ["median", "mean"])
+    def test_without_the_sister(self, estimator):
+        path = self.folder / "samples"
+        said = self.overlap(*self.ONE, "--no-blocking", f"--dump-samples={path}",
+                            f"--estimator={estimator}", MODEL_DURATION_US=200,
+                            MODEL_FRACTION=0.5, MODEL_BLOCKING_US=150).stdout
         row, = read_tsv(said)
         values = {name: row[name] for name in row
                   if name.startswith(("blocking_", "gain_")) or name == "verdict"}
@@ -652,31 +637,31 @@ class Gains:
         assert "NA" not in (row["exposed_lo_us"], row["exposed_hi_us"], row["overlap_pct"])
         assert "blocking" not in {sample["quantity"] for sample in read_tsv(read(path))}
 
-    def test_too_few_samples(self, rows_of):
+    def test_too_few_samples(self):
         """Without an interval there is no verdict, and no half of an interval."""
-        row, = rows_of(*SHORT, "--samples=1", MODEL_DURATION_US=200)
+        row, = self.rows_of(*SHORT, "--samples=1", MODEL_DURATION_US=200)
         assert (row["exposed_lo_us"], row["exposed_hi_us"], row["gain_hi_pct"], row["verdict"]) == (
             "NA", "NA", "NA", "NA")
         assert "NA" not in (row["exposed_us"], row["blocking_us"], row["gain_us"])
 
-    def test_visits_without_rounds(self, gained):
+    def test_visits_without_rounds(self):
         """Once --max-samples is reached, the visits that follow have no rounds and say nothing."""
-        row = gained(150, "--visits=8", "--max-samples=5")
+        row = self.gained(150, "--visits=8", "--max-samples=5")
         assert row["samples"] == "5"
-        assert number(row["blocking_us"]) == pytest.approx(150, rel=0.1)
+        assert number(row["blocking_us"]) == Near(150, 0.1)
         assert "NA" not in (row["gain_us"], row["gain_lo_pct"], row["verdict"])
 
-    def test_plenty(self, rows_of):
+    def test_plenty(self):
         """Half as much work as the operation proceeds by itself: what is left of that is exposed,
         too."""
-        row, = rows_of(*self.ONE, "--plenty=0.25", MODEL_DURATION_US=200, MODEL_FRACTION=0.5)
-        assert number(row["exposed_us"]) == pytest.approx(150, rel=0.05)
+        row, = self.rows_of(*self.ONE, "--plenty=0.25", MODEL_DURATION_US=200, MODEL_FRACTION=0.5)
+        assert number(row["exposed_us"]) == Near(150, 0.05)
 
-    @pytest.mark.parametrize("collective", ["iallreduce", "put", "halo"])
-    def test_samples(self, overlap, tmp_path, collective):
-        path = tmp_path / "samples"
+    @each("collective", ["iallreduce", "put", "halo"])
+    def test_samples(self, collective):
+        path = self.folder / "samples"
         sizes = ["--local=4", METHODS] if collective == "halo" else SHORT[:3]
-        overlap(*sizes, "--samples=5", f"--dump-samples={path}", collective=collective)
+        self.overlap(*sizes, "--samples=5", f"--dump-samples={path}", collective=collective)
         quantities = {}
         for sample in read_tsv(read(path)):
             quantities.setdefault(sample["row"], []).append(sample["quantity"])
@@ -687,7 +672,8 @@ class Gains:
             assert found.count("exposed") == found.count("blocking") == 5
 
 
-class Calls:
+@timed
+class Calls(OverlapCase):
     """Calls of MPI_Test, on a model that makes progress in calls only."""
 
     ONE = ["--data-driven", "--min-num-elts=16K", "--max-num-elts=16K", "--max-time=0.6"]
@@ -695,76 +681,67 @@ class Calls:
     STAGES = {"MODEL_DURATION_US": 200, "MODEL_FRACTION": 1, "MODEL_PROGRESS_SHARE": 0.25,
               "MODEL_TEST_US": 5}
 
-    def test_numbers(self, rows_of):
-        rows = rows_of("--test-calls=0,1,3,12", *self.ONE, **self.STAGES)
+    def test_numbers(self):
+        rows = self.rows_of("--test-calls=0,1,3,12", *self.ONE, **self.STAGES)
         assert [row["test_calls"] for row in rows] == ["0", "1", "3", "12"]
         exposed_us = [number(row["exposed_us"]) for row in rows]
         # Stages that are left, of 50 us, and calls: with 12 of them the eighth finds it complete.
         for found, expected in zip(exposed_us, (150, 105, 15, 40)):
-            assert found == pytest.approx(expected, abs=4), exposed_us
+            assert found == within(expected, 4), exposed_us
 
-    def test_auto(self, rows_of):
-        row, = rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_TEST_US": 10})
+    def test_auto(self):
+        row, = self.rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_TEST_US": 10})
         assert (row["test_calls"], row["best_test_calls"]) == ("auto", "3")
-        assert number(row["exposed_us"]) == pytest.approx(30, abs=4)
+        assert number(row["exposed_us"]) == within(30, 4)
 
-    def test_auto_finds_none(self, rows_of):
-        row, = rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_PROGRESS_SHARE": 1})
+    def test_auto_finds_none(self):
+        row, = self.rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_PROGRESS_SHARE": 1})
         assert (row["test_calls"], row["best_test_calls"]) == ("auto", "0")
 
-    @pytest.mark.parametrize("share, fraction, calls, said", [
+    @each("share, fraction, calls, said", [
         (1, 1, "0", "the MPI library makes progress by itself: of an operation of 131072 bytes"),
         (1, 0, "0", "--test-calls=0,4,16 shows whether calls of MPI_Test help"),
         (1, 0, "0,4", "little or no progress before the wait: "),
         (0.25, 1, "0,4", "some progress by itself, more in calls: of an operation of 131072 bytes 2"),
         (0.125, 1, "0,4", "progress in calls only: of an operation of 131072 bytes 1")])
-    def test_progress(self, overlap, share, fraction, calls, said):
-        output = overlap(f"--test-calls={calls}", *self.ONE, **{
+    def test_progress(self, share, fraction, calls, said):
+        output = self.overlap(f"--test-calls={calls}", *self.ONE, **{
             **self.STAGES, "MODEL_PROGRESS_SHARE": share, "MODEL_FRACTION": fraction}).stdout
         notes = [line for line in output.splitlines() if "under work" in line]
         assert len(notes) == 1, notes
         assert notes[0].startswith("# note: ")
         assert said in notes[0]
 
-    def test_progress_of_small_messages(self, overlap):
-        assert "under work" not in overlap(*SHORT, **self.STAGES).stdout
+    def test_progress_of_small_messages(self):
+        assert "under work" not in self.overlap(*SHORT, **self.STAGES).stdout
 
-    @pytest.mark.parametrize("calls", ["1,7", "auto"])
-    @pytest.mark.parametrize("collective", ["sendrecv", "put", "halo"])
-    def test_data(self, rows_of, collective, calls):
+    @each("calls", ["1,7", "auto"])
+    @each("collective", ["sendrecv", "put", "halo"])
+    def test_data(self, collective, calls):
         """Tests that complete requests do no harm, in no form."""
         sizes = ["--local=4", METHODS] if collective == "halo" else SHORT[:3]
         form = "nonblocking" if collective == "put" else "all"
-        rows = rows_of("--check", f"--test-calls={calls}", *sizes, f"--form={form}",
-                       "--samples=3", collective=collective)
+        rows = self.rows_of("--check", f"--test-calls={calls}", *sizes, f"--form={form}",
+                            "--samples=3", collective=collective)
         assert {row["status"] for row in rows} <= {"ok", "budget"}
 
 
-# What makes the model MPI move data of an operation, in messages or one-sided.
-MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "halo": "MODEL_P2P",
-         "partitioned": "MODEL_P2P", "put": "MODEL_RMA", "get": "MODEL_RMA"}
-
-
-@pytest.mark.parametrize("ranks", [
-    2, pytest.param(3, marks=pytest.mark.many),
-    pytest.param(4, marks=[pytest.mark.many, pytest.mark.full])])
-@pytest.mark.parametrize("collective", [*PAIRS, "halo", "partitioned"])
-class Messages:
+@also_many
+@each("ranks", by_ranks([2], [3, *in_full(4)]))
+@each("collective", [*PAIRS, "halo", "partitioned"])
+class Messages(OverlapCase):
     """--check of messages, one-sided transfers and halos, with partners and without."""
 
-    @pytest.fixture
-    def rows(self, rows_of, collective, ranks):
+    def rows(self, collective, ranks, *options, **how):
         """The rows of a short run; short of time where ranks share processors."""
-        def start(*options, **how):
-            sizes = ["--local=3", METHODS] if collective == "halo" else SHORT[:3]
-            samples = 5 if ranks <= os.cpu_count() else 1
-            return rows_of("--check", *sizes, f"--samples={samples}", "--warmup=0", "--visits=1",
-                           *options, collective=collective, ranks=ranks, **how)
-        return start
+        sizes = ["--local=3", METHODS] if collective == "halo" else SHORT[:3]
+        samples = 5 if ranks <= os.cpu_count() else 1
+        return self.rows_of("--check", *sizes, f"--samples={samples}", "--warmup=0", "--visits=1",
+                            *options, collective=collective, ranks=ranks, **how)
 
-    def test_right_data(self, rows, collective, ranks):
+    def test_right_data(self, collective, ranks):
         form = "nonblocking" if collective in ("put", "get", "partitioned") else "all"
-        found = rows(f"--form={form}")
+        found = self.rows(collective, ranks, f"--form={form}")
         assert len(found) == {"all": 2, "nonblocking": 1}[form] + (collective == "halo")
         assert {row["status"] for row in found} <= {"ok", "budget"}
         works = {"sendrecv": ranks - ranks % 2, "halo": ranks}.get(collective, ranks // 2)
@@ -772,8 +749,8 @@ class Messages:
         for row in found:
             assert 0 <= int(row["slowest_rank"]) < works
 
-    @pytest.mark.parametrize("corrupt", [0, 1])
-    def test_wrong_data(self, rows, collective, ranks, corrupt):
-        for row in rows(status=corrupt, **{MOVES[collective]: 1}, MODEL_LATENCY_US=20,
-                        MODEL_FRACTION=1, MODEL_DATA=1, MODEL_CORRUPT=corrupt):
+    @each("corrupt", [0, 1])
+    def test_wrong_data(self, collective, ranks, corrupt):
+        for row in self.rows(collective, ranks, status=corrupt, **{MOVES[collective]: 1}, MODEL_LATENCY_US=20,
+                             MODEL_FRACTION=1, MODEL_DATA=1, MODEL_CORRUPT=corrupt):
             assert row["status"] == "FAIL" if corrupt else row["status"] in ("ok", "budget")

@@ -5,8 +5,7 @@ import re
 import subprocess
 import time
 
-import pytest
-
+from case import Case, each, in_full, timed
 from mounts import with_small_fs
 from mpi_run import (assert_checked, assert_of_samples, assert_without_time, on_two_processors,
                      read_tsv, run, run_and_dump, run_raw)
@@ -29,167 +28,162 @@ def sizes(rows):
 
 # ---- usage ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("option, values", [
-    ("--patterns", ("puts", "", "put,,get")),
-    ("--arrangements", ("double", "")),
-    ("--coarray-sync", ("none", "x")),
-    ("--start", ("window",)),
-    ("--max-ndata", ("3", "0", "-1", "x", "2G")),
-    ("--max-stride", ("3", "0", "x")),
-    ("--max-blocks", ("3", "-1", "x"))])
-def test_usage(refused, launcher, option, values):
-    # Open MPI's launcher takes seconds to end a job that failed.
-    for value in values[:1 if launcher.is_openmpi else None]:
-        refused(PROGRAM, f"{option}={value}", named=option)
+class Usage(Case):
+    @each("option, values", [
+        ("--patterns", ("puts", "", "put,,get")),
+        ("--arrangements", ("double", "")),
+        ("--coarray-sync", ("none", "x")),
+        ("--start", ("window",)),
+        ("--max-ndata", ("3", "0", "-1", "x", "2G")),
+        ("--max-stride", ("3", "0", "x")),
+        ("--max-blocks", ("3", "-1", "x"))])
+    def test_usage(self, option, values):
+        # Open MPI's launcher takes seconds to end a job that failed.
+        for value in values[:1 if self.launcher.is_openmpi else None]:
+            self.refused(PROGRAM, f"{option}={value}", named=option)
 
+    def test_arrangements_of_two_ranks(self):
+        self.refused(PROGRAM, "--arrangements=multiple,crossing", named="--arrangements")
 
-def test_arrangements_of_two_ranks(refused):
-    refused(PROGRAM, "--arrangements=multiple,crossing", named="--arrangements")
-
-
-@pytest.mark.parametrize("mebibytes, options, default", [(64, ["--full"], 4 << 20),
-                                                         (12, [], 256 << 10)])
-def test_small_shm(built, launcher, mebibytes, options, default):
-    """Where coarrays don't fit into /dev/shm, a default size shrinks and one that was asked for is
-    refused; what would do does."""
-    small = launcher.behind(with_small_fs("/dev/shm", mebibytes << 10))
-    words = [built(PROGRAM), "--patterns=put,all put,strided many put", "--coarray-sync=images",
-             "--max-blocks=16", "--samples=1", "--warmup=0", *options]
-    done = run_raw(small, 2, words)
-    assert done.returncode == 0, done.stderr
-    largest = max(map(int, sizes(read_tsv(done.stdout))))
-    assert largest < default
-    assert 8 * 8 * largest > mebibytes << 17
-    assert f"# max-ndata: {largest}\n" in done.stdout
-    assert f"# note: at most {largest} values: more do not fit" in done.stdout
-    done = run_raw(small, 2, [*words, f"--max-ndata={2 * largest}"])
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert f"use --max-ndata={largest} or less" in done.stderr
-    rows = run(small, 2, [*words, f"--max-ndata={largest}"])[1]
-    assert max(map(int, sizes(rows))) == largest
+    @each("mebibytes, options, default", [(64, ["--full"], 4 << 20),
+                                          (12, [], 256 << 10)])
+    def test_small_shm(self, mebibytes, options, default):
+        """Where coarrays don't fit into /dev/shm, a default size shrinks and one that was asked for is
+        refused; what would do does."""
+        small = self.launcher.behind(with_small_fs("/dev/shm", mebibytes << 10))
+        words = [self.built(PROGRAM), "--patterns=put,all put,strided many put", "--coarray-sync=images",
+                 "--max-blocks=16", "--samples=1", "--warmup=0", *options]
+        done = run_raw(small, 2, words)
+        assert done.returncode == 0, done.stderr
+        largest = max(map(int, sizes(read_tsv(done.stdout))))
+        assert largest < default
+        assert 8 * 8 * largest > mebibytes << 17
+        assert f"# max-ndata: {largest}\n" in done.stdout
+        assert f"# note: at most {largest} values: more do not fit" in done.stdout
+        done = run_raw(small, 2, [*words, f"--max-ndata={2 * largest}"])
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert f"use --max-ndata={largest} or less" in done.stderr
+        rows = run(small, 2, [*words, f"--max-ndata={largest}"])[1]
+        assert max(map(int, sizes(rows))) == largest
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("ranks, options, expected", [
-    (2, ["--max-ndata=2K"], ["2048", "128", "2048"]),
-    (2, ["--max-blocks=8"], ["262144", "128", "8"]),
-    (2, ["--full"], ["4194304", "128", "4194304"]),
-    (8, [], ["262144", "128", "512"]),
-    (8, ["--max-ndata=64"], ["64", "128", "64"])])
-def test_parameters(own, ranks, options, expected):
-    """The metadata have the numbers in force, where they were not given, too."""
-    if ranks <= len(os.sched_getaffinity(0)) and ranks > 2:
-        pytest.skip("a processor for each rank: nothing is less then")
-    done = own("--patterns=MPI Send", "--samples=1", "--warmup=0", "--arrangements=single",
-               *options, ranks=ranks)
-    assert done.returncode == 0, done.stderr
-    assert [re.search(f"(?m)^# {name}: (.*)$", done.stdout).group(1)
-            for name in ("max-ndata", "max-stride", "max-blocks")] == expected
+class Rows(Case):
+    @each("ranks, options, expected", [
+        (2, ["--max-ndata=2K"], ["2048", "128", "2048"]),
+        (2, ["--max-blocks=8"], ["262144", "128", "8"]),
+        (2, ["--full"], ["4194304", "128", "4194304"]),
+        (8, [], ["262144", "128", "512"]),
+        (8, ["--max-ndata=64"], ["64", "128", "64"])])
+    def test_parameters(self, ranks, options, expected):
+        """The metadata have the numbers in force, where they were not given, too."""
+        if ranks <= len(os.sched_getaffinity(0)) and ranks > 2:
+            self.skipTest("a processor for each rank: nothing is less then")
+        done = self.start(PROGRAM, "--patterns=MPI Send", "--samples=1", "--warmup=0", "--arrangements=single",
+                            *options, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert [re.search(f"(?m)^# {name}: (.*)$", done.stdout).group(1)
+                for name in ("max-ndata", "max-stride", "max-blocks")] == expected
 
+    def test_all_patterns(self):
+        rows, samples = run_and_dump(self.launcher, 2, [self.built(PROGRAM), *QUICK])
+        assert each(rows, "pattern", "sync") == [
+            (pattern, sync) for pattern in PATTERNS
+            for sync in (["none"] if pattern == "MPI Send" else ["all", "images"])]
+        for row, samples_ns in zip(rows, samples):
+            count, blksize, stride, ndata, nextent = (
+                int(row[name]) for name in ("count", "blksize", "stride", "ndata", "nextent"))
+            assert ndata == count * blksize
+            assert nextent == (count - 1) * stride + blksize
+            assert_of_samples(row, samples_ns, ndata, latencies=2)
 
-def test_all_patterns(built, launcher):
-    rows, samples = run_and_dump(launcher, 2, [built(PROGRAM), *QUICK])
-    assert each(rows, "pattern", "sync") == [
-        (pattern, sync) for pattern in PATTERNS
-        for sync in (["none"] if pattern == "MPI Send" else ["all", "images"])]
-    for row, samples_ns in zip(rows, samples):
-        count, blksize, stride, ndata, nextent = (
-            int(row[name]) for name in ("count", "blksize", "stride", "ndata", "nextent"))
-        assert ndata == count * blksize
-        assert nextent == (count - 1) * stride + blksize
-        assert_of_samples(row, samples_ns, ndata, latencies=2)
+    def test_choices(self):
+        rows = self.rows_of(PROGRAM, "--patterns=mpi-send,put", "--coarray-sync=images", "--arrangements=single",
+                              *QUICK)
+        assert sorted(each(rows, "pattern", "sync")) == [("MPI Send", "none"), ("put", "images")]
+        assert sizes(rows) == ["1", "8", "64"] * 2
+        rows = self.rows_of(PROGRAM, "--patterns=put", "--coarray-sync=all", "--full", *QUICK)
+        assert sizes(rows) == ["1", "2", "4", "8", "16", "32", "64"]
 
+    def test_arrangements(self):
+        options = ["--patterns=put,MPI Send", "--max-ndata=1", "--samples=2", "--warmup=0"]
+        assert each(self.rows_of(PROGRAM, *options, ranks=4), "arrangement") == [("single",), ("multiple",),
+                                                              ("crossing",)]
+        done = self.start(PROGRAM, *options, ranks=3)
+        assert each(read_tsv(done.stdout), "arrangement") == [("single",)]
+        for name in ("multiple", "crossing"):
+            assert f"# note: no {name}: it needs an even number" in done.stdout
 
-def test_choices(own_rows):
-    rows = own_rows("--patterns=mpi-send,put", "--coarray-sync=images", "--arrangements=single",
-                    *QUICK)
-    assert sorted(each(rows, "pattern", "sync")) == [("MPI Send", "none"), ("put", "images")]
-    assert sizes(rows) == ["1", "8", "64"] * 2
-    rows = own_rows("--patterns=put", "--coarray-sync=all", "--full", *QUICK)
-    assert sizes(rows) == ["1", "2", "4", "8", "16", "32", "64"]
-
-
-def test_arrangements(own, own_rows):
-    options = ["--patterns=put,MPI Send", "--max-ndata=1", "--samples=2", "--warmup=0"]
-    assert each(own_rows(*options, ranks=4), "arrangement") == [("single",), ("multiple",),
-                                                          ("crossing",)]
-    done = own(*options, ranks=3)
-    assert each(read_tsv(done.stdout), "arrangement") == [("single",)]
-    for name in ("multiple", "crossing"):
-        assert f"# note: no {name}: it needs an even number" in done.stdout
-
-
-def test_blocks(own_rows):
-    rows = own_rows("--patterns=many put,strided many get,put", "--coarray-sync=images",
-                    "--max-blocks=8", *QUICK)
-    assert [(row["count"], row["ndata"]) for row in rows if row["pattern"] != "put"] == [
-        ("1", "64"), ("8", "64")] * 2
-    assert sizes(row for row in rows if row["pattern"] == "put") == ["1", "8", "64"]
+    def test_blocks(self):
+        rows = self.rows_of(PROGRAM, "--patterns=many put,strided many get,put", "--coarray-sync=images",
+                              "--max-blocks=8", *QUICK)
+        assert [(row["count"], row["ndata"]) for row in rows if row["pattern"] != "put"] == [
+            ("1", "64"), ("8", "64")] * 2
+        assert sizes(row for row in rows if row["pattern"] == "put") == ["1", "8", "64"]
 
 
 # ---- time ----------------------------------------------------------------------------------------
 
-def test_oversubscribed(built, launcher):
-    """With more ranks than processors and no time at all every row is there, from one sample at
-    the least, and soon."""
-    start_s = time.monotonic()
-    rows = run(launcher, 4, [*on_two_processors(), built(PROGRAM), "--max-ndata=8",
-                             "--patterns=put,all get,many put,strided get,MPI Send",
-                             "--max-time=0.001"])[1]
-    # On two processors half of it goes into the synchronisations.
-    assert time.monotonic() - start_s < 15.0
-    line = [("1", "1"), ("1", "8")]
-    shapes = {"put": line, "many put": [("1", "8"), ("8", "1")], "strided get": line[:1],
-              "all get": line, "MPI Send": line}
-    assert sorted((row["arrangement"], row["pattern"], row["sync"], row["count"], row["blksize"])
-                  for row in rows) == sorted(
-        (arrangement, pattern, sync, count, blksize)
-        for arrangement in ("single", "multiple", "crossing") for pattern in shapes
-        for sync in (["none"] if pattern == "MPI Send" else ["all", "images"])
-        for count, blksize in shapes[pattern])
-    for row in rows:
-        assert_without_time(row)
-
-
-def test_time_of_full(built, launcher):
-    """The complete sweep gives a row its time, of hundreds."""
-    line = launcher.line(2, {}, [built(PROGRAM), "--full", "--no-header", "--max-ndata=64",
-                                 "--min-samples=1M", "--max-samples=1M", "--visits=1"])
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
-                          stdin=subprocess.DEVNULL) as process:
-        next(process.stdout)
+@timed
+class Time(Case):
+    def test_oversubscribed(self):
+        """With more ranks than processors and no time at all every row is there, from one sample at
+        the least, and soon."""
         start_s = time.monotonic()
-        row = next(process.stdout)
-        seconds = time.monotonic() - start_s
-        process.terminate()
-    assert row.split("\t")[-2:-1] == ["budget"]
-    assert 0.9 < seconds < 3.0
+        rows = run(self.launcher, 4, [*on_two_processors(), self.built(PROGRAM), "--max-ndata=8",
+                                      "--patterns=put,all get,many put,strided get,MPI Send",
+                                      "--max-time=0.001"])[1]
+        # On two processors half of it goes into the synchronisations.
+        assert time.monotonic() - start_s < 15.0
+        line = [("1", "1"), ("1", "8")]
+        shapes = {"put": line, "many put": [("1", "8"), ("8", "1")], "strided get": line[:1],
+                  "all get": line, "MPI Send": line}
+        assert sorted((row["arrangement"], row["pattern"], row["sync"], row["count"], row["blksize"])
+                      for row in rows) == sorted(
+            (arrangement, pattern, sync, count, blksize)
+            for arrangement in ("single", "multiple", "crossing") for pattern in shapes
+            for sync in (["none"] if pattern == "MPI Send" else ["all", "images"])
+            for count, blksize in shapes[pattern])
+        for row in rows:
+            assert_without_time(row)
+
+    def test_time_of_full(self):
+        """The complete sweep gives a row its time, of hundreds."""
+        line = self.launcher.line(2, {}, [self.built(PROGRAM), "--full", "--no-header", "--max-ndata=64",
+                                          "--min-samples=1M", "--max-samples=1M", "--visits=1"])
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True,
+                              stdin=subprocess.DEVNULL) as process:
+            next(process.stdout)
+            start_s = time.monotonic()
+            row = next(process.stdout)
+            seconds = time.monotonic() - start_s
+            process.terminate()
+        assert row.split("\t")[-2:-1] == ["budget"]
+        assert 0.9 < seconds < 3.0
 
 
 # ---- data ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("ranks, options", [
-    (2, QUICK),
-    pytest.param(4, ["--max-ndata=4", "--max-stride=2", "--samples=1", "--warmup=0"],
-                 marks=pytest.mark.full)])
-def test_right_data(own, ranks, options):
-    assert_checked(own("--check", *options, ranks=ranks), wrong=False)
+class Data(Case):
+    @each("ranks, options", [
+        (2, QUICK),
+        *in_full((4, ["--max-ndata=4", "--max-stride=2", "--samples=1", "--warmup=0"]))])
+    def test_right_data(self, ranks, options):
+        assert_checked(self.start(PROGRAM, "--check", *options, ranks=ranks), wrong=False)
 
+    @each("patterns, two_sided", [(PATTERNS[:20], 0), (["MPI Send"], 1)])
+    def test_wrong_data(self, patterns, two_sided):
+        """Fails in every pattern."""
+        environment = {"LD_PRELOAD": self.model, "MODEL_RMA": 1, "MODEL_P2P": two_sided,
+                       "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": 2}
+        assert_checked(self.start(PROGRAM, "--check", "--patterns=" + ",".join(patterns), *QUICK, **environment),
+                       wrong=True)
 
-@pytest.mark.parametrize("patterns, two_sided", [(PATTERNS[:20], 0), (["MPI Send"], 1)])
-def test_wrong_data(own, model, patterns, two_sided):
-    """Fails in every pattern."""
-    environment = {"LD_PRELOAD": model, "MODEL_RMA": 1, "MODEL_P2P": two_sided,
-                   "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": 2}
-    assert_checked(own("--check", "--patterns=" + ",".join(patterns), *QUICK, **environment),
-                   wrong=True)
-
-
-def test_excess_data(own, built):
-    """What runs past the data, or moves its gaps, is wrong. An all put is not here: there is
-    nothing behind it."""
-    patterns = ",".join(name for name in PATTERNS if not name.startswith("all"))
-    environment = {"LD_PRELOAD": built("tests/end_to_end/libexcessdata.so")}
-    assert_checked(own("--check", "--patterns=" + patterns, *QUICK, **environment),
-                   wrong=True)
+    def test_excess_data(self):
+        """What runs past the data, or moves its gaps, is wrong. An all put is not here: there is
+        nothing behind it."""
+        patterns = ",".join(name for name in PATTERNS if not name.startswith("all"))
+        environment = {"LD_PRELOAD": self.built("tests/end_to_end/libexcessdata.so")}
+        assert_checked(self.start(PROGRAM, "--check", "--patterns=" + patterns, *QUICK, **environment),
+                       wrong=True)

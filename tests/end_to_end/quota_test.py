@@ -3,9 +3,9 @@ in one group, and in a group each. Takes the group's time away for real."""
 
 import os
 import subprocess
+import unittest
 
-import pytest
-
+from case import Case, each
 from mpi_run import read
 
 PERIOD_US = 100000
@@ -14,8 +14,6 @@ PERIOD_US = 100000
 class Group:
     """A control group with a quota, below the group that this process is in. Skips the test where
     none can be made."""
-
-    __test__ = False
 
     def __init__(self, name, processors):
         self.folder = None
@@ -39,8 +37,7 @@ class Group:
                 except OSError as error:
                     reasons.append(str(error))
                     self.remove()
-        pytest.skip("no control group with a quota can be made: " +
-                    ("; ".join(reasons) or "no groups"))
+        raise unittest.SkipTest("no control group with a quota can be made: " + ("; ".join(reasons) or "no groups"))
 
     def remove(self):
         if self.folder is not None:
@@ -53,26 +50,6 @@ class Group:
         return ["sh", "-c", script, "sh", self.folder]
 
 
-@pytest.fixture
-def make_group():
-    """Makes groups that end with the test."""
-    made = []
-
-    def make(name, processors):
-        made.append(Group(name, processors))
-        return made[-1]
-    yield make
-    for group in reversed(made):
-        group.remove()
-
-
-@pytest.fixture
-def program(built):
-    """halo's command."""
-    return [built("halo/halo"), "--local=2", "--methods=isend/irecv packed", "--samples=2",
-            "--warmup=0"]
-
-
 def warnings(words, processors, **environment):
     """Those that name a quota of so many processors; others may be this machine's."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False,
@@ -83,38 +60,48 @@ def warnings(words, processors, **environment):
             if line.startswith(f"# warning: oversubscribed: {named}")]
 
 
-@pytest.mark.parametrize("processors, warned", [(1.5, True), (2, False)])
-def test_all_ranks_in_one(make_group, launcher, program, processors, warned):
-    group = make_group("all", processors)
-    found = warnings(group.enter() + launcher.line(2, {}, program), processors)
-    assert len(found) == warned, found
-    if warned:
-        assert f" processors ({group.file}) is for 2 ranks;" in found[0]
+class Quota(Case):
+    def make_group(self, name, processors):
+        """Makes a group that ends with the test."""
+        group = Group(name, processors)
+        self.addCleanup(group.remove)
+        return group
 
+    def setUp(self):
+        super().setUp()
+        self.program = [self.built("halo/halo"), "--local=2", "--methods=isend/irecv packed", "--samples=2",
+                        "--warmup=0"]
 
-@pytest.mark.parametrize("processors, warned", [(1, False), (0.5, True)])
-def test_a_group_for_each_rank(make_group, launcher, program, processors, warned):
-    """As with a container for each rank: only a quota of less than one processor is too little."""
-    groups = [make_group(f"rank{rank}", processors) for rank in range(2)]
-    words = [*launcher.line(1, {}, groups[0].enter() + program),
-             ":", "-np", "1", *groups[1].enter(), *program]
-    found = warnings(words, processors)
-    assert len(found) == warned, found
-    if warned:
-        assert f" processors ({groups[0].file}) is for 1 rank;" in found[0]
+    @each("processors, warned", [(1.5, True), (2, False)])
+    def test_all_ranks_in_one(self, processors, warned):
+        group = self.make_group("all", processors)
+        found = warnings(group.enter() + self.launcher.line(2, {}, self.program), processors)
+        assert len(found) == warned, found
+        if warned:
+            assert f" processors ({group.file}) is for 2 ranks;" in found[0]
 
+    @each("processors, warned", [(1, False), (0.5, True)])
+    def test_a_group_for_each_rank(self, processors, warned):
+        """As with a container for each rank: only a quota of less than one processor is too little."""
+        groups = [self.make_group(f"rank{rank}", processors) for rank in range(2)]
+        words = [*self.launcher.line(1, {}, groups[0].enter() + self.program),
+                 ":", "-np", "1", *groups[1].enter(), *self.program]
+        found = warnings(words, processors)
+        assert len(found) == warned, found
+        if warned:
+            assert f" processors ({groups[0].file}) is for 1 rank;" in found[0]
 
-@pytest.mark.parametrize("first_inside, text", [
-    (False, " is for 1 rank;"), (True, " is for 1 rank (so or alike on 2 nodes);")])
-def test_on_two_nodes(make_group, launcher, program, first_inside, text):
-    """What another node than rank 0's has is said, too. MPICH can take its ranks for two nodes'."""
-    version = subprocess.run([*launcher.command, "--version"], capture_output=True, text=True,
-                             check=True).stdout
-    if "HYDRA" not in version:
-        pytest.skip("this MPI library has no MPIR_CVAR_NUM_CLIQUES")
-    group = make_group("node", 0.75)
-    inside = group.enter() + program
-    words = [*launcher.line(1, {}, inside if first_inside else program), ":", "-np", "1", *inside]
-    found = warnings(words, 0.75, MPIR_CVAR_NUM_CLIQUES="2")
-    assert len(found) == 1, found
-    assert text in found[0]
+    @each("first_inside, text", [
+        (False, " is for 1 rank;"), (True, " is for 1 rank (so or alike on 2 nodes);")])
+    def test_on_two_nodes(self, first_inside, text):
+        """What another node than rank 0's has is said, too. MPICH can take its ranks for two nodes'."""
+        version = subprocess.run([*self.launcher.command, "--version"], capture_output=True, text=True,
+                                 check=True).stdout
+        if "HYDRA" not in version:
+            self.skipTest("this MPI library has no MPIR_CVAR_NUM_CLIQUES")
+        group = self.make_group("node", 0.75)
+        inside = group.enter() + self.program
+        words = [*self.launcher.line(1, {}, inside if first_inside else self.program), ":", "-np", "1", *inside]
+        found = warnings(words, 0.75, MPIR_CVAR_NUM_CLIQUES="2")
+        assert len(found) == 1, found
+        assert text in found[0]

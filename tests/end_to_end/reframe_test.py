@@ -5,9 +5,9 @@ import importlib.util
 import os
 import sys
 import types
+import unittest.mock
 
-import pytest
-
+from case import Case
 from mpi_run import run_raw
 
 CHECK = "integrations/reframe/commcost_check.py"
@@ -65,32 +65,32 @@ def stand_ins():
     return {made.__name__: made for made in (reframe, core, builtins, utility, sanity)}
 
 
-@pytest.fixture
-def module(source, monkeypatch):
-    for name, made in stand_ins().items():
-        monkeypatch.setitem(sys.modules, name, made)
-    spec = importlib.util.spec_from_file_location("commcost_check", os.path.join(source, CHECK))
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
+class Reframe(Case):
+    def setUp(self):
+        super().setUp()
+        modules = unittest.mock.patch.dict(sys.modules, stand_ins())
+        modules.start()
+        self.addCleanup(modules.stop)
+        spec = importlib.util.spec_from_file_location("commcost_check", os.path.join(self.source, CHECK))
+        self.module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self.module)
 
-
-def test_each_program(module, launcher, build, tmp_path):
-    """With the two nodes of the check's default, and few samples."""
-    for program in module.PROGRAMS:
-        check = module.CommcostCheck()
-        check.program, check.folder, check.output = program, str(tmp_path), "rfm_job.out"
-        check.programs_folder = build
-        check.set_command()
-        assert check.num_tasks == 2
-        done = run_raw(launcher, check.num_tasks, [check.executable, *check.executable_opts,
-                                                   "--max-time=0.01", "--visits=1"], {})
-        assert done.returncode == 0, done.stdout + done.stderr
-        (tmp_path / check.output).write_text(done.stdout)
-        check.set_quantities()
-        lines = [line for line in done.stdout.splitlines() if not line.startswith("#")]
-        assert len(check.perf_variables) == len(lines) > 0
-        for line in lines:
-            name, words = line.split("=")[0], line.split()
-            value, unit = check.perf_variables[name]
-            assert (f"{value:g}", unit) == (f"{float(words[0].split('=')[1]):g}", words[1])
+    def test_each_program(self):
+        """With the two nodes of the check's default, and few samples."""
+        for program in self.module.PROGRAMS:
+            check = self.module.CommcostCheck()
+            check.program, check.folder, check.output = program, str(self.folder), "rfm_job.out"
+            check.programs_folder = self.build
+            check.set_command()
+            assert check.num_tasks == 2
+            done = run_raw(self.launcher, check.num_tasks, [check.executable, *check.executable_opts,
+                                                            "--max-time=0.01", "--visits=1"], {})
+            assert done.returncode == 0, done.stdout + done.stderr
+            (self.folder / check.output).write_text(done.stdout)
+            check.set_quantities()
+            lines = [line for line in done.stdout.splitlines() if not line.startswith("#")]
+            assert len(check.perf_variables) == len(lines) > 0
+            for line in lines:
+                name, words = line.split("=")[0], line.split()
+                value, unit = check.perf_variables[name]
+                assert (f"{value:g}", unit) == (f"{float(words[0].split('=')[1]):g}", words[1])

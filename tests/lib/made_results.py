@@ -2,8 +2,8 @@
 
 import os
 import re
-import subprocess
 
+from mpi_run import call
 from pretended_suite import SCRIPTS
 
 METADATA = {"ranks": 2, "nodes": 1, "mpi_library": "MPICH Version: 4.0.2",
@@ -201,10 +201,8 @@ class MadeResults:
         return str(path)
 
     def start(self, name, *arguments, environment=None):
-        return subprocess.run(["sh", os.path.join(SCRIPTS, name), *arguments], cwd=self.folder,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
-                              env=dict(os.environ, **(environment or {})), check=False,
-                              encoding="utf-8", errors="replace")
+        return call(["sh", os.path.join(SCRIPTS, name), *arguments], cwd=str(self.folder), timeout=120,
+                    env=dict(os.environ, **(environment or {})), encoding="utf-8", errors="replace")
 
     def script(self, *words, status=0, environment=None):
         done = self.start(*words, environment=environment)

@@ -96,13 +96,18 @@ def number(cell):
     return math.nan if cell == "NA" else float(cell)
 
 
-def run_raw(launcher, ranks, program, environment=None, timeout_s=120):
+def call(words, **how):
+    """Runs a command; returns the finished process with its texts. Of Python 3.6: no capture_output."""
+    return subprocess.run([str(word) for word in words], **{
+        "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+        "universal_newlines": True, "check": False, **how})
+
+
+def run_raw(launcher, ranks, program, environment=None, timeout_s=300):
     """Runs a program; returns the finished process with its texts."""
     line = launcher.line(ranks, environment or {}, program)
     try:
-        return subprocess.run(line, capture_output=True, text=True,
-                              timeout=timeout_s, stdin=subprocess.DEVNULL,
-                              check=False)
+        return call(line, timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
         raise Failed(f"{' '.join(line)}: no end after {timeout_s} s") from error
 

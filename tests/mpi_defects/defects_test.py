@@ -10,8 +10,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
-import pytest
-
+from case import Case, each
 from mpi_run import Failed, available_gib, read, run_raw
 
 LIMIT_S = 5
@@ -67,25 +66,20 @@ DEFECTS = [
 ]
 
 
-@pytest.fixture
-def comments(launcher, built):
-    """The comments in the result of a benchmark."""
-    def of(program, *options):
-        done = run_raw(launcher, 2, [built(program), *options])
+class Defects(Case):
+    def comments(self, program, *options):
+        """The comments in the result of a benchmark."""
+        done = run_raw(self.launcher, 2, [self.built(program), *options])
         assert done.returncode == 0, f"{done.args}: {done.stderr}"
         return [line for line in done.stdout.splitlines() if line.startswith("# ")]
-    return of
 
-
-@pytest.fixture
-def reproduce(launcher, built, full):
-    """Tries a defect: how it shows (False: the library is right; None: that can't be tried), and
-    more of it in words."""
-    def how(defect):
-        path = built(f"{defect.folder}/{defect.program}")
-        if defect.gib and not (full and available_gib() >= defect.gib):
+    def reproduce(self, defect):
+        """Tries a defect: how it shows (False: the library is right; None: that can't be tried), and
+        more of it in words."""
+        path = self.built(f"{defect.folder}/{defect.program}")
+        if defect.gib and not (self.full and available_gib() >= defect.gib):
             return None, f"tried with --full and {defect.gib} GiB of memory"
-        line = launcher.line(defect.ranks, {}, [path, *defect.arguments])
+        line = self.launcher.line(defect.ranks, {}, [path, *defect.arguments])
         # The launcher ends its processes when it is asked to.
         limit_s = 4 * LIMIT_S if defect.gib else LIMIT_S
         try:
@@ -106,56 +100,51 @@ def reproduce(launcher, built, full):
                 if text and not text.startswith(("=", "YOUR", "This", "Please"))]
         return (WRONG if done.returncode == 1 else OTHERWISE,
                 f"exit status {done.returncode}" + (f": {ours[-1]}" if ours else ""))
-    return how
 
+    def test_library(self):
+        library = next(line for line in self.comments("halo/halo", "--local=2", "--methods=persistent",
+                                                      "--samples=1")
+                       if line.startswith("# mpi_library: "))[len("# mpi_library: "):]
+        name = next((name for name in LIBRARIES if re.search(LIBRARIES[name], library)), None)
+        print(f"{library}: {'known' if name else 'not known, so nothing is expected of it'}")
+        failures = []
+        for defect in DEFECTS:
+            expected = name in defect.known
+            # A library that polls takes minutes with more ranks than processors.
+            has, how = (None, f"not tried with less than {defect.ranks} processors") \
+                if not expected and defect.ranks > PROCESSORS else self.reproduce(defect)
+            remark = ""
+            if has is False and expected and not defect.by_chance:
+                remark = (" (mended here: what is said of this version doesn't hold for this build "
+                          "of it)")
+            present = "unknown" if has is None else "present" if has else "absent"
+            print(f"  {present:9} {defect}: {how}{remark}")
+            if has and name is not None and not expected:
+                failures.append(f"{defect}: {name} counts as right: {how}")
+            if has and expected and has not in defect.shows:
+                failures.append(f"{defect}: {has}, which isn't how {name}'s defect shows: {how}")
+        assert failures == []
 
-def test_library(comments, reproduce, say):
-    library = next(line for line in comments("halo/halo", "--local=2", "--methods=persistent",
-                                             "--samples=1")
-                   if line.startswith("# mpi_library: "))[len("# mpi_library: "):]
-    name = next((name for name in LIBRARIES if re.search(LIBRARIES[name], library)), None)
-    say(f"{library}: {'known' if name else 'not known, so nothing is expected of it'}")
-    failures = []
-    for defect in DEFECTS:
-        expected = name in defect.known
-        # A library that polls takes minutes with more ranks than processors.
-        has, how = (None, f"not tried with less than {defect.ranks} processors") \
-            if not expected and defect.ranks > PROCESSORS else reproduce(defect)
-        remark = ""
-        if has is False and expected and not defect.by_chance:
-            remark = (" (mended here: what is said of this version doesn't hold for this build "
-                      "of it)")
-        present = "unknown" if has is None else "present" if has else "absent"
-        say(f"  {present:9} {defect}: {how}{remark}")
-        if has and name is not None and not expected:
-            failures.append(f"{defect}: {name} counts as right: {how}")
-        if has and expected and has not in defect.shows:
-            failures.append(f"{defect}: {has}, which isn't how {name}'s defect shows: {how}")
-    assert failures == []
+    @each("program, options, text, reproducer", [
+        ("halo/halo", ["--dims=1x1x2", "--local=2", "--methods=neighbor_alltoallw", "--max-time=0.01"],
+         "# note: neighbor_alltoallw: this MPI library brings faces to the wrong side",
+         "neighbor_order"),
+        ("syncbench/syncbench", ["--types=allreduce 0 bytes", "--max-time=0.5"],
+         "# note: allreduce 0 bytes: no synchronisation in this MPI library", "allreduce_nothing")])
+    def test_notes(self, program, options, text, reproducer):
+        """What the benchmarks find out for themselves, and say."""
+        has, how = self.reproduce(next(row for row in DEFECTS if row.program == reproducer))
+        said = [line for line in self.comments(program, *options) if line.startswith(text)]
+        assert len(said) == (1 if has else 0), how
 
-
-@pytest.mark.parametrize("program, options, text, reproducer", [
-    ("halo/halo", ["--dims=1x1x2", "--local=2", "--methods=neighbor_alltoallw", "--max-time=0.01"],
-     "# note: neighbor_alltoallw: this MPI library brings faces to the wrong side",
-     "neighbor_order"),
-    ("syncbench/syncbench", ["--types=allreduce 0 bytes", "--max-time=0.5"],
-     "# note: allreduce 0 bytes: no synchronisation in this MPI library", "allreduce_nothing")],
-    ids=["halo", "syncbench"])
-def test_notes(comments, reproduce, program, options, text, reproducer):
-    """What the benchmarks find out for themselves, and say."""
-    has, how = reproduce(next(row for row in DEFECTS if row.program == reproducer))
-    said = [line for line in comments(program, *options) if line.startswith(text)]
-    assert len(said) == (1 if has else 0), how
-
-
-def test_comments(source):
-    """Each reproducer names the libraries that have the defect, and something refers to it."""
-    files = subprocess.run(["git", "-C", source, "grep", "-lE", r"(mpi_defects|end_to_end)/\w+\.c"],
-                           capture_output=True, text=True, check=False).stdout.split()
-    texts = "".join(read(os.path.join(source, name)) for name in files)
-    for defect in DEFECTS:
-        path = f"{defect.folder}/{defect.program}.c"
-        comment = read(os.path.join(source, path)).split("*/")[0]
-        for library in defect.known:
-            assert library in comment, path
-        assert path[len("tests/"):] in texts, path
+    def test_comments(self):
+        """Each reproducer names the libraries that have the defect, and something refers to it."""
+        files = subprocess.run(["git", "-C", self.source, "grep", "-lE", r"(mpi_defects|end_to_end)/\w+\.c"],
+                               capture_output=True, text=True, check=False).stdout.split()
+        texts = "".join(read(os.path.join(self.source, name)) for name in files)
+        for defect in DEFECTS:
+            path = f"{defect.folder}/{defect.program}.c"
+            comment = read(os.path.join(self.source, path)).split("*/")[0]
+            for library in defect.known:
+                assert library in comment, path
+            assert path[len("tests/"):] in texts, path

@@ -1,12 +1,12 @@
 """Whatever a result holds, each command ends with a verdict or with one line that says what is
 wrong: results that a fuzzer found, and good ones with bytes changed at random."""
 
+import contextlib
 import os
 import random
 import re
 
-import pytest
-
+from case import Case, each
 from commcost import command, compare, page, report, summarize, tables
 from commcost.results import ResultError
 from made_results import ALL, tsv
@@ -14,37 +14,6 @@ from made_results import ALL, tsv
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
 SEED = 3
 CHANGED, CHANGED_FULL = 150, 5000
-
-
-@pytest.fixture
-def read_by_all(tmp_path, capsys):
-    """Lets all commands read files, which are bytes; nothing else than a usage error may come of
-    that, of one line."""
-    def read(files):
-        for number, content in enumerate(files):
-            folder = tmp_path / ("base" if number == 0 else "new")
-            folder.mkdir(exist_ok=True)
-            (folder / f"{number}.tsv").write_bytes(content)
-        paths = [str(tmp_path / "new"), str(tmp_path / "base")][:len(files)]
-        if len(files) == 1:
-            paths = [str(tmp_path / "base")]
-        for use in (lambda: compare.main([paths[-1], paths[0]]),
-                    lambda: summarize.summarize(paths),
-                    lambda: page.html_of_page(report.page_of(paths, tables.Tables(paths), {}))):
-            try:
-                use()
-            except (command.UsageError, ResultError) as error:
-                assert "\n" not in command.plain(str(error))
-            capsys.readouterr()
-    return read
-
-
-@pytest.mark.parametrize("name", sorted(os.listdir(CORPUS)))
-def test_corpus(read_by_all, name):
-    with open(os.path.join(CORPUS, name), "rb") as stream:
-        data = stream.read()
-    # The first byte chose between files and folders.
-    read_by_all(re.split(rb"(?m)^====.*\n?", data[1:])[:3])
 
 
 def changed(content, chance):
@@ -67,14 +36,42 @@ def changed(content, chance):
     return bytes(content)
 
 
-def test_changed_results(read_by_all, full):
-    chance = random.Random(SEED)
-    roles = {"_us": "less", "(%)": "more", "_per_s": "more"}
-    for number in range(CHANGED_FULL if full else CHANGED):
-        name = chance.choice(sorted(ALL))
-        benchmark, columns, rows = ALL[name]
-        said = " ".join(f"{column}={next((role for end, role in roles.items() if column.endswith(end)), 'key')}"
-                        for column in columns)
-        whole = (tsv(benchmark, columns, rows, metadata={"schema": 2, "columns": said}) +
-                 f"# end: {len(rows)} rows, exit 0\n").encode()
-        read_by_all([changed(whole, chance), whole][:1 + number % 2])
+class BrokenResults(Case):
+    def read_by_all(self, files):
+        """Lets all commands read files, which are bytes; nothing else than a usage error may come of
+        that, of one line."""
+        for number, content in enumerate(files):
+            folder = self.folder / ("base" if number == 0 else "new")
+            folder.mkdir(exist_ok=True)
+            (folder / f"{number}.tsv").write_bytes(content)
+        paths = [str(self.folder / "new"), str(self.folder / "base")][:len(files)]
+        if len(files) == 1:
+            paths = [str(self.folder / "base")]
+        for use in (lambda: compare.main([paths[-1], paths[0]]),
+                    lambda: summarize.summarize(paths),
+                    lambda: page.html_of_page(report.page_of(paths, tables.Tables(paths), {}))):
+            try:
+                with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
+                        contextlib.redirect_stderr(nowhere):
+                    use()
+            except (command.UsageError, ResultError) as error:
+                assert "\n" not in command.plain(str(error))
+
+    @each("name", sorted(os.listdir(CORPUS)))
+    def test_corpus(self, name):
+        with open(os.path.join(CORPUS, name), "rb") as stream:
+            data = stream.read()
+        # The first byte chose between files and folders.
+        self.read_by_all(re.split(rb"(?m)^====.*\n?", data[1:])[:3])
+
+    def test_changed_results(self):
+        chance = random.Random(SEED)
+        roles = {"_us": "less", "(%)": "more", "_per_s": "more"}
+        for number in range(CHANGED_FULL if self.full else CHANGED):
+            name = chance.choice(sorted(ALL))
+            benchmark, columns, rows = ALL[name]
+            said = " ".join(f"{column}={next((role for end, role in roles.items() if column.endswith(end)), 'key')}"
+                            for column in columns)
+            whole = (tsv(benchmark, columns, rows, metadata={"schema": 2, "columns": said}) +
+                     f"# end: {len(rows)} rows, exit 0\n").encode()
+            self.read_by_all([changed(whole, chance), whole][:1 + number % 2])

@@ -1,11 +1,9 @@
 """What other benchmarks print, read as results: outputs that were written by hand after the
 programs' documentation, every format that they have for these benchmarks."""
 
-import subprocess
 import os
 
-import pytest
-
+from case import Case, call, each
 from commcost import foreign, summarize, tables
 from commcost.results import Result, ResultError
 from made_results import SCRIPTS
@@ -179,67 +177,56 @@ mpi_overhead: done
 }
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_outputs(tmp_path, name):
-    text, benchmark, roles, rows = OUTPUTS[name]
-    path = tmp_path / "output.txt"
-    path.write_text(text)
-    with Result(str(path)) as result:
-        assert ["|".join(cells) for cells in result.rows()] == rows
-        assert (result.benchmark, result.roles) == (benchmark, roles)
-
-
-def test_settings_are_metadata(tmp_path):
-    path = tmp_path / "a"
-    path.write_text(OUTPUTS["osu_put_latency"][0])
-    with Result(str(path)) as result:
-        assert result.value("window_creation") == "MPI_Win_allocate"
-        assert result.value("synchronization") == "MPI_Win_flush"
-        assert result.value("version") == "7.3"
-
-
-@pytest.mark.parametrize("text, said", [
-    (LATENCY.format("0.21") + LATENCY.format("0.22"), "a second table begins"),
-    (LATENCY[:60], "no rows"),
-    (LATENCY.replace("{}", ""), "has 1 cells, where 2 columns are named")])
-def test_broken(tmp_path, text, said):
-    path = tmp_path / "a.txt"
-    path.write_text(text)
-    with pytest.raises(ResultError, match=said):
+class Foreign(Case):
+    @each("name", OUTPUTS)
+    def test_outputs(self, name):
+        text, benchmark, roles, rows = OUTPUTS[name]
+        path = self.folder / "output.txt"
+        path.write_text(text)
         with Result(str(path)) as result:
-            list(result.rows())
+            assert ["|".join(cells) for cells in result.rows()] == rows
+            assert (result.benchmark, result.roles) == (benchmark, roles)
 
+    def test_settings_are_metadata(self):
+        path = self.folder / "a"
+        path.write_text(OUTPUTS["osu_put_latency"][0])
+        with Result(str(path)) as result:
+            assert result.value("window_creation") == "MPI_Win_allocate"
+            assert result.value("synchronization") == "MPI_Win_flush"
+            assert result.value("version") == "7.3"
 
-def test_archive_as_base(tmp_path):
-    """A folder of outputs is compared, summarized and drawn; with our own rows it has none in
-    common."""
-    for side, latency in (("old", 1.0), ("new", 1.5)):
-        (tmp_path / side).mkdir()
-        for run in range(10):
-            (tmp_path / side / f"{run}.txt").write_text(
-                LATENCY.format(latency + run / 1000))
-    done = subprocess.run([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=tmp_path,
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    rows = [line.split("\t") for line in done.stdout.splitlines() if not line.startswith("#")]
-    verdicts = {row[rows[0].index("size_bytes")]: row[rows[0].index("verdict")] for row in rows[1:]}
-    assert verdicts == {"0": "same", "1": "slower", "1048576": "same"}
-    text, _ = summarize.summarize([str(tmp_path / "old")])
-    assert "osu_latency\tsize_bytes=1\tavg_latency_us\tus\t1.00450\t" in text
-    read = tables.Tables([str(tmp_path / "new"), str(tmp_path / "old")])
-    assert read.kinds() == ["osu_latency"]
-    done = subprocess.run(["sh", os.path.join(SCRIPTS, "report.sh"), "--output=page.html", "new",
-                           "old"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "page.html").read_text()
-    assert "<svg" in page
-    assert "compare it with itself only" in page
+    @each("text, said", [
+        (LATENCY.format("0.21") + LATENCY.format("0.22"), "a second table begins"),
+        (LATENCY[:60], "no rows"),
+        (LATENCY.replace("{}", ""), "has 1 cells, where 2 columns are named")])
+    def test_broken(self, text, said):
+        path = self.folder / "a.txt"
+        path.write_text(text)
+        with self.assertRaisesRegex(ResultError, said):
+            with Result(str(path)) as result:
+                list(result.rows())
 
+    def test_archive_as_base(self):
+        """A folder of outputs is compared and summarized."""
+        for side, latency in (("old", 1.0), ("new", 1.5)):
+            (self.folder / side).mkdir()
+            for run in range(10):
+                (self.folder / side / f"{run}.txt").write_text(
+                    LATENCY.format(latency + run / 1000))
+        done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=str(self.folder))
+        assert done.returncode == 1, done.stderr
+        rows = [line.split("\t") for line in done.stdout.splitlines() if not line.startswith("#")]
+        verdicts = {row[rows[0].index("size_bytes")]: row[rows[0].index("verdict")] for row in rows[1:]}
+        assert verdicts == {"0": "same", "1": "slower", "1048576": "same"}
+        text, _ = summarize.summarize([str(self.folder / "old")])
+        assert "osu_latency\tsize_bytes=1\tavg_latency_us\tus\t1.00450\t" in text
+        read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
+        assert read.kinds() == ["osu_latency"]
 
-@pytest.mark.parametrize("name", ['osu_"><img src=x>', "imb/../../x", "osu_\\1", "imb_sweep"])
-def test_names_that_are_none(tmp_path, name):
-    """Only names that a reader here gives are another program's."""
-    (tmp_path / "a.tsv").write_text(f"# benchmark: {name}\n# columns: size_bytes=key x_us=less\n"
-                                    "size_bytes\tx_us\n1\t2\n")
-    with pytest.raises(ResultError, match="no results of benchmarks"):
-        tables.Tables([str(tmp_path)])
+    @each("name", ['osu_"><img src=x>', "imb/../../x", "osu_\\1", "imb_sweep"])
+    def test_names_that_are_none(self, name):
+        """Only names that a reader here gives are another program's."""
+        (self.folder / "a.tsv").write_text(f"# benchmark: {name}\n# columns: size_bytes=key x_us=less\n"
+                                           "size_bytes\tx_us\n1\t2\n")
+        with self.assertRaisesRegex(ResultError, "no results of benchmarks"):
+            tables.Tables([str(self.folder)])

@@ -3,33 +3,12 @@ must come and where it must not."""
 
 import re
 
-import pytest
-
+from case import Case, each
 from commcost import findings, gains, tables
 from made_results import GAIN, gain_cells, tsv
 
 COLUMNS = [*GAIN[:4], "method", "local", "partitions", *GAIN[4:]]
 SIZES = (8, 1024, 65536, 1 << 20)
-
-
-@pytest.fixture
-def facts(tmp_path):
-    """The Facts of results of overlap_*: facts(launch, launch, threshold=2), each launch a list of
-    rows as dictionaries; a file for each collective and model."""
-    def made(*launches, threshold=2):
-        files = {}
-        for run, rows in enumerate(launches, 1):
-            for row in rows:
-                files.setdefault((row["collective"], row["model"]), []).append(
-                    [run, *(row.get(column, "NA") for column in COLUMNS)])
-        for path in tmp_path.glob("*.tsv"):
-            path.unlink()
-        for (collective, model), rows in files.items():
-            (tmp_path / f"{collective}_{model}.tsv").write_text(tsv(
-                f"overlap_{collective}", ["run", *COLUMNS], rows,
-                metadata={} if threshold is None else {"threshold": threshold}))
-        return findings.Facts(tables.Tables([str(tmp_path)]))
-    return made
 
 
 def said_of(rule, made):
@@ -47,164 +26,168 @@ def by_size(collective="iallreduce", half_width_us=0.2, **cells):
             for size, value in zip(SIZES, exposed_us)]
 
 
+class GainsCase(Case):
+    def facts(self, *launches, threshold=2):
+        """The Facts of results of overlap_*: facts(launch, launch, threshold=2), each launch a list of
+        rows as dictionaries; a file for each collective and model."""
+        files = {}
+        for run, rows in enumerate(launches, 1):
+            for row in rows:
+                files.setdefault((row["collective"], row["model"]), []).append(
+                    [run, *(row.get(column, "NA") for column in COLUMNS)])
+        for path in self.folder.glob("*.tsv"):
+            path.unlink()
+        for (collective, model), rows in files.items():
+            (self.folder / f"{collective}_{model}.tsv").write_text(tsv(
+                f"overlap_{collective}", ["run", *COLUMNS], rows,
+                metadata={} if threshold is None else {"threshold": threshold}))
+        return findings.Facts(tables.Tables([str(self.folder)]))
+
+
 # ---- does it pay? --------------------------------------------------------------------------------
 
-def test_pays(facts):
-    """The number, its interval, what stays exposed, and of what."""
-    rows = [gain_cells(1 << 20, 400, 120, 1)]
-    assert paid(rows, made=facts) == [
-        "Going non-blocking pays with plenty of work: MPI_Iallreduce of 1MiB (120 µs (119 to 121) "
-        "stay exposed, the blocking call takes 400 µs (399 to 401): a gain of 70.0 % (69.8 to "
-        "70.2)). One launch."]
+class DoesItPay(GainsCase):
+    def test_pays(self):
+        """The number, its interval, what stays exposed, and of what."""
+        rows = [gain_cells(1 << 20, 400, 120, 1)]
+        assert paid(rows, made=self.facts) == [
+            "Going non-blocking pays with plenty of work: MPI_Iallreduce of 1MiB (120 µs (119 to 121) "
+            "stay exposed, the blocking call takes 400 µs (399 to 401): a gain of 70.0 % (69.8 to "
+            "70.2)). One launch."]
 
+    def test_loses(self):
+        assert paid([gain_cells(1 << 20, 400, 500, 1)], made=self.facts) == [
+            "Going non-blocking loses even with plenty of work: MPI_Iallreduce of 1MiB (500 µs (499 to "
+            "501) stay exposed, the blocking call takes 400 µs (399 to 401): a gain of -25.0 % (-25.2 "
+            "to -24.8)). One launch."]
 
-def test_loses(facts):
-    assert paid([gain_cells(1 << 20, 400, 500, 1)], made=facts) == [
-        "Going non-blocking loses even with plenty of work: MPI_Iallreduce of 1MiB (500 µs (499 to "
-        "501) stay exposed, the blocking call takes 400 µs (399 to 401): a gain of -25.0 % (-25.2 "
-        "to -24.8)). One launch."]
+    def test_makes_no_difference(self):
+        assert paid([gain_cells(1 << 20, 400, 399, 0.5)], made=self.facts) == [
+            "Going non-blocking makes no difference even with plenty of work: MPI_Iallreduce of 1MiB "
+            "(399 µs (398 to 400) stay exposed, the blocking call takes 400 µs (400 to 400): a gain of "
+            "0.250 % (0.125 to 0.375)). One launch."]
 
+    @each("exposed_us, half_width_us", [
+        (90, 6),      # 10 %, 4 to 16: the program says that it pays, but launches differ by more
+        (97.5, 0.4),  # 2.5 %, so near to the threshold
+        (102.5, 0.4), (101, 1)])
+    def test_can_not_be_told(self, exposed_us, half_width_us):
+        found = gains.what_pays(self.facts([gain_cells(8, 100, exposed_us, half_width_us)]))
+        assert [finding.is_told for finding in found] == [False]
+        assert found[0].text == (
+            "It can't be told whether going non-blocking pays for MPI_Iallreduce, because the intervals "
+            f"of their gains are up to {gains.short(2 * half_width_us)} points wide.")
 
-def test_makes_no_difference(facts):
-    assert paid([gain_cells(1 << 20, 400, 399, 0.5)], made=facts) == [
-        "Going non-blocking makes no difference even with plenty of work: MPI_Iallreduce of 1MiB "
-        "(399 µs (398 to 400) stay exposed, the blocking call takes 400 µs (400 to 400): a gain of "
-        "0.250 % (0.125 to 0.375)). One launch."]
+    def test_no_interval(self):
+        """Of too few samples."""
+        row = gain_cells(8, 100, 50, gain_lo_pct="NA", gain_hi_pct="NA")
+        found = gains.what_pays(self.facts([row]))
+        assert [finding.is_told for finding in found] == [False]
+        assert "because their gains have no intervals" in found[0].text
 
+    def test_median_over_launches(self):
+        """Six launches decide, whatever their own intervals and verdicts say."""
+        launches = [[gain_cells(8, 100, 60 + run, 90)] for run in range(6)]
+        sentence, = paid(*launches, made=self.facts)
+        assert sentence.startswith("Going non-blocking pays")
+        assert sentence.endswith(": a gain of 37.5 % (35.0 to 40.0)).")
+        # Of which one loses.
+        launches[2] = [gain_cells(8, 100, 120, 0.1)]
+        sentence, = paid(*launches, made=self.facts)
+        assert sentence.startswith("It can't be told")
 
-@pytest.mark.parametrize("exposed_us, half_width_us", [
-    (90, 6),      # 10 %, 4 to 16: the program says that it pays, but launches differ by more
-    (97.5, 0.4),  # 2.5 %, so near to the threshold
-    (102.5, 0.4), (101, 1)])
-def test_can_not_be_told(facts, exposed_us, half_width_us):
-    found = gains.what_pays(facts([gain_cells(8, 100, exposed_us, half_width_us)]))
-    assert [finding.is_told for finding in found] == [False]
-    assert found[0].text == (
-        "It can't be told whether going non-blocking pays for MPI_Iallreduce, because the intervals "
-        f"of their gains are up to {gains.short(2 * half_width_us)} points wide.")
+    @each("threshold, words", [
+        (2, "pays with"), (None, "pays with"), (20, "makes no difference")])
+    def test_threshold(self, threshold, words):
+        """That of the programs, or theirs by default."""
+        sentence, = said_of(gains.what_pays, self.facts([gain_cells(8, 100, 90, 0.1)], threshold=threshold))
+        assert sentence.startswith(f"Going non-blocking {words}")
 
+    @each("exposed_us, where", [
+        ((50, 50, 50, 50), "pays with plenty of work: MPI_Iallreduce at every size that was measured ("),
+        ((150, 150, 50, 50), "pays with plenty of work: MPI_Iallreduce from 64KiB on, loses below ("),
+        ((50, 150, 150, 150), "pays with plenty of work: MPI_Iallreduce up to 8 bytes, loses above ("),
+        ((150, 100, 50, 50),
+         "pays with plenty of work: MPI_Iallreduce from 64KiB on, loses up to 8 bytes, is even at 1KiB"),
+        ((99, 98, 50, 50), "pays with plenty of work: MPI_Iallreduce from 64KiB on, is even up to 8 bytes"
+         ", is unsure at 1KiB"),
+        ((50, 150, 50, 50), "pays with plenty of work: MPI_Iallreduce up to 8 bytes and from 64KiB on, "
+         "loses at 1KiB"),
+        ((150, 150, 100, 100), "loses even with plenty of work: MPI_Iallreduce up to 1KiB, is even "
+         "above"),
+        ((100, 100, 100, 100), "makes no difference even with plenty of work: MPI_Iallreduce at every "
+         "size that was measured")])
+    def test_sizes(self, exposed_us, where):
+        sentence, = paid(by_size(exposed_us=exposed_us), made=self.facts)
+        assert sentence.startswith(f"Going non-blocking {where}"), sentence
 
-def test_no_interval(facts):
-    """Of too few samples."""
-    row = gain_cells(8, 100, 50, gain_lo_pct="NA", gain_hi_pct="NA")
-    found = gains.what_pays(facts([row]))
-    assert [finding.is_told for finding in found] == [False]
-    assert "because their gains have no intervals" in found[0].text
+    def test_largest_size_has_the_numbers(self):
+        sentence, = paid(by_size(exposed_us=(150, 40, 50, 60)), made=self.facts)
+        assert "(of 1MiB: 60.0 µs (59.8 to 60.2) stay exposed, " in sentence
+        assert "a gain of 40.0 % (39.8 to 40.2)" in sentence
+        sentence, = paid(by_size(exposed_us=(50, 40, 150, 160)), made=self.facts)
+        assert "(of 1KiB: 40.0 µs" in sentence
 
+    def test_many_operations(self):
+        """Those with the largest gains first, three with numbers, and no more than six."""
+        rows = [row for place in range(9)
+                for row in by_size(f"iop{place}", exposed_us=4 * (90 - 10 * place,))]
+        sentence, = paid(rows, made=self.facts)
+        assert re.findall(r"MPI_Iop(\d)", sentence) == ["8", "7", "6", "5", "4"]
+        assert sentence.count("stay exposed") == 3
+        assert sentence.endswith("; 4 more. One launch.")
 
-def test_median_over_launches(facts):
-    """Six launches decide, whatever their own intervals and verdicts say."""
-    launches = [[gain_cells(8, 100, 60 + run, 90)] for run in range(6)]
-    sentence, = paid(*launches, made=facts)
-    assert sentence.startswith("Going non-blocking pays")
-    assert sentence.endswith(": a gain of 37.5 % (35.0 to 40.0)).")
-    # Of which one loses.
-    launches[2] = [gain_cells(8, 100, 120, 0.1)]
-    sentence, = paid(*launches, made=facts)
-    assert sentence.startswith("It can't be told")
+    def test_time_driven(self):
+        """Of what was measured over sizes, the size that takes a millisecond says nothing more."""
+        rows = [gain_cells(1 << 20, 1000, 400, 1, model="time", elements=131072),
+                gain_cells(0, 4, 2, 0.01, collective="ibarrier", model="time", elements="NA")]
+        sentence, = paid(rows, made=self.facts)
+        assert sentence.startswith(
+            "Going non-blocking pays with plenty of work: MPI_Iallreduce of 1MiB (400 µs (399 to 401) "
+            "stay exposed, the blocking call takes 1000 µs (999 to 1001): a gain of 60.0 % (59.9 to "
+            "60.1)); MPI_Ibarrier (2.00 µs")
+        sentence, = paid(rows + by_size(exposed_us=(50, 50, 50, 50)), made=self.facts)
+        assert "400 µs" not in sentence
+        assert "MPI_Iallreduce at every size" in sentence
 
+    @each("cells, name", [
+        ({"collective": "isend"}, "MPI_Isend"), ({"collective": "put"}, "MPI_Rput"),
+        ({"collective": "sendrecv"}, "MPI_Isend with MPI_Irecv"),
+        ({"collective": "ineighbor_alltoall"}, "MPI_Ineighbor_alltoall"),
+        ({"form": "persistent"}, "MPI_Iallreduce (persistent)"),
+        ({"collective": "partitioned", "partitions": 8}, "a message in 8 partitions"),
+        ({"test_calls": 4}, "MPI_Iallreduce with calls of MPI_Test (4)"),
+        ({"test_calls": "auto"}, "MPI_Iallreduce with calls of MPI_Test (auto)")])
+    def test_names(self, cells, name):
+        sentence, = paid([gain_cells(1024, 100, 50, 0.1, **cells)], made=self.facts)
+        assert f": {name} of 1KiB (" in sentence
 
-@pytest.mark.parametrize("threshold, words", [
-    (2, "pays with"), (None, "pays with"), (20, "makes no difference")])
-def test_threshold(facts, threshold, words):
-    """That of the programs, or theirs by default."""
-    sentence, = said_of(gains.what_pays, facts([gain_cells(8, 100, 90, 0.1)], threshold=threshold))
-    assert sentence.startswith(f"Going non-blocking {words}")
+    def test_halo(self):
+        rows = [gain_cells(4800, 100, 50, 0.1, collective="halo", method=method, local="10x10x10")
+                for method in ("packed", "persistent")]
+        sentence, = paid(rows, made=self.facts)
+        assert "a halo swap by packed of box 10x10x10 (" in sentence
+        assert "a halo swap by persistent of box 10x10x10 (" in sentence
 
+    def test_usual_rows_decide(self):
+        """Without calls of MPI_Test, and nonblocking, where it was measured so."""
+        rows = [gain_cells(8, 100, 150, 0.1), gain_cells(8, 100, 50, 0.1, form="persistent"),
+                gain_cells(8, 100, 40, 0.1, test_calls=4)]
+        sentence, = paid(rows, made=self.facts)
+        assert sentence.startswith("Going non-blocking loses even with plenty of work: MPI_Iallreduce")
 
-@pytest.mark.parametrize("exposed_us, where", [
-    ((50, 50, 50, 50), "pays with plenty of work: MPI_Iallreduce at every size that was measured ("),
-    ((150, 150, 50, 50), "pays with plenty of work: MPI_Iallreduce from 64KiB on, loses below ("),
-    ((50, 150, 150, 150), "pays with plenty of work: MPI_Iallreduce up to 8 bytes, loses above ("),
-    ((150, 100, 50, 50),
-     "pays with plenty of work: MPI_Iallreduce from 64KiB on, loses up to 8 bytes, is even at 1KiB"),
-    ((99, 98, 50, 50), "pays with plenty of work: MPI_Iallreduce from 64KiB on, is even up to 8 bytes"
-     ", is unsure at 1KiB"),
-    ((50, 150, 50, 50), "pays with plenty of work: MPI_Iallreduce up to 8 bytes and from 64KiB on, "
-     "loses at 1KiB"),
-    ((150, 150, 100, 100), "loses even with plenty of work: MPI_Iallreduce up to 1KiB, is even "
-     "above"),
-    ((100, 100, 100, 100), "makes no difference even with plenty of work: MPI_Iallreduce at every "
-     "size that was measured")])
-def test_sizes(facts, exposed_us, where):
-    sentence, = paid(by_size(exposed_us=exposed_us), made=facts)
-    assert sentence.startswith(f"Going non-blocking {where}"), sentence
+    def test_nothing_without_blocking_calls(self):
+        """Nor of older results."""
+        rows = [gain_cells(size, None, 50) for size in SIZES]
+        for rule in (gains.what_pays, gains.tests_that_help, gains.persistent_requests):
+            assert not rule(self.facts(rows))
+        old = [{name: cell for name, cell in row.items() if "gain" not in name and "exposed" not in name}
+               for row in by_size(exposed_us=(50, 50, 50, 50))]
+        for rule in (gains.what_pays, gains.tests_that_help, gains.persistent_requests):
+            assert not rule(self.facts(old))
 
-
-def test_largest_size_has_the_numbers(facts):
-    sentence, = paid(by_size(exposed_us=(150, 40, 50, 60)), made=facts)
-    assert "(of 1MiB: 60.0 µs (59.8 to 60.2) stay exposed, " in sentence
-    assert "a gain of 40.0 % (39.8 to 40.2)" in sentence
-    sentence, = paid(by_size(exposed_us=(50, 40, 150, 160)), made=facts)
-    assert "(of 1KiB: 40.0 µs" in sentence
-
-
-def test_many_operations(facts):
-    """Those with the largest gains first, three with numbers, and no more than six."""
-    rows = [row for place in range(9)
-            for row in by_size(f"iop{place}", exposed_us=4 * (90 - 10 * place,))]
-    sentence, = paid(rows, made=facts)
-    assert re.findall(r"MPI_Iop(\d)", sentence) == ["8", "7", "6", "5", "4"]
-    assert sentence.count("stay exposed") == 3
-    assert sentence.endswith("; 4 more. One launch.")
-
-
-def test_time_driven(facts):
-    """Of what was measured over sizes, the size that takes a millisecond says nothing more."""
-    rows = [gain_cells(1 << 20, 1000, 400, 1, model="time", elements=131072),
-            gain_cells(0, 4, 2, 0.01, collective="ibarrier", model="time", elements="NA")]
-    sentence, = paid(rows, made=facts)
-    assert sentence.startswith(
-        "Going non-blocking pays with plenty of work: MPI_Iallreduce of 1MiB (400 µs (399 to 401) "
-        "stay exposed, the blocking call takes 1000 µs (999 to 1001): a gain of 60.0 % (59.9 to "
-        "60.1)); MPI_Ibarrier (2.00 µs")
-    sentence, = paid(rows + by_size(exposed_us=(50, 50, 50, 50)), made=facts)
-    assert "400 µs" not in sentence
-    assert "MPI_Iallreduce at every size" in sentence
-
-
-@pytest.mark.parametrize("cells, name", [
-    ({"collective": "isend"}, "MPI_Isend"), ({"collective": "put"}, "MPI_Rput"),
-    ({"collective": "sendrecv"}, "MPI_Isend with MPI_Irecv"),
-    ({"collective": "ineighbor_alltoall"}, "MPI_Ineighbor_alltoall"),
-    ({"form": "persistent"}, "MPI_Iallreduce (persistent)"),
-    ({"collective": "partitioned", "partitions": 8}, "a message in 8 partitions"),
-    ({"test_calls": 4}, "MPI_Iallreduce with calls of MPI_Test (4)"),
-    ({"test_calls": "auto"}, "MPI_Iallreduce with calls of MPI_Test (auto)")])
-def test_names(facts, cells, name):
-    sentence, = paid([gain_cells(1024, 100, 50, 0.1, **cells)], made=facts)
-    assert f": {name} of 1KiB (" in sentence
-
-
-def test_halo(facts):
-    rows = [gain_cells(4800, 100, 50, 0.1, collective="halo", method=method, local="10x10x10")
-            for method in ("packed", "persistent")]
-    sentence, = paid(rows, made=facts)
-    assert "a halo swap by packed of box 10x10x10 (" in sentence
-    assert "a halo swap by persistent of box 10x10x10 (" in sentence
-
-
-def test_usual_rows_decide(facts):
-    """Without calls of MPI_Test, and nonblocking, where it was measured so."""
-    rows = [gain_cells(8, 100, 150, 0.1), gain_cells(8, 100, 50, 0.1, form="persistent"),
-            gain_cells(8, 100, 40, 0.1, test_calls=4)]
-    sentence, = paid(rows, made=facts)
-    assert sentence.startswith("Going non-blocking loses even with plenty of work: MPI_Iallreduce")
-
-
-def test_nothing_without_blocking_calls(facts):
-    """Nor of older results."""
-    rows = [gain_cells(size, None, 50) for size in SIZES]
-    for rule in (gains.what_pays, gains.tests_that_help, gains.persistent_requests):
-        assert not rule(facts(rows))
-    old = [{name: cell for name, cell in row.items() if "gain" not in name and "exposed" not in name}
-           for row in by_size(exposed_us=(50, 50, 50, 50))]
-    for rule in (gains.what_pays, gains.tests_that_help, gains.persistent_requests):
-        assert not rule(facts(old))
-
-
-def test_wrong_data(facts):
-    assert not paid([gain_cells(8, 100, 50, 0.1, status="FAIL")], made=facts)
+    def test_wrong_data(self):
+        assert not paid([gain_cells(8, 100, 50, 0.1, status="FAIL")], made=self.facts)
 
 
 # ---- calls of MPI_Test ---------------------------------------------------------------------------
@@ -220,67 +203,60 @@ def by_calls(half_width_us=0.5, **exposed_us):
             for name, value in exposed_us.items()]
 
 
-def test_tests_help(facts):
-    assert helped(by_calls(n0=300, n1=200, n4=50, n16=90), made=facts) == [
-        "With calls of MPI_Test during the work less stays exposed: MPI_Iallreduce of 1MiB, least at "
-        "4 calls (50.0 µs (49.5 to 50.5), without 300 µs (300 to 300)). One launch."]
+class CallsOfMPITest(GainsCase):
+    def test_tests_help(self):
+        assert helped(by_calls(n0=300, n1=200, n4=50, n16=90), made=self.facts) == [
+            "With calls of MPI_Test during the work less stays exposed: MPI_Iallreduce of 1MiB, least at "
+            "4 calls (50.0 µs (49.5 to 50.5), without 300 µs (300 to 300)). One launch."]
 
+    def test_best_is_not_alone(self):
+        sentence, = helped(by_calls(n0=300, n1=200, n4=50, n16=50.5), made=self.facts)
+        assert ", least at 4 or 16 calls (50.0 µs" in sentence
+        sentence, = helped(by_calls(n0=300, n1=100), made=self.facts)
+        assert ", least at 1 call (100 µs" in sentence
 
-def test_best_is_not_alone(facts):
-    sentence, = helped(by_calls(n0=300, n1=200, n4=50, n16=50.5), made=facts)
-    assert ", least at 4 or 16 calls (50.0 µs" in sentence
-    sentence, = helped(by_calls(n0=300, n1=100), made=facts)
-    assert ", least at 1 call (100 µs" in sentence
+    def test_auto(self):
+        rows = by_calls(n0=300, auto=50)
+        rows[1]["best_test_calls"] = 7
+        sentence, = helped(rows, made=self.facts)
+        assert ", least at 7 (auto) calls (50.0 µs" in sentence
 
+    def test_tests_turn_the_verdict(self):
+        sentence, = helped(by_calls(n0=500, n4=100), made=self.facts)
+        assert sentence.endswith("; going non-blocking pays with them, loses without). One launch.")
+        sentence, = helped([gain_cells(8, None, value, 0.5, test_calls=calls)
+                           for calls, value in ((0, 500), (4, 100))], made=self.facts)
+        assert "pays" not in sentence
 
-def test_auto(facts):
-    rows = by_calls(n0=300, auto=50)
-    rows[1]["best_test_calls"] = 7
-    sentence, = helped(rows, made=facts)
-    assert ", least at 7 (auto) calls (50.0 µs" in sentence
+    def test_tests_cost(self):
+        assert helped(by_calls(n0=50, n4=60, n16=90), made=self.facts) == [
+            "Calls of MPI_Test during the work only cost time: MPI_Iallreduce of 1MiB (60.0 µs (59.5 to "
+            "60.5) at best with calls, 50.0 µs (49.5 to 50.5) without). One launch."]
 
+    def test_tests_unsure(self):
+        found = gains.tests_that_help(self.facts(by_calls(20, n0=60, n4=50)))
+        assert [finding.is_told for finding in found] == [False]
+        assert found[0].text.startswith(
+            "It can't be told whether calls of MPI_Test help MPI_Iallreduce of 1MiB, because")
 
-def test_tests_turn_the_verdict(facts):
-    sentence, = helped(by_calls(n0=500, n4=100), made=facts)
-    assert sentence.endswith("; going non-blocking pays with them, loses without). One launch.")
-    sentence, = helped([gain_cells(8, None, value, 0.5, test_calls=calls)
-                       for calls, value in ((0, 500), (4, 100))], made=facts)
-    assert "pays" not in sentence
+    def test_tests_of_launches(self):
+        launches = [by_calls(200, n0=300 + run, n4=200 - run) for run in range(6)]
+        sentence, = helped(*launches, made=self.facts)
+        assert "least at 4 calls (198 µs (195 to 200), without 302 µs (300 to 305))." in sentence
+        assert "One launch" not in sentence
 
+    @each("rows", [
+        by_calls(n0=300), by_calls(n4=300), by_calls(n4=300, n16=50)])
+    def test_nothing_of_tests(self, rows):
+        """Where there is nothing to compare with."""
+        assert not helped(rows, made=self.facts)
 
-def test_tests_cost(facts):
-    assert helped(by_calls(n0=50, n4=60, n16=90), made=facts) == [
-        "Calls of MPI_Test during the work only cost time: MPI_Iallreduce of 1MiB (60.0 µs (59.5 to "
-        "60.5) at best with calls, 50.0 µs (49.5 to 50.5) without). One launch."]
-
-
-def test_tests_unsure(facts):
-    found = gains.tests_that_help(facts(by_calls(20, n0=60, n4=50)))
-    assert [finding.is_told for finding in found] == [False]
-    assert found[0].text.startswith(
-        "It can't be told whether calls of MPI_Test help MPI_Iallreduce of 1MiB, because")
-
-
-def test_tests_of_launches(facts):
-    launches = [by_calls(200, n0=300 + run, n4=200 - run) for run in range(6)]
-    sentence, = helped(*launches, made=facts)
-    assert "least at 4 calls (198 µs (195 to 200), without 302 µs (300 to 305))." in sentence
-    assert "One launch" not in sentence
-
-
-@pytest.mark.parametrize("rows", [
-    by_calls(n0=300), by_calls(n4=300), by_calls(n4=300, n16=50)])
-def test_nothing_of_tests(facts, rows):
-    """Where there is nothing to compare with."""
-    assert not helped(rows, made=facts)
-
-
-def test_largest_size_that_tests_help(facts):
-    rows = [gain_cells(size, 400, exposed, 0.5, test_calls=calls)
-            for size, without, best in ((8, 10, 20), (1024, 100, 50), (65536, 300, 200))
-            for calls, exposed in ((0, without), (4, best))]
-    sentence, = helped(rows, made=facts)
-    assert "MPI_Iallreduce of 64KiB, least at 4 calls" in sentence
+    def test_largest_size_that_tests_help(self):
+        rows = [gain_cells(size, 400, exposed, 0.5, test_calls=calls)
+                for size, without, best in ((8, 10, 20), (1024, 100, 50), (65536, 300, 200))
+                for calls, exposed in ((0, without), (4, best))]
+        sentence, = helped(rows, made=self.facts)
+        assert "MPI_Iallreduce of 64KiB, least at 4 calls" in sentence
 
 
 # ---- persistent requests -------------------------------------------------------------------------
@@ -291,68 +267,65 @@ def forms(half_width_us=0.05, **cells):
             for form in ("nonblocking", "persistent")]
 
 
-def test_persistent(facts):
-    assert said_of(gains.persistent_requests, facts(forms(nonblocking=2, persistent=1))) == [
-        "With persistent requests less stays exposed, the most so of: MPI_Iallreduce of 8 bytes "
-        "(1.00 µs (0.950 to 1.05), nonblocking 2.00 µs (1.95 to 2.05)). One launch."]
-    sentence, = said_of(gains.persistent_requests, facts(forms(nonblocking=1, persistent=2)))
-    assert sentence.startswith("With persistent requests more stays exposed")
+class PersistentRequests(GainsCase):
+    def test_persistent(self):
+        assert said_of(gains.persistent_requests, self.facts(forms(nonblocking=2, persistent=1))) == [
+            "With persistent requests less stays exposed, the most so of: MPI_Iallreduce of 8 bytes "
+            "(1.00 µs (0.950 to 1.05), nonblocking 2.00 µs (1.95 to 2.05)). One launch."]
+        sentence, = said_of(gains.persistent_requests, self.facts(forms(nonblocking=1, persistent=2)))
+        assert sentence.startswith("With persistent requests more stays exposed")
 
+    def test_persistent_turns_the_verdict(self):
+        sentence, = said_of(gains.persistent_requests, self.facts(forms(nonblocking=12, persistent=5)))
+        assert "; going non-blocking pays with them, loses without)" in sentence
 
-def test_persistent_turns_the_verdict(facts):
-    sentence, = said_of(gains.persistent_requests, facts(forms(nonblocking=12, persistent=5)))
-    assert "; going non-blocking pays with them, loses without)" in sentence
+    def test_persistent_unsure(self):
+        found = gains.persistent_requests(self.facts(forms(1, nonblocking=2, persistent=1.5)))
+        assert [finding.is_told for finding in found] == [False]
+        assert "whether persistent requests leave less exposed of MPI_Iallreduce" in found[0].text
 
-
-def test_persistent_unsure(facts):
-    found = gains.persistent_requests(facts(forms(1, nonblocking=2, persistent=1.5)))
-    assert [finding.is_told for finding in found] == [False]
-    assert "whether persistent requests leave less exposed of MPI_Iallreduce" in found[0].text
-
-
-def test_nothing_of_one_form(facts):
-    for row in forms(nonblocking=2, persistent=1):
-        assert not gains.persistent_requests(facts([row]))
-    # Other calls of MPI_Test are not alike.
-    rows = forms(nonblocking=2, persistent=1)
-    rows[0]["test_calls"] = 4
-    assert not gains.persistent_requests(facts(rows))
+    def test_nothing_of_one_form(self):
+        for row in forms(nonblocking=2, persistent=1):
+            assert not gains.persistent_requests(self.facts([row]))
+        # Other calls of MPI_Test are not alike.
+        rows = forms(nonblocking=2, persistent=1)
+        rows[0]["test_calls"] = 4
+        assert not gains.persistent_requests(self.facts(rows))
 
 
 # ---- other rules ---------------------------------------------------------------------------------
 
-def test_overlapped_halo(facts):
-    rows = [gain_cells(4800, 100, exposed_us, 0.1, collective="halo", method=method,
-                       local="10x10x10", form="persistent" if method == "persistent" else
-                       "nonblocking")
-            for method, exposed_us in (("packed", 5), ("persistent", 4), ("types", 9))]
-    sentence, = said_of(findings.cheapest_overlapped_halo, facts(rows))
-    assert sentence == ("With plenty of work a halo swap leaves the least exposed by persistent for "
-                        "10x10x10 (4.00 µs (3.90 to 4.10)). One launch.")
-    rows[0].update(exposed_us=4.1, exposed_lo_us=4.0, exposed_hi_us=4.2)
-    found = findings.cheapest_overlapped_halo(facts(rows))
-    assert [finding.is_told for finding in found] == [False]
-    assert not findings.cheapest_overlapped_halo(facts(rows[:1]))
+class OtherRules(GainsCase):
+    def test_overlapped_halo(self):
+        rows = [gain_cells(4800, 100, exposed_us, 0.1, collective="halo", method=method,
+                           local="10x10x10", form="persistent" if method == "persistent" else
+                           "nonblocking")
+                for method, exposed_us in (("packed", 5), ("persistent", 4), ("types", 9))]
+        sentence, = said_of(findings.cheapest_overlapped_halo, self.facts(rows))
+        assert sentence == ("With plenty of work a halo swap leaves the least exposed by persistent for "
+                            "10x10x10 (4.00 µs (3.90 to 4.10)). One launch.")
+        rows[0].update(exposed_us=4.1, exposed_lo_us=4.0, exposed_hi_us=4.2)
+        found = findings.cheapest_overlapped_halo(self.facts(rows))
+        assert [finding.is_told for finding in found] == [False]
+        assert not findings.cheapest_overlapped_halo(self.facts(rows[:1]))
 
+    def test_overlap_is_of_usual_rows(self):
+        """A row for each form and number of tests doesn't count as an operation of its own."""
+        ends = {"overlap_lo_pct": 79, "overlap_hi_pct": 81}
+        rows = [gain_cells(8, 10, 5, model=model, form=form, test_calls=calls, overlap_pct=value, **ends)
+                for model in ("time", "data")
+                for form, calls, value in (("nonblocking", 4, 10), ("persistent", 0, 20),
+                                           ("nonblocking", 0, 80))]
+        made = self.facts(rows)
+        sentence, = said_of(findings.hidden_work, made)
+        assert sentence.startswith("In 1 of 1 collective at the size that takes about a millisecond, at "
+                                   "least 50 %")
+        sentence, = said_of(findings.sizes_that_hide, made)
+        assert "iallreduce from 8 bytes on" in sentence
 
-def test_overlap_is_of_usual_rows(facts):
-    """A row for each form and number of tests doesn't count as an operation of its own."""
-    ends = {"overlap_lo_pct": 79, "overlap_hi_pct": 81}
-    rows = [gain_cells(8, 10, 5, model=model, form=form, test_calls=calls, overlap_pct=value, **ends)
-            for model in ("time", "data")
-            for form, calls, value in (("nonblocking", 4, 10), ("persistent", 0, 20),
-                                       ("nonblocking", 0, 80))]
-    made = facts(rows)
-    sentence, = said_of(findings.hidden_work, made)
-    assert sentence.startswith("In 1 of 1 collective at the size that takes about a millisecond, at "
-                               "least 50 %")
-    sentence, = said_of(findings.sizes_that_hide, made)
-    assert "iallreduce from 8 bytes on" in sentence
-
-
-def test_every_rule_has_its_sentence():
-    """Where there are too many, those that are second of their rules give way."""
-    groups = [["a1", "a2", "a3"], [], ["b1", "b2"], ["c1"]]
-    assert findings.shared_out(groups, 9) == ["a1", "a2", "a3", "b1", "b2", "c1"]
-    assert findings.shared_out(groups, 4) == ["a1", "a2", "b1", "c1"]
-    assert findings.shared_out(groups, 2) == ["a1", "b1"]
+    def test_every_rule_has_its_sentence(self):
+        """Where there are too many, those that are second of their rules give way."""
+        groups = [["a1", "a2", "a3"], [], ["b1", "b2"], ["c1"]]
+        assert findings.shared_out(groups, 9) == ["a1", "a2", "a3", "b1", "b2", "c1"]
+        assert findings.shared_out(groups, 4) == ["a1", "a2", "b1", "c1"]
+        assert findings.shared_out(groups, 2) == ["a1", "b1"]

@@ -2,8 +2,7 @@
 that they are compared and put together with those that have them. Reports of the monitor without
 the column size_bytes read as NA."""
 
-import pytest
-
+from case import Case, each, within
 from commcost import compare, findings, folder, plan, summarize, tables
 from commcost.results import Result, ResultError
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
@@ -12,96 +11,91 @@ SIZES = (8, 1024, 1 << 20)
 END = "# end: {} rows, exit 0\n"
 
 
-@pytest.fixture
-def written(tmp_path):
-    """Writes a result: written("old/1", rows, columns) of rows as dictionaries; its path."""
-    def write(name, rows, columns, metadata=None):
-        path = tmp_path / f"{name}.tsv"
+def rows_of(factor=1.0, **cells):
+    return [gain_cells(size, 100 * factor, 50 * factor, **cells) for size in SIZES]
+
+
+class OlderOverlapCase(Case):
+    def written(self, name, rows, columns, metadata=None):
+        """Writes a result: written("old/1", rows, columns) of rows as dictionaries; its path."""
+        path = self.folder / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
         said = {"schema": 2, **(metadata or {}), "columns": gain_roles(columns)}
         path.write_text(tsv("overlap_iallreduce", columns,
                             [[row.get(column, "NA") for column in columns] for row in rows],
                             metadata=said) + END.format(len(rows)))
         return str(path)
-    return write
-
-
-def rows_of(factor=1.0, **cells):
-    return [gain_cells(size, 100 * factor, 50 * factor, **cells) for size in SIZES]
 
 
 # ---- the reader ----------------------------------------------------------------------------------
 
-def test_read_as(written):
-    with Result(written("old", rows_of(), OVERLAP)) as result:
-        assert result.header[:6] == ["collective", "model", "form", "test_calls", "elements",
-                                     "size_bytes"]
-        assert result.keys == result.header[:6]
-        for place, name, _ in result.quantities():
-            assert result.header[place] == name
-        rows = list(result.rows())
-    assert [row[:4] for row in rows] == 3 * [["iallreduce", "data", "nonblocking", "0"]]
-    assert {len(row) for row in rows} == {len(OVERLAP) + 2}
-    assert result.end == (3, 0)
+class TheReader(OlderOverlapCase):
+    def test_read_as(self):
+        with Result(self.written("old", rows_of(), OVERLAP)) as result:
+            assert result.header[:6] == ["collective", "model", "form", "test_calls", "elements",
+                                         "size_bytes"]
+            assert result.keys == result.header[:6]
+            for place, name, _ in result.quantities():
+                assert result.header[place] == name
+            rows = list(result.rows())
+        assert [row[:4] for row in rows] == 3 * [["iallreduce", "data", "nonblocking", "0"]]
+        assert {len(row) for row in rows} == {len(OVERLAP) + 2}
+        assert result.end == (3, 0)
 
+    @each("columns, header", [
+        (["collective", "model", "form", "overlap_pct"],
+         ["collective", "model", "form", "test_calls", "overlap_pct"]),
+        (["collective", "model", "test_calls", "overlap_pct"],
+         ["collective", "model", "form", "test_calls", "overlap_pct"]),
+        (["collective", "model", "other"], ["collective", "model", "other"]),
+        (["kind", "comm", "operation", "members", "rank", "total_s"],
+         ["kind", "comm", "operation", "members", "rank", "size_bytes", "total_s"]),
+        (["kind", "comm", "operation", "members", "total_s"],
+         ["kind", "comm", "operation", "members", "total_s"]),
+        (["overlap_pct", "model", "collective"],
+         ["overlap_pct", "model", "form", "test_calls", "collective"])])
+    def test_which(self, columns, header):
+        """Those of overlap_*, whatever they have of both, with metadata or without."""
+        path = self.folder / "x.tsv"
+        for head in ("", "# benchmark: overlap_x\n# columns: "
+                         f"{' '.join(name + '=key' for name in columns)}\n"):
+            path.write_text(head + "\t".join(columns) + "\n" + "\t".join(columns) + "\n")
+            with Result(str(path), needs_metadata=False) as result:
+                assert result.header == header
+                assert result.keys == (header if head else [])
+                row, = result.rows()
+            # The cells are called like their columns here, but for those that were added.
+            assert [{"nonblocking": "form", "0": "test_calls", "NA": "size_bytes"}.get(cell, cell)
+                    for cell in row] == header
 
-@pytest.mark.parametrize("columns, header", [
-    (["collective", "model", "form", "overlap_pct"],
-     ["collective", "model", "form", "test_calls", "overlap_pct"]),
-    (["collective", "model", "test_calls", "overlap_pct"],
-     ["collective", "model", "form", "test_calls", "overlap_pct"]),
-    (["collective", "model", "other"], ["collective", "model", "other"]),
-    (["kind", "comm", "operation", "members", "rank", "total_s"],
-     ["kind", "comm", "operation", "members", "rank", "size_bytes", "total_s"]),
-    (["kind", "comm", "operation", "members", "total_s"],
-     ["kind", "comm", "operation", "members", "total_s"]),
-    (["overlap_pct", "model", "collective"],
-     ["overlap_pct", "model", "form", "test_calls", "collective"])])
-def test_which(tmp_path, columns, header):
-    """Those of overlap_*, whatever they have of both, with metadata or without."""
-    path = tmp_path / "x.tsv"
-    for head in ("", "# benchmark: overlap_x\n# columns: "
-                     f"{' '.join(name + '=key' for name in columns)}\n"):
-        path.write_text(head + "\t".join(columns) + "\n" + "\t".join(columns) + "\n")
-        with Result(str(path), needs_metadata=False) as result:
-            assert result.header == header
-            assert result.keys == (header if head else [])
-            row, = result.rows()
-        # The cells are called like their columns here, but for those that were added.
-        assert [{"nonblocking": "form", "0": "test_calls", "NA": "size_bytes"}.get(cell, cell)
-                for cell in row] == header
+    def test_what_has_them_is_as_it_is(self):
+        rows = rows_of(form="persistent", test_calls="auto")
+        with Result(self.written("new", rows, GAIN)) as result:
+            assert result.header == GAIN
+            assert [row[2:4] for row in result.rows()] == 3 * [["persistent", "auto"]]
 
+    def test_cut_off_row(self):
+        """Cells are counted as they were written."""
+        path = self.written("old", rows_of(), OVERLAP)
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text.replace("\tok\n", "\n", 1))
+        with self.assertRaises(ResultError) as error, Result(path) as result:
+            list(result.rows())
+        assert f"{len(OVERLAP) - 1} cells, where the header row has {len(OVERLAP)}" in str(error.exception)
 
-def test_what_has_them_is_as_it_is(written):
-    rows = rows_of(form="persistent", test_calls="auto")
-    with Result(written("new", rows, GAIN)) as result:
-        assert result.header == GAIN
-        assert [row[2:4] for row in result.rows()] == 3 * [["persistent", "auto"]]
-
-
-def test_cut_off_row(written):
-    """Cells are counted as they were written."""
-    path = written("old", rows_of(), OVERLAP)
-    with open(path, encoding="utf-8") as stream:
-        text = stream.read()
-    with open(path, "w", encoding="utf-8") as stream:
-        stream.write(text.replace("\tok\n", "\n", 1))
-    with pytest.raises(ResultError) as error, Result(path) as result:
-        list(result.rows())
-    assert f"{len(OVERLAP) - 1} cells, where the header row has {len(OVERLAP)}" in str(error.value)
-
-
-def test_launches_of_a_suite(written, tmp_path):
-    """Are put together as they were written."""
-    steps = [plan.Step(run, "overlap", "overlap", "", 1, "") for run in (1, 2)]
-    paths = [written(f"runs/{run}/overlap", rows_of(), OVERLAP) for run in (1, 2)]
-    text = folder.merged(list(zip(steps, paths)))
-    path = tmp_path / "merged.tsv"
-    path.write_text(text)
-    assert "form" not in text
-    with Result(str(path)) as result:
-        assert result.keys[:4] == ["collective", "model", "form", "test_calls"]
-        assert len(list(result.rows())) == 6
+    def test_launches_of_a_suite(self):
+        """Are put together as they were written."""
+        steps = [plan.Step(run, "overlap", "overlap", "", 1, "") for run in (1, 2)]
+        paths = [self.written(f"runs/{run}/overlap", rows_of(), OVERLAP) for run in (1, 2)]
+        text = folder.merged(list(zip(steps, paths)))
+        path = self.folder / "merged.tsv"
+        path.write_text(text)
+        assert "form" not in text
+        with Result(str(path)) as result:
+            assert result.keys[:4] == ["collective", "model", "form", "test_calls"]
+            assert len(list(result.rows())) == 6
 
 
 # ---- what reads results --------------------------------------------------------------------------
@@ -115,90 +109,86 @@ def changes_of(base, new):
             for change in compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))}
 
 
-def test_comparison(written):
-    """Old against new: the same rows, and what only the new ones have is added."""
-    base = [written(f"old/{run}", rows_of(1 + run / 1000), OVERLAP) for run in range(10)]
-    new = [written(f"new/{run}", rows_of(2 * (1 + run / 1000)), GAIN,
-                   {"form": "nonblocking", "test-calls": 0, "plenty": 2, "threshold": 2})
-           for run in range(10)]
-    changes = changes_of(base, new)
-    assert {change.verdict for (_, name), change in changes.items() if name == "ref_us"} == {
-        compare.SLOWER}
-    assert changes["8", "ref_us"].change_pct == pytest.approx(100, abs=1)
-    assert {name: change.verdict for (size, name), change in changes.items() if size == "8"} == {
-        "ref_us": compare.SLOWER, "overlap_pct": compare.SAME, "blocking_us": compare.ADDED,
-        "exposed_us": compare.ADDED}
-    for change in changes.values():
-        assert change.launches[compare.NEW] == 10
+class WhatReadsResults(OlderOverlapCase):
+    def test_comparison(self):
+        """Old against new: the same rows, and what only the new ones have is added."""
+        base = [self.written(f"old/{run}", rows_of(1 + run / 1000), OVERLAP) for run in range(10)]
+        new = [self.written(f"new/{run}", rows_of(2 * (1 + run / 1000)), GAIN,
+                            {"form": "nonblocking", "test-calls": 0, "plenty": 2, "threshold": 2})
+               for run in range(10)]
+        changes = changes_of(base, new)
+        assert {change.verdict for (_, name), change in changes.items() if name == "ref_us"} == {
+            compare.SLOWER}
+        assert changes["8", "ref_us"].change_pct == within(100, 1)
+        assert {name: change.verdict for (size, name), change in changes.items() if size == "8"} == {
+            "ref_us": compare.SLOWER, "overlap_pct": compare.SAME, "blocking_us": compare.ADDED,
+            "exposed_us": compare.ADDED}
+        for change in changes.values():
+            assert change.launches[compare.NEW] == 10
 
+    def test_comparison_of_new_ones(self):
+        """Forms and numbers of tests are apart; times are compared, gains and verdicts aren't."""
+        several = (("nonblocking", 0), ("persistent", 0), ("nonblocking", 4), ("nonblocking", "auto"))
+        both = [[self.written(f"{name}/{run}", [
+            row for form, calls in several
+            for row in rows_of((1 + run / 1000) * (slow if calls == 4 else 1), form=form,
+                               test_calls=calls)], GAIN) for run in range(10)]
+                for name, slow in (("old", 1), ("new", 1.5))]
+        launches = compare.read_all(both)
+        changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
+        assert len(changes) == 4 * len(SIZES) * 4
+        assert {change.series.quantity for change in changes} == {
+            "ref_us", "overlap_pct", "blocking_us", "exposed_us"}
+        slower = {change.series.keys[2:4] for change in changes if change.verdict == compare.SLOWER}
+        assert slower == {("nonblocking", "4")}
+        names = [column.name for column in compare.columns_of(changes)]
+        assert names[1:7] == ["collective", "model", "form", "test_calls", "elements", "size_bytes"]
 
-def test_comparison_of_new_ones(written):
-    """Forms and numbers of tests are apart; times are compared, gains and verdicts aren't."""
-    several = (("nonblocking", 0), ("persistent", 0), ("nonblocking", 4), ("nonblocking", "auto"))
-    both = [[written(f"{name}/{run}", [
-        row for form, calls in several
-        for row in rows_of((1 + run / 1000) * (slow if calls == 4 else 1), form=form,
-                           test_calls=calls)], GAIN) for run in range(10)]
-            for name, slow in (("old", 1), ("new", 1.5))]
-    launches = compare.read_all(both)
-    changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
-    assert len(changes) == 4 * len(SIZES) * 4
-    assert {change.series.quantity for change in changes} == {
-        "ref_us", "overlap_pct", "blocking_us", "exposed_us"}
-    slower = {change.series.keys[2:4] for change in changes if change.verdict == compare.SLOWER}
-    assert slower == {("nonblocking", "4")}
-    names = [column.name for column in compare.columns_of(changes)]
-    assert names[1:7] == ["collective", "model", "form", "test_calls", "elements", "size_bytes"]
+    @each("option, values, is_refused", [
+        ("plenty", (2, 3), True), ("threshold", (2, 5), False), ("form", ("all", "persistent"), False),
+        ("test-calls", (0, "0,4"), False), ("no-blocking", ("no", "yes"), False),
+        ("partitions", (4, 8), False)])
+    def test_options(self, option, values, is_refused):
+        """How much work is plenty changes what is measured; all else rows or nothing that is
+        compared."""
+        paths = [[self.written(f"{side}/1", rows_of(), GAIN, {option: value})]
+                 for side, value in zip(("old", "new"), values)]
+        refused, named = compare.differences(compare.read_all(paths))
+        assert bool(refused) == is_refused
+        assert not named
 
+    def test_no_blocking(self):
+        """What one side didn't measure is missing on it, and nothing else changes."""
+        base, new = ([self.written(f"{side}/{run}", [gain_cells(8, blocking_us, 50 + run / 100)], GAIN)
+                      for run in range(10)] for side, blocking_us in (("old", 100), ("new", None)))
+        changes = changes_of(base, new)
+        assert {name: change.verdict for (_, name), change in changes.items()} == {
+            "ref_us": compare.SAME, "overlap_pct": compare.SAME, "exposed_us": compare.SAME,
+            "blocking_us": compare.MISSING}
 
-@pytest.mark.parametrize("option, values, is_refused", [
-    ("plenty", (2, 3), True), ("threshold", (2, 5), False), ("form", ("all", "persistent"), False),
-    ("test-calls", (0, "0,4"), False), ("no-blocking", ("no", "yes"), False),
-    ("partitions", (4, 8), False)])
-def test_options(written, option, values, is_refused):
-    """How much work is plenty changes what is measured; all else rows or nothing that is
-    compared."""
-    paths = [[written(f"{side}/1", rows_of(), GAIN, {option: value})]
-             for side, value in zip(("old", "new"), values)]
-    refused, named = compare.differences(compare.read_all(paths))
-    assert bool(refused) == is_refused
-    assert not named
+    def test_summary(self):
+        """Old and new launches make one row."""
+        for run in range(6):
+            self.written(f"results/runs/{run + 1}/overlap", rows_of(1 + run / 100),
+                         OVERLAP if run < 3 else GAIN)
+        text, _ = summarize.summarize([str(self.folder / "results")])
+        rows = [line.split("\t") for line in text.splitlines()[1:]]
+        of_size = {row[2]: row for row in rows if row[1].endswith("size_bytes=8")}
+        assert of_size["ref_us"][1] == ("collective=iallreduce model=data form=nonblocking "
+                                        "test_calls=0 elements=1 size_bytes=8")
+        assert {name: row[9] for name, row in of_size.items()} == {
+            "ref_us": "6", "overlap_pct": "6", "blocking_us": "3", "exposed_us": "3"}
+        assert of_size["exposed_us"][3] == "us"
 
-
-def test_no_blocking(written):
-    """What one side didn't measure is missing on it, and nothing else changes."""
-    base, new = ([written(f"{side}/{run}", [gain_cells(8, blocking_us, 50 + run / 100)], GAIN)
-                  for run in range(10)] for side, blocking_us in (("old", 100), ("new", None)))
-    changes = changes_of(base, new)
-    assert {name: change.verdict for (_, name), change in changes.items()} == {
-        "ref_us": compare.SAME, "overlap_pct": compare.SAME, "exposed_us": compare.SAME,
-        "blocking_us": compare.MISSING}
-
-
-def test_summary(written, tmp_path):
-    """Old and new launches make one row."""
-    for run in range(6):
-        written(f"results/runs/{run + 1}/overlap", rows_of(1 + run / 100),
-                OVERLAP if run < 3 else GAIN)
-    text, _ = summarize.summarize([str(tmp_path / "results")])
-    rows = [line.split("\t") for line in text.splitlines()[1:]]
-    of_size = {row[2]: row for row in rows if row[1].endswith("size_bytes=8")}
-    assert of_size["ref_us"][1] == ("collective=iallreduce model=data form=nonblocking "
-                                    "test_calls=0 elements=1 size_bytes=8")
-    assert {name: row[9] for name, row in of_size.items()} == {
-        "ref_us": "6", "overlap_pct": "6", "blocking_us": "3", "exposed_us": "3"}
-    assert of_size["exposed_us"][3] == "us"
-
-
-def test_report(written, tmp_path):
-    """Rows of old and new launches are the same."""
-    written("results/old", rows_of(), OVERLAP)
-    written("results/new", rows_of(1.5) + rows_of(form="persistent"), GAIN)
-    read = tables.Tables([str(tmp_path / "results")])
-    assert read.kinds() == ["overlap_iallreduce_sweep"]
-    rows = tables.rows_by_key(read, "overlap_iallreduce_sweep")
-    assert [(row.keys["form"], len(row.launches)) for row in rows] == (
-        3 * [("nonblocking", 2)] + 3 * [("persistent", 1)])
-    row, = (row for row in findings.Facts(read).rows("overlap_iallreduce_sweep", form="nonblocking",
-                                                     test_calls="0", size_bytes="8"))
-    assert row.texts("ref_us") == ["75.0", "50.0"]
+    def test_report(self):
+        """Rows of old and new launches are the same."""
+        self.written("results/old", rows_of(), OVERLAP)
+        self.written("results/new", rows_of(1.5) + rows_of(form="persistent"), GAIN)
+        read = tables.Tables([str(self.folder / "results")])
+        assert read.kinds() == ["overlap_iallreduce_sweep"]
+        rows = tables.rows_by_key(read, "overlap_iallreduce_sweep")
+        assert [(row.keys["form"], len(row.launches)) for row in rows] == (
+            3 * [("nonblocking", 2)] + 3 * [("persistent", 1)])
+        row, = (row for row in findings.Facts(read).rows("overlap_iallreduce_sweep", form="nonblocking",
+                                                         test_calls="0", size_bytes="8"))
+        assert row.texts("ref_us") == ["75.0", "50.0"]

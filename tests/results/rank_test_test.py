@@ -5,14 +5,9 @@ import itertools
 import math
 import random
 
-import pytest
-
+from case import Case, Near, each, within
 from commcost.rank_test import (LAUNCHES_MAX, binomial, holm, lowest_p, median, median_interval,
                                 rank_shift, rank_sum_p)
-
-
-def close(value, delta):
-    return pytest.approx(value, abs=delta)
 
 
 # ---- by counting all permutations ----------------------------------------------------------------
@@ -28,82 +23,77 @@ def enumerated_p(base, other):
     return sum(distance > observed - 1e-9 for distance in distances) / len(distances)
 
 
-@pytest.mark.parametrize("kinds", [1, 2, 4, 7, 13])
-def test_p_with_ties(kinds):
-    """All sizes up to 5 and 5, of few different values."""
-    chance = random.Random(kinds)
-    for m, n in itertools.product(range(1, 6), repeat=2):
-        for shift in range(3):
-            base = [chance.randrange(kinds) for _ in range(m)]
-            other = [chance.randrange(kinds) + shift for _ in range(n)]
-            assert rank_sum_p(base, other) == close(enumerated_p(base, other), 1e-12)
+class ByCountingAllPermutations(Case):
+    @each("kinds", [1, 2, 4, 7, 13])
+    def test_p_with_ties(self, kinds):
+        """All sizes up to 5 and 5, of few different values."""
+        chance = random.Random(kinds)
+        for m, n in itertools.product(range(1, 6), repeat=2):
+            for shift in range(3):
+                base = [chance.randrange(kinds) for _ in range(m)]
+                other = [chance.randrange(kinds) + shift for _ in range(n)]
+                assert rank_sum_p(base, other) == within(enumerated_p(base, other), 1e-12)
 
+    def test_p_without_ties(self):
+        chance = random.Random(2)
+        for _ in range(100):
+            base = [chance.gauss(0, 1) for _ in range(chance.randrange(1, 8))]
+            other = [chance.gauss(1, 1) for _ in range(chance.randrange(1, 8))]
+            assert rank_sum_p(base, other) == within(enumerated_p(base, other), 1e-12)
 
-def test_p_without_ties():
-    chance = random.Random(2)
-    for _ in range(100):
-        base = [chance.gauss(0, 1) for _ in range(chance.randrange(1, 8))]
-        other = [chance.gauss(1, 1) for _ in range(chance.randrange(1, 8))]
-        assert rank_sum_p(base, other) == close(enumerated_p(base, other), 1e-12)
+    def test_both_ways_of_counting_agree(self):
+        """One tie far from the rest makes the other way of counting take over, and changes little: it
+        moves no rank by more than a half."""
+        chance = random.Random(3)
+        for _ in range(10):
+            base = [100.0, 101.0] + [chance.gauss(0, 1) for _ in range(chance.randrange(18, 38))]
+            other = [chance.gauss(0.4, 1) for _ in range(chance.randrange(20, 40))]
+            apart = rank_sum_p(base, other)
+            base[1] = 100.0
+            assert rank_sum_p(base, other) == Near(apart, 0.02)
 
+    @each("m, n, shift, p", [
+        (5, 7, 0, 0.148989898989899), (10, 10, 3.3, 0.00684145575786443),
+        (10, 10, 20.1, 1.0825088224469e-05), (20, 30, 1.05, 0.000457617093626767),
+        (49, 49, 5.01, 0.000306952906976226), (60, 60, 3.03, 0.00092852891066884),
+        (100, 80, 12.01, 0.000565392128283034), (40, 40, 60.5, 1.86034036560363e-23)])
+    def test_p_of_r(self, m, n, shift, p):
+        """wilcox.test(1:m, (1:n) * 1.37137 + shift, exact = TRUE)$p.value"""
+        base = list(range(1, m + 1))
+        other = [i * 1.37137 + shift for i in range(1, n + 1)]
+        assert rank_sum_p(base, other) == Near(p, 1e-9)
+        assert rank_sum_p(other, base) == Near(p, 1e-9)
 
-def test_both_ways_of_counting_agree():
-    """One tie far from the rest makes the other way of counting take over, and changes little: it
-    moves no rank by more than a half."""
-    chance = random.Random(3)
-    for _ in range(10):
-        base = [100.0, 101.0] + [chance.gauss(0, 1) for _ in range(chance.randrange(18, 38))]
-        other = [chance.gauss(0.4, 1) for _ in range(chance.randrange(20, 40))]
-        apart = rank_sum_p(base, other)
-        base[1] = 100.0
-        assert rank_sum_p(base, other) == pytest.approx(apart, rel=0.02)
+    def test_lowest_p(self):
+        for sizes, p in (((0, 5), 1), ((1, 1), 1), ((3, 3), 0.1), ((10, 10), 2 / 184756)):
+            assert lowest_p(*sizes) == within(p, 1e-15)
+        for m, n in itertools.product(range(1, 13), repeat=2):
+            p = rank_sum_p(list(range(m)), [20 + i for i in range(n)])
+            assert p == within(lowest_p(m, n), 1e-12)
+        assert lowest_p(LAUNCHES_MAX, LAUNCHES_MAX) > 0
 
+    def test_many_values(self):
+        """Ties make the normal approximation of it."""
+        chance = random.Random(4)
+        base = [100.0, 101.0] + [chance.gauss(0, 1) for _ in range(LAUNCHES_MAX - 2)]
+        other = [chance.gauss(0.25, 1) for _ in range(LAUNCHES_MAX)]
+        exact = rank_sum_p(base, other)
+        assert 0 < exact < 0.5
+        base[1] = base[0]
+        assert rank_sum_p(base, other) == Near(exact, 0.03)
+        shift = rank_shift(base, other, 0.95)
+        assert shift.value == within(0.25, 0.25)
+        assert shift.interval.low < shift.value < shift.interval.high
+        assert shift.interval.high - shift.interval.low == within(2 * 1.96 * 0.1023, 0.08)
 
-@pytest.mark.parametrize("m, n, shift, p", [
-    (5, 7, 0, 0.148989898989899), (10, 10, 3.3, 0.00684145575786443),
-    (10, 10, 20.1, 1.0825088224469e-05), (20, 30, 1.05, 0.000457617093626767),
-    (49, 49, 5.01, 0.000306952906976226), (60, 60, 3.03, 0.00092852891066884),
-    (100, 80, 12.01, 0.000565392128283034), (40, 40, 60.5, 1.86034036560363e-23)])
-def test_p_of_r(m, n, shift, p):
-    """wilcox.test(1:m, (1:n) * 1.37137 + shift, exact = TRUE)$p.value"""
-    base = list(range(1, m + 1))
-    other = [i * 1.37137 + shift for i in range(1, n + 1)]
-    assert rank_sum_p(base, other) == pytest.approx(p, rel=1e-9)
-    assert rank_sum_p(other, base) == pytest.approx(p, rel=1e-9)
-
-
-def test_lowest_p():
-    for sizes, p in (((0, 5), 1), ((1, 1), 1), ((3, 3), 0.1), ((10, 10), 2 / 184756)):
-        assert lowest_p(*sizes) == close(p, 1e-15)
-    for m, n in itertools.product(range(1, 13), repeat=2):
-        p = rank_sum_p(list(range(m)), [20 + i for i in range(n)])
-        assert p == close(lowest_p(m, n), 1e-12)
-    assert lowest_p(LAUNCHES_MAX, LAUNCHES_MAX) > 0
-
-
-def test_many_values():
-    """Ties make the normal approximation of it."""
-    chance = random.Random(4)
-    base = [100.0, 101.0] + [chance.gauss(0, 1) for _ in range(LAUNCHES_MAX - 2)]
-    other = [chance.gauss(0.25, 1) for _ in range(LAUNCHES_MAX)]
-    exact = rank_sum_p(base, other)
-    assert 0 < exact < 0.5
-    base[1] = base[0]
-    assert rank_sum_p(base, other) == pytest.approx(exact, rel=0.03)
-    shift = rank_shift(base, other, 0.95)
-    assert shift.value == close(0.25, 0.25)
-    assert shift.interval.low < shift.value < shift.interval.high
-    assert shift.interval.high - shift.interval.low == close(2 * 1.96 * 0.1023, 0.08)
-
-
-def test_odd_values():
-    assert rank_sum_p([], [1]) is None
-    assert rank_sum_p([1], []) is None
-    assert rank_sum_p([1], [1]) == 1
-    assert rank_sum_p([2] * 5, [2] * 5) == close(1, 1e-15)
-    assert rank_sum_p([0] * LAUNCHES_MAX, [0] * LAUNCHES_MAX) == 1
-    shift = rank_shift([2] * 5, [2] * 5, 0.95)
-    assert (shift.value, shift.interval.low, shift.interval.high) == (0, 0, 0)
+    def test_odd_values(self):
+        assert rank_sum_p([], [1]) is None
+        assert rank_sum_p([1], []) is None
+        assert rank_sum_p([1], [1]) == 1
+        assert rank_sum_p([2] * 5, [2] * 5) == within(1, 1e-15)
+        assert rank_sum_p([0] * LAUNCHES_MAX, [0] * LAUNCHES_MAX) == 1
+        shift = rank_shift([2] * 5, [2] * 5, 0.95)
+        assert (shift.value, shift.interval.low, shift.interval.high) == (0, 0, 0)
 
 
 # ---- level and coverage --------------------------------------------------------------------------
@@ -113,102 +103,99 @@ def share_and_error(trials, expected, trial):
             math.sqrt(expected * (1 - expected) / trials))
 
 
-@pytest.mark.parametrize("alpha", [0.2, 0.05])
-@pytest.mark.parametrize("tied", [False, True])
-def test_level(alpha, tied):
-    """Without a change p is at most alpha never more often than alpha."""
-    chance = random.Random(5)
+class LevelAndCoverage(Case):
+    @each("alpha", [0.2, 0.05])
+    @each("tied", [False, True])
+    def test_level(self, alpha, tied):
+        """Without a change p is at most alpha never more often than alpha."""
+        chance = random.Random(5)
 
-    def values(count):
-        drawn = [math.exp(chance.gauss(0, 1)) for _ in range(count)]
-        return [math.floor(3 * value) for value in drawn] if tied else drawn
-    share, error = share_and_error(3000, alpha,
-                                   lambda: rank_sum_p(values(8), values(10)) <= alpha)
-    assert 0.5 * alpha < share < alpha + 4 * error
+        def values(count):
+            drawn = [math.exp(chance.gauss(0, 1)) for _ in range(count)]
+            return [math.floor(3 * value) for value in drawn] if tied else drawn
+        share, error = share_and_error(3000, alpha,
+                                       lambda: rank_sum_p(values(8), values(10)) <= alpha)
+        assert 0.5 * alpha < share < alpha + 4 * error
 
+    @each("m, n, confidence", [
+        (4, 4, 0.95), (5, 9, 0.95), (10, 10, 0.95), (10, 10, 0.8), (20, 15, 0.99)])
+    def test_interval_covers_the_shift(self, m, n, confidence):
+        chance = random.Random(6)
 
-@pytest.mark.parametrize("m, n, confidence", [
-    (4, 4, 0.95), (5, 9, 0.95), (10, 10, 0.95), (10, 10, 0.8), (20, 15, 0.99)])
-def test_interval_covers_the_shift(m, n, confidence):
-    chance = random.Random(6)
+        def trial():
+            base = [math.exp(chance.gauss(0, 1)) for _ in range(m)]
+            other = [math.exp(chance.gauss(0, 1)) + 0.7 for _ in range(n)]
+            interval = rank_shift(base, other, confidence).interval
+            return interval.low <= 0.7 <= interval.high
+        share, error = share_and_error(3000, confidence, trial)
+        assert confidence - 4 * error < share < confidence + 0.03  # no wider than it must be
 
-    def trial():
-        base = [math.exp(chance.gauss(0, 1)) for _ in range(m)]
-        other = [math.exp(chance.gauss(0, 1)) + 0.7 for _ in range(n)]
-        interval = rank_shift(base, other, confidence).interval
-        return interval.low <= 0.7 <= interval.high
-    share, error = share_and_error(3000, confidence, trial)
-    assert confidence - 4 * error < share < confidence + 0.03  # no wider than it must be
+    def test_interval_agrees_with_the_test(self):
+        """It is the shifts that the test does not reject."""
+        chance = random.Random(7)
+        for _ in range(100):
+            base = [chance.gauss(0, 1) for _ in range(12)]
+            other = [chance.gauss(0, 1) for _ in range(9)]
+            shift = rank_shift(base, other, 0.95)
+            low, high = shift.interval
+            for by, inside in ((low - 1e-9, False), (low + 1e-9, True), (shift.value, True),
+                               (high - 1e-9, True), (high + 1e-9, False)):
+                moved = [value - by for value in other]
+                assert (rank_sum_p(base, moved) > 0.05) == inside
 
-
-def test_interval_agrees_with_the_test():
-    """It is the shifts that the test does not reject."""
-    chance = random.Random(7)
-    for _ in range(100):
-        base = [chance.gauss(0, 1) for _ in range(12)]
-        other = [chance.gauss(0, 1) for _ in range(9)]
-        shift = rank_shift(base, other, 0.95)
-        low, high = shift.interval
-        for by, inside in ((low - 1e-9, False), (low + 1e-9, True), (shift.value, True),
-                           (high - 1e-9, True), (high + 1e-9, False)):
-            moved = [value - by for value in other]
-            assert (rank_sum_p(base, moved) > 0.05) == inside
-
-
-def test_shift_values():
-    x, y = [1.1, 2.3, 4.8, 7.2, 9.9], [4.0, 6.5, 8.1, 10.4]
-    # R: wilcox.test(y, x, conf.int = TRUE)
-    shift = rank_shift(x, y, 0.95)
-    assert [shift.value, *shift.interval] == pytest.approx([2.3, -3.4, 8.1])
-    # 2 / choose(6, 3) = 10 %: three and three can't have 95 %.
-    assert rank_shift(x[:3], y[:3], 0.95).interval is None
-    assert rank_shift(x[:3], y[:3], 0.9).interval is not None
-    assert rank_shift(x[:4], y, 0.95).interval is not None
+    def test_shift_values(self):
+        x, y = [1.1, 2.3, 4.8, 7.2, 9.9], [4.0, 6.5, 8.1, 10.4]
+        # R: wilcox.test(y, x, conf.int = TRUE)
+        shift = rank_shift(x, y, 0.95)
+        assert [shift.value, *shift.interval] == Near([2.3, -3.4, 8.1])
+        # 2 / choose(6, 3) = 10 %: three and three can't have 95 %.
+        assert rank_shift(x[:3], y[:3], 0.95).interval is None
+        assert rank_shift(x[:3], y[:3], 0.9).interval is not None
+        assert rank_shift(x[:4], y, 0.95).interval is not None
 
 
 # ---- Holm ----------------------------------------------------------------------------------------
 
-def test_holm():
-    # R: p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.9), "holm")
-    assert holm([0.01, 0.04, 0.03, 0.005, 0.9]) == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.9])
-    assert holm([0.6, 0.7]) == [1, 1]
-    assert holm([]) == []
+class Holm(Case):
+    def test_holm(self):
+        # R: p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.9), "holm")
+        assert holm([0.01, 0.04, 0.03, 0.005, 0.9]) == Near([0.04, 0.09, 0.09, 0.025, 0.9])
+        assert holm([0.6, 0.7]) == [1, 1]
+        assert holm([]) == []
 
-
-def test_holm_keeps_the_level():
-    """Of 20 true hypotheses none is rejected in 1 - alpha of the calls."""
-    chance = random.Random(8)
-    alarms = sum(min(holm([chance.random() for _ in range(20)])) <= 0.05 for _ in range(20000))
-    assert alarms / 20000 == close(0.05, 0.007)
+    def test_holm_keeps_the_level(self):
+        """Of 20 true hypotheses none is rejected in 1 - alpha of the calls."""
+        chance = random.Random(8)
+        alarms = sum(min(holm([chance.random() for _ in range(20)])) <= 0.05 for _ in range(20000))
+        assert alarms / 20000 == within(0.05, 0.007)
 
 
 # ---- the interval of a median --------------------------------------------------------------------
 
-@pytest.mark.parametrize("count, low, high", [
-    (5, None, None), (6, 1, 6), (8, 1, 8), (9, 2, 8), (10, 2, 9), (12, 3, 10), (20, 6, 15),
-    (50, 18, 33), (2000, 956, 1045)])
-def test_order_statistics(count, low, high):
-    """The ranks of the ends at 95 %: those of tables of the sign test."""
-    values = list(range(count, 0, -1))
-    assert median_interval(values, 0.95) == (None if low is None else (low, high))
+class TheIntervalOfAMedian(Case):
+    @each("count, low, high", [
+        (5, None, None), (6, 1, 6), (8, 1, 8), (9, 2, 8), (10, 2, 9), (12, 3, 10), (20, 6, 15),
+        (50, 18, 33), (2000, 956, 1045)])
+    def test_order_statistics(self, count, low, high):
+        """The ranks of the ends at 95 %: those of tables of the sign test."""
+        values = list(range(count, 0, -1))
+        assert median_interval(values, 0.95) == (None if low is None else (low, high))
 
+    @each("count", [6, 10, 15])
+    def test_median_is_covered(self, count):
+        """As often as the binomial distribution says, whatever the values are."""
+        chance = random.Random(count)
 
-@pytest.mark.parametrize("count", [6, 10, 15])
-def test_median_is_covered(count):
-    """As often as the binomial distribution says, whatever the values are."""
-    chance = random.Random(count)
+        def trial():
+            low, high = median_interval([math.exp(chance.gauss(0, 2)) for _ in range(count)], 0.95)
+            return low <= 1 <= high
+        k = median_interval(list(range(count)), 0.95).low
+        expected = 1 - 2 * sum(binomial(count, i) for i in range(k + 1)) / 2 ** count
+        share, error = share_and_error(20000, expected, trial)
+        assert expected >= 0.95
+        assert share == within(expected, 4 * error)
 
-    def trial():
-        low, high = median_interval([math.exp(chance.gauss(0, 2)) for _ in range(count)], 0.95)
-        return low <= 1 <= high
-    k = median_interval(list(range(count)), 0.95).low
-    expected = 1 - 2 * sum(binomial(count, i) for i in range(k + 1)) / 2 ** count
-    share, error = share_and_error(20000, expected, trial)
-    assert expected >= 0.95
-    assert share == close(expected, 4 * error)
-
-
-def test_median():
-    assert median([]) is None
-    assert median([3, 1, 2]) == 2
-    assert median([4, 1, 2, 3]) == 2.5
+    def test_median(self):
+        assert median([]) is None
+        assert median([3, 1, 2]) == 2
+        assert median([4, 1, 2, 3]) == 2.5

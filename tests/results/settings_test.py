@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-
+from case import Case, Near, each
 from commcost import findings, page, report, tables, vary
 from made_results import tsv
 
@@ -13,85 +12,76 @@ ROLES = {name: "key" for name in COLUMNS[:5]}
 ROLES["sync_us"] = "less"
 
 
-@pytest.fixture
-def results(tmp_path):
-    """A folder of syncbench's results: by setting and row a value, times what a launch makes of
-    it."""
-    def made(launches=10, spread=0.02, **settings):
+class Settings(Case):
+    def results(self, launches=10, spread=0.02, **settings):
+        """A folder of syncbench's results: by setting and row a value, times what a launch makes of
+        it."""
         rows = [[run, name.replace("_", "="), sync, "NA", 2,
                  value * (1 + spread * ((7 * run) % 10) / 10), 0, 1, "ok"]
                 for run in range(1, launches + 1) for name, values in settings.items()
                 for sync, value in values.items()]
         columns = " ".join(f"{name}={ROLES.get(name, 'info')}" for name in COLUMNS)
-        (tmp_path / "syncbench.tsv").write_text(
+        (self.folder / "syncbench.tsv").write_text(
             tsv("syncbench", COLUMNS, rows, metadata={"columns": columns}))
-        return str(tmp_path)
-    return made
+        return str(self.folder)
 
+    def test_best(self):
+        best = vary.best_settings(vary.read([self.results(
+            A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5},
+            A_2={"ring": 12, "MPI barrier": 5})]))
+        by_row = {row.keys[0]: row for row in best}
+        assert by_row["ring"].sure
+        assert by_row["ring"].name == "A=0"
+        assert list(by_row["ring"].medians) == ["A=0", "A=1", "A=2"]
+        assert by_row["ring"].gain_pct == Near(100 / 11)
+        assert not by_row["MPI barrier"].sure
 
-def test_best(results):
-    best = vary.best_settings(vary.read([results(
-        A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5},
-        A_2={"ring": 12, "MPI barrier": 5})]))
-    by_row = {row.keys[0]: row for row in best}
-    assert by_row["ring"].sure
-    assert by_row["ring"].name == "A=0"
-    assert list(by_row["ring"].medians) == ["A=0", "A=1", "A=2"]
-    assert by_row["ring"].gain_pct == pytest.approx(100 / 11)
-    assert not by_row["MPI barrier"].sure
+    @each("launches, sure", [(3, False), (4, False), (5, True)])
+    def test_too_few_launches(self, launches, sure):
+        best, = vary.best_settings(vary.read([self.results(launches=launches, A_0={"ring": 10},
+                                                           A_1={"ring": 20})]))
+        assert best.name == "A=0"
+        assert best.sure == sure
+        assert vary.launches_needed([best]) == 5
 
+    def test_wrong_data(self):
+        """A setting in which it came is no candidate."""
+        path = self.results(A_0={"ring": 10}, A_1={"ring": 11}, A_2={"ring": 12})
+        text = (self.folder / "syncbench.tsv").read_text()
+        (self.folder / "syncbench.tsv").write_text(re.sub("(?m)^(3\tA=0.*)ok$", r"\1FAIL", text))
+        best, = vary.best_settings(vary.read([path]))
+        assert (best.name, best.sure) == ("A=1", True)
 
-@pytest.mark.parametrize("launches, sure", [(3, False), (4, False), (5, True)])
-def test_too_few_launches(results, launches, sure):
-    best, = vary.best_settings(vary.read([results(launches=launches, A_0={"ring": 10},
-                                                  A_1={"ring": 20})]))
-    assert best.name == "A=0"
-    assert best.sure == sure
-    assert vary.launches_needed([best]) == 5
+    def test_as_good_as_another(self):
+        """The first of two that are alike isn't best, though both are better than the third."""
+        best, = vary.best_settings(vary.read([self.results(A_0={"ring": 10}, A_1={"ring": 10.001},
+                                                           A_2={"ring": 20})]))
+        assert not best.sure
 
+    def test_page(self):
+        path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
+        made = report.page_of([path], tables.Tables([path]), {})
+        text = page.markdown_of_page(made)
+        assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
+                in text)
+        assert ("It can't be told which setting is best in 1 row, because the launches of the settings "
+                "differ too little, or are fewer than the 6 of each that so many rows need.") in text
+        assert "1 of 2 rows have a best setting" in text
+        assert "| A=0 | ring |" in text
+        assert "A barrier of" not in text
 
-def test_wrong_data(results, tmp_path):
-    """A setting in which it came is no candidate."""
-    path = results(A_0={"ring": 10}, A_1={"ring": 11}, A_2={"ring": 12})
-    text = (tmp_path / "syncbench.tsv").read_text()
-    (tmp_path / "syncbench.tsv").write_text(re.sub("(?m)^(3\tA=0.*)ok$", r"\1FAIL", text))
-    best, = vary.best_settings(vary.read([path]))
-    assert (best.name, best.sure) == ("A=1", True)
+    def test_points(self):
+        """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""
+        path = self.results(A_0={"ring": 2}, A_1={"ring": 60})
+        text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
+        (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
+        best = vary.best_settings(vary.read([path]))
+        said, = findings.best_settings(best)
+        # 58 times the median of what launches make of it, 1.009.
+        assert said.text.startswith("A=1 is best in 1 row of 1, by up to 58.5 points: "), said.text
 
-
-def test_as_good_as_another(results):
-    """The first of two that are alike isn't best, though both are better than the third."""
-    best, = vary.best_settings(vary.read([results(A_0={"ring": 10}, A_1={"ring": 10.001},
-                                                  A_2={"ring": 20})]))
-    assert not best.sure
-
-
-def test_page(results):
-    path = results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
-    made = report.page_of([path], tables.Tables([path]), {})
-    text = page.markdown_of_page(made)
-    assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
-            in text)
-    assert ("It can't be told which setting is best in 1 row, because the launches of the settings "
-            "differ too little, or are fewer than the 6 of each that so many rows need.") in text
-    assert "1 of 2 rows have a best setting" in text
-    assert "| A=0 | ring |" in text
-    assert "A barrier of" not in text
-
-
-def test_points(results, tmp_path):
-    """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""
-    path = results(A_0={"ring": 2}, A_1={"ring": 60})
-    text = (tmp_path / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
-    (tmp_path / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
-    best = vary.best_settings(vary.read([path]))
-    said, = findings.best_settings(best)
-    # 58 times the median of what launches make of it, 1.009.
-    assert said.text.startswith("A=1 is best in 1 row of 1, by up to 58.5 points: "), said.text
-
-
-def test_nothing_varied(tmp_path):
-    (tmp_path / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
-                                                                    "ok"]]))
-    assert report.best_settings(str(tmp_path), tables.Tables([str(tmp_path)])) == []
-    assert not findings.best_settings([])
+    def test_nothing_varied(self):
+        (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
+                                                                           "ok"]]))
+        assert report.best_settings(str(self.folder), tables.Tables([str(self.folder)])) == []
+        assert not findings.best_settings([])

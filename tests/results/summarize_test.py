@@ -1,13 +1,9 @@
 """summarize.sh as a user runs it, on results made here whose summary is known."""
 
 import os
-import subprocess
 
-import pytest
-
-from commcost.results import parsed_number
-from mpi_run import read_tsv, run_raw
-from readers import cells_in_libreoffice, in_pandas_and_r
+from case import Case, call, each
+from mpi_run import read_tsv
 
 COLUMNS = "name=key size=key time_us=less rate_per_s=more note=info status=info"
 
@@ -24,8 +20,6 @@ def text_of(rows, columns=COLUMNS, benchmark="bench", end=True):
 class Summary:
     """Launches in a folder, and what summarize.sh makes of them."""
 
-    __test__ = False
-
     def __init__(self, source, folder):
         self.program = os.path.join(source, "run_scripts/summarize.sh")
         self.folder = folder
@@ -37,8 +31,7 @@ class Summary:
         return path
 
     def start(self, *words):
-        return subprocess.run([self.program, *words], cwd=self.folder, text=True, check=False,
-                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+        return call([self.program, *words], cwd=str(self.folder))
 
     def text(self, *words):
         """What it prints of all launches, and what it says."""
@@ -51,155 +44,109 @@ class Summary:
         return row
 
 
-@pytest.fixture
-def summary(source, tmp_path):
-    return Summary(source, tmp_path)
-
-
 def launches(summary, times, status="ok"):
     for run, time in enumerate(times):
         summary.launch(run + 1, text_of([["put", 8, time, 5e6, "x", status]]))
 
 
-def test_a_row(summary):
-    """Ten launches: the interval is from the second to the ninth."""
-    launches(summary, [7, 3, 9, 1, 5, 2, 8, 4, 6, 100])
-    text, said = summary.text()
-    assert said == ""
-    assert text == (
-        "benchmark\tkey\tquantity\tunit\tmedian\tlo\thi\tmin\tmax\tlaunches\tstatus\n"
-        "bench\tname=put size=8\ttime_us\tus\t5.50000\t2.00000\t9.00000\t1.00000\t100.000\t10\tok\n"
-        "bench\tname=put size=8\trate_per_s\t1/s\t5000000\t5000000\t5000000\t5000000\t5000000\t10\t"
-        "ok\n")
+class Summarize(Case):
+    def setUp(self):
+        super().setUp()
+        self.summary = Summary(self.source, self.folder)
 
+    def test_a_row(self):
+        """Ten launches: the interval is from the second to the ninth."""
+        launches(self.summary, [7, 3, 9, 1, 5, 2, 8, 4, 6, 100])
+        text, said = self.summary.text()
+        assert said == ""
+        assert text == (
+            "benchmark\tkey\tquantity\tunit\tmedian\tlo\thi\tmin\tmax\tlaunches\tstatus\n"
+            "bench\tname=put size=8\ttime_us\tus\t5.50000\t2.00000\t9.00000\t1.00000\t100.000\t10\tok\n"
+            "bench\tname=put size=8\trate_per_s\t1/s\t5000000\t5000000\t5000000\t5000000\t5000000\t10\t"
+            "ok\n")
 
-@pytest.mark.parametrize("count, low, high", [
-    (1, "NA", "NA"), (5, "NA", "NA"), (6, "1.00000", "6.00000"), (9, "2.00000", "8.00000")])
-def test_interval_over_launches(summary, count, low, high):
-    launches(summary, range(1, count + 1))
-    row = summary.row()
-    assert (row["lo"], row["hi"], row["launches"]) == (low, high, str(count))
-    said = summary.text()[1]
-    assert ("2 of 2 rows have fewer than 6 launches" in said) == (count < 6)
-    assert len(said.splitlines()) == (count < 6)
+    @each("count, low, high", [
+        (1, "NA", "NA"), (5, "NA", "NA"), (6, "1.00000", "6.00000"), (9, "2.00000", "8.00000")])
+    def test_interval_over_launches(self, count, low, high):
+        launches(self.summary, range(1, count + 1))
+        row = self.summary.row()
+        assert (row["lo"], row["hi"], row["launches"]) == (low, high, str(count))
+        said = self.summary.text()[1]
+        assert ("2 of 2 rows have fewer than 6 launches" in said) == (count < 6)
+        assert len(said.splitlines()) == (count < 6)
 
+    def test_worst_status_and_wrong_data(self):
+        """What failed has no value, and is counted as a launch."""
+        launches(self.summary, [1, 2, 3, 4, 5, 6])
+        self.summary.launch(7, text_of([["put", 8, 50, 1, "x", "budget"]]))
+        assert self.summary.row()["status"] == "budget"
+        assert self.summary.row()["max"] == "50.0000"
+        self.summary.launch(7, text_of([["put", 8, 50, 1, "x", "FAIL"]]))
+        assert (self.summary.row()["status"], self.summary.row()["max"]) == ("FAIL", "6.00000")
+        assert self.summary.row()["launches"] == "7"
 
-def test_worst_status_and_wrong_data(summary):
-    """What failed has no value, and is counted as a launch."""
-    launches(summary, [1, 2, 3, 4, 5, 6])
-    summary.launch(7, text_of([["put", 8, 50, 1, "x", "budget"]]))
-    assert summary.row()["status"] == "budget"
-    assert summary.row()["max"] == "50.0000"
-    summary.launch(7, text_of([["put", 8, 50, 1, "x", "FAIL"]]))
-    assert (summary.row()["status"], summary.row()["max"]) == ("FAIL", "6.00000")
-    assert summary.row()["launches"] == "7"
+    def test_launches_that_are_not_whole(self):
+        launches(self.summary, [1, 2, 3, 4, 5, 6])
+        self.summary.launch(7, text_of([["put", 8, 50, 1, "x", "ok"]], end=False))
+        text, said = self.summary.text()
+        assert read_tsv(text)[0]["launches"] == "6"
+        assert "results/runs/7/bench.tsv was cut off" in said
 
+    def test_all_benchmarks(self):
+        """Rows of all benchmarks, in their order; values of keys are one word."""
+        launches(self.summary, [1, "NA"])
+        self.summary.launch(1, text_of([["MPI Send", 4, 99]], "pattern=key overhead=less avail(%)=more",
+                                       "other"), "other")
+        rows = read_tsv(self.summary.text()[0])
+        assert [(row["benchmark"], row["key"], row["quantity"], row["unit"], row["median"],
+                 row["launches"], row["status"]) for row in rows] == [
+            ("bench", "name=put size=8", "time_us", "us", "1.00000", "2", "ok"),
+            ("bench", "name=put size=8", "rate_per_s", "1/s", "5000000", "2", "ok"),
+            ("other", "pattern=MPI_Send", "overhead", "us", "4.00000", "1", "ok"),
+            ("other", "pattern=MPI_Send", "avail(%)", "%", "99.0000", "1", "ok")]
 
-def test_launches_that_are_not_whole(summary):
-    launches(summary, [1, 2, 3, 4, 5, 6])
-    summary.launch(7, text_of([["put", 8, 50, 1, "x", "ok"]], end=False))
-    text, said = summary.text()
-    assert read_tsv(text)[0]["launches"] == "6"
-    assert "results/runs/7/bench.tsv was cut off" in said
+    def test_quantities_that_a_row_never_has(self):
+        """They are left out where the row has another one, and kept where wrong data leave none."""
+        launches(self.summary, ["NA", "NA"])
+        assert [row["quantity"] for row in read_tsv(self.summary.text()[0])] == ["rate_per_s"]
+        launches(self.summary, [1, 2], status="FAIL")
+        assert [(row["quantity"], row["median"], row["status"])
+                for row in read_tsv(self.summary.text()[0])] == [("time_us", "NA", "FAIL"),
+                                                                 ("rate_per_s", "NA", "FAIL")]
 
+    def test_decimal_comma(self):
+        launches(self.summary, [1.5, 2.5])
+        point, comma = self.summary.text()[0], self.summary.text("--decimal=,")[0]
+        assert "." not in comma
+        assert comma.replace(",", ".") == point
 
-def test_all_benchmarks(summary):
-    """Rows of all benchmarks, in their order; values of keys are one word."""
-    launches(summary, [1, "NA"])
-    summary.launch(1, text_of([["MPI Send", 4, 99]], "pattern=key overhead=less avail(%)=more",
-                              "other"), "other")
-    rows = read_tsv(summary.text()[0])
-    assert [(row["benchmark"], row["key"], row["quantity"], row["unit"], row["median"],
-             row["launches"], row["status"]) for row in rows] == [
-        ("bench", "name=put size=8", "time_us", "us", "1.00000", "2", "ok"),
-        ("bench", "name=put size=8", "rate_per_s", "1/s", "5000000", "2", "ok"),
-        ("other", "pattern=MPI_Send", "overhead", "us", "4.00000", "1", "ok"),
-        ("other", "pattern=MPI_Send", "avail(%)", "%", "99.0000", "1", "ok")]
+    def test_mixtures(self):
+        """Launches of other jobs make no row together without a word; those that differ in date do."""
+        for run, ranks in enumerate((2, 2, 64), 1):
+            text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])
+            self.summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# schema"))
+        warnings = [line for line in self.summary.text()[1].splitlines() if "warning: " in line]
+        assert len(warnings) == 1, warnings
+        assert "bench was measured with ranks 2 (" in warnings[0]
+        assert " and 64 (" in warnings[0]
 
+    def test_no_space(self):
+        launches(self.summary, [1])
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = call([self.summary.program, "results"], cwd=str(self.summary.folder), stdout=full)
+        assert done.returncode != 0
+        assert "Traceback" not in done.stderr, done.stderr
+        assert "No space left" in done.stderr
 
-def test_quantities_that_a_row_never_has(summary):
-    """They are left out where the row has another one, and kept where wrong data leave none."""
-    launches(summary, ["NA", "NA"])
-    assert [row["quantity"] for row in read_tsv(summary.text()[0])] == ["rate_per_s"]
-    launches(summary, [1, 2], status="FAIL")
-    assert [(row["quantity"], row["median"], row["status"])
-            for row in read_tsv(summary.text()[0])] == [("time_us", "NA", "FAIL"),
-                                                        ("rate_per_s", "NA", "FAIL")]
-
-
-def test_decimal_comma(summary):
-    launches(summary, [1.5, 2.5])
-    point, comma = summary.text()[0], summary.text("--decimal=,")[0]
-    assert "." not in comma
-    assert comma.replace(",", ".") == point
-
-
-def test_mixtures(summary):
-    """Launches of other jobs make no row together without a word; those that differ in date do."""
-    for run, ranks in enumerate((2, 2, 64), 1):
-        text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])
-        summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# schema"))
-    warnings = [line for line in summary.text()[1].splitlines() if "warning: " in line]
-    assert len(warnings) == 1, warnings
-    assert "bench was measured with ranks 2 (" in warnings[0]
-    assert " and 64 (" in warnings[0]
-
-
-def test_no_space(summary):
-    launches(summary, [1])
-    with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([summary.program, "results"], cwd=summary.folder, stdout=full,
-                              stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr, done.stderr
-    assert "No space left" in done.stderr
-
-
-def test_readers(summary):
-    """pandas and R read numbers as numbers."""
-    launches(summary, [1.5, 2.5, 3.5])
-    path = summary.folder / "summary.tsv"
-    assert summary.text(f"--output={path}")[0] == ""
-    assert in_pandas_and_r(path, "len(t), t['median'].sum(), t.lo.isna().sum(), t.unit[0]",
-                           "nrow(t), sum(t$median), sum(is.na(t$lo)), t$unit[1]") == [
-        "2 5000002.5 2 us", "2 5000002 2 us"]
-
-
-@pytest.mark.parametrize("decimal, language", [(".", 1033), (",", 1031)])
-def test_spreadsheet(summary, launcher, built, tmp_path, decimal, language):
-    """LibreOffice reads a summary, and a result without metadata, in English and in German: as many
-    columns as there are, numbers as numbers, all else as texts."""
-    launches(summary, [1.5, 2.5, 3.5])
-    paths = [summary.folder / "summary.tsv"]
-    summary.text(f"--output={paths[0]}", f"--decimal={decimal}")
-    if decimal == ".":  # as programs write it
-        paths.append(tmp_path / "overlap_ibcast.tsv")
-        done = run_raw(launcher, 2, [built("overlap/overlap_ibcast"), "--data-driven",
-                                     "--max-num-elts=4", "--max-time=0.02", "--no-metadata",
-                                     f"--output={paths[1]}"])
-        assert done.returncode == 0, done.stderr
-    for path in paths:
-        rows = [line.split("\t") for line in path.read_text().splitlines()]
-        assert len(rows) > 2
-        assert cells_in_libreoffice(path, language) == [
-            [cell_of(text, decimal) for text in row] for row in rows]
-
-
-def cell_of(text, decimal):
-    """What a cell must hold: a number, or the text."""
-    number = parsed_number(text.replace(decimal, "."))
-    return text if number is None else number
-
-
-@pytest.mark.parametrize("words, named", [
-    ([], "which results"), (["/no/such"], "/no/such"), (["results", "--decimal=;"], "--decimal"),
-    (["results", "--nonsense"], "--nonsense"), (["results", "--output=/no/such/x"], "/no/such/x"),
-    (["empty"], "empty"), (["results", "bad\n.tsv"], "bad")])
-def test_usage(summary, words, named):
-    launches(summary, [1])
-    (summary.folder / "empty").mkdir()
-    (summary.folder / "bad\n.tsv").write_text("nothing")
-    done = summary.start(*words)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    assert named in done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+    @each("words, named", [
+        ([], "which results"), (["/no/such"], "/no/such"), (["results", "--decimal=;"], "--decimal"),
+        (["results", "--nonsense"], "--nonsense"), (["results", "--output=/no/such/x"], "/no/such/x"),
+        (["empty"], "empty"), (["results", "bad\n.tsv"], "bad")])
+    def test_usage(self, words, named):
+        launches(self.summary, [1])
+        (self.summary.folder / "empty").mkdir()
+        (self.summary.folder / "bad\n.tsv").write_text("nothing")
+        done = self.summary.start(*words)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert named in done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -23,7 +23,7 @@ for function in bc_harness_barrier bc_harness_release bc_harness_bcast \
 done
 cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$smpicc" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DCOMMCOST_WERROR=ON \
-    -DCOMMCOST_HWLOC=OFF \
+    -DCOMMCOST_HWLOC=OFF -DBUILD_TESTING=OFF \
     "-DCOMMCOST_SIMULATED_SOURCE=$here/source.c;$here/phases.c;$here/noise.c" \
     "-DCMAKE_EXE_LINKER_FLAGS=-Wl$wrapped"
 cmake --build "$build" -j 2

@@ -374,7 +374,7 @@ class Commands:
     def test_inline(self, build, help_text):
         """Long options in the text of a page exist: in a program, or in a script or tool that such
         pages speak of."""
-        known = {"help", "full", "condition"}  # the last two of tests/run.sh
+        known = {"help", "all", "full", "condition"}  # the last three of tests/run.sh
         for path in PAGES:
             for program in programs_of(build, path):
                 known |= set(options_in_help(help_text(program)))

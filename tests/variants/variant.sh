@@ -15,12 +15,16 @@ build=$folder/$variant
 mpicc=$4
 shift 4
 mpirun=$*
+tier=all
+case $variant in
+*_full) tier=full ;;
+esac
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$here/checked_runs.sh"
 
 configure() {
     run cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$mpicc" \
-        -DCOMMCOST_TESTS=ON -DCOMMCOST_WERROR=ON -DCOMMCOST_MAN=OFF "$@"
+        "-DCOMMCOST_TEST_TIER=$tier" -DCOMMCOST_WERROR=ON -DCOMMCOST_MAN=OFF "$@"
 }
 
 # Sanitizers place their memory where kernels that spread addresses widely may have put
@@ -45,10 +49,8 @@ case $variant in
 sanitizers | sanitizers_full)
     # The unit tests, and one short checked run of every collective (six without _full). Memory
     # that the MPI library keeps until the end is not ours to free.
-    full=OFF
-    [ "$variant" = sanitizers ] || full=ON
     configure -G 'Unix Makefiles' -DCOMMCOST_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
-        "-DCMAKE_C_FLAGS_DEBUG=-O0 -g1" "-DCOMMCOST_FULL_TESTS=$full"
+        "-DCMAKE_C_FLAGS_DEBUG=-O0 -g1"
     if [ "$variant" = sanitizers ]; then
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks
@@ -77,8 +79,8 @@ sanitizers | sanitizers_full)
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
-        run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
-            -R '^(leaks_kinds|model_(data|requests|barrier_data|p2p_data|p2p_requests|rma_data|stacking)|overlap_(usage|variables)|contract|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
+        run ctest --test-dir "$build" --no-tests=error --output-on-failure \
+            -R '^(leaks_kinds|model_(data|requests|barrier_data|p2p_data|p2p_requests|rma_data|stacking)|overlap_(usage|variables)|contract_.*|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
     fi
     if [ "$variant" = sanitizers_full ]; then
         checked_overlaps "$source"
@@ -158,7 +160,7 @@ arm64)
     export UCX_TLS=posix,self
     # Left out are long simulations, in which nothing is the processor's, tests that want times as on a machine, and
     # those where ranks wait for each other by polling for long.
-    run ctest --test-dir "$build" --no-tests=error -L unit -j 3 --output-on-failure --repeat until-pass:2 \
+    run ctest --test-dir "$build" --no-tests=error -L unit -j 3 --output-on-failure \
         -E '^unit_(stats|gain|many_ranks|noise_sources|contention|stops|finalize|(batch|start_window|coarray|run)_2|[a-z_]*_[3478]|work_.*_O[23])$'
     before="qemu-aarch64 -L $sysroot"
     run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05 "--output=$build/syncbench.tsv"
@@ -191,12 +193,12 @@ openmpi | openmpi_full)
     OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
-        run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
+        run ctest --test-dir "$build" --no-tests=error --output-on-failure \
             -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
     else
         # All but what is the same with any library.
-        run ctest --test-dir "$build" --no-tests=error --output-on-failure --repeat until-pass:2 \
-            -E '^(simulation|install|plots|repeats$|suite_(plan|results|resume|failures|budget|report)$)'
+        run ctest --test-dir "$build" --no-tests=error --output-on-failure \
+            -LE 'variants|lint' -E '^(simulation|install|plots|summary$|suite_(plan|results|resume|failures|budget|report)$)'
         run python3 "$source/tests/faults/kill_trial.py" "--build=$build" --launchers=openmpi \
             --trials=50
     fi

@@ -1,0 +1,498 @@
+"""What all benchmark programs promise: help, version, wrong usage, output, metadata, the end line,
+remarks, samples, signals."""
+
+import os
+import re
+import signal
+import statistics
+import subprocess
+import time
+
+from case import Case, call, each, within
+from mpi_run import read_if_there, read_tsv, run_raw
+from processes import ranks_of
+
+# A short run of each program; options of its own that are refused, with a value that is wrong; a
+# remark that the short run makes, with more options if it needs some.
+PROGRAMS = {
+    "overlap/overlap_iallreduce": (
+        ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--samples=5", "--warmup=1"],
+        ["--min-num-elts=few", "--cutoff-time=0", "--root"],
+        (["--debug"], "debug: trial: ")),
+    "overlap/overlap_ibarrier": (["--samples=5", "--warmup=1"], ["--validation-steps=-2"],
+                                 (["--verbose"], "verbose: 0 elements: phase 1: ")),
+    "overlap/overlap_put": (
+        ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--samples=5", "--warmup=1"],
+        ["--form=persistent", "--test-calls=many"], ([], "note: work: ")),
+    "overlap/overlap_halo": (["--local=4", "--methods=persistent", "--samples=5", "--warmup=1"],
+                             ["--local=0", "--methods=put", "--plenty=0"],
+                             (["--debug"], "debug: trial: ")),
+    "mpi_overhead/mpi_overhead": (["--max-time=0.05"],
+                                  ["--msgsize=1,x", "--thresh=0.5", "--bthresh=x"],
+                                  (["--verbose"], "verbose: Message size is 8 bytes")),
+    "msgrate/msgrate": (["-p", "1", "-i", "2", "-c", "0"], ["--peers=0", "--cache=big"],
+                        ([], "note: the caches are not flushed")),
+    "msgrate/msgrate_rma": (["-p", "1", "-i", "2", "-c", "0"], ["--sync=x"],
+                            ([], "note: the caches are not flushed")),
+    "pingpong/pingpong": (["--patterns=MPI Send", "--max-ndata=1", "--samples=2"],
+                          ["--patterns=ping", "--max-ndata=3"], ([], "note: no crossing: ")),
+    "syncbench/syncbench": (["--types=MPI barrier", "--samples=2"], ["--types=sink", "--delay=x"],
+                            ([], "note: delay of ")),
+    "halo/halo": (["--local=4", "--methods=persistent", "--samples=2"],
+                  ["--dims=3x1x1", "--local=0"],
+                  (["--methods=shared window"], "note: shared window: ")),
+    "linkmap/linkmap": (["--sizes=8", "--samples=5"], ["--per=node", "--alpha=0"],
+                        ([], "note: 1 link between 2 ranks")),
+    "noise/noise": (["--samples=2000", "--visits=1", "--operations=barrier", "--grain=0"],
+                    ["--quantum=0", "--grain=x"],
+                    ([], "note: ranks' stops are put together ")),
+    "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
+                                 ([], "warning: oversubscribed: ")),
+}
+
+# For its remark the ranks of this program share a processor, since it has few other remarks.
+ON_ONE_PROCESSOR = "monitor/monitor_overhead"
+
+# Options for nothing but rows, whether the header row stays, and the only program to try them with.
+BARE = [
+    (["--no-metadata"], True, None),
+    (["--no-header"], False, None),
+    (["--no-header", "--no-metadata"], False, "halo/halo"),
+    (["--no-metadata", "--output={file}"], True, "halo/halo"),
+    (["--no-metadata", "--format=table"], True, "halo/halo"),
+    (["--no-header", "--format=table"], False, "halo/halo"),
+    # The specifications' own options.
+    (["-n"], False, "mpi_overhead/mpi_overhead"),
+    (["-n", "--no-metadata"], False, "mpi_overhead/mpi_overhead"),
+    (["--nohdr"], False, "mpi_overhead/mpi_overhead"),
+    (["--nohdr", "--no-metadata"], False, "mpi_overhead/mpi_overhead"),
+    (["-o"], False, "msgrate/msgrate"),
+    (["-o", "--no-metadata"], False, "msgrate/msgrate"),
+]
+
+# Programs whose ranks can be started on a shared clock.
+STARTS = [name for name in PROGRAMS if name.split("/")[0] in ("overlap", "syncbench", "halo")]
+COMMON_OPTIONS = """help version format output no-header no-metadata precision confidence
+    min-samples max-samples samples max-time visits warmup timer estimator check dump-samples""".split()
+METADATA = """benchmark version commit schema date command compiler compiler_flags mpi_library
+    mpi_standard thread_level ranks nodes ranks_per_node hosts binding processor processors cores
+    kernel job_id clock clock_cost_ns clock_resolution_ns columns""".split()
+METADATA += [name for name in COMMON_OPTIONS if name not in ("help", "version", "no-metadata")]
+MSGRATE_COLUMNS = """ job_size npeers niters nmsgs nbytes cache_size ppn rate_per_s rate_lo_per_s
+    rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us iter_p99_us iter_max_us visits lost_pct samples
+    status slowest_rank"""
+
+
+def overlap_header(more_keys=""):
+    """The header row of overlap_*, some of which have keys of their own."""
+    return f"""collective model form test_calls {more_keys} elements size_bytes ref_us ref_sd_us
+        work_us total_us overlap_pct overlap_lo_pct overlap_hi_pct
+        blocking_us blocking_lo_us blocking_hi_us exposed_us exposed_lo_us exposed_hi_us
+        gain_us gain_lo_us gain_hi_us gain_pct gain_lo_pct gain_hi_pct verdict best_test_calls
+        ref_lo_us ref_hi_us ref_p99_us ref_max_us work_lo_us work_hi_us work_p99_us work_max_us
+        total_lo_us total_hi_us total_p99_us total_max_us
+        visits lost_pct samples status slowest_rank"""
+
+
+# Header rows, and options that are in the help and the metadata, of a program or a folder of them.
+HEADERS = {
+    "overlap": overlap_header(),
+    "overlap/overlap_halo": overlap_header("method local"),
+    "mpi_overhead": """direction pair msgsize iterations iter_t work_t overhead base_t avail(%)
+        overhead_lo_us overhead_hi_us transfer_us avail_base_pct transfer_lo_us transfer_hi_us
+        avail_lo_pct avail_hi_pct visits lost_pct samples status""",
+    "msgrate/msgrate": "pattern" + MSGRATE_COLUMNS,
+    "msgrate/msgrate_rma": "pattern synchronisation transfer threads" + MSGRATE_COLUMNS,
+    "pingpong": """arrangement pattern sync count blksize stride ndata nextent nrep time_s
+        latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us bwidth_mbs check
+        visits lost_pct samples status slowest_rank""",
+    "syncbench": """sync neighbours ranks inner outer ref_us ref_sd_us loop_us loop_sd_us sync_us
+        sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check visits lost_pct samples status slowest_rank""",
+    "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
+        latency_p99_us latency_max_us bwidth_mbs check visits lost_pct samples status slowest_rank""",
+    "noise": """scope host ranks source about operation grain_us stops_per_s stops_lo_per_s
+        stops_hi_per_s stop_us stop_lo_us stop_hi_us stop_p99_us stop_max_us stopped_pct
+        stopped_lo_pct stopped_hi_pct period_ms period_lo_ms period_hi_ms step_us step_lo_us
+        step_hi_us step_p99_us step_max_us usual_us slowdown_pct slowdown_lo_pct slowdown_hi_pct
+        predicted_pct predicted_lo_pct predicted_hi_pct visits lost_pct samples status
+        slowest_rank""",
+    "linkmap": """scope a b nbytes time_us time_lo_us time_hi_us out_mbs out_lo_mbs out_hi_mbs
+        in_mbs in_lo_mbs in_hi_mbs alone_pct verdict group visits lost_pct samples status
+        slowest_rank""",
+}
+OWN_OPTIONS = {
+    "linkmap": "per sizes pairs alpha threshold exclude",
+    "noise": "quantum min-stop per operations grain alpha threshold",
+    "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
+        validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
+        no-blocking""",
+    "overlap/overlap_halo": "local methods test-calls form plenty threshold no-blocking",
+    "pingpong": "patterns coarray-sync arrangements max-ndata max-stride max-blocks",
+    "halo": "dims local methods coarray-sync",
+}
+WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=xml",
+         "--precision=0", "--max-time=0", "--samples=-1", "--output=/no/such/folder/file",
+         "--dump-samples=/no/such/folder/file"]
+
+# The program for what one shows for all.
+ONE = "overlap/overlap_iallreduce"
+
+
+def own_lines(program, stderr):
+    name = os.path.basename(program) + ": "
+    return [line[len(name):] for line in stderr.splitlines() if line.startswith(name)]
+
+
+def split(output):
+    """Comments, header, rows."""
+    lines = output.splitlines()
+    data = [line.split("\t") for line in lines if not line.startswith("#")]
+    return [line for line in lines if line.startswith("#")], data[0], data[1:]
+
+
+def roles_of(output):
+    """The columns' roles by name, from the line before the header row."""
+    words, = re.findall(r"(?m)^# columns: (.*)\n[^#]", output)
+    return dict(word.rsplit("=", 1) for word in words.split())
+
+
+def words_for(program, table):
+    """What HEADERS or OWN_OPTIONS has for a program."""
+    return table.get(program, table.get(os.path.dirname(program), "")).split()
+
+
+def is_header(line):
+    """Rows have numbers in them; no column's name begins with a digit."""
+    return not any(word[:1].isdigit() for word in line.split())
+
+
+class ContractCase(Case):
+    """Runs of self.program."""
+
+    program = ONE
+
+    @property
+    def short(self):
+        """The options of the program's short run."""
+        return PROGRAMS[self.program if self.program in PROGRAMS else ONE][0]
+
+    def launch(self, *options, ranks=2, environment=None, before=()):
+        """Starts the program with its short run's options and more."""
+        words = [*before, self.built(self.program), *self.short, *options]
+        return run_raw(self.launcher, ranks, words, environment)
+
+    def refuses(self, *options, **how):
+        """Starts it with the same, and checks that it refuses them."""
+        return self.refused(self.program, *self.short, *options, **how)
+
+    def text(self, *options, **how):
+        """What a run with these options prints."""
+        done = self.launch(*options, **how)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+class EveryProgram:
+    """What is tested of each."""
+
+    @each("started", ["alone", "by mpirun"])
+    def test_help_and_version(self, started):
+        def started_with(*options):
+            words = [self.built(self.program), *options]
+            if started == "by mpirun":
+                return run_raw(self.launcher, 2, words)
+            return call(words)
+        helped = started_with("--help")
+        assert (helped.returncode, helped.stderr) == (0, "")
+        assert helped.stdout.count("Usage:") == 1
+        own = words_for(self.program, OWN_OPTIONS) + (["start"] if self.program in STARTS else [])
+        for option in COMMON_OPTIONS + own:
+            assert f"--{option}" in helped.stdout
+        first = 0 if self.program.startswith("overlap/") else helped.stdout.index("\nOptions:\n")
+        lines = helped.stdout[first:].splitlines()
+        assert max(len(line) for line in lines if "environment:" not in line) <= 80
+        # It has the defaults, whatever was said before.
+        others = [[*self.short, "--timer=tsc", "--output=x", "--help"], ["--hel"], ["-h"]]
+        for options in others[:3 if self.full or started == "alone" else 1]:
+            again = started_with(*options)
+            assert (again.returncode, again.stdout) == (0, helped.stdout), options
+        said = started_with("--version")
+        name = os.path.basename(self.program)
+        assert said.returncode == 0
+        assert re.fullmatch(rf"{name} \(commcost\) \d+\.\d+\.\d+\n", said.stdout)
+
+    def test_wrong_usage(self):
+        own = PROGRAMS[self.program][1]
+        for word in WRONG + own:
+            # What is common to all one program shows for all. Open MPI's launcher takes seconds to end
+            # a job that failed.
+            if (self.launcher.is_openmpi or not self.full) and self.program != ONE and word not in own + ["stray"]:
+                continue
+            self.refuses(word, named=word.split("=")[0])
+
+    def test_limits_of_samples(self):
+        self.refuses("--min-samples=9", "--max-samples=8", named="--min-samples")
+
+    def test_old_name_of_start(self):
+        """--start was --sync, which some programs have for something else."""
+        if self.program == "msgrate/msgrate_rma":
+            self.skipTest("has --sync of its own")
+        self.refuses("--sync=window", named="--start=window" if self.program in STARTS else "--sync")
+
+    def test_metadata_header_rows_end(self):
+        output = self.text()
+        comments, header, rows = split(output)
+        keys = [line[2:].split(":")[0] for line in comments]
+        for key in METADATA + words_for(self.program, OWN_OPTIONS):
+            assert keys.count(key) == 1, key
+        roles = roles_of(output)
+        assert list(roles) == header == (words_for(self.program, HEADERS) or header)
+        assert set(roles.values()) <= {"key", "less", "more", "info"}
+        assert rows
+        assert all(len(row) == len(header) and "" not in row for row in rows)
+        assert all(row[header.index("status")] in ("ok", "budget", "no-knee") for row in rows)
+        many = "" if len(rows) == 1 else "s"
+        assert output.splitlines()[-1] == f"# end: {len(rows)} row{many}, exit 0"
+        assert f"# benchmark: {os.path.basename(self.program)}\n" in output
+
+    def test_output_file(self):
+        path = self.folder / "result"
+        assert self.text(f"--output={path}") == ""
+        written = path.read_text()
+        assert read_tsv(written)
+        assert written.splitlines()[-1].startswith("# end: ")
+
+    def test_table_is_aligned(self):
+        _, header, rows = split(self.text())
+        lines = [line for line in self.text("--format=table").splitlines() if not line.startswith("#")]
+        assert "\t" not in "".join(lines)
+        assert len(lines) == 1 + len(rows)
+        assert lines[0].split() == header
+
+    def test_metrics(self):
+        """A line for each quantity of each row: name, value, unit and interval. Names are made of the
+        same keys in every launch; the check for ReFrame reads all."""
+        wanted = (r"(?P<row>[^\s=]+)/(?P<quantity>[^\s=/]+)=(?P<value>[-+.0-9e]+) "
+                  r"(?P<unit>us|ns|s|%|MB/s|1/s|B|1) (?P<lo>\S+) (?P<hi>\S+)")
+        with open(os.path.join(self.source, "integrations", "reframe", "commcost_check.py"),
+                  encoding="utf-8") as stream:
+            expression, = re.findall('(?m)^METRIC = r"(.*)"$', stream.read())
+        rows = []
+        for _ in range(2):
+            output = self.text("--format=metrics")
+            lines = [line for line in output.splitlines() if not line.startswith("#")]
+            found = [re.fullmatch(wanted, line) for line in lines]
+            assert lines and None not in found, lines
+            assert len(re.findall(expression, output, re.M)) == len(lines)
+            assert len({line.partition("=")[0] for line in lines}) == len(lines)
+            rows.append({metric["row"] for metric in found})
+            for metric in found:
+                if metric["lo"] != "NA":
+                    assert float(metric["lo"]) <= float(metric["value"]) <= float(metric["hi"])
+        assert rows[0] == rows[1]
+        assert {row.split("/")[0] for row in rows[0]} == {os.path.basename(self.program)}
+        results = {name for name, role in roles_of(self.text()).items() if role in ("less", "more")}
+        assert all(any(name.startswith(metric["quantity"]) for name in results) for metric in found)
+
+    def test_remarks(self):
+        """Without metadata nothing but header and rows goes to the result; remarks go to stderr."""
+        more, said = PROGRAMS[self.program][2]
+        first = str(min(os.sched_getaffinity(0)))
+        before = ["taskset", "-c", first] if self.program == ON_ONE_PROCESSOR else []
+        done = self.launch(*more, before=before)
+        comments, header, rows = split(done.stdout)
+        assert own_lines(self.program, done.stderr) == []
+        assert any(line.startswith("# " + said) for line in comments)
+        for options, has_header, only in BARE:
+            if only not in (None, self.program):
+                continue
+            path = self.folder / "result"
+            done = self.launch(*more, *(option.format(file=path) for option in options), before=before)
+            assert done.returncode == 0, done.stderr
+            to_file = "--output={file}" in options
+            assert (done.stdout == "") == to_file
+            output = path.read_text() if to_file else done.stdout
+            lines = output.splitlines()
+            count = 1 if "-o" in options else len(rows)  # -o has a line for each size
+            assert [is_header(line) for line in lines] == has_header * [True] + count * [False], lines
+            assert not has_header or lines[0].split() == header
+            assert not any(line.startswith("#") for line in lines), lines
+            assert "--format=table" not in options or "\t" not in output
+            remarks = own_lines(self.program, done.stderr)
+            assert all(line.startswith(("note: ", "warning: ", "verbose: ", "debug: "))
+                       for line in remarks), remarks
+            times = sum(line.startswith(said) for line in remarks)
+            # By rank 0 only, and once, but for overlap's, which are of each trial or phase.
+            assert times == 1 or times > 1 and self.program.startswith("overlap/"), remarks
+
+    def test_lost_output(self):
+        done = self.launch("--output=/dev/full")
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+        assert "output was lost" in done.stderr
+
+    def test_samples(self):
+        path = self.folder / "samples"
+        self.text(f"--dump-samples={path}")
+        samples = read_tsv(path.read_text())
+        assert samples
+        assert list(samples[0]) == ["row", "quantity", "visit", "sample", "value_ns"]
+
+    def test_one_file_for_two(self):
+        """The result and the samples, under whatever names, are refused, and what was there stays."""
+        cases = [("one", False), ("link", True)]
+        if self.program == ONE:
+            cases += [("one", True), ("./one", False), ("./one", True), ("link", False), ("hard", True)]
+        for number, (other, there) in enumerate(cases):
+            folder = self.folder / str(number)
+            folder.mkdir()
+            one = folder / "one"
+            if there:
+                one.write_text("a result\n")
+            if other == "link":
+                (folder / "link").symlink_to("one")
+            elif other == "hard":
+                os.link(one, folder / "hard")
+            line = self.refuses(f"--output={one}", f"--dump-samples={folder}/{other}",
+                                named="--dump-samples: ")
+            assert "use another file" in line
+            assert not there or one.read_text() == "a result\n"
+
+    @each("start", ["barrier", "window"])
+    def test_start(self, start):
+        """The metadata say how samples begin, and of which clock. Without --full one program of
+        overlap_* is enough."""
+        if self.program not in STARTS:
+            self.skipTest("has no --start")
+        if self.program.startswith("overlap/") and self.program != ONE and not self.full:
+            self.skipTest("with --full")
+        output = self.text(f"--start={start}")
+        assert f"# start: {start}\n" in output
+        assert ("# global_clock_error_us: " in output) == (start == "window")
+
+
+# A class for each program, of its name: contract_test.py::halo
+for path in PROGRAMS:
+    short_name = os.path.basename(path)
+    globals()[short_name] = type(short_name, (EveryProgram, ContractCase), {"program": path})
+
+
+class RootAndCounts(ContractCase):
+    """Help of a program of another kind than all above."""
+
+    program = "overlap/overlap_igatherv"
+    test_help_and_version = EveryProgram.test_help_and_version
+
+
+class OneForAll(ContractCase):
+    """What one program shows for all, and what only some have."""
+
+    @each("program", [ONE, "overlap/overlap_halo", "overlap/overlap_sendrecv",
+                      "msgrate/msgrate", "msgrate/msgrate_rma",
+                      "pingpong/pingpong", "syncbench/syncbench"])
+    def test_one_process(self, program):
+        self.program = program
+        line = self.refuses(named="at least 2 processes", ranks=1)
+        assert "mpirun is of another MPI library" in line
+
+    @each("program, cells", [
+        (ONE, {"collective": "iallreduce", "model": "data", "form": "nonblocking", "test_calls": "0",
+               "elements": "64", "size_bytes": "512", "best_test_calls": "NA",
+               "samples": "5", "status": "ok"}),
+        ("overlap/overlap_put", {"collective": "put", "form": "nonblocking", "elements": "64"}),
+        # Six faces of 4 x 4 numbers.
+        ("overlap/overlap_halo", {"collective": "halo", "model": "data", "form": "persistent",
+                                  "method": "persistent", "local": "4x4x4", "elements": "96",
+                                  "size_bytes": "768"}),
+        ("overlap/overlap_ibarrier", {"model": "data", "elements": "NA", "size_bytes": "0"}),
+        # Of 2 ranks: ceil(128/3) + ceil(256/3) = 43 + 86, so the mean is 64.5 elements of 8 bytes.
+        ("overlap/overlap_iallgatherv", {"elements": "64", "size_bytes": "516"})])
+    def test_cells(self, program, cells):
+        self.program = program
+        row, = read_tsv(self.text())
+        assert {name: row[name] for name in cells} == cells
+
+    @each("program, options, expected", [
+        (ONE, [], "key key less more less less"),
+        ("overlap/overlap_ibarrier", [], "key key less more less less"),
+        ("overlap/overlap_ibarrier", ["--data-driven=no"], "key key less more less less"),
+        ("overlap/overlap_put", [], "key key less more less less"),
+        ("overlap/overlap_halo", [], "key key less more less less"),
+        # The time-driven model finds the size, so that is a result.
+        (ONE, ["--data-driven=no"], "more info info more info info"),
+        ("overlap/overlap_put", ["--data-driven=no"], "more info info more info info")])
+    def test_roles(self, program, options, expected):
+        self.program = program
+        output = self.text(*options)
+        roles = roles_of(output)
+        assert list(roles) == split(output)[1] == words_for(program, HEADERS)
+        names = ("elements", "size_bytes", "ref_us", "overlap_pct", "blocking_us", "exposed_us")
+        assert [roles[name] for name in names] == expected.split()
+        assert {roles[name] for name in ("collective", "model", "form", "test_calls")} == {"key"}
+        assert {roles[name] for name in ("ref_max_us", "gain_us", "gain_pct", "verdict")} == {"info"}
+
+    def test_library(self):
+        """The library that ran is named, and the one that the program was built with if it's another.
+        A library that says that it is Open MPI stands in for it."""
+        def named(environment=None):
+            keys = dict(line[2:].split(": ", 1) for line in split(self.text(environment=environment))[0]
+                        if line.startswith("# mpi_"))
+            return keys["mpi_library"], keys.get("mpi_built_with")
+        library, built_with = named()
+        assert built_with is None
+        stand_in = self.built("tests/contract/libother_open_mpi.so")
+        assert named({"LD_PRELOAD": stand_in}) == ("Open MPI v9.9.9, not really",
+                                                   re.sub(r"[ \t]+", " ", library))
+
+    def test_lists_in_full(self):
+        """However long a list is, the metadata has all of it."""
+        sizes = ",".join(map(str, range(1000)))
+        done = self.start("mpi_overhead/mpi_overhead", "--samples=1", "-b", "1.5", "-i", "1", f"--msgsize={sizes}")
+        assert done.returncode == 0, done.stderr
+        assert f"\n# msgsize: {sizes}\n" in done.stdout
+
+    def test_variables_are_named(self):
+        output = self.text(environment={"OPENHPCA_OVERLAP_VALIDATION_STEPS": "1", "UCX_LOG_LEVEL": "error"})
+        assert "# environment: OPENHPCA_OVERLAP_VALIDATION_STEPS=1\n" in output
+        assert "# validation-steps: 1\n" in output
+        assert "# mpi_variable: UCX_LOG_LEVEL=error\n" in output
+
+    def test_row_of_samples(self):
+        """The row's reference is the median of those in the file."""
+        path = self.folder / "samples"
+        row, = read_tsv(self.text(f"--dump-samples={path}"))
+        reference_ns = [float(sample["value_ns"]) for sample in read_tsv(path.read_text())
+                        if sample["quantity"] == "reference"]
+        assert len(reference_ns) == 5
+        assert float(row["ref_us"]) == within(statistics.median(reference_ns) / 1000, 0.001)
+
+    @each("name", ["SIGTERM", "SIGINT", "SIGUSR1"])
+    def test_signals(self, name):
+        """A signal ends the run after the visit in hand: rows have the visits that they have."""
+        path = str(self.folder / "result")
+        words = [self.built(ONE), "--data-driven", "--max-time=5", "--samples=50000", "--output=" + path]
+        with subprocess.Popen(self.launcher.line(2, {}, words), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as job:
+            while "\ncollective" not in read_if_there(path):
+                time.sleep(0.05)
+            time.sleep(1.0)
+            for rank in ranks_of(words[0], path):
+                os.kill(rank, signal.Signals[name])
+            job.communicate(timeout=300)
+        assert job.returncode == 1
+        output = read_if_there(path)
+        rows = read_tsv(output)
+        many = "" if len(rows) == 1 else "s"
+        assert f"# warning: interrupted by {name}\n" in output
+        assert output.splitlines()[-1] == f"# end: {len(rows)} row{many}, exit 1"
+        assert len(rows) < 18 or int(rows[-1]["visits"]) < 6
+        assert int(rows[0]["visits"]) >= 1
+        assert None not in rows[-1].values()
+
+
+class Oversubscribed(ContractCase):
+    program = "overlap/overlap_ibarrier"
+
+    def test_oversubscription_is_stated(self):
+        assert "# warning: oversubscribed" in self.text("--max-time=0.3", ranks=(os.cpu_count() or 1) + 1)
+        if len(os.sched_getaffinity(0)) > 1:
+            assert "# warning: oversubscribed" not in self.text()
