@@ -188,7 +188,7 @@ class Check(HaloCase):
         ("neighbor_alltoallw", "MODEL_COLL", 3, "5x1x1")])
     def test_wrong(self, methods, kind, ranks, local):
         options = [f"--methods={methods}", f"--local={local}", "--samples=1"]
-        variables = {"LD_PRELOAD": self.model, "MODEL_RMA": 0, "MODEL_P2P": 0, "MODEL_COLL": 0, kind: 1}
+        variables = {"MODEL_RMA": 0, "MODEL_P2P": 0, "MODEL_COLL": 0, kind: 1}
         self.checked(False, *options, ranks=ranks, environment={**variables, "MODEL_DATA": 1})
         # Of the six messages to each rank: all, or the fourth, fifth, sixth.
         for every in (1, 4, 5, 6) if kind != "MODEL_COLL" else (1,):

@@ -103,7 +103,7 @@ class Rows(Case):
         ([], "ok"), *in_full((["-i", "100"], "ok")), (["--max-time=0.3"], "no-knee")])
     def test_search_of_the_specification_runs_in_full(self, more, status):
         """About 20 amounts of work, each 100 messages of 1 ms: 2 s and more."""
-        done = self.start(PROGRAM, "-b", "1.02", "-m", "64K", *more, LD_PRELOAD=self.model, MODEL_P2P=1,
+        done = self.start(PROGRAM, "-b", "1.02", "-m", "64K", *more,
                           MODEL_LATENCY_US=1000)
         row, = read_tsv(done.stdout)
         assert (row["status"], row["iterations"]) == (status, "100")
@@ -142,7 +142,7 @@ class Rows(Case):
 
 # Of a message of 1000 bytes; a token takes nothing.
 TRANSFER_US = 40.0
-MODEL = {"MODEL_P2P": 1, "MODEL_PER_BYTE_NS": TRANSFER_US}
+MODEL = {"MODEL_PER_BYTE_NS": TRANSFER_US}
 
 
 def check_table(table, threshold):
@@ -163,7 +163,7 @@ class Verbose(Case):
     def measure(self, *options, ranks=2):
         """What was said before each row, its table (tuples of work, iter_t, work_t, base_t), and the
         rows."""
-        done = self.start(PROGRAM, "--verbose", *options, ranks=ranks, LD_PRELOAD=self.model, **MODEL)
+        done = self.start(PROGRAM, "--verbose", *options, ranks=ranks, **MODEL)
         assert done.returncode == 0, done.stderr
         assert "# verbose: mpi_overhead: done\n" in done.stdout
         parts = done.stdout.split("# verbose: Calculating ")[1:]
@@ -231,10 +231,8 @@ class Verbose(Case):
         each and before the loop, and as many barriers without messages."""
         others = []
         for more in ([], ["-v"]):
-            _, _, truths = run_on_model(
-                self.launcher, 2, [self.built(PROGRAM), "-b", "1.05", "-i", "50", "-m", "1000", *more],
-                {**MODEL, "MODEL_SYNC_COLL": 1}, self.model)
-            counts = {row["operation"]: int(row["operations"]) for row in truths}
+            _, truths = run_on_model([self.built(PROGRAM), "-b", "1.05", "-i", "50", "-m", "1000", *more], **MODEL)
+            counts = {row["operation"]: int(row["posted"]) for row in truths}
             amounts, rest = divmod(counts["isend"], 50)
             assert rest == 0
             others.append(counts["barrier"] - 2 * 51 * amounts)
@@ -260,8 +258,7 @@ class Token(Case):
     @each("options, token", [
         (["--recv"], True), ([], True), (["-b", "1.05"], False), (["--recv", "-b", "1.05"], False)])
     def test_token_by_fit_only(self, options, token):
-        _, _, truths = run_on_model(self.launcher, 2, [self.built(PROGRAM), "--max-time=0.1", *options],
-                                    {"MODEL_P2P": 1}, self.model)
+        _, truths = run_on_model([self.built(PROGRAM), "--max-time=0.1", *options], MODEL_LATENCY_US=10)
         sent = [row["bytes"] for row in truths if row["operation"] == "send"]
         assert sent == (["0"] if token else [])
 
@@ -272,7 +269,7 @@ class Check(Case):
     def check(self, sizes, *options, **environment):
         """Exit status and the statuses of the rows."""
         done = self.start(PROGRAM, "--check", "--both", "--max-time=0.1", "-m", sizes, *options,
-                          LD_PRELOAD=self.model, MODEL_P2P=1, MODEL_FRACTION=1, **environment)
+                          MODEL_FRACTION=1, **environment)
         return done.returncode, [row["status"] for row in read_tsv(done.stdout)]
 
     def test_data(self):
@@ -281,9 +278,6 @@ class Check(Case):
         assert len(statuses) == 8
         assert "FAIL" not in statuses
         assert self.check("1,8,253,100K", MODEL_DATA=1, MODEL_CORRUPT=1) == (1, 8 * ["FAIL"])
-
-    def test_no_data(self):
-        assert self.check("1,8,100K", MODEL_DATA=0) == (1, 6 * ["FAIL"])
 
     @each("options", [[], ["-b", "1.05", "-i", "1007"]])
     def test_every_message_is_verified(self, options):

@@ -172,7 +172,7 @@ class Check(Case):
         self.check(RMA, "-p", "1", "-u", transfer, "-t", "3", "-m", "20")
 
     def test_wrong_machine_readable(self):
-        done = self.start(PROGRAM, "-p", "1", "-i", "2", "-o", "--check", LD_PRELOAD=self.model, MODEL_P2P=1,
+        done = self.start(PROGRAM, "-p", "1", "-i", "2", "-o", "--check",
                           MODEL_CORRUPT=1)
         assert done.returncode == 1, done.stdout + done.stderr
 
@@ -180,5 +180,4 @@ class Check(Case):
     def test_wrong(self, program):
         """Every 7th message has a wrong byte."""
         for size in ("1", "64"):
-            self.check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True, LD_PRELOAD=self.model,
-                       MODEL_P2P=1, MODEL_RMA=1, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)
+            self.check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)

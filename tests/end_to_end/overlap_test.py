@@ -8,7 +8,7 @@ import re
 import statistics
 import time
 
-from case import also_many, by_ranks, Case, each, full, in_full, Near, timed, within
+from case import also_many, by_ranks, Case, each, full, in_full, Near, within
 from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
 
 # One size, few samples: for tests that are not about the numbers.
@@ -18,10 +18,7 @@ IALLREDUCE = "overlap/overlap_iallreduce"
 
 class OverlapCase(Case):
     def overlap(self, *options, collective="iallreduce", ranks=2, before=(), status=0, **variables):
-        """Runs the program of a collective, with words before it and with variables, on the model if
-        those are its; what has ended, with the status it must end with."""
-        if any(name.startswith("MODEL_") for name in variables):
-            variables["LD_PRELOAD"] = self.model
+        """Runs the program of a collective, with words before it and with variables; what has ended, with the status it must end with."""
         if collective == "partitioned" and not os.path.exists(f"{self.build}/overlap/overlap_partitioned"):
             self.skipTest("the MPI library has no partitioned messages")
         program = [*before, self.built("overlap/overlap_" + collective), *options]
@@ -119,7 +116,6 @@ class Variables(OverlapCase):
         row, = self.rows("--max-num-elts=1", **{name: 25})
         assert row["samples"] == "25"
 
-    @timed
     @each("name", ["OPENHPCA_OVERLAP_MAX_TDM_ITERS",
                    "OVERLAP_MAX_TDM_ITERS_ENVVAR"])
     def test_max_iterations(self, name):
@@ -127,7 +123,6 @@ class Variables(OverlapCase):
                          MODEL_LATE_US=50, **{name: 50})
         assert row["samples"] == "50"
 
-    @timed
     def test_acceptance_threshold(self):
         """The search ends when its bracket is within this share of the work, mostly: where stops
         hide what fits, its time may be up before."""
@@ -217,7 +212,6 @@ class Defaults(OverlapCase):
             assert middle == within(expected, error), name
 
 
-@timed
 class Oversubscribed(OverlapCase):
     """Where ranks share a processor the harness's own collectives are non-blocking, too; the model
     must not take them for the operation."""
@@ -238,7 +232,6 @@ class Oversubscribed(OverlapCase):
         assert [row[name] for name in names] == ["1", "NA", "NA", "NA"]
 
 
-@timed
 class Mean(OverlapCase):
     """--estimator=mean is the specification to the letter."""
 
@@ -264,7 +257,6 @@ class Mean(OverlapCase):
         assert number(row["overlap_pct"]) > 95.0
 
 
-@timed
 class Growth(OverlapCase):
     """The search for a size that takes the cutoff time."""
 
@@ -425,7 +417,6 @@ class Refused(GainCase):
         assert read_tsv(said)[0]["status"] == "max-size"
 
 
-@timed
 class Partitions(OverlapCase):
     """overlap_partitioned: its options, its key, and its costs."""
 
@@ -562,7 +553,6 @@ class Forms(OverlapCase):
         assert [row["form"] for row in read_tsv(said)] == ["nonblocking"]
 
 
-@timed
 class Gains(OverlapCase):
     """Against the blocking sister, on a model whose operations take 200 us, half of them
     overlapped, so that about 100 us are exposed."""
@@ -609,9 +599,9 @@ class Gains(OverlapCase):
         assert row["verdict"] == "pays"
 
     @each("collective, variables", [
-        ("isend", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200}),
-        ("irecv", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200}),
-        ("sendrecv", {"MODEL_P2P": 1, "MODEL_LATENCY_US": 200})])
+        ("isend", {"MODEL_LATENCY_US": 200}),
+        ("irecv", {"MODEL_LATENCY_US": 200}),
+        ("sendrecv", {"MODEL_LATENCY_US": 200})])
     def test_messages(self, collective, variables):
         """Of a sendrecv both messages need the host for a half, one after the other."""
         row = self.gained(300, collective=collective, **variables)
@@ -672,7 +662,6 @@ class Gains(OverlapCase):
             assert found.count("exposed") == found.count("blocking") == 5
 
 
-@timed
 class Calls(OverlapCase):
     """Calls of MPI_Test, on a model that makes progress in calls only."""
 

@@ -175,7 +175,7 @@ class Data(Case):
     @each("patterns, two_sided", [(PATTERNS[:20], 0), (["MPI Send"], 1)])
     def test_wrong_data(self, patterns, two_sided):
         """Fails in every pattern."""
-        environment = {"LD_PRELOAD": self.model, "MODEL_RMA": 1, "MODEL_P2P": two_sided,
+        environment = {"MODEL_P2P": two_sided,
                        "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": 2}
         assert_checked(self.start(PROGRAM, "--check", "--patterns=" + ",".join(patterns), *QUICK, **environment),
                        wrong=True)

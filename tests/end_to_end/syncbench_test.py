@@ -41,7 +41,7 @@ class Intervals(Case):
         """It ends a reading of the clock, over the repetitions, beyond that of the samples, which so
         many make some ns narrow."""
         done = self.start(PROGRAM, "--types=MPI barrier", f"--inner={inner}", "--visits=1", "--samples=2000",
-                          LD_PRELOAD=self.model, MODEL_SYNC_COLL="1", MODEL_BARRIER_US="2")
+                          MODEL_BARRIER_US="2")
         row, = read_tsv(done.stdout)
         reading_ns = float(re.search("(?m)^# clock_cost_ns: (.*)$", done.stdout)[1]) / inner
         value, low, high = (1e3 * number(row[name]) for name in ("sync_us", "sync_lo_us", "sync_hi_us"))

@@ -28,7 +28,12 @@ class Launcher:
                               for word in self.command)
 
     def line(self, ranks, environment, program):
-        """The command. What is preloaded into all programs (run.sh --condition) comes first."""
+        """The command: a program with variables of the model MPI runs in virtual time
+        (tests/virtual). What is preloaded into all programs (run.sh --condition) comes first."""
+        if any(name.startswith("MODEL_") for name in environment):
+            variables = {"VIRTUAL_RANKS": ranks, **environment}
+            return ["env", *(f"{name}={value}" for name, value in variables.items()),
+                    *map(in_virtual_time, program)]
         everywhere = os.environ.get("LD_PRELOAD")
         if everywhere and "LD_PRELOAD" in environment:
             environment = {**environment,
@@ -50,6 +55,13 @@ class Launcher:
         made = Launcher([*self.command, "--bind-to" if self.is_openmpi else "-bind-to", "core"])
         made.is_openmpi = self.is_openmpi
         return made
+
+
+def in_virtual_time(word):
+    """The path of a program of the build, as it is in virtual time; all else stays."""
+    build, name = os.path.dirname(os.path.dirname(str(word))), os.path.basename(str(word))
+    there = os.path.join(build, "tests", "virtual", name)
+    return there if os.path.isabs(str(word)) and os.path.exists(there) else str(word)
 
 
 def on_two_processors():
@@ -182,20 +194,13 @@ def assert_checked(done, wrong):
     return rows
 
 
-def run_on_model(launcher, ranks, program, model, library, timeout_s=120,
-                 expect=(0,)):
-    """Runs a program on the model MPI. `model` holds the MODEL_ variables.
-    Returns exit status, rows, and the rows in which the model states the
-    truth."""
+def run_on_model(program, ranks=2, **variables):
+    """Runs a program in virtual time, with MODEL_ variables. Returns its rows, and those in which
+    the model states the truth (tests/virtual/truth.c)."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "truth.tsv")
-        environment = {name: str(value) for name, value in model.items()}
-        environment["MODEL_REPORT"] = report
-        environment["LD_PRELOAD"] = library
-        status, rows = run(launcher, ranks, program, environment, timeout_s,
-                           expect)
-        with open(report, encoding="utf-8") as stream:
-            return status, rows, read_tsv(stream.read())
+        _, rows = run(Launcher([]), ranks, program, {"MODEL_REPORT": report, **variables})
+        return rows, read_tsv(read(report))
 
 
 def option_words(option, value):
