@@ -24,8 +24,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Fails with both numbers unless they are within `tolerance`, the same infinity or both NAN. A macro,
-   so that the failure is reported at the caller's line. */
+/* Fails with both numbers unless they are within `tolerance`, the same infinity, or both NAN. A
+   macro, so that the failure is reported at the caller's line. */
 #define assert_near(actual, expected, tolerance)                                                   \
     check_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 
