@@ -8,7 +8,7 @@ import re
 import statistics
 import time
 
-from case import also_many, by_ranks, Case, each, full, in_full, Near, within
+from case import also_many, by_ranks, Case, each, full, in_full, Near, real, within
 from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
 
 # One size, few samples: for tests that are not about the numbers.
@@ -212,20 +212,7 @@ class Defaults(OverlapCase):
             assert middle == within(expected, error), name
 
 
-class Oversubscribed(OverlapCase):
-    """Where ranks share a processor the harness's own collectives are non-blocking, too; the model
-    must not take them for the operation."""
-
-    def test_harness_is_not_measured(self):
-        processor = str(min(os.sched_getaffinity(0)))
-        text = self.overlap("--data-driven", "--max-num-elts=1", "--max-time=2",
-                            before=["taskset", "-c", processor], MODEL_DURATION_US=20000,
-                            MODEL_FRACTION=1).stdout
-        assert "# warning: oversubscribed" in text
-        row, = read_tsv(text)
-        assert int(row["samples"]) >= 1
-        assert number(row["ref_us"]) > 19900
-
+class OneSample(OverlapCase):
     def test_one_sample_tells_no_share(self):
         row, = self.rows_of("--data-driven", "--max-num-elts=1", "--samples=1")
         names = ("samples", "ref_sd_us", "overlap_pct", "overlap_lo_pct")
@@ -383,11 +370,11 @@ class Refused(GainCase):
     def test_calls_for_default_sizes(self, collective, options):
         """A note says so, and rows come; without too many calls there is none."""
         options = [*options, "--samples=1", "--warmup=0"]
-        said = self.overlap("--test-calls=0,10000", *options, *self.LITTLE,
-                            collective=collective).stdout
+        in_virtual_time = {"collective": collective, "MODEL_DURATION_US": 20, "MODEL_LATENCY_US": 20}
+        said = self.overlap("--test-calls=0,10000", *options, *self.LITTLE, **in_virtual_time).stdout
         assert FINE_CUTS in said
         assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "10000"]
-        assert FINE_CUTS not in self.overlap("--test-calls=4", *options, collective=collective).stdout
+        assert FINE_CUTS not in self.overlap("--test-calls=4", *options, **in_virtual_time).stdout
 
     @each("options", [
         ["--local=100,10"], ["--local=10,100"], ["--local=100,10", "--methods=persistent"],
@@ -536,6 +523,7 @@ class Forms(OverlapCase):
             assert "# note: neighbor_alltoallw" not in said
             assert "# note: no neighbor_alltoallw" not in said
 
+    @real
     def test_halo_sister(self):
         """Its blocking sister may bring faces to the wrong side, too, or alone."""
         verdict = run_raw(self.launcher, 2, [self.built("tests/end_to_end/neighbor_order"), "2", "1", "1"]

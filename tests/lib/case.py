@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What tests in Python share: the build, the launcher, tables of cases, and the program that runs them.
 
-usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--timed] [--full] [--many]
+usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--timed] [--full] [--many] [--virtual]
   --build   the build folder
   --mpirun  mpirun and its flags
   --timed   also tests that judge times of this machine, which other programs may disturb
   --full    every case, also those that take long
   --many    only the tests with more ranks than processors
+  --virtual programs run in virtual time, but for those that need the real MPI library
 
 Exit status 77 (CTest's word for skipped) where every test was skipped. Needs Python 3.6 and nothing beside its standard
 library.
@@ -163,6 +164,11 @@ def timed(test):
     return unittest.skipUnless(Case.timed, "judges times: ./tests/run.sh --all")(test)
 
 
+def real(test):
+    """A test, or a class of them, that needs the real MPI library."""
+    return unittest.skipIf(Case.launcher.virtual, "with the real MPI library: ./tests/run.sh --all")(test)
+
+
 def full(test):
     """A test, or a class of them, for --full only."""
     return unittest.skipUnless(Case.full, "with --full")(test)
@@ -209,9 +215,11 @@ def main():
     parser.add_argument("--timed", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--many", action="store_true")
+    parser.add_argument("--virtual", action="store_true")
     options = parser.parse_args()
     Case.build = os.path.abspath(options.build)
     Case.launcher = Launcher(shlex.split(options.mpirun))
+    Case.launcher.virtual = options.virtual
     Case.timed, Case.full, Case.many = options.timed, options.full, options.many
 
     path, _, class_name = options.file.partition("::")

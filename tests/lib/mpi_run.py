@@ -22,15 +22,20 @@ WITH_ELEMENTS = [name for name in OPERATIONS if name not in ("ibarrier", "halo")
 class Launcher:
     """mpirun with its flags, and how it passes on environment variables."""
 
+    virtual = False  # programs run in virtual time where they can
+
     def __init__(self, command):
         self.command = list(command)
         self.is_openmpi = any("openmpi" in word or "oversubscribe" in word
                               for word in self.command)
 
     def line(self, ranks, environment, program):
-        """The command: a program with variables of the model MPI runs in virtual time
-        (tests/virtual). What is preloaded into all programs (run.sh --condition) comes first."""
-        if any(name.startswith("MODEL_") for name in environment):
+        """The command. Programs run in virtual time (tests/virtual) where all do, and where they
+        have variables of the model MPI; with a library of their own they don't. What is preloaded
+        into all programs (run.sh --condition) comes first."""
+        if any(name.startswith("MODEL_") for name in environment) or (
+                self.virtual and "LD_PRELOAD" not in environment and
+                in_virtual_time(program[0]) != str(program[0])):
             variables = {"VIRTUAL_RANKS": ranks, **environment}
             return ["env", *(f"{name}={value}" for name, value in variables.items()),
                     *map(in_virtual_time, program)]

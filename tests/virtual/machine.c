@@ -1,5 +1,5 @@
-/* The virtual machine as programs see it: a processor for each rank, 16 GiB, and no files in /proc and /sys. The
-   linker sends the programs' calls here (--wrap). */
+/* The virtual machine as programs see it: a processor for each rank, 16 GiB of memory, and nothing
+   else in /proc and /sys. The linker sends the programs' calls here (--wrap). */
 #include "tests/virtual/parameters.h"
 
 #include <errno.h>
@@ -13,6 +13,9 @@ FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
+    static char memory[] = "MemAvailable: 16777216 kB\n";
+    if (strcmp(path, "/proc/meminfo") == 0)
+        return fmemopen(memory, sizeof memory - 1, mode);
     if (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0)
         return __real_fopen(path, mode);
     errno = ENOENT;
