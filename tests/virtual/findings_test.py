@@ -89,30 +89,73 @@ CASES = [
 ]
 
 
-class Findings(virtual.Test):
-    def said(self, case, *options, launches=1, **variables):
-        """All sentences of the rule."""
-        folder = Folder(self)
-        folder.launches("runs", case.program, *case.options, *options, launches=launches,
-                        **{**case.variables, **variables})
-        facts = findings.Facts(tables.Tables([folder.path]))
-        return [finding.text for finding in case.rule(facts)]
+def name_of(case):
+    return "{} of {}: {}".format(case.rule.__name__, case.program, case.words)
 
-    def check(self, case, what, **how):
-        sentence = " | ".join(self.said(case, **how))
-        print(sentence)
-        self.assertRegex(sentence, case.words, what)
+
+class Findings(virtual.Test):
+    def folders(self, case, *options, **how):
+        """Those of launches, and the one that has them all."""
+        folder = Folder(self)
+        return folder.launches("runs", case.program, *case.options, *options,
+                               **{**case.variables, **how}), folder.path
+
+    @staticmethod
+    def said(case, folder):
+        """All sentences of the rule."""
+        facts = findings.Facts(tables.Tables([folder]))
+        return " | ".join(finding.sentence for finding in case.rule(facts))
+
+    def check(self, case, sentence, factor=1.0):
+        self.assertRegex(sentence, case.words)
         if case.number:
             pattern, truth, target = case.number
             found = re.search(pattern, sentence)
             self.assertTrue(found, sentence)
-            self.near(float(found.group(1)), truth, target, sentence)
+            self.near(float(found.group(1)), truth, factor * target, sentence)
 
     def test_one_launch(self):
         for case in CASES:
-            what = "{} of {}: {}".format(case.rule.__name__, case.program, case.words)
-            with self.subTest(what):
-                self.check(case, what)
+            with self.subTest(name_of(case)):
+                _, folder = self.folders(case)
+                sentence = self.said(case, folder)
+                self.check(case, sentence)
+                self.assertTrue(sentence.endswith(" One launch.") or not sentence, sentence)
+
+    def test_launches(self):
+        """Ten that differ by a percent: numbers are their medians."""
+        for case in CASES[:-2][::virtual.by_tier(plain=6, run=2, all=1)]:
+            with self.subTest(name_of(case)):
+                _, folder = self.folders(case, launches=10, MODEL_LAUNCH_SPREAD=0.01)
+                sentence = self.said(case, folder)
+                self.check(case, sentence, 1 + abs(0.01 * case.number[1] / case.number[2])
+                           if case.number else 1)
+                self.assertNotIn("One launch", sentence)
+
+    def test_disturbed(self):
+        """Each launch says what is true, that it can't be told, or nothing."""
+        for case in CASES[:-2][1::virtual.by_tier(plain=8, run=3, all=1)]:
+            with self.subTest(name_of(case)):
+                told = 0
+                folders, _ = self.folders(case, launches=virtual.by_tier(plain=3, run=10, all=30),
+                                          MODEL_LAUNCH_SPREAD=0.01, **virtual.CONDITIONS["cloud"])
+                for folder in folders:
+                    sentence = self.said(case, folder)
+                    told += bool(re.search(case.words, sentence))
+                    if sentence and not sentence.startswith("It can't be told"):
+                        self.assertRegex(sentence, case.words)
+                virtual.say("{}: {} of {} launches tell".format(name_of(case), told, len(folders)))
+                self.assertGreater(told, 0)
+
+    def test_wrong_data(self):
+        """Only where there is any."""
+        case = Case(findings.wrong_data, "halo",
+                    ("--local=4", "--methods=isend/irecv packed", "--check", "--max-time=0.1"),
+                    {"MODEL_LATENCY_US": 5}, "^Wrong data came in 1 row: ")
+        _, folder = self.folders(case)
+        self.assertEqual(self.said(case, folder), "")
+        _, folder = self.folders(case, status=1, MODEL_CORRUPT=1)
+        self.check(case, self.said(case, folder))
 
 
 if __name__ == "__main__":
