@@ -9,7 +9,7 @@ from exposed import (POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us,
                      fewest_exposed_us)
 
 TARGET = 0.005  # share of blocking_us
-# The same. More than 0.02 is needed where interruptions hit nearly every call: of the ranks' medians
+# The same. More than 0.02 where interruptions hit nearly every call: of the ranks' medians
 # over few rounds the slowest counts, which is above the mean of each.
 DISTURBED_TARGETS = {"quiet": 0.02, "cloud": 0.06, "bad": 0.18}
 LOST = {"quiet": 0.0011, "cloud": 0.03, "bad": 0.1}  # shares of the time
