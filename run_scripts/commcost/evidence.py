@@ -13,6 +13,7 @@ from commcost.words import short
 
 LAUNCHES_ENOUGH = 6
 CONFIDENCE = 0.95
+WIDTH_MIN = 0.01  # of an interval whose ends are equal, as a share of the value
 
 
 class Measured(typing.NamedTuple):
@@ -75,6 +76,6 @@ def is_less(one, other):
         return False
     if min(one.launches, other.launches) >= LAUNCHES_ENOUGH:
         return one.high < other.low
-    # Two launches that agree to the last digit don't say that all do.
-    width = max(one.width, other.width)
-    return width > 0 and other.value - one.value > 2 * width
+    # Values that agree to the last digit don't say that all do.
+    width = max(one.width, other.width) or WIDTH_MIN * max(abs(one.value), abs(other.value))
+    return other.value - one.value > 2 * width

@@ -38,6 +38,9 @@ class WhatIsSure(FindingsCase):
         ((10, 9, 11, 1), (13.9, 13, 15, 1), False),  # less than twice the interval
         ((15, 14, 16, 1), (10, 9, 11, 1), False),
         ((10, None, None, 1), (99, 98, 100, 1), False),
+        ((10, 10, 10, 1), (10.1, 10.1, 10.1, 1), False),  # of no width: 1 % counts
+        ((10, 10, 10, 2), (10.3, 10.3, 10.3, 2), True),
+        ((0, 0, 0, 1), (0, 0, 0, 1), False),
         ((10, 9, 11, 6), (12.5, 11.5, 13, 6), True),  # intervals over launches
         ((10, 9, 11.6, 6), (12.5, 11.5, 13, 6), False),
         ((10, 9, 11, 6), (12.5, 11.5, 13, 5), False)])  # of which one is of too few

@@ -1,18 +1,13 @@
-"""run_suite.sh --vary: settings in turn, and which of them is best, on a model MPI whose delay
-depends on a variable, and where nothing depends on it. With --full many suites, appended to
-BUILD/trials/vary.tsv and gone on with."""
+"""run_suite.sh --vary: settings in turn, with programs that pretend. Which of them is best:
+tests/virtual/settings_test.py."""
 
 import os
 import subprocess
 
 import pytest
 
-from commcost import vary
-from mpi_run import read, read_tsv
+from mpi_run import read
 from pretended_suite import SCRIPTS, SUITE, Suite
-
-LAUNCHES = 10
-SUITES, LEAST_RIGHT, MOST_WRONG = 100, 95, 1
 
 
 class Plan:
@@ -81,62 +76,3 @@ class Plan:
 
     def test_twice(self, suite):
         assert "twice" in suite.run("--vary=A=1,2", "--vary=A=3,4", status=2).stderr
-
-
-@pytest.fixture
-def best_of(build, model, launcher, tmp_path):
-    """The settings that a suite of ten launches of one row names as best."""
-    def named(number, setting, **model_variables):
-        folder = tmp_path / str(number)
-        environment = {**os.environ, "LD_PRELOAD": model, "MODEL_P2P": "1",
-                       **{name: str(value) for name, value in model_variables.items()}}
-        kind = "openmpi" if launcher.is_openmpi else "hydra"
-        subprocess.run(["sh", SUITE, f"--build={build}", f"--launcher={kind}", "--ranks=2",
-                        f"--output={folder}", f"--runs={LAUNCHES}", "--benchmarks=pingpong",
-                        "--options=pingpong: --patterns=MPISend --arrangements=single "
-                        "--max-ndata=1 --max-time=0.05", f"--vary={setting}"],
-                       env=environment, check=True, capture_output=True)
-        return [row.name for row in vary.best_settings(vary.read([str(folder)])) if row.sure]
-    return named
-
-
-@pytest.fixture
-def trial(build, built, model, full):
-    """Runs suites: trial(name, best) with best(number) -> named settings; all that were named so
-    far, unless what names them changed since."""
-    def run(name, best):
-        path = os.path.join(build, "trials", "vary.tsv")
-        package = os.path.dirname(vary.__file__)
-        newest = max(map(os.path.getmtime, [__file__, model, built("pingpong/pingpong"), *(
-            os.path.join(package, f"{module}.py") for module in ("vary", "suite", "rank_test"))]))
-        if full and os.path.exists(path) and os.path.getctime(path) < newest:
-            os.replace(path, path + ".old")
-        found = []
-        if full and os.path.exists(path):
-            found = [row["named"] for row in read_tsv(read(path)) if row["trial"] == name]
-        for number in range(len(found), SUITES if full else 1):
-            found.append(" ".join(best(number)) or "none")
-            if full:
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                new = not os.path.exists(path)
-                with open(path, "a", encoding="utf-8") as stream:
-                    stream.write(("trial\tnamed\n" if new else "") + f"{name}\t{found[-1]}\n")
-        return found
-    return run
-
-
-def test_right_setting_is_named(trial, best_of, say, full):
-    """10 % more time with one value of a variable."""
-    named = trial("depends", lambda number: best_of(
-        number, f"MODEL_LATENCY_US={('22,20', '22,20,24', '22,24,20,23')[number % 3]}"))
-    right = sum(name == "MODEL_LATENCY_US=20" for name in named)
-    say(f"{right} of {len(named)} suites name the right setting, and none other")
-    assert right >= (LEAST_RIGHT if full else 1) * len(named) / (SUITES if full else 1)
-
-
-def test_nothing_is_named_where_nothing_depends_on_it(trial, best_of, say):
-    named = trial("doesn't depend", lambda number: best_of(
-        number, "NOBODY_READS_THIS=1,2,3", MODEL_LATENCY_US=20))
-    wrong = sum(name != "none" for name in named)
-    say(f"{wrong} of {len(named)} suites name a setting where nothing depends on it")
-    assert wrong <= MOST_WRONG * len(named) / SUITES

@@ -30,17 +30,23 @@ static uint64_t chances(uint64_t number)
            ((number + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
+/* Whether the operation is a blocking one whose duration MODEL_BLOCKING_US is. */
+static bool has_blocking_duration(enum plan_kind kind)
+{
+    return (kind == PLAN_BLOCKING || kind == PLAN_NEIGHBOURHOOD || kind == PLAN_BLOCKING_SEND ||
+            kind == PLAN_BLOCKING_RECEIVE) &&
+           !isnan(parameters.blocking_ns);
+}
+
 double plan_duration_ns(enum plan_kind kind, int64_t bytes)
 {
-    const bool blocks = kind == PLAN_BLOCKING || kind == PLAN_BLOCKING_SEND ||
-                        kind == PLAN_BLOCKING_RECEIVE;
-    double ns = kind == PLAN_COLLECTIVE       ? parameters.duration_ns
-                : kind == PLAN_BARRIER        ? parameters.barrier_ns
+    double ns = has_blocking_duration(kind)    ? parameters.blocking_ns
+                : kind == PLAN_COLLECTIVE      ? parameters.duration_ns
+                : kind == PLAN_NEIGHBOURHOOD   ? parameters.duration_ns
+                : kind == PLAN_BARRIER         ? parameters.barrier_ns
                 : kind == PLAN_SYNCHRONISATION ? parameters.sync_ns
-                : kind == PLAN_BLOCKING       ? parameters.barrier_ns
-                                              : parameters.latency_ns;
-    if (blocks && !isnan(parameters.blocking_ns))
-        ns = parameters.blocking_ns;
+                : kind == PLAN_BLOCKING        ? parameters.barrier_ns
+                                               : parameters.latency_ns;
     ns += parameters.per_byte_ns * (double)bytes;
     if ((double)bytes == parameters.slow_bytes)
         ns *= 1.0 + parameters.slow_share;
@@ -49,13 +55,11 @@ double plan_duration_ns(enum plan_kind kind, int64_t bytes)
 
 double plan_fraction(enum plan_kind kind)
 {
-    const bool message = kind == PLAN_BLOCKING_SEND || kind == PLAN_BLOCKING_RECEIVE;
-    if (kind == PLAN_BLOCKING || kind == PLAN_BARRIER ||
-        (message && !isnan(parameters.blocking_ns)))
+    if (kind == PLAN_BLOCKING || kind == PLAN_BARRIER || has_blocking_duration(kind))
         return 1.0;
     if (!isnan(parameters.fraction))
         return parameters.fraction;
-    return kind == PLAN_COLLECTIVE ? 0.0 : 1.0;
+    return kind == PLAN_COLLECTIVE || kind == PLAN_NEIGHBOURHOOD ? 0.0 : 1.0;
 }
 
 static bool is_late(uint64_t number)
@@ -74,8 +78,8 @@ void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t n
                                 ? parameters.progress_ns * factor
                                 : ceil(parameters.progress_share * (double)alone_ns);
     const bool in_stages = kind != PLAN_BLOCKING && kind != PLAN_BARRIER &&
-                           kind != PLAN_BLOCKING_SEND && kind != PLAN_BLOCKING_RECEIVE &&
-                           stage_ns < (double)alone_ns;
+                           kind != PLAN_NEIGHBOURHOOD && kind != PLAN_BLOCKING_SEND &&
+                           kind != PLAN_BLOCKING_RECEIVE && stage_ns < (double)alone_ns;
     *plan = (struct plan){
         .stage_ns = in_stages ? (int64_t)stage_ns : alone_ns,
         .stage_end_ns = PLAN_UNKNOWN,

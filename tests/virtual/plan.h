@@ -28,8 +28,9 @@
 #define PLAN_UNKNOWN INT64_MAX /* a time that depends on what other ranks haven't done yet */
 
 enum plan_kind {
-    PLAN_COLLECTIVE,  /* non-blocking and persistent ones, and neighbourhood ones */
+    PLAN_COLLECTIVE,  /* non-blocking and persistent ones */
     PLAN_BLOCKING,    /* blocking collectives */
+    PLAN_NEIGHBOURHOOD, /* blocking neighbourhood ones */
     PLAN_BARRIER,
     PLAN_SEND,
     PLAN_RECEIVE,

@@ -1,0 +1,111 @@
+"""Which of varied settings is best (commcost.vary, as run_suite.sh --vary has it): named where one
+is, and none where nothing depends on the setting."""
+
+import os
+import random
+import statistics
+import typing
+
+import virtual
+from launches import Folder, Pool
+from commcost import findings, folder, vary
+from commcost.launches import Series, Values
+
+LAUNCHES, POOL = 10, 30
+PROGRAMS = {
+    "pingpong": ("MODEL_LATENCY_US", ("--patterns=MPI Send", "--arrangements=single",
+                                      "--max-ndata=1", "--max-time=0.02")),
+    "syncbench": ("MODEL_BARRIER_US", ("--types=MPI barrier", "--max-time=0.02"))}
+USUAL_US = 20
+# Rates. vary.ALPHA is 1 %, to which chance adds.
+RIGHT, MOST_WRONG = 0.95, 0.03
+
+
+class Settings:
+    """Launches of several settings of a suite, as vary reads them."""
+
+    def __init__(self, found):
+        """`found`: by setting a Pool and the launches of it."""
+        self.series, self._values = {}, {}
+        for setting, (pool, places) in found.items():
+            for identity, values in pool.side(places).items():
+                one = pool.series[identity]
+                series = Series(one.schema._replace(keys=(vary.SETTING, *one.schema.keys)),
+                                (setting, *one.keys), one.quantity, one.more)
+                self.series[series.schema, series.keys, series.quantity] = series
+                self._values[series] = Values(values, len(values), 0)
+
+    def values(self, series, side):
+        assert side == 0
+        return self._values[series]
+
+
+class Step(typing.NamedTuple):
+    """Of a suite's plan."""
+
+    run: int
+    setting: str
+
+
+class Vary(virtual.Test):
+    def setUp(self):
+        self.chance, self.suites = random.Random(2), virtual.by_tier(plain=50, run=300, all=1000)
+        self.folder = Folder(self)
+
+    def pool(self, program, usual_us, first=0, launches=POOL):
+        variable, options = PROGRAMS[program]
+        variables = {variable: usual_us, "VIRTUAL_FIRST_LAUNCH": first}
+        return Pool(self.folder.launches("{}-{}".format(program, first), program, *options,
+                                         launches=launches, MODEL_LAUNCH_SPREAD=0.02,
+                                         **virtual.CONDITIONS["cloud"], **variables))
+
+    def test_right_setting_is_named(self):
+        """The others take 10 % longer, or more."""
+        for program in PROGRAMS:
+            pools = {name: self.pool(program, USUAL_US * factor, 100 * place) for place, (
+                name, factor) in enumerate((("A=1", 1.1), ("A=2", 1), ("A=3", 1.2)))}
+            for names in (["A=1", "A=2"], ["A=2", "A=3", "A=1"]):
+                suites = [vary.best_settings(Settings({
+                    name: (pools[name], self.chance.sample(range(POOL), LAUNCHES))
+                    for name in names})) for _ in range(self.suites)]
+                right = sum(best[0].sure and best[0].name == "A=2" for best in suites)
+                what = "{} {} settings: the right one is named".format(program, len(names))
+                with self.subTest(what):
+                    virtual.say("{}: {} of {}".format(what, right, self.suites))
+                    self.assertGreaterEqual(right, RIGHT * self.suites)
+                    self.near(statistics.median(best[0].gain_pct for best in suites), 100 / 11, 1)
+
+    def test_nothing_is_named(self):
+        for program in PROGRAMS:
+            pool = self.pool(program, USUAL_US, launches=2 * POOL)
+            for names in (["A=1", "A=2"], ["A=1", "A=2", "A=3"]):
+                wrong = 0
+                for _ in range(self.suites):
+                    places = self.chance.sample(range(2 * POOL), LAUNCHES * len(names))
+                    wrong += vary.best_settings(Settings({
+                        name: (pool, places[i::len(names)])
+                        for i, name in enumerate(names)}))[0].sure
+                what = "{} {} settings: one is named".format(program, len(names))
+                with self.subTest(what):
+                    virtual.say("{}: {} of {}".format(what, wrong, self.suites))
+                    self.assertLessEqual(wrong, MOST_WRONG * self.suites)
+
+    def test_files(self):
+        """The same from results as a suite leaves them, and in words."""
+        pools = {"A=1": self.pool("pingpong", 22), "A=2": self.pool("pingpong", 20, 100)}
+        launches = [(Step(run + 1, name), os.path.join(pool.folders[run], "pingpong.tsv"))
+                    for run in range(LAUNCHES) for name, pool in pools.items()]
+        path = os.path.join(self.folder.path, "pingpong.tsv")
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(folder.merged(launches))
+        best = vary.best_settings(vary.read([path]))
+        drawn = vary.best_settings(Settings({name: (pool, range(LAUNCHES))
+                                             for name, pool in pools.items()}))
+        self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
+        said, = findings.best_settings(best)
+        self.assertRegex(said.text, r"^A=2 is best in 1 row of 1, by up to [0-9.]+ %: pingpong "
+                         r"latency_us \(")
+
+
+if __name__ == "__main__":
+    virtual.main()
