@@ -58,6 +58,9 @@ def launches(program, *options):
 
 BARE_OPTIONS = ["--max-time=0.1", "--visits=4"]
 
+# Wrappers note the time that they take without interruptions, which a median of few samples has.
+SAMPLES_MIN = 60
+
 # Wrappers that take a known time, about this, and twice that inside of a snapshot.
 KNOWN = {"KNOWN_NS": 500}
 
@@ -71,7 +74,8 @@ def known_times(programs):
         rows = rows_of(text)
         yield {off["call"]: (float(on["added_ns"]) - float(off["added_ns"]),
                              known_ns * calls_in(off["call"]))
-               for off, on in zip(rows[::2], rows[1::2])}
+               for off, on in zip(rows[::2], rows[1::2])
+               if min(int(off["samples"]), int(on["samples"])) >= SAMPLES_MIN}
 
 
 def calls_in(text):
