@@ -7,9 +7,8 @@
 A timer around every call (tests/monitor/every_call.py) lies under the monitor and sees nearly the
 same time. What it takes itself is in the monitor's time, too. So in every other launch a second such
 timer takes the monitor's place: over the timer below, the monitor must see no more than that does,
-and no less than the timer below. While
-everything is monitored, a program's results are the same as without, and the report's rows add up to
-the total time inside MPI.
+and no less than the timer below. While everything is monitored, a program's results are the same as
+without, and the report's rows add up to the total time inside MPI.
 
     python3 real_programs.py --build=FOLDER --mpirun="mpirun.openmpi" PROGRAM
 """
