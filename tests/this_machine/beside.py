@@ -15,7 +15,7 @@ import typing
 from programs import Programs, arguments, in_time
 from sequential import EXIT_STATUS, Target, judge, within
 
-SECONDS = 10  # that a test may take
+SECONDS = 9  # that a test may take
 
 BELOW = Target(0.0, 0.8)
 AT_LEAST = Target(0.8, math.inf)

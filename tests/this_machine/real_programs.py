@@ -71,7 +71,7 @@ def hpcc_results(text):
 
 PROGRAMS = {
     "solver": Program(lambda build: [f"{build}/tests/examples/solver", "2000", "8", "5", "2"],
-                      dict, "", lambda text: [], 15),
+                      dict, "", lambda text: [], 12),
     "lammps": Program(lambda build: ["/usr/bin/lmp", "-var", "steps", "200", "-in", MELT],
                       dict, "", melt_results, 40),
     "hpcc": Program(lambda build: ["/usr/bin/hpcc"], hpcc_input, "hpccoutf.txt", hpcc_results, 60),

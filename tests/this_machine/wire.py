@@ -22,7 +22,7 @@ from launchers import TESTBED, Testbed  # noqa: E402
 from programs import NOT_JUDGED, Programs, arguments, in_time  # noqa: E402
 from sequential import EXIT_STATUS, Target, judge, within  # noqa: E402
 
-SECONDS = 15  # that a test may take
+SECONDS = 12  # that a test may take
 PORT, BYTES = 5201, 1 << 20
 
 
