@@ -40,6 +40,19 @@ def in_time(source):
         pass
 
 
+def family(process):
+    """A process with all that it and its children started."""
+    children = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="ascii") as stream:
+            parent = int(stream.read().rsplit(")", 1)[1].split()[1])
+            children.setdefault(parent, []).append(int(name))
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
+    return found
+
+
 class Programs:
     """Starts programs of the build until the time of a test is up. Ends the process that is left."""
 
@@ -57,14 +70,18 @@ class Programs:
         self.stop()
 
     def stop(self):
-        """Ends the present process with all that it started."""
-        if self.process is not None and self.process.poll() is None:
-            self.also_stop()
-            for end in (signal.SIGTERM, signal.SIGKILL):
+        """Ends the present process with all that it started: a launcher that has no time to may leave
+        ranks behind, which are in sessions of their own."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        started = family(self.process.pid)
+        self.also_stop()
+        for end in (signal.SIGTERM, signal.SIGKILL):
+            for process in started:
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self.process.pid, end)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self.process.wait(2)
+                    os.kill(process, end)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(2)
 
     def line(self, ranks, program, options, environment):
         """The command."""

@@ -160,8 +160,9 @@ def judge(source, targets, seconds, say=print, now=time.monotonic):
                 row.add(*pairs[row.name])
         if not undecided() or any(row.verdict == FAILED for row in rows.values()):
             break
-        if now() - start_s >= seconds:
-            break
+        passed_s, most = now() - start_s, max(len(row.pairs) for row in undecided())
+        if passed_s >= seconds or (passed_s >= seconds / 3 and 3 * most < FIRST_LOOK):
+            break  # Or there would be too few pairs in all of the time.
     for row in undecided():
         if len(row.pairs) >= FIRST_LOOK:
             row.look()
