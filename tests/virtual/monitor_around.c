@@ -3,8 +3,10 @@
  * TIMES times each, between two ranks on a communicator called "pair". Knows nothing of the
  * monitor.
  *
- * usage: around TIMES WORK_US
+ * usage: monitor_around TIMES WORK_US
  */
+#include "common/clock/source.h"
+
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -12,12 +14,9 @@ static MPI_Comm comm;
 static int rank, partner;
 static char out[8], in[2][8];
 
-static void work(double us)
-{
-    const double end_s = MPI_Wtime() + us * 1e-6;
-    while (MPI_Wtime() < end_s)
-        ;
-}
+#define UNITS_PER_US 800 /* VIRTUAL_WORK_NS is 1.25 */
+
+static void work(double us) { bc_work((uint64_t)(us * UNITS_PER_US)); }
 
 /* A wait for two receives, and work after it. */
 static void work_after_a_wait(double us)
