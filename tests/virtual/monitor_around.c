@@ -31,6 +31,17 @@ static void work_after_a_wait(double us)
     work(us);
 }
 
+/* Of the work after it, half belongs to each of the two. */
+static void work_after_both(double us)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Irecv(in[0], 8, MPI_CHAR, partner, 0, comm, &requests[0]);
+    MPI_Isend(out, 8, MPI_CHAR, partner, 0, comm, &requests[1]);
+    MPI_Waitall(2, requests, statuses);
+    work(us);
+}
+
 /* Of one function three at once and one with work before it, and one after another function. */
 static void reduce(double us)
 {
@@ -98,6 +109,7 @@ int main(int argc, char **argv)
     MPI_Win_lock_all(0, win);
     for (int i = 0; i < times; i++) {
         work_after_a_wait(work_us);
+        work_after_both(work_us);
         reduce(work_us);
         send();
         if (rank == 0) {

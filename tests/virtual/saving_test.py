@@ -21,7 +21,7 @@ import monitored
 import virtual
 
 COMMCOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../run_scripts/commcost")
-RANKS, LAUNCHES = 2, 3
+RANKS, LAUNCHES = 2, 2
 RUN_US = 3e4         # that a faulty run takes, about
 MIN_SHARE = 0.12     # of it that the mended program saves
 OFF = 0.10           # of what is saved
@@ -207,7 +207,7 @@ def seconds(example, drawn, *words):
 def write_results(drawn, folder):
     """Of the trial's benchmarks: NAME-LAUNCH.tsv."""
     for name, *options in drawn.benchmarks:
-        text = run(name, *options, "--max-time=0.05", "--output=/dev/stdout",
+        text = run(name, *options, "--max-time=0.02", "--output=/dev/stdout",
                    launches=LAUNCHES, **drawn.machine)
         parts = re.split("^# launch [0-9]+\n", text, flags=re.M)[1:]
         for launch, part in enumerate(parts):
