@@ -1,8 +1,10 @@
 /*
- * The quickest reading of the time stamp counter, for a caller of which readings are most of the cost
- * (monitor/ticks.h): unlike bc_source_ticks it is inline and doesn't wait for earlier instructions.
+ * The quickest reading of the time stamp counter, for a caller of which readings are most of the
+ * cost (monitor/ticks.h): unlike bc_source_ticks it is inline and doesn't wait for earlier
+ * instructions.
  *
- * Code compiled with -DBC_LINKED_CLOCK calls bc_source_ticks instead, which tests replace (source.h).
+ * Code compiled with -DBC_LINKED_CLOCK calls bc_source_ticks instead, which tests replace
+ * (source.h).
  */
 #ifndef COMMCOST_COMMON_CLOCK_QUICK_H
 #define COMMCOST_COMMON_CLOCK_QUICK_H

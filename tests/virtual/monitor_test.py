@@ -195,9 +195,10 @@ class Inside(Case):
 
     # Calls a round that could have been part of others, and computation after calls in parts of the
     # work, of all ranks together (monitor_around.c).
-    JOINABLE = {"MPI_Irecv": 0, "MPI_Isend": 0, "MPI_Ssend": 2, "MPI_Send": 2, "MPI_Recv": 0, "MPI_Allreduce": 4,
-                "MPI_Allgather": 0, "MPI_Barrier": 0, "MPI_Put": 2}
-    AFTER = {"MPI_Irecv": 3, "MPI_Isend": 1, "MPI_Allreduce": 2, "MPI_Send": 0, "MPI_Barrier": 0, "MPI_Put": 0}
+    JOINABLE = {"MPI_Irecv": 0, "MPI_Isend": 0, "MPI_Ssend": 2, "MPI_Send": 2, "MPI_Recv": 0,
+                "MPI_Allreduce": 4, "MPI_Allgather": 0, "MPI_Barrier": 0, "MPI_Put": 2}
+    AFTER = {"MPI_Irecv": 3, "MPI_Isend": 1, "MPI_Allreduce": 2, "MPI_Send": 0, "MPI_Barrier": 0,
+             "MPI_Put": 0}
 
     def test_around(self):
         found = run("monitor_around", self.TIMES, self.WORK_US, **self.M.variables())
