@@ -181,10 +181,9 @@ enum next_run { NONE, AT_ONCE, AFTER_A_NAP };
 
 static void begin_run(enum next_run next, bool begins)
 {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
     looks_before_yielding = next == AFTER_A_NAP ? LOOKS_FEW : LOOKS_MANY;
     if (begins && next == AFTER_A_NAP)
-        (void)nanosleep(&nap, NULL);
+        bc_sleep_ns(NAP_NS);
 }
 
 /* Compares this rank's clock with that of the rank above. */

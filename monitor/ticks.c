@@ -2,16 +2,12 @@
 
 #include "common/stats/stats.h"
 
-#if HAVE_TSC
-#include <cpuid.h>
-#endif
-
 bool ticks_are_tsc;
 
 /* One moment on both clocks. */
 struct moment {
     uint64_t ticks;
-    uint64_t monotonic_ns;
+    int64_t monotonic_ns;
 };
 
 static struct moment origin;
@@ -22,11 +18,11 @@ static struct moment moment_now(void)
 {
     enum { TRIES = 20 };
     struct moment best = {0};
-    uint64_t best_ns = UINT64_MAX;
+    int64_t best_ns = INT64_MAX;
     for (int i = 0; i < TRIES; i++) {
-        const uint64_t before_ns = monotonic_ns();
+        const int64_t before_ns = bc_source_monotonic_ns();
         const uint64_t ticks = ticks_now();
-        const uint64_t took_ns = monotonic_ns() - before_ns;
+        const int64_t took_ns = bc_source_monotonic_ns() - before_ns;
         if (took_ns < best_ns) {
             best_ns = took_ns;
             best = (struct moment){ticks, before_ns + took_ns / 2};
@@ -35,20 +31,9 @@ static struct moment moment_now(void)
     return best;
 }
 
-/* CPUID leaf 0x80000007, EDX bit 8: the counter runs at a constant rate in every power state. */
-static bool tsc_is_invariant(void)
-{
-#if HAVE_TSC
-    unsigned int a, b, c, d;
-    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)) != 0;
-#else
-    return false;
-#endif
-}
-
 __attribute__((constructor)) static void start(void)
 {
-    ticks_are_tsc = tsc_is_invariant();
+    ticks_are_tsc = bc_source_has_ticks();
     origin = moment_now();
 }
 

@@ -8,40 +8,19 @@
 #ifndef COMMCOST_MONITOR_TICKS_H
 #define COMMCOST_MONITOR_TICKS_H
 
+#include "common/clock/quick.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
-
-/* A build may do without the counter: -DHAVE_TSC=0. */
-#ifndef HAVE_TSC
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_TSC 1
-#else
-#define HAVE_TSC 0
-#endif
-#endif
-
-#if HAVE_TSC
-#include <x86intrin.h>
-#endif
 
 /* Whether ticks are those of the time stamp counter. Set when the library is loaded. */
 extern bool ticks_are_tsc;
 
-static inline uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static inline uint64_t ticks_now(void)
 {
-#if HAVE_TSC
     if (__builtin_expect(ticks_are_tsc, 1))
-        return __rdtsc();
-#endif
-    return monotonic_ns();
+        return bc_quick_ticks();
+    return (uint64_t)bc_source_monotonic_ns();
 }
 
 /* Nanoseconds per tick, measured since the library was loaded: the longer ago, the better. Waits

@@ -229,11 +229,15 @@ void clock_sleep(int64_t ns)
 
 void clock_work(uint64_t units) { clock_spend((double)units * parameters.work_ns); }
 
+/* What clocks show when a launch begins, since those of real machines never show 0 or less. */
+#define BOOT_NS INT64_C(1000000000)
+
 int64_t clock_read_ns(void)
 {
     take((int64_t)parameters.clock_ns);
     const double shown = (double)world_now_ns * (1.0 + world_rank * parameters.clock_ppm * 1e-6);
-    const int64_t own_ns = (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns
+    const int64_t own_ns = BOOT_NS +
+                           (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns
                                                                            : llround(shown)) +
                            world_rank * (int64_t)parameters.clock_shift_ns;
     const int64_t step_ns = (int64_t)parameters.resolution_ns;

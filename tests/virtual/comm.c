@@ -346,3 +346,17 @@ int comm_neighbours(const struct comm *comm, int rank, int neighbours[2 * DIMENS
     }
     return 2 * comm->dimensions;
 }
+
+int PMPI_Topo_test(MPI_Comm comm, int *status)
+{
+    *status = comm_find(comm).comm->dimensions > 0 ? MPI_CART : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+MPI_NAME(Topo_test)
+
+int PMPI_Cartdim_get(MPI_Comm comm, int *dimensions)
+{
+    *dimensions = comm_find(comm).comm->dimensions;
+    return MPI_SUCCESS;
+}
+MPI_NAME(Cartdim_get)

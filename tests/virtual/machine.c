@@ -1,5 +1,6 @@
 /* The virtual machine as programs see it: a processor for each rank, 16 GiB of memory, and nothing
    else in /proc and /sys. The linker sends the programs' calls here (--wrap). */
+#include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 FILE *__real_fopen(const char *path, const char *mode);
@@ -40,5 +42,15 @@ int __wrap_getrusage(int who, struct rusage *usage)
 {
     (void)who;
     memset(usage, 0, sizeof *usage);
+    return 0;
+}
+
+/* For programs that read the clock themselves. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int64_t now_ns = clock_read_ns();
+    (void)clock;
+    *time = (struct timespec){.tv_sec = now_ns / 1000000000, .tv_nsec = now_ns % 1000000000};
     return 0;
 }

@@ -3,8 +3,10 @@
  * TIMES times each, between two ranks on a communicator called "pair". Knows nothing of the
  * monitor.
  *
- * usage: around TIMES WORK_US
+ * usage: monitor_around TIMES WORK_US
  */
+#include "common/clock/source.h"
+
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -12,12 +14,9 @@ static MPI_Comm comm;
 static int rank, partner;
 static char out[8], in[2][8];
 
-static void work(double us)
-{
-    const double end_s = MPI_Wtime() + us * 1e-6;
-    while (MPI_Wtime() < end_s)
-        ;
-}
+#define UNITS_PER_US 800 /* VIRTUAL_WORK_NS is 1.25 */
+
+static void work(double us) { bc_work((uint64_t)(us * UNITS_PER_US)); }
 
 /* A wait for two receives, and work after it. */
 static void work_after_a_wait(double us)
@@ -28,6 +27,17 @@ static void work_after_a_wait(double us)
         MPI_Irecv(in[i], 8, MPI_CHAR, partner, i, comm, &requests[i]);
     MPI_Ssend(out, 8, MPI_CHAR, partner, 0, comm);
     MPI_Ssend(out, 8, MPI_CHAR, partner, 1, comm);
+    MPI_Waitall(2, requests, statuses);
+    work(us);
+}
+
+/* Of the work after it, half belongs to each of the two. */
+static void work_after_both(double us)
+{
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Irecv(in[0], 8, MPI_CHAR, partner, 0, comm, &requests[0]);
+    MPI_Isend(out, 8, MPI_CHAR, partner, 0, comm, &requests[1]);
     MPI_Waitall(2, requests, statuses);
     work(us);
 }
@@ -99,6 +109,7 @@ int main(int argc, char **argv)
     MPI_Win_lock_all(0, win);
     for (int i = 0; i < times; i++) {
         work_after_a_wait(work_us);
+        work_after_both(work_us);
         reduce(work_us);
         send();
         if (rank == 0) {
