@@ -186,8 +186,10 @@ static void deliver_send(struct request *request, MPI_Status *status)
 
 static void release_operation(struct request *request) { free(request->operation); }
 
-static const struct request_kind send_kind = {start_send, resolve_send, deliver_send,
-                                              release_operation};
+static const struct request_kind send_kind = {.start = start_send,
+                                              .resolve = resolve_send,
+                                              .deliver = deliver_send,
+                                              .release = release_operation};
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
@@ -260,7 +262,7 @@ static void look_for_any(struct receiving *receiving)
         message = take_message(mailbox, receiving->receive, PLAN_UNKNOWN, false);
         if (message == NULL || message->start_ns == PLAN_UNKNOWN)
             return;
-        if (message->start_ns <= world_now_ns || world_settle(message->start_ns))
+        if (world_settle(message->start_ns))
             break;
     }
     message = take_message(mailbox, receiving->receive, PLAN_UNKNOWN, true);
@@ -271,17 +273,26 @@ static void look_for_any(struct receiving *receiving)
     world_wake(receiving->own.comm->members[message->source]);
 }
 
+static int64_t arrival_ns(struct request *request)
+{
+    struct receiving *const receiving = request->operation;
+    if (receiving->receive == NULL)
+        return request->plan.stage_end_ns;
+    if (receiving->receive->message == NULL && receiving->source == MPI_ANY_SOURCE)
+        look_for_any(receiving);
+    const struct message *const message = receiving->receive->message;
+    return message != NULL ? message->start_ns : PLAN_UNKNOWN;
+}
+
 static bool resolve_receive(struct request *request)
 {
     struct receiving *const receiving = request->operation;
     if (request->plan.stage_end_ns != PLAN_UNKNOWN)
         return true;
-    if (receiving->receive->message == NULL && receiving->source == MPI_ANY_SOURCE)
-        look_for_any(receiving);
-    const struct message *const message = receiving->receive->message;
-    if (message == NULL || message->start_ns == PLAN_UNKNOWN)
+    const int64_t start_ns = arrival_ns(request);
+    if (start_ns == PLAN_UNKNOWN)
         return false;
-    plan_start(&request->plan, plan_after_gap(&last_received_ns, message->start_ns));
+    plan_start(&request->plan, plan_after_gap(&last_received_ns, start_ns));
     /* What came before the receive was posted is there at once. */
     if (request->plan.stage_end_ns < receiving->receive->posted_ns)
         request->plan.stage_end_ns = receiving->receive->posted_ns;
@@ -304,8 +315,11 @@ static void deliver_receive(struct request *request, MPI_Status *status)
     drop_message(message);
 }
 
-static const struct request_kind receive_kind = {start_receive, resolve_receive, deliver_receive,
-                                                 release_operation};
+static const struct request_kind receive_kind = {.start = start_receive,
+                                                 .resolve = resolve_receive,
+                                                 .arrival_ns = arrival_ns,
+                                                 .deliver = deliver_receive,
+                                                 .release = release_operation};
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
