@@ -16,6 +16,7 @@ class Model(typing.NamedTuple):
     fraction: float = 1.0  # f, of messages and one-sided operations
     sync: float = 0.1      # of a one-sided synchronisation, without w
     barrier: float = 1.0   # without w
+    test: float = 0.05     # of a test or probe
     duration: float = 10.0  # of a non-blocking or neighbourhood collective
 
     def variables(self):
@@ -23,7 +24,7 @@ class Model(typing.NamedTuple):
         return {"MODEL_POST_US": self.post, "MODEL_WAIT_US": self.wait,
                 "MODEL_LATENCY_US": self.latency, "MODEL_PER_BYTE_NS": self.byte_ns,
                 "MODEL_GAP_US": self.gap, "MODEL_FRACTION": self.fraction,
-                "MODEL_SYNC_US": self.sync, "MODEL_BARRIER_US": self.barrier,
+                "MODEL_SYNC_US": self.sync, "MODEL_BARRIER_US": self.barrier, "MODEL_TEST_US": self.test,
                 "MODEL_DURATION_US": self.duration}
 
     def alone(self, size):
