@@ -20,17 +20,6 @@ def faces_of(box):
     return [8 * size for size in (b * c, b * c, a * c, a * c, a * b, a * b)]
 
 
-def packed_us(model, sizes):
-    """As exchange, but received one by one, the first that has come first; sends are waited for at
-    the end. Packing takes no virtual time."""
-    count = len(sizes)
-    ends = model.ends([model.post * (count + i) for i in range(count)], sizes)
-    now = 2 * count * model.post
-    for end, size in sorted(zip(ends, sizes)):
-        now = max(now, end) + model.host(size) + model.wait
-    return max([now] + ends) + model.hosts(sizes) + count * model.wait
-
-
 def true_us(model, method, sync, ranks, box):
     sizes = faces_of(box)
     neighbours = {2: 1, 8: 3}[ranks]  # other ranks, each once: in a grid of 2x1x1, 2x2x2
@@ -40,7 +29,7 @@ def true_us(model, method, sync, ranks, box):
     if method == "shared window":  # copying takes no virtual time
         return 2 * model.notify(neighbours)
     if method == "isend/irecv packed":
-        return packed_us(model, sizes)
+        return model.exchange_packed(sizes)
     if method == "neighbor_alltoallw":
         return model.duration + model.byte_ns * 1e-3 * sum(sizes) + model.wait
     return model.exchange(sizes)

@@ -87,6 +87,16 @@ class Model(typing.NamedTuple):
         return (max([2 * count * self.post] + self.ends(posts, sizes)) +
                 2 * (self.hosts(sizes) + count * self.wait))
 
+    def exchange_packed(self, sizes):
+        """The same, but received one by one, the first that has come first; sends are waited for at
+        the end. Packing takes no virtual time."""
+        count = len(sizes)
+        ends = self.ends([self.post * (count + i) for i in range(count)], sizes)
+        now = 2 * count * self.post
+        for end, size in sorted(zip(ends, sizes)):
+            now = max(now, end) + self.host(size) + self.wait
+        return max([now] + ends) + self.hosts(sizes) + count * self.wait
+
     def half_round(self, size):
         """A message there of ping-pong by MPI_Send and MPI_Recv: the time from one rank's start of
         its send to the other's. That is when the message has come and been received, or when the

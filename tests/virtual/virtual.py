@@ -97,6 +97,11 @@ def run(program, *options, ranks=2, launches=1, expect=0, **variables):
     return found
 
 
+def has(program):
+    """Whether this MPI library has what the program needs."""
+    return os.path.exists(os.path.join(BUILD, "tests/virtual", program))
+
+
 def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redefined-builtin
     """What there is for this tier, or for the tier before it."""
     chosen = None
