@@ -25,6 +25,7 @@
  *                           times as long on all ranks; a launch begins somewhere in the period
  *   DISTURB_DRIFT           "SHARE:PERIOD_S": all takes longer by up to this share, rising and
  *                           falling in a period
+ *   VIRTUAL_SIGNAL          "NUMBER:RANK:AT_US": a signal that the rank gets at a time
  *   VIRTUAL_SEED            what all of this depends on, with launch and rank
  */
 #ifndef VIRTUAL_CLOCK_H

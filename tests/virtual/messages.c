@@ -210,6 +210,38 @@ static struct mailbox *own_mailbox(const struct own_comm *own)
     return &own->comm->mailboxes[own->rank];
 }
 
+/* Whether the variable names the link from another rank's node to this one's. */
+static bool has_link(const char *variable, int from_rank)
+{
+    const char *text = getenv(variable);
+    const int ends[2] = {node_of(from_rank), node_of(world_rank)};
+    while (text != NULL && *text != '\0') {
+        bool fits = true;
+        for (int end = 0; end < 2; end++) {
+            char *after = (char *)(uintptr_t)text + 1;
+            if (*text != '*')
+                fits = strtol(text, &after, 10) == ends[end] && fits;
+            if (after == text || *after != (end == 0 ? '>' : *after == ',' ? ',' : '\0'))
+                world_abort("%s has to be FROM>TO[,FROM>TO]...", variable);
+            text = after + (*after != '\0');
+        }
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+/* By how much later than usual a message arrives. */
+static int64_t link_ns(int from_rank, int64_t bytes)
+{
+    static int64_t slow;
+    if (!has_link("MODEL_SLOW_LINKS", from_rank) || slow >= (int64_t)parameters.slow_link_messages)
+        return 0;
+    slow++;
+    return llround((parameters.slow_link_ns + parameters.slow_link_per_byte_ns * (double)bytes) *
+                   clock_factor());
+}
+
 static bool is_next_damaged(int64_t bytes)
 {
     static int64_t received;
@@ -292,7 +324,12 @@ static bool resolve_receive(struct request *request)
     const int64_t start_ns = arrival_ns(request);
     if (start_ns == PLAN_UNKNOWN)
         return false;
-    plan_start(&request->plan, plan_after_gap(&last_received_ns, start_ns));
+    const struct message *const message = receiving->receive->message;
+    const int source = receiving->own.comm->members[message->source];
+    plan_start(&request->plan,
+               plan_after_gap(&last_received_ns, start_ns) + link_ns(source, message->bytes));
+    receiving->damaged =
+        receiving->damaged || (message->bytes > 0 && has_link("MODEL_CORRUPT_LINKS", source));
     /* What came before the receive was posted is there at once. */
     if (request->plan.stage_end_ns < receiving->receive->posted_ns)
         request->plan.stage_end_ns = receiving->receive->posted_ns;
