@@ -3,7 +3,7 @@
 import pytest
 
 from accuracy import Accuracy
-from mpi_run import run_on_model, run_raw
+from mpi_run import run_on_model
 
 
 @pytest.fixture(scope="module")
@@ -22,22 +22,4 @@ def on_model(launcher, model, built, bounds):
     def run(program, *options, **variables):
         _, rows, truths = run_on_model(launcher, 2, [built(program), *options], variables, model)
         return bounds.note(rows), truths
-    return run
-
-
-@pytest.fixture
-def late_barrier(launcher, built, tmp_path):
-    """Runs overlap_ibarrier where rank 1 leaves barriers `late_us` after rank 0, and the operation
-    takes `operation_us` from the first start to the last end. Returns what it prints."""
-    shared = tmp_path / "late_shared"
-
-    def run(late_us, operation_us, *options, libraries=(), **variables):
-        shared.write_bytes(bytes(4096))
-        preloaded = [built("tests/accuracy/liblate_barrier.so"), *libraries]
-        done = run_raw(launcher, 2,
-                       [built("overlap/overlap_ibarrier"), "--max-time=0.2", *options],
-                       {"LD_PRELOAD": ":".join(preloaded), "LATE_US": late_us,
-                        "OPERATION_US": operation_us, "LATE_SHARED": shared, **variables})
-        assert done.returncode == 0, done.stderr
-        return done.stdout
     return run

@@ -263,7 +263,8 @@ void clock_work(uint64_t units) { clock_spend((double)units * parameters.work_ns
 
 int64_t clock_read_ns(void)
 {
-    take((int64_t)parameters.clock_ns);
+    const bool odd = world_rank % 2 == 1 && !isnan(parameters.odd_clock_ns);
+    take((int64_t)(odd ? parameters.odd_clock_ns : parameters.clock_ns));
     raise_signal();
     const double shown = (double)world_now_ns * (1.0 + world_rank * parameters.clock_ppm * 1e-6);
     const int64_t own_ns = (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns
@@ -271,4 +272,10 @@ int64_t clock_read_ns(void)
                            world_rank * (int64_t)parameters.clock_shift_ns;
     const int64_t step_ns = (int64_t)parameters.resolution_ns;
     return step_ns > 1 ? own_ns / step_ns * step_ns : own_ns;
+}
+
+int64_t clock_shift_undo(int64_t shown_ns)
+{
+    return llround((double)(shown_ns - world_rank * (int64_t)parameters.clock_shift_ns) /
+                   (1.0 + world_rank * parameters.clock_ppm * 1e-6));
 }
