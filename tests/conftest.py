@@ -1,4 +1,4 @@
-"""What all tests in Python get from pytest: the build, the launcher, the model MPI, the bounds.
+"""What all tests in Python get from pytest: the build, the launcher, the bounds.
 
     python3 -m pytest -c tests/pytest.ini --build=FOLDER --mpirun="mpirun.mpich" tests/FOLDER/FILE.py
 
@@ -16,7 +16,7 @@ import pytest
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(os.path.dirname(TESTS), "run_scripts")]
 sys.dont_write_bytecode = True
-pytest.register_assert_rewrite("accuracy", "made_results", "mpi_run", "pretended_suite")
+pytest.register_assert_rewrite("made_results", "mpi_run", "pretended_suite")
 import disturbance  # noqa: E402
 from bounds import Bounds  # noqa: E402
 from mpi_run import Launcher, assert_refused, read_tsv, run_raw  # noqa: E402
@@ -66,12 +66,6 @@ def built(build):
 def launcher(request):
     """mpirun with its flags."""
     return Launcher(shlex.split(request.config.getoption("--mpirun")))
-
-
-@pytest.fixture(scope="session")
-def model(built):
-    """The model MPI's library."""
-    return built("tests/model/libmodelmpi.so")
 
 
 @pytest.fixture(scope="session")

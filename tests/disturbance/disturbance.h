@@ -48,7 +48,7 @@
  * Among libraries that are preloaded this one should be the first, since others may call the MPI
  * library's MPI_Init by its other name.
  *
- * What follows is for the model MPI (tests/model), which decides by the clock how long its
+ * What follows is for a library that decides by the clock how long its
  * operations take. They take FACTOR times as long in jumps; and no jump's stop comes while it
  * spins, so that this isn't counted twice.
  */

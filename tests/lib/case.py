@@ -75,11 +75,6 @@ class Case(unittest.TestCase):
             assert len(done.stderr.splitlines()) == 1, done.stderr
         return line
 
-    @property
-    def model(self):
-        """The model MPI's library."""
-        return self.built("tests/model/libmodelmpi.so")
-
     def disturbed(self, condition, *others, **variables):
         """The environment of a launch whose ranks are interrupted (disturbance.py)."""
         return disturbance.environment(self.built("tests/disturbance/libdisturbance.so"), condition, others, **variables)

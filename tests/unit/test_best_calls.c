@@ -1,5 +1,5 @@
 /* Does the search find the number of calls of MPI_Test with the least exposed time? It is driven by
-   the exposed time of operations that proceed in stages (tests/model/model.h), and by others. */
+   the exposed time of operations that proceed in stages (tests/virtual/plan.h), and by others. */
 #include "helpers.h"
 
 #include "overlap/engine/best_calls.h"

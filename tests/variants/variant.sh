@@ -80,7 +80,7 @@ sanitizers | sanitizers_full)
         # sanitizers' library; the program has that, too.
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -R '^(leaks_kinds|model_(data|requests|barrier_data|p2p_data|p2p_requests|rma_data|stacking)|overlap_(usage|variables)|contract_.*|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
+            -R '^(leaks_kinds|virtual_pairs|overlap_(usage|variables)|contract_.*|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
     fi
     if [ "$variant" = sanitizers_full ]; then
         checked_overlaps "$source"
@@ -194,7 +194,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(model_p2p_(gap|bytes|late)|model_([a-z0-9]*_)?cost|model_(late|bytes|refusals)|unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(model_.*|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \

@@ -4,6 +4,7 @@
 #include "tests/virtual/world.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,36 @@ static bool is_chosen(void)
     return false;
 }
 
+/* ---- a signal -------------------------------------------------------------------------------- */
+
+static struct {
+    int number; /* 0: none, or over */
+    int64_t at_ns;
+} coming;
+
+static void read_signal(const char *text)
+{
+    int number, rank;
+    double at_us;
+    if (text == NULL)
+        return;
+    if (sscanf(text, "%d:%d:%lf", &number, &rank, &at_us) != 3)
+        world_abort("VIRTUAL_SIGNAL has to be NUMBER:RANK:AT_US");
+    if (rank == world_rank) {
+        coming.number = number;
+        coming.at_ns = llround(at_us * 1e3);
+    }
+}
+
+static void raise_signal(void)
+{
+    const int number = coming.number;
+    if (number == 0 || world_now_ns < coming.at_ns)
+        return;
+    coming.number = 0;
+    (void)raise(number);
+}
+
 /* ---- interruptions --------------------------------------------------------------------------- */
 
 static void plan_stream(struct stream *stream)
@@ -175,6 +206,7 @@ void clock_begin(void)
         record.base_ns = -record.of[record.next][0];
     }
     (void)find_next();
+    read_signal(getenv("VIRTUAL_SIGNAL"));
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -234,7 +266,9 @@ void clock_work(uint64_t units) { clock_spend((double)units * parameters.work_ns
 
 int64_t clock_read_ns(void)
 {
-    take((int64_t)parameters.clock_ns);
+    const bool odd = world_rank % 2 == 1 && !isnan(parameters.odd_clock_ns);
+    take((int64_t)(odd ? parameters.odd_clock_ns : parameters.clock_ns));
+    raise_signal();
     const double shown = (double)world_now_ns * (1.0 + world_rank * parameters.clock_ppm * 1e-6);
     const int64_t own_ns = BOOT_NS +
                            (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns
@@ -242,4 +276,10 @@ int64_t clock_read_ns(void)
                            world_rank * (int64_t)parameters.clock_shift_ns;
     const int64_t step_ns = (int64_t)parameters.resolution_ns;
     return step_ns > 1 ? own_ns / step_ns * step_ns : own_ns;
+}
+
+int64_t clock_shift_undo(int64_t shown_ns)
+{
+    return llround((double)(shown_ns - world_rank * (int64_t)parameters.clock_shift_ns) /
+                   (1.0 + world_rank * parameters.clock_ppm * 1e-6));
 }

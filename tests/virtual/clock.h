@@ -9,7 +9,8 @@
  *
  * Parameters (environment; see parameters.c for defaults):
  *
- *   VIRTUAL_CLOCK_NS        what a reading of the clock costs
+ *   VIRTUAL_CLOCK_NS        what a reading of the clock costs; VIRTUAL_CLOCK_ODD_NS: on ranks of
+ *                           odd numbers
  *   VIRTUAL_RESOLUTION_NS   the clock's steps
  *   VIRTUAL_CLOCK_SHIFT_US, VIRTUAL_CLOCK_PPM
  *                           rank r's clock is ahead by r times the shift, and r times the ppm fast
@@ -25,6 +26,7 @@
  *                           times as long on all ranks; a launch begins somewhere in the period
  *   DISTURB_DRIFT           "SHARE:PERIOD_S": all takes longer by up to this share, rising and
  *                           falling in a period
+ *   VIRTUAL_SIGNAL          "NUMBER:RANK:AT_US": a signal that the rank gets at a time
  *   VIRTUAL_SEED            what all of this depends on, with launch and rank
  */
 #ifndef VIRTUAL_CLOCK_H
@@ -40,6 +42,10 @@ void clock_begin(void);
 
 /* Reads the clock, which costs VIRTUAL_CLOCK_NS; the result is this rank's own time. */
 int64_t clock_read_ns(void);
+
+/* The true time when this rank's clock shows shown_ns. Programs that know the truth of clocks look
+   for this function by its name. */
+int64_t clock_shift_undo(int64_t shown_ns);
 
 /* Takes this much processor time, in ns of an undisturbed machine. */
 void clock_spend(double ns);

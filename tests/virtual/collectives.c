@@ -53,7 +53,7 @@ struct collective {
 struct part {
     struct own_comm own;
     struct exchange exchange;
-    bool blocking; /* data is never wrong, since programs rely on it */
+    bool trusted; /* data is never wrong, since programs rely on it */
     struct collective *shared;
 };
 
@@ -268,7 +268,7 @@ static bool is_damaged(const struct part *part)
 {
     const struct exchange *const x = &part->exchange;
     const int last = part->own.comm->size - 1;
-    if (parameters.corrupt == 0.0 || part->blocking || (x->flow == BEFORE_SELF && last == 0))
+    if (parameters.corrupt == 0.0 || part->trusted || (x->flow == BEFORE_SELF && last == 0))
         return false;
     if (x->flow == TO_ROOT)
         return part->own.rank == x->root;
@@ -388,8 +388,10 @@ static void deliver_part(struct request *request, MPI_Status *status)
 
 static void release_part(struct request *request) { free(request->operation); }
 
-static const struct request_kind collective_kind = {start_part, resolve_part, deliver_part,
-                                                    release_part};
+static const struct request_kind collective_kind = {.start = start_part,
+                                                    .resolve = resolve_part,
+                                                    .deliver = deliver_part,
+                                                    .release = release_part};
 
 /* Ranks may leave a barrier at different times. */
 static void leave(const struct exchange *x)
@@ -415,7 +417,8 @@ static struct request *make_part(const char *name, enum plan_kind kind, int64_t 
 static void block(const char *name, enum plan_kind kind, int64_t bytes, MPI_Comm comm,
                   const struct exchange *exchange)
 {
-    struct part part = {.own = comm_find(comm), .exchange = *exchange, .blocking = true};
+    struct part part = {
+        .own = comm_find(comm), .exchange = *exchange, .trusted = kind != PLAN_COLLECTIVE};
     struct request request = {.kind = &collective_kind,
                               .persistent = true, /* it isn't freed */
                               .name = name,

@@ -145,8 +145,18 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 }
 MPI_NAME(Comm_split)
 
+/* A rank's digit in the variable; -1: there is none. */
+static int digit_of(const char *variable, int of_rank)
+{
+    const char *const digits = getenv(variable);
+    return digits != NULL && (int)strlen(digits) > of_rank ? digits[of_rank] - '0' : -1;
+}
+
 int node_of(int of_rank)
 {
+    const int node = digit_of("VIRTUAL_NODE_OF", of_rank);
+    if (node >= 0)
+        return node;
     const int per_node = (world->ranks + (int)parameters.nodes - 1) / (int)parameters.nodes;
     return of_rank / per_node;
 }
@@ -203,7 +213,9 @@ MPI_NAME(Comm_size)
 
 int PMPI_Get_processor_name(char *name, int *length)
 {
-    *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "virtual%d", node_of(world_rank));
+    const int host = digit_of("VIRTUAL_HOST_OF", world_rank);
+    *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "virtual%d",
+                       host >= 0 ? host : node_of(world_rank));
     return MPI_SUCCESS;
 }
 MPI_NAME(Get_processor_name)

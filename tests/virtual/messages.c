@@ -186,8 +186,10 @@ static void deliver_send(struct request *request, MPI_Status *status)
 
 static void release_operation(struct request *request) { free(request->operation); }
 
-static const struct request_kind send_kind = {start_send, resolve_send, deliver_send,
-                                              release_operation};
+static const struct request_kind send_kind = {.start = start_send,
+                                              .resolve = resolve_send,
+                                              .deliver = deliver_send,
+                                              .release = release_operation};
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
@@ -206,6 +208,38 @@ static int64_t last_received_ns = INT64_MIN / 2;
 static struct mailbox *own_mailbox(const struct own_comm *own)
 {
     return &own->comm->mailboxes[own->rank];
+}
+
+/* Whether the variable names the link from another rank's node to this one's. */
+static bool has_link(const char *variable, int from_rank)
+{
+    const char *text = getenv(variable);
+    const int ends[2] = {node_of(from_rank), node_of(world_rank)};
+    while (text != NULL && *text != '\0') {
+        bool fits = true;
+        for (int end = 0; end < 2; end++) {
+            char *after = (char *)(uintptr_t)text + 1;
+            if (*text != '*')
+                fits = strtol(text, &after, 10) == ends[end] && fits;
+            if (after == text || *after != (end == 0 ? '>' : *after == ',' ? ',' : '\0'))
+                world_abort("%s has to be FROM>TO[,FROM>TO]...", variable);
+            text = after + (*after != '\0');
+        }
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+/* By how much later than usual a message arrives. */
+static int64_t link_ns(int from_rank, int64_t bytes)
+{
+    static int64_t slow;
+    if (!has_link("MODEL_SLOW_LINKS", from_rank) || slow >= (int64_t)parameters.slow_link_messages)
+        return 0;
+    slow++;
+    return llround((parameters.slow_link_ns + parameters.slow_link_per_byte_ns * (double)bytes) *
+                   clock_factor());
 }
 
 static bool is_next_damaged(int64_t bytes)
@@ -260,7 +294,7 @@ static void look_for_any(struct receiving *receiving)
         message = take_message(mailbox, receiving->receive, PLAN_UNKNOWN, false);
         if (message == NULL || message->start_ns == PLAN_UNKNOWN)
             return;
-        if (message->start_ns <= world_now_ns || world_settle(message->start_ns))
+        if (world_settle(message->start_ns))
             break;
     }
     message = take_message(mailbox, receiving->receive, PLAN_UNKNOWN, true);
@@ -271,17 +305,31 @@ static void look_for_any(struct receiving *receiving)
     world_wake(receiving->own.comm->members[message->source]);
 }
 
+static int64_t arrival_ns(struct request *request)
+{
+    struct receiving *const receiving = request->operation;
+    if (receiving->receive == NULL)
+        return request->plan.stage_end_ns;
+    if (receiving->receive->message == NULL && receiving->source == MPI_ANY_SOURCE)
+        look_for_any(receiving);
+    const struct message *const message = receiving->receive->message;
+    return message != NULL ? message->start_ns : PLAN_UNKNOWN;
+}
+
 static bool resolve_receive(struct request *request)
 {
     struct receiving *const receiving = request->operation;
     if (request->plan.stage_end_ns != PLAN_UNKNOWN)
         return true;
-    if (receiving->receive->message == NULL && receiving->source == MPI_ANY_SOURCE)
-        look_for_any(receiving);
-    const struct message *const message = receiving->receive->message;
-    if (message == NULL || message->start_ns == PLAN_UNKNOWN)
+    const int64_t start_ns = arrival_ns(request);
+    if (start_ns == PLAN_UNKNOWN)
         return false;
-    plan_start(&request->plan, plan_after_gap(&last_received_ns, message->start_ns));
+    const struct message *const message = receiving->receive->message;
+    const int source = receiving->own.comm->members[message->source];
+    plan_start(&request->plan,
+               plan_after_gap(&last_received_ns, start_ns) + link_ns(source, message->bytes));
+    receiving->damaged =
+        receiving->damaged || (message->bytes > 0 && has_link("MODEL_CORRUPT_LINKS", source));
     /* What came before the receive was posted is there at once. */
     if (request->plan.stage_end_ns < receiving->receive->posted_ns)
         request->plan.stage_end_ns = receiving->receive->posted_ns;
@@ -304,8 +352,11 @@ static void deliver_receive(struct request *request, MPI_Status *status)
     drop_message(message);
 }
 
-static const struct request_kind receive_kind = {start_receive, resolve_receive, deliver_receive,
-                                                 release_operation};
+static const struct request_kind receive_kind = {.start = start_receive,
+                                                 .resolve = resolve_receive,
+                                                 .arrival_ns = arrival_ns,
+                                                 .deliver = deliver_receive,
+                                                 .release = release_operation};
 
 /* ---- the functions --------------------------------------------------------------------------- */
 

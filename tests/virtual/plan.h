@@ -17,7 +17,8 @@
  * wait goes on without gaps.
  *
  * Messages and one-sided operations of a rank start at least g after the one before in the same
- * direction.
+ * direction. Received messages are kept apart likewise, in the order in which they start, of those
+ * that are waited for or tested together.
  */
 #ifndef VIRTUAL_PLAN_H
 #define VIRTUAL_PLAN_H

@@ -109,11 +109,64 @@ static MPI_Status *status_of(MPI_Status *statuses, int i)
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
+struct arrival {
+    int64_t at_ns;
+    int i; /* of the request */
+};
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    const struct arrival *const left = a, *const right = b;
+    if (left->at_ns != right->at_ns)
+        return (left->at_ns > right->at_ns) - (left->at_ns < right->at_ns);
+    return (left->i > right->i) - (left->i < right->i);
+}
+
+/* The messages of the requests that are known, in the order in which they start, to be freed.
+   Returns their number. */
+static int sort_arrivals(struct request *const requests[], int count, struct arrival **arrivals)
+{
+    int known = 0;
+    *arrivals = malloc(((size_t)count + 1) * sizeof **arrivals);
+    for (int i = 0; i < count; i++) {
+        if (requests[i] == NULL || requests[i]->kind->arrival_ns == NULL)
+            continue;
+        const int64_t at_ns = requests[i]->kind->arrival_ns(requests[i]);
+        if (at_ns != PLAN_UNKNOWN)
+            (*arrivals)[known++] = (struct arrival){at_ns, i};
+    }
+    qsort(*arrivals, (size_t)known, sizeof **arrivals, compare_arrivals);
+    return known;
+}
+
+/* Receives messages that start by until_ns in this order, since g is between them. */
+static void resolve_arrivals(struct request *const requests[], int count, int64_t until_ns)
+{
+    struct arrival *arrivals;
+    if (parameters.gap_ns == 0.0 || count < 2)
+        return;
+    const int known = sort_arrivals(requests, count, &arrivals);
+    for (int k = 0; k < known && arrivals[k].at_ns <= until_ns; k++)
+        requests[arrivals[k].i]->kind->resolve(requests[arrivals[k].i]);
+    free(arrivals);
+}
+
+/* Returns when all messages that requests receive are known. */
+static void await_arrivals(struct request *const requests[], int count)
+{
+    for (int i = 0; i < count; i++)
+        while (requests[i] != NULL && requests[i]->kind->arrival_ns != NULL &&
+               requests[i]->kind->arrival_ns(requests[i]) == PLAN_UNKNOWN)
+            world_sleep();
+}
+
 void request_wait(struct request *const requests[], int count, MPI_Status *statuses)
 {
     const int64_t call_ns = world_now_ns;
     int64_t end_ns = call_ns;
     double host_ns = 0.0;
+    await_arrivals(requests, count);
+    resolve_arrivals(requests, count, PLAN_UNKNOWN);
     for (int i = 0; i < count; i++) {
         if (requests[i] == NULL)
             continue;
@@ -148,11 +201,18 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 }
 MPI_NAME(Wait)
 
-int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[])
+/* The active requests, NULL for others; to be freed. */
+static struct request **find_active(int count, const MPI_Request handles[])
 {
     struct request **const requests = calloc((size_t)count + 1, sizeof(struct request *));
     for (int i = 0; i < count; i++)
         requests[i] = active(handles[i]);
+    return requests;
+}
+
+int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[])
+{
+    struct request **const requests = find_active(count, handles);
     request_wait(requests, count, statuses);
     for (int i = 0; i < count; i++)
         clear(&handles[i], requests[i]);
@@ -161,34 +221,68 @@ int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[])
 }
 MPI_NAME(Waitall)
 
+/* The request that is complete first of those whose end is known; the lowest of several. */
+struct first {
+    int64_t end_ns;
+    int i; /* MPI_UNDEFINED: none */
+};
+
+static void compare_end(struct first *first, struct request *request, int i, int64_t call_ns)
+{
+    if (!request->kind->resolve(request))
+        return;
+    const int64_t end_ns = plan_end_ns(&request->plan, call_ns);
+    if (end_ns < first->end_ns || (end_ns == first->end_ns && i < first->i))
+        *first = (struct first){end_ns, i};
+}
+
+/* Messages count in the order in which they start, as long as they may be first. False if another
+   rank has done something meanwhile. */
+static bool find_first(struct request *const requests[], int count, int64_t call_ns,
+                       struct first *first)
+{
+    struct arrival *arrivals;
+    bool settled = true;
+    *first = (struct first){PLAN_UNKNOWN, MPI_UNDEFINED};
+    while (!world_settle(world_now_ns))
+        continue;
+    for (int i = 0; i < count; i++)
+        if (requests[i] != NULL && requests[i]->kind->arrival_ns == NULL)
+            compare_end(first, requests[i], i, call_ns);
+    const int known = sort_arrivals(requests, count, &arrivals);
+    for (int k = 0; k < known && settled && arrivals[k].at_ns <= first->end_ns; k++) {
+        settled = arrivals[k].at_ns <= world_now_ns || world_settle(arrivals[k].at_ns);
+        if (settled)
+            compare_end(first, requests[arrivals[k].i], arrivals[k].i, call_ns);
+    }
+    free(arrivals);
+    return settled;
+}
+
 /* Completes the request that is complete first; the lowest of several. */
 int PMPI_Waitany(int count, MPI_Request handles[], int *index, MPI_Status *status)
 {
     const int64_t call_ns = world_now_ns;
-    for (;;) {
-        int64_t first_ns = PLAN_UNKNOWN;
-        int first = MPI_UNDEFINED, wanted = 0;
-        for (int i = 0; i < count; i++) {
-            struct request *const request = active(handles[i]);
-            if (request == NULL)
-                continue;
-            wanted++;
-            if (!request->kind->resolve(request) ||
-                plan_end_ns(&request->plan, call_ns) >= first_ns)
-                continue;
-            first = i;
-            first_ns = plan_end_ns(&request->plan, call_ns);
-        }
-        *index = first;
-        if (wanted == 0) {
-            fill_empty(status);
-            return MPI_SUCCESS;
-        }
-        if (first == MPI_UNDEFINED)
+    struct request **const requests = find_active(count, handles);
+    struct first first = {PLAN_UNKNOWN, MPI_UNDEFINED};
+    bool any = false, found = false;
+    for (int i = 0; i < count; i++)
+        any = any || requests[i] != NULL;
+    while (any && !found) {
+        found = find_first(requests, count, call_ns, &first);
+        if (found && first.i == MPI_UNDEFINED) {
+            found = false;
             world_sleep();
-        else if (world_settle(first_ns))
-            return PMPI_Wait(&handles[first], status);
+        } else if (found) {
+            found = world_settle(first.end_ns);
+        }
     }
+    free(requests);
+    *index = first.i;
+    if (any)
+        return PMPI_Wait(&handles[first.i], status);
+    fill_empty(status);
+    return MPI_SUCCESS;
 }
 MPI_NAME(Waitany)
 
@@ -205,12 +299,17 @@ static bool begin_test(int count, const MPI_Request handles[])
     clock_spend(parameters.test_ns);
     while (!world_settle(world_now_ns))
         continue;
+    struct request **const requests = find_active(count, handles);
+    resolve_arrivals(requests, count, world_now_ns);
+    free(requests);
     return true;
 }
 
 /* Whether the part without the host of the operation has ended. */
 static bool has_ended(struct request *request)
 {
+    if (request->kind->arrival_ns != NULL && request->kind->arrival_ns(request) > world_now_ns)
+        return false;
     return request->kind->resolve(request) && plan_test(&request->plan, world_now_ns);
 }
 

@@ -20,7 +20,8 @@ import sys
 import typing
 import unittest
 
-BUILD = os.environ.get("COMMCOST_BUILD", os.path.join(os.path.dirname(__file__), "../../build"))
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("COMMCOST_BUILD", os.path.join(FOLDER, "../../build")))
 TIER = os.environ.get("COMMCOST_TIER", "run")
 
 # What disturbs the machine (clock.h), and how durations vary around their median. `cloud` takes 3 %
@@ -68,13 +69,14 @@ def value(cell):
 
 
 def run_raw(program, *options, **variables):
-    """Runs a program; returns the finished process."""
+    """Runs a program in this folder, so that files in it have the same names everywhere; returns
+    the finished process."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH")
                    if name in os.environ}
     environment.update({name: str(of) for name, of in variables.items()})
     return subprocess.run([os.path.join(BUILD, "tests/virtual", program), *map(str, options)],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, env=environment, check=False)
+                          universal_newlines=True, env=environment, cwd=FOLDER, check=False)
 
 
 def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=(), **variables):
@@ -97,6 +99,11 @@ def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=
             found.append(Launch(read_tsv(text), read_tsv(stream.read())))
         os.remove(name)
     return found
+
+
+def has(program):
+    """Whether this MPI library has what the program needs."""
+    return os.path.exists(os.path.join(BUILD, "tests/virtual", program))
 
 
 def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redefined-builtin

@@ -102,6 +102,9 @@ struct request_kind {
     void (*start)(struct request *request);
     /* Says when the operation starts, if that has become known; true once it is. */
     bool (*resolve)(struct request *request);
+    /* When the message starts that the request receives, without the gap to the one before;
+       PLAN_UNKNOWN: not known yet. NULL: it receives none. */
+    int64_t (*arrival_ns)(struct request *request);
     /* The operation is complete: moves data and fills in the status, which may be
        MPI_STATUS_IGNORE. */
     void (*deliver)(struct request *request, MPI_Status *status);

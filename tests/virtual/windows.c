@@ -305,7 +305,8 @@ static void deliver_transfer(struct request *request, MPI_Status *status)
     status_fill(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const struct request_kind transfer_kind = {NULL, resolve_transfer, deliver_transfer, NULL};
+static const struct request_kind transfer_kind = {.resolve = resolve_transfer,
+                                                  .deliver = deliver_transfer};
 
 static uint64_t next_number(void)
 {

@@ -1,7 +1,7 @@
 /*
  * By how much is the global clock off? On one machine all ranks read one clock, so what each of
- * them makes of its own must be just that; where a library shifts the clock of some ranks
- * (clock_shift.c), what it was before that. Each rank's clock is measured, though it is shared.
+ * them makes of its own must be just that; where the clocks of ranks are shifted in virtual time
+ * (tests/virtual/clock.c), what the true time is. Each rank's clock is measured, though it is shared.
  *
  *   global_clock_error TIMES SECONDS AHEAD_S [UPDATES PAUSE_S]
  *
@@ -11,6 +11,7 @@
  */
 #include "common/clock/clock.h"
 #include "common/clock/shared/global_clock.h"
+#include "common/clock/source.h"
 #include "common/mpi/harness.h"
 #include "common/stats/sampling.h"
 
@@ -19,7 +20,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef int64_t unshift_fn(int64_t shifted_ns);
 static unshift_fn *unshift; /* NULL: nothing shifts the clock */
@@ -46,13 +46,6 @@ static void print_row(int rank, const char *what, double before_us,
         printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", what, before_us, after_us, later_us,
                report.error_ns * 1e-3, report.bound_ns * 1e-3, report.took_s);
     fflush(stdout);
-}
-
-static void pause_for(double seconds)
-{
-    const struct timespec pause = {.tv_sec = (time_t)seconds,
-                                   .tv_nsec = (long)(fmod(seconds, 1.0) * 1e9)};
-    nanosleep(&pause, NULL);
 }
 
 int main(int argc, char **argv)
@@ -83,7 +76,7 @@ int main(int argc, char **argv)
         print_row(job.rank, "new", NAN, clock, ahead_s);
     }
     for (int i = 0; i < updates && clock != NULL; i++) {
-        pause_for(pause_s);
+        bc_sleep_ns((int64_t)(pause_s * 1e9));
         const double before_us = error_us(clock, bc_now_ns());
         bc_global_clock_update(clock);
         print_row(job.rank, "update", before_us, clock, ahead_s);

@@ -1,0 +1,87 @@
+"""Clocks of ranks that differ: the clock that they share is known, starts on it are together, and
+each rank's own cost of a reading is taken off."""
+
+import rules
+import virtual
+
+# Of rank r: r times as much ahead, and as much faster.
+CLOCKS = (
+    {},
+    {"VIRTUAL_CLOCK_SHIFT_US": 1e6, "VIRTUAL_CLOCK_PPM": 50},
+    {"VIRTUAL_CLOCK_SHIFT_US": -5e4, "VIRTUAL_CLOCK_PPM": -20, "VIRTUAL_NODES": 2},
+    {"VIRTUAL_CLOCK_SHIFT_US": 1e6, "VIRTUAL_CLOCK_PPM": 50, "VIRTUAL_CLOCK_NS": 200,
+     "VIRTUAL_RESOLUTION_NS": 10},
+)
+MODEL = rules.Model(post=0.2, wait=0.3, latency=5, byte_ns=10, sync=0.5, barrier=2, duration=50)
+
+
+class Clock(virtual.Test):
+    def test_shared_clock(self):
+        """Its error when it was found, ten seconds later, and before and after updates: at most
+        what it says, and what a reading may be off."""
+        for ranks in virtual.by_tier(plain=(2, 6), run=(2, 3, 6, 16)):
+            for clocks in CLOCKS + ({**CLOCKS[1], **virtual.CONDITIONS["cloud"]},):
+                with self.subTest(ranks=ranks, clocks=clocks):
+                    done = virtual.run_raw("global_clock_error", 2, 1.0, 10, 3, 1,
+                                           VIRTUAL_RANKS=ranks, **clocks)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    rows = virtual.read_tsv(done.stdout)
+                    self.assertEqual(len(rows), 5)
+                    slack = clocks.get("VIRTUAL_RESOLUTION_NS", 1) * 1e-3
+                    for row in rows:
+                        what = "{} ranks {} {}".format(ranks, clocks, row["step"])
+                        self.near(row["after_us"], 0, 0.005 + slack, what + " after")
+                        self.near(row["later_us"], 0, 0.05 + 20 * slack, what + " later")
+                        self.assertLessEqual(row["after_us"], row["stated_us"] + slack, what)
+                        self.assertLessEqual(row["after_us"], row["bound_us"], what)
+                        if row["step"] == "update":
+                            self.near(row["before_us"], 0, 0.05 + 20 * slack, what + " before")
+
+    def run_window(self, program, *options, ranks=4, **variables):
+        return virtual.run(program, "--start=window", "--max-time=0.05", *options, ranks=ranks,
+                           **MODEL.variables(), **variables)[0].rows
+
+    def test_window(self):
+        """Ranks that start together find what they find after a barrier, whatever their clocks."""
+        for clocks in virtual.by_tier(plain=CLOCKS[1:2], run=CLOCKS):
+            with self.subTest(clocks=clocks):
+                for row in self.run_window("overlap_iallreduce", "--data-driven",
+                                           "--min-num-elts=1", "--max-num-elts=1", **clocks):
+                    truth = MODEL.duration + MODEL.byte_ns * 8e-3 + MODEL.wait
+                    self.near(row["ref_us"], truth, 0.005 * truth, "ref_us")
+                    self.near(row["overlap_pct"], 100 * (1 - 0.5 / truth), 0.2, "overlap_pct")
+                for row in self.run_window("syncbench", "--types=sync all,pairwise", **clocks):
+                    truth = (MODEL.sync_all() if row["sync"] == "sync all" else
+                             MODEL.sync_images(1))
+                    self.near(row["sync_us"], truth, 0.005 * truth, row["sync"])
+                (row,) = self.run_window("halo", "--local=10", "--methods=isend/irecv types",
+                                         **clocks)
+                truth = MODEL.exchange([800] * 6)
+                self.near(row["latency_us"], truth, 0.005 * truth, "halo")
+
+    def test_skew(self):
+        """Where ranks leave a barrier up to 20 us late, an operation of known time takes that with
+        a window, and with a barrier a third of 20 us more, which is how far two ranks are apart on
+        average."""
+        skew_us, truth = 20, MODEL.duration + MODEL.wait
+        for start, expected, target in (("window", truth, 0.005 * truth),
+                                        ("barrier", truth + skew_us / 3, 0.03 * truth)):
+            with self.subTest(start):
+                (launch,) = virtual.run("overlap_ibarrier", "--start=" + start, "--max-time=0.5",
+                                        "--estimator=mean", "--samples=2000",
+                                        MODEL_BARRIER_SKEW_US=skew_us, **MODEL.variables())
+                self.near(launch.rows[0]["ref_us"], expected, target, start)
+
+    def test_cost_of_each_clock(self):
+        """A reading costs rank 1 10 us, so that it comes later by that, and rank 0 is the slowest:
+        what is taken off is the cost of its own clock."""
+        for cost_us in (0.02, 10):
+            with self.subTest(cost_us=cost_us):
+                (launch,) = virtual.run("overlap_ibarrier", "--max-time=0.5",
+                                        VIRTUAL_CLOCK_ODD_NS=1000 * cost_us, **MODEL.variables())
+                truth = MODEL.duration + MODEL.wait + cost_us - 0.02
+                self.near(launch.rows[0]["ref_us"], truth, 0.005 * truth)
+
+
+if __name__ == "__main__":
+    virtual.main()
