@@ -131,7 +131,9 @@ class Test(unittest.TestCase):
     def tearDownClass(cls):
         say("{}: largest error {:.3f} of its target ({})".format(cls.__name__, *cls.largest))
         if cls.compared > 0:
-            note_row("ideal", cls.__name__, " ".join(cls.__doc__.split()), cls.compared, cls.target,
+            text = cls.__doc__ or sys.modules[cls.__module__].__doc__
+            note_row("ideal", cls.__name__, " ".join(text.split("\n\n")[0].split()), cls.compared,
+                     cls.target or "0.5 %",
                      "{:.2f}".format(cls.largest[0]))
 
     def near(self, found, truth, target, what=""):
