@@ -299,7 +299,7 @@ class Late(Case):
         # An interval has two standard errors where some calls were kept only.
         sampled_s = row["waited_hi_s"] - row["waited_s"] if calls > KEPT_MAX else 0
         self.near(row["waited_s"] * 1e6, truth_us,
-                  SHARE * truth_us + BESIDES_US * calls / 10 + sampled_s * 1e6, what)
+                  max(SHARE * truth_us, 2 * READING_US * calls) + sampled_s * 1e6, what)
         self.assertTrue(row["waited_lo_s"] * 1e6 <= truth_us <= row["waited_hi_s"] * 1e6, what)
         self.time_near(row["total_s"] * 1e6 / calls, truth_us / calls + call_us, what + " total")
         self.time_near(row["max_us"], truth.longest_us[rank] + call_us, what + " max")
