@@ -32,7 +32,7 @@ CONDITIONS = {
     "cloud": {"DISTURB": "3000:5,300:50", "MODEL_JITTER": 0.01},
     "bad": {"DISTURB": "2000:50", "MODEL_JITTER": 0.01},
     "jumps": {"DISTURB_JUMPS": "2:5:1.3", "MODEL_JITTER": 0.01},
-    "varied": {"DISTURB": "250:4", "MODEL_JITTER": 0.1, "DISTURB_DRIFT": "0.1:1.7"},
+    "varied": {"DISTURB": "250:4", "MODEL_JITTER": 0.1},
 }
 
 digests = []
