@@ -10,12 +10,12 @@ COSTS = {"MODEL_LATENCY_US": 5, "MODEL_POST_US": 0.2, "MODEL_WAIT_US": 0.1, "MOD
          "MODEL_SYNC_US": 0.5, "MODEL_DURATION_US": 10, "MODEL_TEST_US": 0.05, "MODEL_FRACTION": 1}
 CASES = 12
 # Everything that is drawn at random, and many ranks.
-RANDOM = dict(COSTS, VIRTUAL_RANKS=6, VIRTUAL_LAUNCHES=2, DISTURB="20000:5,3000:50",
+RANDOM = dict(COSTS, VIRTUAL_RANKS=4, VIRTUAL_LAUNCHES=2, DISTURB="20000:5,3000:50",
               DISTURB_JUMPS="0.01:0.03:1.5", MODEL_LATE_SHARE=0.1, MODEL_LATE_US=20,
               MODEL_LAUNCH_SPREAD=0.05, MODEL_BARRIER_SKEW_US=3)
-JOBS = (("syncbench", "--types=sync all,lock,critical,ring", "--max-time=0.02"),
-        ("overlap_iallreduce", "--data-driven", "--max-num-elts=4", "--max-time=0.05"),
-        ("halo", "--local=4", "--max-time=0.02"))
+JOBS = (("syncbench", "--types=sync all,lock,critical,ring", "--samples=3", "--inner=12"),
+        ("overlap_iallreduce", "--data-driven", "--max-num-elts=2", "--max-time=0.01"),
+        ("halo", "--local=4", "--samples=3"))
 
 
 class Rules(virtual.Test):
