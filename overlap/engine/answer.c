@@ -47,18 +47,20 @@ static void choose_more_than_fits(struct overlap_visit *visit)
                             visit->end_s);
         overlap_estimate(visit, 0, visit->own.count, estimates);
         overlap_correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
-        const double sure_ns = overlap_excess_of(estimates) -
-                               hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
+        const double excess_ns = overlap_excess_of(estimates);
+        const double half_ns = hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
                                      estimates[OVERLAP_EST_REFERENCE].half_width_ns);
-        const bool fits = !(sure_ns >= row->margin_ns / 2.0) &&
-                          row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
-        int goes_on = fits && overlap_seconds_left(visit) > 0.0;
+        const bool may_grow = row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
+        const bool fits = excess_ns < row->margin_ns / 2.0;
+        const bool exceeds_surely = excess_ns - half_ns >= row->margin_ns / 2.0;
+        int goes_on = !exceeds_surely && may_grow && overlap_seconds_left(visit) > 0.0;
         bc_harness_bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (!goes_on) {
-            row->knee_is_beyond = row->knee_is_beyond || fits;
+            row->knee_is_beyond = row->knee_is_beyond || (fits && may_grow);
             break;
         }
-        row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
+        if (fits)
+            row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
         row->margin_ns *= 2.0;
     }
     choose_work(visit);

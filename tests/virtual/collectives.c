@@ -418,7 +418,7 @@ static void block(const char *name, enum plan_kind kind, int64_t bytes, MPI_Comm
                   const struct exchange *exchange)
 {
     struct part part = {
-        .own = comm_find(comm), .exchange = *exchange, .trusted = kind != PLAN_COLLECTIVE};
+        .own = comm_find(comm), .exchange = *exchange, .trusted = kind != PLAN_NEIGHBOURHOOD};
     struct request request = {.kind = &collective_kind,
                               .persistent = true, /* it isn't freed */
                               .name = name,
