@@ -9,10 +9,12 @@
  */
 #define ANSWER_ROUNDS 30
 
-/* Work beyond the knee must surely make the operation longer by half of the margin, or the margin is
-   doubled, each time after this number of rounds, up to this share of the reference time: what
+/* Work beyond the knee must surely make the operation longer by half of the margin, or the margin
+   is doubled, each time after this number of rounds, up to this share of the reference time: what
    is that much longer than the operation can't fit. */
 #define PROBE_ROUNDS 16
+#define PROBE_ROUNDS_FEW 8
+#define PROBE_SHARE 0.1
 #define MARGIN_MAX_SHARE 1.0
 
 /* The first visit's rounds are cut into parts, whose differences stand in for those of visits where
@@ -34,22 +36,36 @@ static void choose_work(struct overlap_visit *visit)
     visit->round.answer_part_units = part_units[1];
 }
 
+/* The number of rounds that show whether work is more than fits: few where that many would take
+   more than PROBE_SHARE of the visit's time, and too few then for being sure. Collective. */
+static int64_t probe_rounds(const struct overlap_visit *visit)
+{
+    enum { OPERATIONS = 4 }; /* that a round takes, about */
+    const double all_s = PROBE_ROUNDS * OPERATIONS * visit->row->reference_ns * 1e-9;
+    int64_t rounds =
+        all_s < PROBE_SHARE * overlap_seconds_left(visit) ? PROBE_ROUNDS : PROBE_ROUNDS_FEW;
+    bc_harness_bcast(&rounds, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return rounds;
+}
+
 /* Chooses work that is more than fits, but little more. The search may have ended far below the
    knee, where something disturbed it. Collective. */
 static void choose_more_than_fits(struct overlap_visit *visit)
 {
     struct overlap_row *const row = visit->row;
+    const int64_t rounds = probe_rounds(visit);
     for (;;) {
         struct overlap_estimate estimates[OVERLAP_ESTIMATED];
         choose_work(visit);
         bc_samples_clear(&visit->own);
-        overlap_take_rounds(visit, OVERLAP_BESIDE + 1, overlap_take_trial, PROBE_ROUNDS,
-                            visit->end_s);
+        overlap_take_rounds(visit, OVERLAP_BESIDE + 1, overlap_take_trial, rounds, visit->end_s);
         overlap_estimate(visit, 0, visit->own.count, estimates);
         overlap_correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
         const double excess_ns = overlap_excess_of(estimates);
-        const double half_ns = hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
-                                     estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+        const double half_ns = rounds < PROBE_ROUNDS
+                                   ? 0.0
+                                   : hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
+                                           estimates[OVERLAP_EST_REFERENCE].half_width_ns);
         const bool may_grow = row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
         const bool fits = excess_ns < row->margin_ns / 2.0;
         const bool exceeds_surely = excess_ns - half_ns >= row->margin_ns / 2.0;

@@ -280,6 +280,7 @@ int64_t clock_read_ns(void)
 
 int64_t clock_shift_undo(int64_t shown_ns)
 {
-    return llround((double)(shown_ns - BOOT_NS - world_rank * (int64_t)parameters.clock_shift_ns) /
+    return BOOT_NS +
+           llround((double)(shown_ns - BOOT_NS - world_rank * (int64_t)parameters.clock_shift_ns) /
                    (1.0 + world_rank * parameters.clock_ppm * 1e-6));
 }
