@@ -2,7 +2,6 @@
 defaults, the search for a size and for the amount of work, and what is gained: calls of MPI_Test,
 forms, verdicts, messages, one-sided transfers and halos."""
 
-import math
 import os
 import re
 import statistics

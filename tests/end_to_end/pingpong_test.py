@@ -17,7 +17,7 @@ QUICK = ["--max-ndata=64", "--max-stride=8", "--samples=3", "--warmup=0"]
 PROGRAM = "pingpong/pingpong"
 
 
-def each(rows, *names):
+def distinct(rows, *names):
     """These cells of the rows, each combination once, in the order of the first rows."""
     return list(dict.fromkeys(tuple(row[name] for name in names) for row in rows))
 
@@ -88,7 +88,7 @@ class Rows(Case):
 
     def test_all_patterns(self):
         rows, samples = run_and_dump(self.launcher, 2, [self.built(PROGRAM), *QUICK])
-        assert each(rows, "pattern", "sync") == [
+        assert distinct(rows, "pattern", "sync") == [
             (pattern, sync) for pattern in PATTERNS
             for sync in (["none"] if pattern == "MPI Send" else ["all", "images"])]
         for row, samples_ns in zip(rows, samples):
@@ -101,17 +101,17 @@ class Rows(Case):
     def test_choices(self):
         rows = self.rows_of(PROGRAM, "--patterns=mpi-send,put", "--coarray-sync=images", "--arrangements=single",
                               *QUICK)
-        assert sorted(each(rows, "pattern", "sync")) == [("MPI Send", "none"), ("put", "images")]
+        assert sorted(distinct(rows, "pattern", "sync")) == [("MPI Send", "none"), ("put", "images")]
         assert sizes(rows) == ["1", "8", "64"] * 2
         rows = self.rows_of(PROGRAM, "--patterns=put", "--coarray-sync=all", "--full", *QUICK)
         assert sizes(rows) == ["1", "2", "4", "8", "16", "32", "64"]
 
     def test_arrangements(self):
         options = ["--patterns=put,MPI Send", "--max-ndata=1", "--samples=2", "--warmup=0"]
-        assert each(self.rows_of(PROGRAM, *options, ranks=4), "arrangement") == [("single",), ("multiple",),
-                                                              ("crossing",)]
+        assert distinct(self.rows_of(PROGRAM, *options, ranks=4), "arrangement") == [
+            ("single",), ("multiple",), ("crossing",)]
         done = self.start(PROGRAM, *options, ranks=3)
-        assert each(read_tsv(done.stdout), "arrangement") == [("single",)]
+        assert distinct(read_tsv(done.stdout), "arrangement") == [("single",)]
         for name in ("multiple", "crossing"):
             assert f"# note: no {name}: it needs an even number" in done.stdout
 

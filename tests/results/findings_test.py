@@ -3,7 +3,7 @@ known, and where it must stay silent."""
 
 import re
 
-from case import Case, each, within
+from case import Case, each
 from commcost import evidence, findings, tables
 from made_results import (HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS,
                           SYNC, tsv)
