@@ -157,6 +157,13 @@ static void stages(void)
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("stages", now(), 9000 + TEST + D / 4 + W);
+    MPI_Barrier(MPI_COMM_WORLD);
+    base_ns = world_now_ns;
+    MPI_Iallreduce(MPI_IN_PLACE, &(int){1}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    be_at(3000);
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("a wait without gaps", now(), 3000 + TEST + 3 * D / 4 + W);
     parameters.progress_share = 1;
 }
 
