@@ -1,7 +1,7 @@
 /*
  * Where time comes from: the only functions of a benchmark that read the machine's clocks, work, or
- * sleep. Tests link other definitions of them, in which time is virtual (tests/virtual) or simulated
- * (tests/simulation). All functions are local.
+ * sleep. Tests link other definitions of them, in which time is virtual (tests/virtual) or
+ * simulated (tests/simulation). All functions are local.
  */
 #ifndef COMMCOST_COMMON_CLOCK_SOURCE_H
 #define COMMCOST_COMMON_CLOCK_SOURCE_H

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- what plan.c and parameters.c ask of the virtual machine ----------------------------------- */
+/* ---- what plan.c and parameters.c ask of the virtual machine -----------------------------------
+ */
 
 static struct world one_launch;
 struct world *world = &one_launch;
@@ -36,7 +37,8 @@ void world_abort(const char *format, ...)
     exit(1);
 }
 
-/* ---- time -------------------------------------------------------------------------------------- */
+/* ---- time --------------------------------------------------------------------------------------
+ */
 
 static int64_t now_ns(void)
 {
@@ -53,7 +55,8 @@ static void spin_until(int64_t end_ns)
     (void)now_ns();
 }
 
-/* ---- operations -------------------------------------------------------------------------------- */
+/* ---- operations --------------------------------------------------------------------------------
+ */
 
 enum { OPERATIONS = 1024, BASE = 0x51000000 };
 static struct plan plans[OPERATIONS];

@@ -195,9 +195,8 @@ void clock_begin(void)
         stream_count = record.count = 0;
     for (int i = 0; i < stream_count; i++) {
         streams[i].random = own + (uint64_t)(i + 1) * UINT64_C(0xd1342543de82ef95);
-        streams[i].next_ns = is_periodic
-                                 ? llround(world_random(&streams[i].random) * streams[i].gap_ns)
-                                 : 0;
+        streams[i].next_ns =
+            is_periodic ? llround(world_random(&streams[i].random) * streams[i].gap_ns) : 0;
         if (!is_periodic)
             plan_stream(&streams[i]);
     }
@@ -270,10 +269,9 @@ int64_t clock_read_ns(void)
     take((int64_t)(odd ? parameters.odd_clock_ns : parameters.clock_ns));
     raise_signal();
     const double shown = (double)world_now_ns * (1.0 + world_rank * parameters.clock_ppm * 1e-6);
-    const int64_t own_ns = BOOT_NS +
-                           (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns
-                                                                           : llround(shown)) +
-                           world_rank * (int64_t)parameters.clock_shift_ns;
+    const int64_t own_ns =
+        BOOT_NS + (world_rank == 0 || parameters.clock_ppm == 0.0 ? world_now_ns : llround(shown)) +
+        world_rank * (int64_t)parameters.clock_shift_ns;
     const int64_t step_ns = (int64_t)parameters.resolution_ns;
     return step_ns > 1 ? own_ns / step_ns * step_ns : own_ns;
 }

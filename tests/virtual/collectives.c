@@ -187,8 +187,8 @@ static int64_t bytes_of_blocks(MPI_Comm comm, const int counts[], MPI_Datatype t
                                const MPI_Datatype types[])
 {
     const struct comm *const shared = comm_find(comm).comm;
-    const int blocks = shared->dimensions > 0 && types != NULL ? 2 * shared->dimensions
-                                                               : shared->size;
+    const int blocks =
+        shared->dimensions > 0 && types != NULL ? 2 * shared->dimensions : shared->size;
     int64_t bytes = 0;
     for (int i = 0; i < blocks; i++)
         bytes += bytes_of(counts[i], types != NULL ? types[i] : type);
@@ -234,9 +234,9 @@ static void contribute(const struct part *part)
     int neighbours[2 * DIMENSIONS_MAX];
     if (!sends(part))
         return;
-    mine->count = !sent.many                                ? 1
+    mine->count = !sent.many                             ? 1
                   : part->exchange.flow == TO_NEIGHBOURS ? neighbours_of(part, neighbours)
-                                                            : part->own.comm->size;
+                                                         : part->own.comm->size;
     mine->pieces = world_allocate((size_t)mine->count * sizeof *mine->pieces);
     for (int i = 0; i < mine->count; i++)
         mine->pieces[i] = (part->exchange.op != MPI_OP_NULL ? data_keep : data_pack)(
@@ -249,8 +249,7 @@ static void begin_part(struct request *request)
     const struct comm *const comm = part->own.comm;
     part->shared = join(&part->own);
     contribute(part);
-    post(part->shared, &part->own,
-         part->exchange.flow == TO_ALL || part->exchange.flow == BARRIER);
+    post(part->shared, &part->own, part->exchange.flow == TO_ALL || part->exchange.flow == BARRIER);
     request_plan(request, part->shared->number * 8191 + (uint64_t)comm->id);
 }
 
@@ -289,15 +288,16 @@ static bool resolve_part(struct request *request)
     if (x->flow == BARRIER && is_damaged(part))
         others_ns = start_ns;
     else if (x->flow == BARRIER || x->flow == TO_ALL || (x->flow == TO_ROOT && rank == x->root))
-        others_ns = part->shared->posted < size ? PLAN_UNKNOWN
-                                                : last_post_ns(part->shared, 0, size);
+        others_ns =
+            part->shared->posted < size ? PLAN_UNKNOWN : last_post_ns(part->shared, 0, size);
     else if (x->flow == FROM_ROOT)
         others_ns = posted_ns(part->shared, x->root);
     else if (x->flow == UP_TO_SELF || x->flow == BEFORE_SELF)
         others_ns = last_post_ns(part->shared, 0, rank);
     else if (x->flow == TO_NEIGHBOURS)
         for (int i = neighbours_of(part, neighbours) - 1; i >= 0; i--)
-            if (neighbours[i] != MPI_PROC_NULL && posted_ns(part->shared, neighbours[i]) > others_ns)
+            if (neighbours[i] != MPI_PROC_NULL &&
+                posted_ns(part->shared, neighbours[i]) > others_ns)
                 others_ns = posted_ns(part->shared, neighbours[i]);
     if (others_ns == PLAN_UNKNOWN)
         return false;
@@ -388,10 +388,8 @@ static void deliver_part(struct request *request, MPI_Status *status)
 
 static void release_part(struct request *request) { free(request->operation); }
 
-static const struct request_kind collective_kind = {.start = start_part,
-                                                    .resolve = resolve_part,
-                                                    .deliver = deliver_part,
-                                                    .release = release_part};
+static const struct request_kind collective_kind = {
+    .start = start_part, .resolve = resolve_part, .deliver = deliver_part, .release = release_part};
 
 /* Ranks may leave a barrier at different times. */
 static void leave(const struct exchange *x)

@@ -214,8 +214,8 @@ MPI_NAME(Comm_size)
 int PMPI_Get_processor_name(char *name, int *length)
 {
     const int host = digit_of("VIRTUAL_HOST_OF", world_rank);
-    *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "virtual%d",
-                       host >= 0 ? host : node_of(world_rank));
+    *length =
+        snprintf(name, MPI_MAX_PROCESSOR_NAME, "virtual%d", host >= 0 ? host : node_of(world_rank));
     return MPI_SUCCESS;
 }
 MPI_NAME(Get_processor_name)

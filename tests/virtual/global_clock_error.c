@@ -1,7 +1,8 @@
 /*
  * By how much is the global clock off? On one machine all ranks read one clock, so what each of
  * them makes of its own must be just that; where the clocks of ranks are shifted in virtual time
- * (tests/virtual/clock.c), what the true time is. Each rank's clock is measured, though it is shared.
+ * (tests/virtual/clock.c), what the true time is. Each rank's clock is measured, though it is
+ * shared.
  *
  *   global_clock_error TIMES SECONDS AHEAD_S [UPDATES PAUSE_S]
  *

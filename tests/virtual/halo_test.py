@@ -1,4 +1,4 @@
-"""A halo swap on an ideal machine: every method and synchronisation, 2 and 8 ranks, several boxes."""
+"""A halo swap on an ideal machine: every method and synchronisation, 2 and 8 ranks, three boxes."""
 
 import rules
 import virtual

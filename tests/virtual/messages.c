@@ -148,8 +148,8 @@ static void begin_send(struct request *request)
     sending->ready = 0;
     sending->last_start_ns = 0;
     const bool whole = sending->partitions == 0;
-    sending->message = post_message(
-        sending, whole ? plan_after_gap(&last_sent_ns, world_now_ns) : PLAN_UNKNOWN);
+    sending->message =
+        post_message(sending, whole ? plan_after_gap(&last_sent_ns, world_now_ns) : PLAN_UNKNOWN);
     request_plan(request, next_number());
 }
 
@@ -426,8 +426,8 @@ SENDS(Ibsend, Bsend, "bsend", false)
 int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    start_receive(make_receive("irecv", PLAN_RECEIVE, buffer, count, type, source, tag, comm,
-                               request));
+    start_receive(
+        make_receive("irecv", PLAN_RECEIVE, buffer, count, type, source, tag, comm, request));
     return MPI_SUCCESS;
 }
 MPI_NAME(Irecv)
@@ -444,8 +444,8 @@ MPI_NAME(Recv_init)
 int PMPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
-    struct request *const request = make_receive("recv", PLAN_BLOCKING_RECEIVE, buffer, count, type,
-                                                 source, tag, comm, NULL);
+    struct request *const request =
+        make_receive("recv", PLAN_BLOCKING_RECEIVE, buffer, count, type, source, tag, comm, NULL);
     start_receive(request);
     request_wait(&request, 1, status == MPI_STATUS_IGNORE ? MPI_STATUSES_IGNORE : status);
     return MPI_SUCCESS;

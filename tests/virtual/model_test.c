@@ -1,7 +1,7 @@
 /*
- * The model's rules (plan.h, messages.c, windows.c, collectives.c), each by itself: who is first, when
- * operations complete, to the nanosecond, and what data arrives. Run by model_test.py on 2 and more
- * ranks; prints a line for each case on rank 0, and each number that isn't as expected.
+ * The model's rules (plan.h, messages.c, windows.c, collectives.c), each by itself: who is first,
+ * when operations complete, to the nanosecond, and what data arrives. Run by model_test.py on 2 and
+ * more ranks; prints a line for each case on rank 0, and each number that isn't as expected.
  */
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
@@ -157,6 +157,13 @@ static void stages(void)
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect("stages", now(), 9000 + TEST + D / 4 + W);
+    MPI_Barrier(MPI_COMM_WORLD);
+    base_ns = world_now_ns;
+    MPI_Iallreduce(MPI_IN_PLACE, &(int){1}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    be_at(3000);
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("a wait without gaps", now(), 3000 + TEST + 3 * D / 4 + W);
     parameters.progress_share = 1;
 }
 
@@ -276,7 +283,8 @@ static void one_sided(void)
 {
     MPI_Win window;
     int64_t *memory, before = -1, one = 1, got = -1;
-    MPI_Win_allocate(2 * sizeof *memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&memory, &window);
+    MPI_Win_allocate(2 * sizeof *memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&memory,
+                     &window);
     memory[0] = memory[1] = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, window);
@@ -285,7 +293,8 @@ static void one_sided(void)
     MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, window);
     MPI_Win_flush(0, window);
     expect("fetch_and_op", before, rank);
-    MPI_Compare_and_swap(&(int64_t){rank + 1}, &(int64_t){rank}, &before, MPI_INT64_T, 0, 1, window);
+    MPI_Compare_and_swap(&(int64_t){rank + 1}, &(int64_t){rank}, &before, MPI_INT64_T, 0, 1,
+                         window);
     MPI_Win_flush(0, window);
     expect("compare_and_swap", before, rank);
     MPI_Win_unlock_all(window);
@@ -324,10 +333,18 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"locks", locks},         {"any source", any_source},   {"waitany", waitany},
-        {"gaps", gaps},           {"synchronous", synchronous}, {"stages", stages},
-        {"collectives", collectives}, {"epochs", epochs},       {"reductions", reductions},
-        {"exchanges", exchanges}, {"one-sided", one_sided},     {"probes", probes},
+        {"locks", locks},
+        {"any source", any_source},
+        {"waitany", waitany},
+        {"gaps", gaps},
+        {"synchronous", synchronous},
+        {"stages", stages},
+        {"collectives", collectives},
+        {"epochs", epochs},
+        {"reductions", reductions},
+        {"exchanges", exchanges},
+        {"one-sided", one_sided},
+        {"probes", probes},
     };
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -29,8 +29,8 @@
 #define PLAN_UNKNOWN INT64_MAX /* a time that depends on what other ranks haven't done yet */
 
 enum plan_kind {
-    PLAN_COLLECTIVE,  /* non-blocking and persistent ones */
-    PLAN_BLOCKING,    /* blocking collectives */
+    PLAN_COLLECTIVE,    /* non-blocking and persistent ones */
+    PLAN_BLOCKING,      /* blocking collectives */
     PLAN_NEIGHBOURHOOD, /* blocking neighbourhood ones */
     PLAN_BARRIER,
     PLAN_SEND,
@@ -49,7 +49,8 @@ struct plan {
     double host_ns;       /* (1 - f) D */
 };
 
-/* D of an undisturbed operation, and the number by which its durations are longer in this launch. */
+/* D of an undisturbed operation, and the number by which its durations are longer in this launch.
+ */
 double plan_duration_ns(enum plan_kind kind, int64_t bytes);
 double plan_fraction(enum plan_kind kind);
 

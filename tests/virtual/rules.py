@@ -24,8 +24,8 @@ class Model(typing.NamedTuple):
         return {"MODEL_POST_US": self.post, "MODEL_WAIT_US": self.wait,
                 "MODEL_LATENCY_US": self.latency, "MODEL_PER_BYTE_NS": self.byte_ns,
                 "MODEL_GAP_US": self.gap, "MODEL_FRACTION": self.fraction,
-                "MODEL_SYNC_US": self.sync, "MODEL_BARRIER_US": self.barrier, "MODEL_TEST_US": self.test,
-                "MODEL_DURATION_US": self.duration}
+                "MODEL_SYNC_US": self.sync, "MODEL_BARRIER_US": self.barrier,
+                "MODEL_TEST_US": self.test, "MODEL_DURATION_US": self.duration}
 
     def alone(self, size):
         """f D: the part of a message or one-sided operation that proceeds without the host."""

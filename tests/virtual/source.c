@@ -1,5 +1,5 @@
-/* Stands in for common/clock/source.c: time is this rank's clock. The time stamp counter has 4 ticks
-   a nanosecond. */
+/* Stands in for common/clock/source.c: time is this rank's clock. The time stamp counter has 4
+   ticks a nanosecond. */
 #include "common/clock/source.h"
 
 #include "tests/virtual/clock.h"

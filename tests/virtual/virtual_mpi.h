@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 /* Gives a function that is defined by its PMPI_ name the other one, too; a tool may define that. */
-#define MPI_NAME(Name) extern __typeof__(PMPI_##Name) MPI_##Name __attribute__((weak, alias("PMPI_" #Name)));
+#define MPI_NAME(Name)                                                                             \
+    extern __typeof__(PMPI_##Name) MPI_##Name __attribute__((weak, alias("PMPI_" #Name)));
 
 /* The real library's function; NULL if it has none. */
 void *real_function(const char *name);
@@ -39,8 +40,8 @@ enum { DIMENSIONS_MAX = 8 };
 /* In shared memory. Members are numbered as their ranks in the communicator. */
 struct comm {
     int id, size;
-    int *members; /* their ranks in the world */
-    int users;    /* members that haven't freed it */
+    int *members;     /* their ranks in the world */
+    int users;        /* members that haven't freed it */
     uint64_t *posted; /* number of collectives that each member has posted */
     struct collective *collectives;
     struct mailbox *mailboxes;

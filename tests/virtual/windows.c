@@ -25,7 +25,7 @@ struct exposed {
     int64_t bytes;
     int unit; /* of displacements */
     pid_t process;
-    bool shared; /* memory that all ranks see */
+    bool shared;   /* memory that all ranks see */
     int exclusive; /* the member that holds an exclusive lock + 1 */
     int sharers;
     int64_t free_ns; /* when a lock was given up last */
@@ -557,8 +557,7 @@ static int next_origin(const struct own_window *own, int target)
     int next = -1;
     for (int origin = 0; origin < own->own.comm->size; origin++) {
         const struct pair *const pair = pair_of(own, target, origin);
-        if (pair->waits &&
-            (next < 0 || pair->asked_ns < pair_of(own, target, next)->asked_ns))
+        if (pair->waits && (next < 0 || pair->asked_ns < pair_of(own, target, next)->asked_ns))
             next = origin;
     }
     return next;
