@@ -4,7 +4,7 @@ processes in a direction, shared memory."""
 import re
 import time
 
-from case import Case, each, in_full, many, timed
+from case import Case, each, in_full, many, real, timed
 from mounts import with_small_fs
 from mpi_run import (assert_checked, assert_of_samples, assert_without_time, on_two_processors,
                      read_tsv, run, run_and_dump, run_raw)
@@ -124,6 +124,7 @@ class SharedWindow(HaloCase):
         assert pairs(read_tsv(done.stdout)) == METHODS[:-1]
         assert "# note: no shared window: no process shares a node with a neighbour" in done.stdout
 
+    @real
     def test_two_nodes(self):
         if self.launcher.is_openmpi:
             self.skipTest("MPICH alone can be told that ranks of one machine are on two nodes")
@@ -157,7 +158,8 @@ class Check(HaloCase):
         grid.append("--visits=2" if dims == "2x1x1" else "--visits=1")
         rows = self.checked(False, *grid, f"--local={local}", "--methods=" + others, ranks=ranks)
         assert len(pairs(rows)) == len(METHODS) - (2 if ranks == 1 else 1)
-        verdict = self.run_halo(*dims.split("x"), ranks=ranks,
+        # The model's own collective is right.
+        verdict = "right" if self.launcher.virtual else self.run_halo(*dims.split("x"), ranks=ranks,
                                 program="tests/end_to_end/neighbor_order").stdout.strip()
         assert verdict in ("right", "wrong")
         self.checked(verdict == "wrong", *grid, "--local=4,4x3x2", "--methods=neighbor_alltoallw",

@@ -4,7 +4,7 @@ data checks."""
 import os
 import time
 
-from case import Case, also_many, by_ranks, each, in_full, many, within
+from case import Case, also_many, by_ranks, each, in_full, many, real, within
 from mpi_run import number, option_words, read_tsv
 
 PROGRAM, RMA = "msgrate/msgrate", "msgrate/msgrate_rma"
@@ -120,6 +120,7 @@ class Rows(Case):
         for row in rows:
             assert number(row["iter_us"]) < 4000.0
 
+    @real
     def test_oversubscription_warns(self):
         done = self.start(PROGRAM, "-p", "1", "-i", "3", "-c", "0", ranks=(os.cpu_count() or 1) + 1)
         assert "# warning: " in done.stdout

@@ -74,9 +74,9 @@ class Rows(Case):
         (2, ["--max-ndata=2K"], ["2048", "128", "2048"]),
         (2, ["--max-blocks=8"], ["262144", "128", "8"]),
         (2, ["--full"], ["4194304", "128", "4194304"]),
-        (8, [], ["262144", "128", "512"]),
         (8, ["--max-ndata=64"], ["64", "128", "64"])])
     def test_parameters(self, ranks, options, expected):
+        """Where ranks share processors fewer blocks are the default (Time.test_oversubscribed)."""
         """The metadata have the numbers in force, where they were not given, too."""
         if ranks <= len(os.sched_getaffinity(0)) and ranks > 2:
             self.skipTest("a processor for each rank: nothing is less then")

@@ -4,7 +4,7 @@ synchronisations that don't synchronise."""
 import re
 import statistics
 
-from case import Case, each, many, timed, within
+from case import Case, each, many, real, timed, within
 from mpi_run import number, read, read_tsv
 
 ANYWHERE = ["sync all", "MPI barrier", "pairwise", "lock", "critical", "ibarrier",
@@ -161,6 +161,7 @@ class Check(Case):
     def test_right(self):
         assert_verdict(self.start(PROGRAM, "--check", *QUICK), "ok")
 
+    @real
     @each("function, types", [
         ("barrier", "sync all,MPI barrier"), ("ibarrier", "ibarrier"),
         ("allreduce", "allreduce 1 byte"), ("fence", "fence"), ("pscw", "PSCW"),

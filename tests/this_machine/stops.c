@@ -46,7 +46,7 @@ static double bare_share(void *context)
     (void)context;
     const int64_t start_ns = now_ns();
     int64_t lost_ns = 0, last_ns = start_ns;
-    while (last_ns - start_ns < WATCH_MS * 1000000) {
+    while (last_ns - start_ns < (int64_t)WATCH_MS * 1000000) {
         const int64_t now = now_ns();
         if (now - last_ns > LONG_NS)
             lost_ns += now - last_ns;

@@ -44,36 +44,60 @@ static struct {
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
+/* Reads `count` numbers with the separator between them. Returns what follows; NULL if there are
+   fewer. */
+static const char *read_numbers(const char *text, double numbers[], int count, char separator)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtod(text, &end);
+        if (end == text || (i + 1 < count && *end != separator))
+            return NULL;
+        text = i + 1 < count ? end + 1 : end;
+    }
+    return text;
+}
+
+/* The numbers of a variable, which has colons between them; false if it isn't set. */
+static bool read_variable(const char *variable, const char *form, double numbers[], int count)
+{
+    const char *const text = getenv(variable);
+    if (text == NULL)
+        return false;
+    const char *const rest = read_numbers(text, numbers, count, ':');
+    if (rest == NULL || *rest != '\0')
+        world_abort("%s has to be %s", variable, form);
+    return true;
+}
+
 static void read_streams(const char *text)
 {
-    double rate, length_us;
-    int used;
-    while (text != NULL && sscanf(text, "%lf:%lf%n", &rate, &length_us, &used) == 2 &&
-           stream_count < STREAMS_MAX) {
+    while (text != NULL) {
+        double of[2]; /* rate, length in us */
+        text = stream_count < STREAMS_MAX ? read_numbers(text, of, 2, ':') : NULL;
+        if (text == NULL || (*text != ',' && *text != '\0'))
+            world_abort("DISTURB has to be RATE:US,RATE:US...");
         streams[stream_count++] =
-            (struct stream){.gap_ns = 1e9 / rate, .length_ns = llround(length_us * 1e3)};
-        text += used;
+            (struct stream){.gap_ns = 1e9 / of[0], .length_ns = llround(of[1] * 1e3)};
         text = *text == ',' ? text + 1 : NULL;
     }
-    if (text != NULL)
-        world_abort("DISTURB has to be RATE:US,RATE:US...");
 }
 
 static void read_record(const char *path)
 {
     FILE *const file = path != NULL ? fopen(path, "r") : NULL;
-    double start_us, length_us;
+    double of[2]; /* start and length in us */
     char line[128];
     if (path == NULL)
         return;
     if (file == NULL)
         world_abort("can't read %s", path);
     while (fgets(line, sizeof line, file) != NULL) {
-        if (line[0] == '#' || sscanf(line, "%lf %lf", &start_us, &length_us) != 2)
+        if (line[0] == '#' || read_numbers(line, of, 2, ' ') == NULL)
             continue;
         record.of = realloc(record.of, (size_t)(record.count + 1) * sizeof *record.of);
-        record.of[record.count][0] = llround(start_us * 1e3);
-        record.of[record.count++][1] = llround(length_us * 1e3);
+        record.of[record.count][0] = llround(of[0] * 1e3);
+        record.of[record.count++][1] = llround(of[1] * 1e3);
     }
     (void)fclose(file);
     if (record.count == 0)
@@ -84,16 +108,20 @@ static void read_record(const char *path)
 
 void clock_configure(void)
 {
-    const char *const jump = getenv("DISTURB_JUMPS"), *const rise = getenv("DISTURB_DRIFT");
+    double of[3];
     const char *const periodic = getenv("DISTURB_PERIODIC");
     is_periodic = periodic != NULL && strcmp(periodic, "1") == 0;
     read_streams(getenv("DISTURB"));
     read_record(getenv("DISTURB_RECORDED"));
-    if (jump != NULL &&
-        sscanf(jump, "%lf:%lf:%lf", &jumps.on_s, &jumps.period_s, &jumps.factor) != 3)
-        world_abort("DISTURB_JUMPS has to be ON_S:PERIOD_S:FACTOR");
-    if (rise != NULL && sscanf(rise, "%lf:%lf", &drift.share, &drift.period_s) != 2)
-        world_abort("DISTURB_DRIFT has to be SHARE:PERIOD_S");
+    if (read_variable("DISTURB_JUMPS", "ON_S:PERIOD_S:FACTOR", of, 3)) {
+        jumps.on_s = of[0];
+        jumps.period_s = of[1];
+        jumps.factor = of[2];
+    }
+    if (read_variable("DISTURB_DRIFT", "SHARE:PERIOD_S", of, 2)) {
+        drift.share = of[0];
+        drift.period_s = of[1];
+    }
 }
 
 /* Whether DISTURB_RANKS, if there is one, has this rank. */
@@ -117,17 +145,12 @@ static struct {
     int64_t at_ns;
 } coming;
 
-static void read_signal(const char *text)
+static void read_signal(void)
 {
-    int number, rank;
-    double at_us;
-    if (text == NULL)
-        return;
-    if (sscanf(text, "%d:%d:%lf", &number, &rank, &at_us) != 3)
-        world_abort("VIRTUAL_SIGNAL has to be NUMBER:RANK:AT_US");
-    if (rank == world_rank) {
-        coming.number = number;
-        coming.at_ns = llround(at_us * 1e3);
+    double of[3];
+    if (read_variable("VIRTUAL_SIGNAL", "NUMBER:RANK:AT_US", of, 3) && of[1] == world_rank) {
+        coming.number = (int)of[0];
+        coming.at_ns = llround(of[2] * 1e3);
     }
 }
 
@@ -205,7 +228,7 @@ void clock_begin(void)
         record.base_ns = -record.of[record.next][0];
     }
     (void)find_next();
-    read_signal(getenv("VIRTUAL_SIGNAL"));
+    read_signal();
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */

@@ -169,7 +169,7 @@ static char *start_of(const struct blocks *blocks, int i)
     MPI_Count lower, extent;
     ptrdiff_t bytes = 0;
     if (!blocks->many)
-        return (char *)(uintptr_t)blocks->base;
+        return (char *)blocks->base;
     PMPI_Type_get_extent_x(type_of(blocks, i), &lower, &extent);
     if (blocks->addresses != NULL)
         bytes = blocks->addresses[i];
@@ -180,7 +180,7 @@ static char *start_of(const struct blocks *blocks, int i)
     else
         for (int before = 0; before < i; before++)
             bytes += blocks->counts[before] * (ptrdiff_t)extent;
-    return (char *)(uintptr_t)blocks->base + bytes;
+    return (char *)blocks->base + bytes;
 }
 
 static int64_t bytes_of_blocks(MPI_Comm comm, const int counts[], MPI_Datatype type,
@@ -332,8 +332,7 @@ static void reduce(const struct part *part, int first, int end)
                           x->received.type, x->op);
     if (is_damaged(part))
         data_damage(&sum);
-    data_unpack(&sum, (void *)(uintptr_t)x->received.base, count_of(&x->received, 0),
-                x->received.type);
+    data_unpack(&sum, (void *)x->received.base, count_of(&x->received, 0), x->received.type);
     data_release(&sum);
 }
 

@@ -80,29 +80,29 @@ void comm_begin(void)
 
 /* How a member takes part in a split. */
 struct part {
-    int color, key, world_rank;
+    int color, key, world_rank, place; /* place: rank in the communicator that is split */
 };
 
 static int compare_parts(const void *a, const void *b)
 {
-    const struct part *const left = *(const struct part *const *)a;
-    const struct part *const right = *(const struct part *const *)b;
+    const struct part *const left = a, *const right = b;
     if (left->key != right->key)
         return (left->key > right->key) - (left->key < right->key);
-    return (left > right) - (left < right);
+    return left->place - right->place;
 }
 
 /* The members of a color in their new order. Returns the number of them and this rank's place. */
-static int list_members(const struct part parts[], int size, int color, const struct part *own,
-                        const struct part **members, int *rank)
+static int list_members(const struct collective *all, int size, const struct part *own,
+                        struct part *members, int *rank)
 {
     int count = 0;
-    for (int i = 0; i < size; i++)
-        if (parts[i].color == color)
-            members[count++] = &parts[i];
+    for (int i = 0; i < size; i++) {
+        members[count] = *(const struct part *)meeting_of(all, i);
+        count += members[count].color == own->color;
+    }
     qsort(members, (size_t)count, sizeof *members, compare_parts);
     for (int i = 0; i < count; i++)
-        if (members[i]->world_rank == own->world_rank)
+        if (members[i].place == own->place)
             *rank = i;
     return count;
 }
@@ -110,27 +110,23 @@ static int list_members(const struct part parts[], int size, int color, const st
 /* Splits a communicator; *made and *rank are this rank's part, NULL without a color. */
 static void split(const struct own_comm *own, int color, int key, struct comm **made, int *rank)
 {
-    const struct part mine = {color, key, world_rank};
+    const struct part mine = {color, key, world_rank, own->rank};
     struct collective *const all = meeting(own, &mine, sizeof mine);
     const int size = own->comm->size;
-    struct part *const parts = malloc((size_t)size * sizeof *parts);
-    const struct part **const members = malloc((size_t)size * sizeof *members);
-    for (int i = 0; i < size; i++)
-        parts[i] = *(const struct part *)meeting_of(all, i);
+    struct part *const members = malloc((size_t)size * sizeof *members);
     *made = NULL;
     if (color != MPI_UNDEFINED) {
-        const int count = list_members(parts, size, color, &mine, members, rank);
-        void **const place = meeting_made(all, (int)(members[0] - parts));
+        const int count = list_members(all, size, &mine, members, rank);
+        void **const place = meeting_made(all, members[0].place);
         if (*place == NULL) {
             struct comm *const new = make_comm(count);
             for (int i = 0; i < count; i++)
-                new->members[i] = members[i]->world_rank;
+                new->members[i] = members[i].world_rank;
             *place = new;
         }
         *made = *place;
     }
     free(members);
-    free(parts);
     meeting_end(all, own);
 }
 
@@ -353,8 +349,9 @@ MPI_NAME(Cart_shift)
 int comm_neighbours(const struct comm *comm, int rank, int neighbours[2 * DIMENSIONS_MAX])
 {
     for (int d = 0; d < comm->dimensions; d++) {
-        neighbours[2 * d] = shifted(comm, rank, d, -1);
-        neighbours[2 * d + 1] = shifted(comm, rank, d, 1);
+        int *const sides = neighbours + (ptrdiff_t)2 * d;
+        sides[0] = shifted(comm, rank, d, -1);
+        sides[1] = shifted(comm, rank, d, 1);
     }
     return 2 * comm->dimensions;
 }

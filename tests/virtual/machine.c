@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode)
@@ -54,3 +56,5 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
     *time = (struct timespec){.tv_sec = now_ns / 1000000000, .tv_nsec = now_ns % 1000000000};
     return 0;
 }
+
+/* NOLINTEND(bugprone-reserved-identifier) */

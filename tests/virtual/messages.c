@@ -218,7 +218,7 @@ static bool has_link(const char *variable, int from_rank)
     while (text != NULL && *text != '\0') {
         bool fits = true;
         for (int end = 0; end < 2; end++) {
-            char *after = (char *)(uintptr_t)text + 1;
+            char *after = (char *)text + 1;
             if (*text != '*')
                 fits = strtol(text, &after, 10) == ends[end] && fits;
             if (after == text || *after != (end == 0 ? '>' : *after == ',' ? ',' : '\0'))

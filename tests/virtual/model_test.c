@@ -8,6 +8,7 @@
 #include "tests/virtual/world.h"
 
 #include <mpi.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void lock_in_order(MPI_Win window, int64_t (*ask_ns)(int), bool by_rank)
     be_at(ask_ns(rank));
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
     /* Each rank before has it for 3000 and two synchronisations, and all want it by then. */
-    expect("lock", now(), ask_ns(first) + before * (3000 + 2 * Y) + Y);
+    expect("lock", now(), ask_ns(first) + (int64_t)before * (3000 + 2 * Y) + Y);
     clock_spend(3000);
     MPI_Win_unlock(0, window);
 }
@@ -169,13 +170,13 @@ static void stages(void)
 
 static void collectives(void)
 {
-    be_at(rank * 1000);
+    be_at((int64_t)rank * 1000);
     MPI_Barrier(MPI_COMM_WORLD);
     expect("a barrier", now(), (ranks - 1) * 1000 + B + W);
     MPI_Bcast(&(int){0}, 1, MPI_INT, 0, MPI_COMM_SELF);
     expect("of one rank", now(), (ranks - 1) * 1000 + 2 * (B + W));
     base_ns = world_now_ns;
-    be_at((ranks - rank) * 1000);
+    be_at((int64_t)(ranks - rank) * 1000);
     MPI_Scan(&rank, &(int){0}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect("a scan waits for those before", now(), ranks * 1000 + B + W);
 }
@@ -189,7 +190,7 @@ static void epochs(void)
     MPI_Win_allocate(sizeof *memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&memory, &window);
     MPI_Barrier(MPI_COMM_WORLD);
     base_ns = world_now_ns;
-    be_at(rank * 1000);
+    be_at((int64_t)rank * 1000);
     MPI_Win_fence(0, window);
     expect("a fence", now(), (ranks - 1) * 1000 + Y);
     MPI_Put(&value, 1, MPI_DOUBLE, (rank + 1) % ranks, 0, 1, MPI_DOUBLE, window);
@@ -266,7 +267,7 @@ static void exchanges(void)
     memset(received, -1, sizeof received);
     MPI_Alltoallw(sent, ones, places, ints, received, ones, twice, bytes, MPI_COMM_WORLD);
     for (int i = 0; i < ranks; i++) {
-        expect("alltoallw", received[2 * i], 100 * i + rank);
+        expect("alltoallw", received[(ptrdiff_t)2 * i], 100 * i + rank);
         expect("alltoallw's gaps", received[2 * i + 1], -1);
         MPI_Type_free(&bytes[i]);
     }
@@ -289,7 +290,7 @@ static void one_sided(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, window);
     base_ns = world_now_ns;
-    be_at(20000 * (rank + 1));
+    be_at((int64_t)20000 * (rank + 1));
     MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, 0, MPI_SUM, window);
     MPI_Win_flush(0, window);
     expect("fetch_and_op", before, rank);

@@ -221,7 +221,7 @@ static void copy(const struct side *from, const struct side *to)
     if (parameters.corrupt != 0.0 && packed.bytes > 0 &&
         ++copies % (int64_t)parameters.corrupt_every == 0)
         data_damage(&packed);
-    data_unpack(&packed, (void *)(uintptr_t)to->base, to->count, to->type);
+    data_unpack(&packed, (void *)to->base, to->count, to->type);
     data_release(&packed);
 }
 

@@ -68,12 +68,12 @@ void *world_allocate(size_t bytes)
         return memory;
     }
     const size_t size = (size_t)1 << class;
-    const uintptr_t align = size < 4096 ? size : 4096;
-    const uintptr_t start = ((uintptr_t)world->free_bytes + align - 1) & ~(align - 1);
-    if (start + size > (uintptr_t)world->end)
+    const size_t align = size < 4096 ? size : 4096;
+    memory = world->free_bytes + (-(uintptr_t)world->free_bytes & (align - 1));
+    world->free_bytes = (char *)memory + size;
+    if (world->free_bytes > world->end)
         world_abort("no memory for %zu bytes", bytes);
-    world->free_bytes = (char *)start + size;
-    return (void *)start;
+    return memory;
 }
 
 void world_release(void *memory, size_t bytes)
