@@ -70,7 +70,7 @@ def hpcc_results(text):
 
 
 PROGRAMS = {
-    "solver": Program(lambda build: [f"{build}/tests/examples/solver", "2000", "8", "5", "2"],
+    "solver": Program(lambda build: [f"{build}/tests/this_machine/solver", "2000", "8", "5", "2"],
                       dict, "", lambda text: [], 12),
     "lammps": Program(lambda build: ["/usr/bin/lmp", "-var", "steps", "200", "-in", MELT],
                       dict, "", melt_results, 40),
