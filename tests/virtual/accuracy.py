@@ -24,9 +24,9 @@ def main():
         text = stream.read()
 
     def written(match):
-        return match[1] + match[3] + "".join(rows_of(folder, match[2])) + "\n<!-- end -->"
+        return match[1] + match[3] + "".join(rows_of(folder, match[2])) + "<!-- end -->"
 
-    text = re.sub(r"(<!-- (\w+) -->\n\n?)((?:\|.*\n){2}).*?<!-- end -->", written, text, flags=re.S)
+    text = re.sub(r"(<!-- (\w+) -->\n\n?)((?:\|[^\n]*\n){2}).*?<!-- end -->", written, text, flags=re.S)
     with open(page, "w", encoding="utf-8") as stream:
         stream.write(text)
 
