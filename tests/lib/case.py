@@ -156,7 +156,8 @@ def in_full(*rows):
 
 def timed(test):
     """A test, or a class of them, that judges times of this machine: for --timed only."""
-    return unittest.skipUnless(Case.timed, "judges times: ./tests/run.sh --all")(test)
+    return unittest.skipUnless(Case.timed and not Case.launcher.virtual,
+                               "judges times: ./tests/run.sh --all")(test)
 
 
 def real(test):

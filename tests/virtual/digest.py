@@ -15,11 +15,11 @@ def main():
     for name in sorted(os.listdir(digests)):
         with open(os.path.join(digests, name), encoding="ascii") as stream:
             lines += [name, *stream.read().splitlines()]
-    line = "sha256 {} of {} jobs".format(hashlib.sha256("\n".join(lines).encode()).hexdigest(),
+    line = "{} of {} jobs".format(hashlib.sha256("\n".join(lines).encode()).hexdigest(),
                                          len(lines) - len(os.listdir(digests)))
     with open(os.path.join(folder, "results.sha256"), "w", encoding="ascii") as stream:
         stream.write(line + "\n")
-    print("virtual results:", line)
+    print("virtual results: sha256", line)
 
 
 if __name__ == "__main__":
