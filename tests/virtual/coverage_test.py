@@ -165,7 +165,8 @@ class Coverage(virtual.Test):
                "{:+.2f}".format(max((launch.error for launch in found), key=abs))]
         virtual.say(" | ".join(map(str, row)))
         virtual.note_row("coverage", condition, *row)
-        for name, error in medians.items():
+        # A median of three launches tells nothing.
+        for name, error in medians.items() if len(found) > 100 else ():
             self.assertLessEqual(abs(error), ERROR, name)
         self.assertLessEqual(abs(bias), BIAS.get(condition, BIAS_ELSEWHERE))
         self.assertGreater(binomial_at_most(inside, len(found), INSIDE[condition]), IMPROBABLE)

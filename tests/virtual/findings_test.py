@@ -137,7 +137,7 @@ class Findings(virtual.Test):
         for case in CASES[:-2][1::virtual.by_tier(plain=8, run=3, all=1)]:
             with self.subTest(name_of(case)):
                 told = 0
-                folders, _ = self.folders(case, launches=virtual.by_tier(plain=3, run=10, all=30),
+                folders, _ = self.folders(case, launches=virtual.by_tier(plain=10, run=10, all=30),
                                           MODEL_LAUNCH_SPREAD=0.01, **virtual.CONDITIONS["cloud"])
                 for folder in folders:
                     sentence = self.said(case, folder)
