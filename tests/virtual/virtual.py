@@ -133,7 +133,7 @@ class Test(unittest.TestCase):
         if cls.compared > 0:
             text = cls.__doc__ or sys.modules[cls.__module__].__doc__
             note_row("ideal", cls.__name__, " ".join(text.split("\n\n")[0].split()), cls.compared,
-                     cls.target or "0.5 %",
+                     cls.target or "in the test",
                      "{:.2f}".format(cls.largest[0]))
 
     def near(self, found, truth, target, what=""):
