@@ -1,4 +1,4 @@
-#include "common/clock/clock.h"
+#include "common/clock/source.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "syncbench/kinds.h"
@@ -10,18 +10,19 @@ enum { ROUNDS = 20 };
 enum { STEPS_MAX = 31 };
 
 /* How late a rank comes: long against the time in which others would be let out too early. */
-#define LATE_S 300e-6
+enum { LATE_NS = 300000, PAUSE_NS = 30000 };
 
-/* Waits in MPI calls: where the network doesn't serve a put by itself, this rank has to, or the
-   others would wait for it even if the synchronisation doesn't make them. */
+/* Where the network doesn't serve a put by itself, this rank has to, or the others would wait for
+   it even if the synchronisation doesn't make them. Between these calls it leaves the processor to
+   the others: on one that they share they couldn't come out before it comes, either. */
 static void come_late(void)
 {
-    const double end_s = bc_elapsed_s() + LATE_S;
     int ignored;
-    do
+    for (int slept_ns = 0; slept_ns < LATE_NS; slept_ns += PAUSE_NS) {
         BC_MPI(
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &ignored, MPI_STATUS_IGNORE));
-    while (bc_elapsed_s() < end_s);
+        bc_sleep_ns(PAUSE_NS);
+    }
 }
 
 /* Whether a rank comes late in a round. In every second round one rank does: a rank that waits only
