@@ -64,7 +64,7 @@ def speeds_of(launches, chance):
 
 class Compare(virtual.Test):
     def setUp(self):
-        self.chance, self.calls = random.Random(1), virtual.by_tier(plain=30, run=200, all=1000)
+        self.chance, self.calls = random.Random(1), virtual.by_tier(plain=30, run=200, all=500)
         self.folder = Folder(self)
 
     def pool(self, program, spread, name="usual", launches=POOL, **variables):

@@ -123,6 +123,9 @@ CASES = {
     "halo isend/irecv types": bare("halo", 2, MODEL_LATENCY_US=(10, 50), MODEL_FRACTION=(0, 1)),
 }
 
+# Where repetitions are short, less than 0.6 s holds enough of them.
+SECONDS = {"overlap iallreduce 20 us": 0.3, "overlap ialltoallv 5 us": 0.2, "overhead send": 0.3, "overhead recv": 0.3}
+
 
 # ---- the trial ------------------------------------------------------------------------------------
 
@@ -136,10 +139,10 @@ def binomial_at_most(successes, trials, rate):
 def trial(condition):
     """The launches of a condition."""
     rounds = virtual.by_tier(plain=1, run=4, all=19)  # 27, 108 and 513 launches
-    # Few rows would see both speeds in a shorter time.
-    seconds = "--max-time={}".format(1.5 if condition == "jumps" else 0.6)
     for number in range(rounds):
         for name, launches in CASES.items():
+            # Few rows would see both speeds in a shorter time.
+            seconds = "--max-time={}".format(SECONDS.get(name, 0.6) * (2.5 if condition == "jumps" else 1))
             chance = random.Random("{} {} {}".format(condition, name, number))
             seed = chance.randrange(1 << 30)
             for found in launches(chance, dict(CONDITIONS[condition], VIRTUAL_SEED=seed), seconds):

@@ -49,7 +49,7 @@ class Step(typing.NamedTuple):
 
 class Vary(virtual.Test):
     def setUp(self):
-        self.chance, self.suites = random.Random(2), virtual.by_tier(plain=50, run=300, all=1000)
+        self.chance, self.suites = random.Random(2), virtual.by_tier(plain=50, run=300, all=500)
         self.folder = Folder(self)
 
     def pool(self, program, usual_us, first=0, launches=POOL):
