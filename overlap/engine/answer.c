@@ -48,6 +48,13 @@ static int64_t probe_rounds(const struct overlap_visit *visit)
     return rounds;
 }
 
+/* Half the width of the interval of the excess. */
+static double excess_half_ns(const struct overlap_estimate *estimates)
+{
+    return hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
+                 estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+}
+
 /* Chooses work that is more than fits, but little more. The search may have ended far below the
    knee, where something disturbed it. Collective. */
 static void choose_more_than_fits(struct overlap_visit *visit)
@@ -62,19 +69,14 @@ static void choose_more_than_fits(struct overlap_visit *visit)
         overlap_estimate(visit, 0, visit->own.count, estimates);
         overlap_correct_rate(visit, estimates[OVERLAP_EST_ALONE].ns);
         const double excess_ns = overlap_excess_of(estimates);
-        const double half_ns = rounds < PROBE_ROUNDS
-                                   ? 0.0
-                                   : hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
-                                           estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+        const double half_ns = rounds < PROBE_ROUNDS ? 0.0 : excess_half_ns(estimates);
         const bool may_grow = row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
         const bool fits = excess_ns < row->margin_ns / 2.0;
         const bool exceeds_surely = excess_ns - half_ns >= row->margin_ns / 2.0;
         int goes_on = !exceeds_surely && may_grow && overlap_seconds_left(visit) > 0.0;
         bc_harness_bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (!goes_on) {
-            row->knee_is_beyond = row->knee_is_beyond || (fits && may_grow);
+        if (!goes_on)
             break;
-        }
         if (fits)
             row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
         row->margin_ns *= 2.0;
@@ -97,14 +99,9 @@ static const struct bc_precise_value precise_values[] = {
 };
 enum { PRECISE_VALUES = sizeof precise_values / sizeof *precise_values };
 
-/* Append what rounds `first` to `end` - 1 of this visit say. Collective. */
-static void append_answer(const struct overlap_visit *visit, size_t first, size_t end,
-                          struct bc_samples *answers)
+/* Append what these estimates say; rank 0. */
+static void append_answer(const struct overlap_estimate *estimates, struct bc_samples *answers)
 {
-    struct overlap_estimate estimates[OVERLAP_ESTIMATED];
-    overlap_estimate(visit, first, end, estimates);
-    if (!visit->root)
-        return;
     const double answer[OVERLAP_ANSWER_QUANTITIES] = {
         [OVERLAP_ANSWER_PCT] =
             hidden_pct(&estimates[OVERLAP_EST_REFERENCE], &estimates[OVERLAP_EST_EXPOSED]),
@@ -131,24 +128,47 @@ struct bc_summary overlap_summarize_answers(const struct bc_run *run,
                            run->settings.confidence_pct / 100.0);
 }
 
+/* Appends what the visit says. All of its rounds together may not be sure that the work is more
+   than fits, which the probe found of few: then the visit may say too little of the overlap, so
+   that later ones take more work, and what it says counts only as long as no other visit is sure.
+   Rank 0. */
+static void take_answer(struct overlap_visit *visit, const struct overlap_estimate *estimates)
+{
+    struct overlap_row *const row = visit->row;
+    const double excess_ns = overlap_excess_of(estimates) - excess_half_ns(estimates);
+    const bool may_fit = !(excess_ns >= row->margin_ns / 2.0) &&
+                         row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
+    if (may_fit)
+        row->margin_ns *= 2.0;
+    if (may_fit && row->answers.count > 0 && !row->knee_is_beyond)
+        return;
+    if (row->knee_is_beyond)
+        bc_samples_clear(&row->answers);
+    row->knee_is_beyond = may_fit;
+    append_answer(estimates, &row->answers);
+    row->knee_ns = overlap_summarize_answers(visit->run, &row->answers, OVERLAP_ANSWER_KNEE).value;
+}
+
 /* Collective. */
 static void answer_robustly(struct overlap_visit *visit)
 {
     struct overlap_row *const row = visit->row;
     const size_t count = visit->own.count;
+    struct overlap_estimate estimates[OVERLAP_ESTIMATED];
     /* After --max-samples rounds, or without time, a visit has none, and says nothing. */
     if (count == 0)
         return;
-    append_answer(visit, 0, count, &row->answers);
+    overlap_estimate(visit, 0, count, estimates);
     append_gain(visit, 0, count, &row->gains);
     if (visit->root)
-        row->knee_ns =
-            overlap_summarize_answers(visit->run, &row->answers, OVERLAP_ANSWER_KNEE).value;
+        take_answer(visit, estimates);
     if (visit->run->visit > 0 || count < (size_t)BLOCKS * BLOCK_ROUNDS_MIN)
         return;
     for (size_t block = 0; block < BLOCKS; block++) {
         const size_t first = count * block / BLOCKS, end = count * (block + 1) / BLOCKS;
-        append_answer(visit, first, end, &row->blocks);
+        overlap_estimate(visit, first, end, estimates);
+        if (visit->root)
+            append_answer(estimates, &row->blocks);
         append_gain(visit, first, end, &row->gain_blocks);
     }
 }

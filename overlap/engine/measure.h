@@ -124,7 +124,8 @@ struct overlap_row {
     struct bc_samples gain_blocks;     /* the same of parts of the first visit */
     double knee_ns;                    /* the work that fits, as far as is known */
     double margin_ns;                  /* by how much more work is tried than that */
-    bool knee_is_beyond;               /* the time was up in a visit while even that fitted */
+    bool knee_is_beyond;               /* even that fitted in all visits so far: `answers` has the
+                                          last one, which says too little */
     double reference_ns;               /* of the first visit, phase 1 */
     bool has_blocking;                 /* the sister is timed, too */
     int64_t parts;                     /* of the work */
