@@ -22,18 +22,13 @@
 #define BLOCKS BC_VISITS
 #define BLOCK_ROUNDS_MIN 2
 
-/* Gives all ranks the amounts of work that the row's knee and margin ask for. Collective. */
+/* Gives all ranks the work that the row's knee and margin ask for. Collective. */
 static void choose_work(struct overlap_visit *visit)
 {
     const struct overlap_row *const row = visit->row;
-    const double knee_ns = fmax(0.0, row->knee_ns);
-    uint64_t part_units[2] = {overlap_part_units(visit, knee_ns + row->margin_ns),
-                              overlap_part_units(visit, knee_ns)};
-    if (!visit->robust)
-        part_units[0] = part_units[1];
-    bc_harness_bcast(part_units, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    visit->round.part_units = part_units[0];
-    visit->round.answer_part_units = part_units[1];
+    const double margin_ns = visit->robust ? row->margin_ns : 0.0;
+    visit->round.part_units = overlap_part_units(visit, fmax(0.0, row->knee_ns) + margin_ns);
+    bc_harness_bcast(&visit->round.part_units, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
 }
 
 /* The number of rounds that show whether work is more than fits: few where that many would take
@@ -48,11 +43,12 @@ static int64_t probe_rounds(const struct overlap_visit *visit)
     return rounds;
 }
 
-/* Half the width of the interval of the excess. */
+/* Half the width of the interval of the excess; 0 of too few rounds to have one. */
 static double excess_half_ns(const struct overlap_estimate *estimates)
 {
-    return hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
-                 estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+    const double half_ns = hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
+                                 estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+    return isnan(half_ns) ? 0.0 : half_ns;
 }
 
 /* Chooses work that is more than fits, but little more. The search may have ended far below the
@@ -136,8 +132,8 @@ static void take_answer(struct overlap_visit *visit, const struct overlap_estima
 {
     struct overlap_row *const row = visit->row;
     const double excess_ns = overlap_excess_of(estimates) - excess_half_ns(estimates);
-    const bool may_fit = !(excess_ns >= row->margin_ns / 2.0) &&
-                         row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
+    const bool may_fit =
+        excess_ns < row->margin_ns / 2.0 && row->margin_ns < MARGIN_MAX_SHARE * row->reference_ns;
     if (may_fit)
         row->margin_ns *= 2.0;
     if (may_fit && row->answers.count > 0 && !row->knee_is_beyond)
@@ -207,6 +203,7 @@ void overlap_measure_answer(struct overlap_visit *visit)
     else
         choose_work(visit);
     overlap_choose_plenty(visit);
+    overlap_choose_fitting(visit);
     struct bc_plan plan = bc_run_plan(visit->run, rounds, fmax(0.0, overlap_seconds_left(visit)));
     struct bc_precision rule;
     if (plan.min_rounds < plan.max_rounds && plan.min_rounds < ANSWER_ROUNDS)

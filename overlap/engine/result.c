@@ -14,6 +14,25 @@ static struct bc_summary summarize(const struct bc_run *run, const struct bc_sam
     return summary;
 }
 
+/* Under the mean the operation may take a standard deviation longer, and the reference is measured
+   once, at the beginning, as specified. */
+struct overlap_fit overlap_fit_of(const struct overlap_state *overlap,
+                                  const struct overlap_row *row, const struct bc_samples *rounds)
+{
+    const struct bc_run *const run = overlap->run;
+    const bool mean = run->settings.estimator == BC_MEAN;
+    struct overlap_fit fit = {
+        .reference = summarize(run, mean ? &row->reference_phase : rounds, OVERLAP_REFERENCE),
+        .total = summarize(run, rounds, OVERLAP_TOTAL),
+    };
+    const double longer_ns =
+        mean ? fit.reference.sd : overlap->parameters.acceptance_pct / 100.0 * fit.reference.value;
+    const double lo_ns =
+        mean || isnan(fit.total.interval.lo) ? fit.total.value : fit.total.interval.lo;
+    fit.beyond_ns = lo_ns - fit.reference.value - (isnan(longer_ns) ? 0.0 : longer_ns);
+    return fit;
+}
+
 /* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
    post and wait are timed together alone, but one by one around work, and each time is known to a
    reading. It has no upper end where all work fitted that there was time to try. Under the mean
@@ -106,9 +125,9 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
            bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, calls_pct);
 }
 
-/* What was asked for is a number of samples, however long they take; or the search's end and the
-   precision. The overlap's interval must be as narrow as the precision, in points, or as the clock
-   allows. */
+/* What was asked for is a number of samples, however long they take; or the search's end, work that
+   doesn't make the operation longer, and the precision. The overlap's interval must be as narrow as
+   the precision, in points, or as the clock allows. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
@@ -116,16 +135,42 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
     if (run->settings.samples > 0)
         return (int64_t)row->rounds.count >= run->settings.samples;
     const struct bc_summary share = summarize_overlap(run, row);
-    const struct bc_summary reference = summarize(run, &row->rounds, OVERLAP_REFERENCE);
-    const struct bc_summary total = summarize(run, &row->rounds, OVERLAP_TOTAL);
+    const struct overlap_fit fit = overlap_fit_of(overlap, row, &row->rounds);
+    const struct bc_summary reference = fit.reference, total = fit.total;
     const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK);
     const double clock_limit = overlap_percent(2.0 * row->search.rules.floor_ns, reference.value);
+    const double longer_pct = fmax(overlap->parameters.acceptance_pct, precision_pct);
     return row->search.converged && gain_is_precise(overlap, row) &&
            (run->settings.estimator == BC_MEAN ||
             bc_half_width(&share) <= fmax(precision_pct, clock_limit)) &&
+           fit.beyond_ns <= 0.0 &&
+           (run->settings.estimator == BC_MEAN ||
+            total.value <= (1.0 + longer_pct / 100.0) * reference.value) &&
            bc_is_precise(&reference, precision_pct / 100.0) &&
            bc_is_precise(&total, precision_pct / 100.0) &&
            (work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&work, precision_pct / 100.0));
+}
+
+/* Work that made the operation longer all the same is not told: none is. The overlap's interval
+   reaches down to what the work shows; under the mean that is the overlap. */
+static void set_overlap(const struct overlap_state *overlap, const struct overlap_row *row,
+                        struct overlap_result *result)
+{
+    const struct bc_run *const run = overlap->run;
+    const struct bc_summary share = summarize_overlap(run, row);
+    const struct overlap_fit fit = overlap_fit_of(overlap, row, &row->rounds);
+    const bool fits = fit.beyond_ns <= 0.0 && row->fitting_ns > 0.0;
+    result->reference = fit.reference;
+    result->reference_sd_ns = fit.reference.sd;
+    result->total = fits ? fit.total : fit.reference;
+    result->work = summarize(run, &row->rounds, OVERLAP_WORK);
+    if (!fits)
+        bc_summary_scale(&result->work, 0.0);
+    const double shown_pct = overlap_percent(result->work.value, fit.reference.value);
+    result->overlap_pct =
+        run->settings.estimator == BC_MEAN ? fmin(share.value, shown_pct) : share.value;
+    result->overlap_lo_pct = isnan(share.interval.lo) ? NAN : fmin(share.interval.lo, shown_pct);
+    result->overlap_hi_pct = share.interval.hi;
 }
 
 void overlap_conclude_row(struct overlap_state *overlap, struct overlap_row *row,
@@ -141,17 +186,7 @@ void overlap_conclude_row(struct overlap_state *overlap, struct overlap_row *row
         if (row->has_blocking)
             bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
         bc_run_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
-        /* The specification measures the reference once, at the beginning. */
-        result->reference = summarize(
-            run, run->settings.estimator == BC_MEAN ? &row->reference_phase : &row->rounds,
-            OVERLAP_REFERENCE);
-        result->reference_sd_ns = result->reference.sd;
-        result->total = summarize(run, &row->rounds, OVERLAP_TOTAL);
-        result->work = summarize(run, &row->rounds, OVERLAP_WORK);
-        const struct bc_summary share = summarize_overlap(run, row);
-        result->overlap_pct = share.value;
-        result->overlap_lo_pct = share.interval.lo;
-        result->overlap_hi_pct = share.interval.hi;
+        set_overlap(overlap, row, result);
         result->gain = summarize_gain(overlap, row);
         result->verdict =
             overlap_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);

@@ -4,6 +4,7 @@
  *   visit.c       the visit from its begin to its end, rounds, and what rounds say
  *   test_calls.c  the number of calls of MPI_Test with the min exposed time
  *   knee.c        phases 1 to 4: about how much work fits
+ *   guarantee.c   how much work is seen not to make the operation longer
  *   answer.c      rounds at the answer, and what the visit says
  *   result.c      the row of all visits
  */
@@ -89,6 +90,20 @@ void overlap_find_test_calls(struct overlap_visit *visit, double seconds);
 
 /* Phases 2 to 4, and where later rounds look: row->knee_ns. Collective. */
 void overlap_find_knee(struct overlap_visit *visit, double seconds);
+
+/* The reference and the total of a row, or of these rounds of it, as its result has them, on rank
+   0: `beyond_ns` is by how much the total is surely beyond what the acceptance threshold allows, or
+   0 or less where it isn't. Local. */
+struct overlap_fit {
+    struct bc_summary reference, total;
+    double beyond_ns;
+};
+struct overlap_fit overlap_fit_of(const struct overlap_state *overlap,
+                                  const struct overlap_row *row, const struct bc_samples *rounds);
+
+/* Chooses the work of this visit's rounds, row->fitting_ns, and forgets rounds with other work.
+   Collective. */
+void overlap_choose_fitting(struct overlap_visit *visit);
 
 /* Measures at the answer, and appends what the visit says to the row. Collective. */
 void overlap_measure_answer(struct overlap_visit *visit);
