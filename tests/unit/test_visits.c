@@ -52,7 +52,7 @@ struct state {
 
 /* What a row remembers. */
 struct row {
-    int visits;
+    int visits, followed;
     struct bc_samples samples; /* their number alone: as many as each plan allows */
 };
 
@@ -112,6 +112,14 @@ static void conclude(void *state, const void *key, void *memory, void *filled)
     const struct row *const row = memory;
     *(struct result *)filled = (struct result){*(const int64_t *)key, row->visits,
                                                run.presence.visits, run.presence.lost_pct};
+}
+
+/* Each row has one further result, which begins without the values of the row before. */
+static bool follow(void *state, const void *key, void *memory, void *filled)
+{
+    struct row *const row = memory;
+    ((struct result *)filled)->number = 1000 + *(const int64_t *)key;
+    return !row->followed++;
 }
 
 static const struct bc_benchmark fake = {
@@ -227,6 +235,18 @@ TEST(one_visit_is_written_at_once)
         assert_int_equal(visits[i].written, i);
     }
     check_rows(5);
+}
+
+/* They stand behind their row, before the next one, and count as rows. */
+TEST(further_results_follow_their_row)
+{
+    struct bc_benchmark following = fake;
+    following.follow = follow;
+    script.rows = 3;
+    run_with(&following, 0.0, WORDS("--max-time=0.02"));
+    assert_int_equal(run.rows, 2 * 3);
+    const char *const rows = "\n1001\t0\t0\t0.000\n2\t6\t6\t0.000\n1002\t0\t0\t0.000\n3\t6\t6\t";
+    assert_int_equal(strstr(output, rows) != NULL, rank == 0);
 }
 
 /* The turns of a short --max-time are spread over it. */
