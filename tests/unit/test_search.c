@@ -566,3 +566,31 @@ TEST(values_tell_their_place)
                 assert_true(value > 0.0); /* poison is -1, fresh memory 0 */
             }
 }
+
+TEST(one_wrong_element_is_found)
+{
+    enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
+    const struct overlap_kind gather = {
+        .layout = OVERLAP_EQUAL,
+        .send.elements = overlap_one_block,
+        .receive = {overlap_block_per_rank, overlap_from_each},
+    };
+    double receive[TOTAL];
+    struct overlap_operation operation = {
+        .kind = &gather,
+        .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
+        .receive = receive,
+    };
+    for (int64_t i = 0; i < TOTAL; i++)
+        receive[i] = overlap_from_each(&operation, i);
+    assert_true(overlap_operation_verify(&operation));
+    for (int64_t i = 0; i < TOTAL; i++) {
+        const double right = receive[i];
+        receive[i] = nextafter(right, INFINITY);
+        assert_false(overlap_operation_verify(&operation));
+        receive[i] = right;
+    }
+    overlap_operation_poison(&operation);
+    for (int64_t i = 0; i < TOTAL; i++)
+        assert_true(receive[i] != overlap_from_each(&operation, i));
+}
