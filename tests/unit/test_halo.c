@@ -54,7 +54,7 @@ TEST(memory_of_a_box)
 /* ---- grids ----------------------------------------------------------------------------------- */
 
 /* Ranks are numbered as by MPI_Cart_create: the last coordinate changes fastest. */
-TEST(grid_of_24)
+TEST(grids)
 {
     static const int dims[] = {2, 3, 4};
     const struct halo_grid grid = halo_grid_of(dims, 12 + 4 + 3);
@@ -63,6 +63,11 @@ TEST(grid_of_24)
     assert_memory_equal(grid.dims, dims, sizeof dims);
     assert_memory_equal(grid.coords, coords, sizeof coords);
     assert_memory_equal(grid.neighbours, neighbours, sizeof neighbours);
+    /* Where there is one process in a direction it is its own neighbour. */
+    static const int flat[] = {1, 5, 1};
+    static const int flat_neighbours[] = {2, 2, 1, 3, 2, 2};
+    const struct halo_grid flat_grid = halo_grid_of(flat, 2);
+    assert_memory_equal(flat_grid.neighbours, flat_neighbours, sizeof flat_neighbours);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
