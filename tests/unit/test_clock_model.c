@@ -89,6 +89,27 @@ static struct pair quiet_pair(uint64_t seed)
                          .noise_ns = 50.0};
 }
 
+TEST(models_are_found)
+{
+    static const double drifts[] = {0.0, 50e-6, -50e-6, 500e-6};
+    static const double aheads[] = {0.0, 1e9, -1e9, 3e16};
+    uint64_t seed = 1;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            struct bc_clock_model_quality quality;
+            struct pair pair = quiet_pair(seed++);
+            pair.drift = drifts[i];
+            pair.ahead_ns = aheads[j];
+            const struct bc_clock_model model = measure(&pair, 2, &quality);
+            /* 3e16 ns are known to 4 ns in the test itself. */
+            assert_near(error_at(&pair, &model, 1e9), 0.0, 8.0);
+            assert_near(error_at(&pair, &model, 11e9), 0.0, 40.0);
+            assert_true(quality.error_ns < 20.0);
+            assert_near(quality.growth, 0.0, 40e-9);
+            assert_near(quality.bound_ns, 310.0, 20.0);
+        }
+}
+
 /* Nine messages of ten are disturbed, and so is one whole burst of exchanges. */
 TEST(disturbances_do_no_harm)
 {
