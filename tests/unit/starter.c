@@ -60,8 +60,6 @@ int main(int argc, char **argv)
     arguments = argv;
     if (program->set_up != NULL)
         program->set_up();
-    for (size_t i = 0; i < program->count; i++)
-        add_test(program->tests[i].name, program->tests[i].test_func, NULL);
     if (program->processes)
         for (size_t test = 0; test < count; test++)
             failures += run_in_a_process(test);

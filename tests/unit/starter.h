@@ -36,10 +36,6 @@ struct test_program {
     void (*set_up)(void);    /* before all tests; with MPI collective. NULL: nothing to do */
     void (*tear_down)(void); /* after all tests; the same */
     int (*before_each)(void **state), (*after_each)(void **state); /* cmocka's fixtures */
-    /* Of test_stops.c alone. */
-    const char *name;
-    const struct CMUnitTest *tests;
-    size_t count;
 };
 
 extern const struct test_program test_program;

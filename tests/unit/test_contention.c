@@ -1,17 +1,12 @@
 /*
- * What a rank lost to others: from known numbers, and to a process that wants the same processor.
+ * What a rank lost to others: from known numbers, in virtual time.
  */
 #include "helpers.h"
 #include "streams.h"
 
-#include "common/clock/clock.h"
+#include "common/clock/source.h"
 #include "common/machine/contention.h"
 
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 TEST(waits_that_are_worth_a_warning)
@@ -83,10 +78,9 @@ TEST(looks_are_from_one_to_the_next)
     write_text(path, "1 700000000000 3\n");
     bc_contention_begin(&contention, path);
     assert_near(share_of(look(&contention)), 0.0, 0.0);
-    sleep_s(0.02);
+    bc_sleep_ns(20000000);
     write_text(path, "1 700010000000 3\n");
-    const double share = share_of(look(&contention));
-    assert_true(share > 0.25 && share <= 0.51);
+    assert_near(share_of(look(&contention)), 0.5, 1e-3);
     assert_near(share_of(look(&contention)), 0.0, 0.0);
     /* A text without numbers means no wait. */
     write_text(path, "nothing\n");
@@ -106,15 +100,15 @@ TEST(visits_add_up)
     write_text(path, "1 700000000000 3\n");
     bc_contention_begin(&contention, path);
     const double start_s = contention.looked_s;
-    sleep_s(0.02);
+    bc_sleep_ns(20000000);
     write_text(path, "1 700010000000 3\n");
     bc_contention_look(&contention, &waits);
     const double first_s = contention.looked_s - start_s;
     write_text(path, "1 700500000000 3\n");
-    sleep_s(0.02);
+    bc_sleep_ns(20000000);
     bc_contention_look(&contention, NULL);
     const double second_start_s = contention.looked_s;
-    sleep_s(0.01);
+    bc_sleep_ns(10000000);
     write_text(path, "1 700505000000 3\n");
     bc_contention_look(&contention, &waits);
     assert_near(waits.waited_s, 0.015, 1e-9);
@@ -130,50 +124,4 @@ TEST(visits_add_up)
     unlink(path);
 }
 
-/* Computes for `seconds`. */
-static void spin(double seconds)
-{
-    const double end_s = bc_elapsed_s() + seconds;
-    while (bc_elapsed_s() < end_s)
-        ;
-}
-
-static pid_t start_competitor(void)
-{
-    const pid_t child = fork();
-    if (child == 0)
-        for (;;)
-            ;
-    return child;
-}
-
-static void pin(void)
-{
-    cpu_set_t all, one;
-    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-    CPU_ZERO(&one);
-    for (size_t processor = 0; CPU_COUNT(&one) == 0; processor++)
-        if (CPU_ISSET(processor, &all))
-            CPU_SET(processor, &one);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-}
-
-/* It takes half of the time where the kernel is fair; whoever else runs only adds to the wait. */
-TEST(competitor_is_seen)
-{
-    struct bc_contention waits, switches;
-    pin();
-    const pid_t competitor = start_competitor();
-    bc_contention_begin(&waits, NULL);
-    bc_contention_begin(&switches, "/no/such/file");
-    spin(0.4);
-    const double waited_share = share_of(look(&waits));
-    const struct bc_waits seen = look(&switches);
-    const struct bc_loss switched = bc_loss_of(&seen);
-    kill(competitor, SIGKILL);
-    waitpid(competitor, NULL, 0);
-    if (waits.waited_ns >= 0) /* else this kernel counts no waits */
-        assert_true(waited_share > 0.3);
-    assert_true(switched.switches_per_s > BC_SWITCHES_PER_S_MAX);
-    assert_near(switched.waited_share, 0.0, 0.0);
-}
+const struct test_program test_program = {.mpi = true};

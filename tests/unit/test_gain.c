@@ -49,35 +49,28 @@ TEST(medians_of_the_rounds_that_count)
     bc_samples_free(&own);
 }
 
-/* A thread of the library's shares the processor with the work. */
+/* A thread of the library's shares the processor with the work: in all rounds alike, or with
+   nothing in some rounds and much in others. */
 TEST(what_the_library_takes_from_the_work_is_exposed)
 {
-    struct bc_samples own = {.count = 0};
-    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
-    struct random random = random_from(3);
-    for (int i = 0; i < ROUNDS; i++)
-        append_round(&own, BLOCKING_NS, BESIDE_NS, WORK_NS + 30e3 + 20.0 * random_normal(&random),
-                     WORK_NS + 20.0 * random_normal(&random));
-    overlap_gain_own(&own, 0, ROUNDS, estimates_ns);
-    assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + 30e3, 100.0);
-    assert_near(estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED], BESIDE_NS + 30e3, 100.0);
-    bc_samples_free(&own);
-}
-
-/* By nothing in some rounds, by much in others. */
-TEST(what_it_takes_may_differ_by_rounds)
-{
+    static const struct {
+        double always_ns, up_to_ns, exposed_ns, median_exposed_ns;
+    } cases[] = {{30e3, 0.0, 30e3, 30e3}, {0.0, 200e3, 10e3, 100e3}};
     enum { MANY = 2000 };
-    struct bc_samples own = {.count = 0};
-    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
     struct random random = random_from(5);
-    for (int i = 0; i < MANY; i++)
-        append_round(&own, BLOCKING_NS, BESIDE_NS, WORK_NS + 200e3 * random_uniform(&random),
-                     WORK_NS);
-    overlap_gain_own(&own, 0, MANY, estimates_ns);
-    assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + 10e3, 2e3);
-    assert_near(estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED], BESIDE_NS + 100e3, 10e3);
-    bc_samples_free(&own);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_samples own = {.count = 0};
+        double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+        for (int round = 0; round < MANY; round++)
+            append_round(&own, BLOCKING_NS, BESIDE_NS,
+                         WORK_NS + cases[i].always_ns + cases[i].up_to_ns * random_uniform(&random),
+                         WORK_NS + 20.0 * random_normal(&random));
+        overlap_gain_own(&own, 0, MANY, estimates_ns);
+        assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + cases[i].exposed_ns, 2e3);
+        assert_near(estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED],
+                    BESIDE_NS + cases[i].median_exposed_ns, 10e3);
+        bc_samples_free(&own);
+    }
 }
 
 /* Whether it is in the work inside or alone, in a half of the rounds or in nearly all of them, of
@@ -123,29 +116,6 @@ static void assert_no_interval(const struct bc_summary *summary)
 {
     assert_true(isnan(summary->interval.lo));
     assert_true(isnan(summary->interval.hi));
-}
-
-TEST(gain_is_blocking_less_exposed)
-{
-    struct random random = random_from(5);
-    for (int trial = 0; trial < 200; trial++) {
-        struct bc_samples visits = {.count = 0};
-        const size_t count = 1 + random_below(&random, 12);
-        const double share = 2.0 * random_uniform(&random); /* more than 1: non-blocking loses */
-        for (size_t i = 0; i < count; i++) {
-            const double exposed_ns = share * BLOCKING_NS * (1.0 + 0.1 * random_normal(&random));
-            append_visit(&visits, BLOCKING_NS * (1.0 + 0.1 * random_normal(&random)), exposed_ns,
-                         exposed_ns + 100.0 * random_normal(&random));
-        }
-        const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 20.0, CONFIDENCE);
-        assert_true(gain.gain.value == gain.blocking.value - gain.exposed.value);
-        assert_near(gain.gain_pct.value, 100.0 * gain.gain.value / gain.blocking.value, 1e-9);
-        double sum_ns = 0.0;
-        for (size_t i = 0; i < count; i++)
-            sum_ns += visits.values[OVERLAP_GAIN_BLOCKING][i];
-        assert_near(gain.blocking.value, sum_ns / (double)count, 1e-6);
-        bc_samples_free(&visits);
-    }
 }
 
 /* Of one visit nothing is known but what its parts say, and what other quantiles do. */
@@ -213,8 +183,6 @@ TEST(intervals_know_the_cost_of_calls)
     bc_samples_free(&visits);
 }
 
-/* What other quantiles say differs by 3 us: an error of that size, of either sign, but not of the
-   sister's time. */
 /* The median of what the library takes from the work counts where it is surely more. */
 TEST(more_in_some_rounds_than_in_others)
 {
@@ -239,64 +207,6 @@ TEST(more_in_some_rounds_than_in_others)
     bc_samples_free(&perhaps);
 }
 
-/* Visits in which the machine is in a state of its own, alike for both times or not: the share of
-   the intervals that have the truth. */
-enum { VISITS = 6, TRIALS = 2000 };
-
-struct inside {
-    int blocking, exposed, gain, gain_pct;
-};
-
-static int has(const struct bc_summary *summary, double truth)
-{
-    return summary->interval.lo <= truth && truth <= summary->interval.hi;
-}
-
-static struct inside count_inside(struct random *random, double exposed_ns, double spread,
-                                  double common)
-{
-    struct inside inside = {0, 0, 0, 0};
-    for (int trial = 0; trial < TRIALS; trial++) {
-        struct bc_samples visits = {.count = 0};
-        for (int i = 0; i < VISITS; i++) {
-            const double shared = common * random_normal(random);
-            const double found_ns =
-                exposed_ns * (1.0 + spread * (shared + (1.0 - common) * random_normal(random)));
-            append_visit(&visits,
-                         BLOCKING_NS *
-                             (1.0 + spread * (shared + (1.0 - common) * random_normal(random))),
-                         found_ns, found_ns);
-        }
-        const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 0.0, CONFIDENCE);
-        inside.blocking += has(&gain.blocking, BLOCKING_NS);
-        inside.exposed += has(&gain.exposed, exposed_ns);
-        inside.gain += has(&gain.gain, BLOCKING_NS - exposed_ns);
-        inside.gain_pct += has(&gain.gain_pct, 100.0 * (BLOCKING_NS - exposed_ns) / BLOCKING_NS);
-        bc_samples_free(&visits);
-    }
-    return inside;
-}
-
-TEST(intervals_have_the_truth)
-{
-    static const double exposed_shares[] = {0.02, 0.5, 1.0, 1.8};
-    static const double commons[] = {0.0, 0.5, 0.9};
-    struct random random = random_from(6);
-    for (size_t i = 0; i < COUNT(exposed_shares); i++)
-        for (size_t j = 0; j < COUNT(commons); j++) {
-            const struct inside inside =
-                count_inside(&random, exposed_shares[i] * BLOCKING_NS, 0.03, commons[j]);
-            print_message("exposed %g of blocking, %g of the states in common: %d %d %d %d of %d\n",
-                          exposed_shares[i], commons[j], inside.blocking, inside.exposed,
-                          inside.gain, inside.gain_pct, TRIALS);
-            const int enough = TRIALS * 93 / 100;
-            assert_in_range(inside.blocking, enough, TRIALS);
-            assert_in_range(inside.exposed, enough, TRIALS);
-            assert_in_range(inside.gain, enough, TRIALS);
-            assert_in_range(inside.gain_pct, enough, TRIALS);
-        }
-}
-
 /* A visit in which the clock's cost is as much as the sister takes. */
 TEST(no_percentage_of_what_the_clock_cannot_see)
 {
@@ -313,42 +223,30 @@ TEST(no_percentage_of_what_the_clock_cannot_see)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-static const char *verdict(double lo, double hi, double threshold_pct)
-{
-    const struct bc_summary gain_pct = {.value = (lo + hi) / 2.0, .interval = {lo, hi}};
-    return overlap_verdict(&gain_pct, threshold_pct);
-}
-
+/* At the borders: what is as much as the threshold is still even. */
 TEST(verdict_compares_with_the_threshold)
 {
-    assert_string_equal(verdict(2.01, 30.0, 2.0), "pays");
-    assert_string_equal(verdict(-30.0, -2.01, 2.0), "loses");
-    assert_string_equal(verdict(-1.0, 1.0, 2.0), "even");
-    assert_string_equal(verdict(-30.0, 30.0, 2.0), "can't tell");
-    /* At the borders: what is as much as the threshold is still even. */
-    assert_string_equal(verdict(2.0, 30.0, 2.0), "can't tell");
-    assert_string_equal(verdict(-30.0, -2.0, 2.0), "can't tell");
-    assert_string_equal(verdict(-2.0, 2.0, 2.0), "even");
-    assert_string_equal(verdict(2.0, 2.0, 2.0), "even");
-    assert_string_equal(verdict(-2.01, 2.0, 2.0), "can't tell");
-    assert_string_equal(verdict(-2.0, 2.01, 2.0), "can't tell");
-    assert_string_equal(verdict(1.0, 3.0, 2.0), "can't tell");
-    assert_string_equal(verdict(-3.0, -1.0, 2.0), "can't tell");
-    assert_string_equal(verdict(1.0, 3.0, 5.0), "even");
-}
-
-TEST(verdict_without_a_threshold)
-{
-    assert_string_equal(verdict(1e-6, 1.0, 0.0), "pays");
-    assert_string_equal(verdict(-1.0, -1e-6, 0.0), "loses");
-    assert_string_equal(verdict(0.0, 1.0, 0.0), "can't tell");
-    assert_string_equal(verdict(-1.0, 0.0, 0.0), "can't tell");
-    assert_string_equal(verdict(0.0, 0.0, 0.0), "even");
-}
-
-TEST(no_verdict_without_an_interval)
-{
-    assert_null(verdict(NAN, NAN, 2.0));
-    assert_null(verdict(NAN, 30.0, 2.0));
-    assert_null(verdict(5.0, NAN, 2.0));
+    static const struct {
+        double lo, hi, threshold_pct;
+        const char *verdict; /* NULL: none */
+    } cases[] = {
+        {2.01, 30.0, 2.0, "pays"},       {-30.0, -2.01, 2.0, "loses"},
+        {-1.0, 1.0, 2.0, "even"},        {-30.0, 30.0, 2.0, "can't tell"},
+        {2.0, 30.0, 2.0, "can't tell"},  {-30.0, -2.0, 2.0, "can't tell"},
+        {-2.0, 2.0, 2.0, "even"},        {2.0, 2.0, 2.0, "even"},
+        {-2.01, 2.0, 2.0, "can't tell"}, {-2.0, 2.01, 2.0, "can't tell"},
+        {1.0, 3.0, 5.0, "even"},         {1e-6, 1.0, 0.0, "pays"},
+        {-1.0, -1e-6, 0.0, "loses"},     {0.0, 1.0, 0.0, "can't tell"},
+        {-1.0, 0.0, 0.0, "can't tell"},  {0.0, 0.0, 0.0, "even"},
+        {NAN, NAN, 2.0, NULL},           {NAN, 30.0, 2.0, NULL},
+        {5.0, NAN, 2.0, NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct bc_summary gain_pct = {.interval = {cases[i].lo, cases[i].hi}};
+        const char *const found = overlap_verdict(&gain_pct, cases[i].threshold_pct);
+        if (cases[i].verdict == NULL)
+            assert_null(found);
+        else
+            assert_string_equal(found, cases[i].verdict);
+    }
 }

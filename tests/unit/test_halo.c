@@ -1,5 +1,6 @@
 /*
- * halo without MPI: boxes, their faces, grids, copies of faces, and the options.
+ * halo without MPI: numbers of boxes, grids, and the options. What is swapped --check shows
+ * (tests/end_to_end/halo_test.py).
  */
 #include "command_line.h"
 
@@ -9,12 +10,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct halo_box boxes[] = {
-    {{1, 1, 1}}, {{4, 4, 4}}, {{5, 3, 2}}, {{1, 7, 3}}, {{6, 1, 2}}, {{2, 5, 1}},
-};
-
-enum { BOXES = COUNT(boxes) };
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
@@ -56,91 +51,10 @@ TEST(memory_of_a_box)
     }
 }
 
-static void assert_region(const struct halo_region *region, int direction, int64_t position,
-                          const struct halo_box *box)
-{
-    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-        assert_int_equal(region->start[d], d == direction ? position : 1);
-        assert_int_equal(region->extent[d], d == direction ? 1 : box->extent[d]);
-    }
-}
-
-/* The outermost layer of the box is sent, and the layer just beyond it received. */
-TEST(regions_of_faces)
-{
-    for (int b = 0; b < BOXES; b++)
-        for (int face = 0; face < HALO_FACES; face++) {
-            const int d = face / 2;
-            const bool upper = face % 2 == 1;
-            const int64_t last = boxes[b].extent[d];
-            const struct halo_region sent = halo_sent(&boxes[b], face);
-            const struct halo_region received = halo_received(&boxes[b], face);
-            assert_region(&sent, d, upper ? last : 1, &boxes[b]);
-            assert_region(&received, d, upper ? last + 1 : 0, &boxes[b]);
-            assert_int_equal(halo_direction(face), d);
-            assert_int_equal(halo_opposite(face), upper ? face - 1 : face + 1);
-        }
-}
-
-/* Counts for each place of the array the faces that it is in. */
-static int *count_places(const struct halo_box *box,
-                         struct halo_region (*face_of)(const struct halo_box *, int))
-{
-    int *const counts = calloc((size_t)halo_array_values(box), sizeof *counts);
-    assert_non_null(counts);
-    for (int face = 0; face < HALO_FACES; face++) {
-        const struct halo_region r = face_of(box, face);
-        int64_t p[HALO_DIRECTIONS], values = 0;
-        for (p[0] = r.start[0]; p[0] < r.start[0] + r.extent[0]; p[0]++)
-            for (p[1] = r.start[1]; p[1] < r.start[1] + r.extent[1]; p[1]++)
-                for (p[2] = r.start[2]; p[2] < r.start[2] + r.extent[2]; p[2]++) {
-                    counts[halo_place(box, p)]++;
-                    values++;
-                }
-        assert_int_equal(values, halo_face_values(box, face));
-    }
-    return counts;
-}
-
-/* The halo without its edges and corners is received, each value once. The outermost values of the
-   box are sent, and no others. */
-TEST(faces_are_disjoint)
-{
-    for (int b = 0; b < BOXES; b++) {
-        const struct halo_box *const box = &boxes[b];
-        int *const received = count_places(box, halo_received);
-        int *const sent = count_places(box, halo_sent);
-        int64_t p[HALO_DIRECTIONS], place = 0, ndata = 0;
-        for (p[0] = 0; p[0] < halo_array_extent(box, 0); p[0]++)
-            for (p[1] = 0; p[1] < halo_array_extent(box, 1); p[1]++)
-                for (p[2] = 0; p[2] < halo_array_extent(box, 2); p[2]++) {
-                    int outside = 0, outermost = 0;
-                    for (int d = 0; d < HALO_DIRECTIONS; d++) {
-                        outside += p[d] == 0 || p[d] == box->extent[d] + 1;
-                        outermost += (p[d] == 1) + (p[d] == box->extent[d]);
-                    }
-                    assert_int_equal(halo_place(box, p), place);
-                    assert_int_equal(received[place], outside == 1);
-                    assert_int_equal(sent[place], outside == 0 ? outermost : 0);
-                    ndata += received[place++];
-                }
-        assert_int_equal(ndata, halo_ndata(box));
-        free(received);
-        free(sent);
-    }
-}
-
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-TEST(grid_of_one)
-{
-    const struct halo_grid grid = halo_grid_of((int[]){1, 1, 1}, 0);
-    for (int face = 0; face < HALO_FACES; face++)
-        assert_int_equal(grid.neighbours[face], 0);
-}
-
 /* Ranks are numbered as by MPI_Cart_create: the last coordinate changes fastest. */
-TEST(grid_of_24)
+TEST(grids)
 {
     static const int dims[] = {2, 3, 4};
     const struct halo_grid grid = halo_grid_of(dims, 12 + 4 + 3);
@@ -149,106 +63,11 @@ TEST(grid_of_24)
     assert_memory_equal(grid.dims, dims, sizeof dims);
     assert_memory_equal(grid.coords, coords, sizeof coords);
     assert_memory_equal(grid.neighbours, neighbours, sizeof neighbours);
-}
-
-/* In every grid a rank is the opposite neighbour of its neighbours, its halo has the global
-   positions of the faces that its neighbours send, and the boxes make up the whole grid. */
-TEST(neighbours_match)
-{
-    const struct halo_box box = {{3, 2, 5}};
-    int dims[HALO_DIRECTIONS];
-    for (dims[0] = 1; dims[0] <= 4; dims[0]++)
-        for (dims[1] = 1; dims[1] <= 3; dims[1]++)
-            for (dims[2] = 1; dims[2] <= 3; dims[2]++)
-                for (int rank = 0; rank < dims[0] * dims[1] * dims[2]; rank++) {
-                    const struct halo_grid mine = halo_grid_of(dims, rank);
-                    for (int face = 0; face < HALO_FACES; face++) {
-                        const int d = face / 2;
-                        const int next = mine.neighbours[face];
-                        const struct halo_grid other = halo_grid_of(dims, next);
-                        const int64_t here = halo_received(&box, face).start[d];
-                        const int64_t there = halo_sent(&box, face ^ 1).start[d];
-                        assert_int_equal(other.neighbours[face ^ 1], rank);
-                        assert_int_equal(halo_global_position(&mine, &box, d, here),
-                                         halo_global_position(&other, &box, d, there));
-                        assert_int_equal(dims[d] == 1, next == rank);
-                        assert_int_equal(dims[d] <= 2, next == mine.neighbours[face ^ 1]);
-                    }
-                    for (int d = 0; d < HALO_DIRECTIONS; d++)
-                        for (int64_t p = 1; p <= box.extent[d]; p++)
-                            assert_int_equal(halo_global_position(&mine, &box, d, p),
-                                             mine.coords[d] * box.extent[d] + p - 1);
-                }
-}
-
-/* ---- copying --------------------------------------------------------------------------------- */
-
-#define UNTOUCHED (-1.0)
-
-static double *numbered(int64_t count)
-{
-    double *const values = malloc((size_t)count * sizeof *values);
-    assert_non_null(values);
-    for (int64_t i = 0; i < count; i++)
-        values[i] = (double)i;
-    return values;
-}
-
-static double *untouched(int64_t count)
-{
-    double *const values = numbered(count);
-    for (int64_t i = 0; i < count; i++)
-        values[i] = UNTOUCHED;
-    return values;
-}
-
-/* `values` must be untouched but for the halo opposite to `face`, which must hold the face of the
-   array that `numbered` makes. */
-static void assert_sent(const struct halo_box *box, int face, const double *values)
-{
-    const struct halo_region from = halo_sent(box, face);
-    const struct halo_region to = halo_received(box, halo_opposite(face));
-    int64_t p[HALO_DIRECTIONS], place = 0;
-    for (p[0] = 0; p[0] < halo_array_extent(box, 0); p[0]++)
-        for (p[1] = 0; p[1] < halo_array_extent(box, 1); p[1]++)
-            for (p[2] = 0; p[2] < halo_array_extent(box, 2); p[2]++) {
-                int64_t source[HALO_DIRECTIONS];
-                bool inside = true;
-                for (int d = 0; d < HALO_DIRECTIONS; d++) {
-                    source[d] = from.start[d] + p[d] - to.start[d];
-                    inside = inside && p[d] >= to.start[d] && p[d] < to.start[d] + to.extent[d];
-                }
-                assert_true(values[place++] ==
-                            (inside ? (double)halo_place(box, source) : UNTOUCHED));
-            }
-}
-
-TEST(faces_are_copied)
-{
-    for (int b = 0; b < BOXES; b++)
-        for (int face = 0; face < HALO_FACES; face++) {
-            const struct halo_box *const box = &boxes[b];
-            const int64_t count = halo_array_values(box);
-            const int64_t face_count = halo_face_values(box, face);
-            const struct halo_region from = halo_sent(box, face);
-            const struct halo_region to = halo_received(box, halo_opposite(face));
-            double *const source = numbered(count);
-            double *const target = untouched(count);
-            double *const other = untouched(count);
-            double *const buffer = untouched(face_count + 1);
-            halo_copy(box, &from, source, &to, target);
-            assert_sent(box, face, target);
-            halo_pack(box, &from, source, buffer);
-            assert_true(buffer[face_count] == UNTOUCHED);
-            for (int64_t i = 1; i < face_count; i++)
-                assert_true(buffer[i] > buffer[i - 1]);
-            halo_unpack(box, &to, buffer, other);
-            assert_sent(box, face, other);
-            free(source);
-            free(target);
-            free(other);
-            free(buffer);
-        }
+    /* Where there is one process in a direction it is its own neighbour. */
+    static const int flat[] = {1, 5, 1};
+    static const int flat_neighbours[] = {2, 2, 1, 3, 2, 2};
+    const struct halo_grid flat_grid = halo_grid_of(flat, 2);
+    assert_memory_equal(flat_grid.neighbours, flat_neighbours, sizeof flat_neighbours);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -341,59 +160,12 @@ TEST(boxes_that_fit)
     assert_kept(0, 1, "10", "50,100,150");
 }
 
-static void assert_dims(const char *const *words, int ranks, int a, int b, int c)
+/* Numbers that no int holds, and grids that aren't of this many processes. */
+TEST(grids_that_are_refused)
 {
-    struct bc_run run;
-    const struct halo_parameters *const parameters = accepted(&run, ranks, words);
-    assert_int_equal(parameters->dims[0], a);
-    assert_int_equal(parameters->dims[1], b);
-    assert_int_equal(parameters->dims[2], c);
-    bc_run_release(&run);
-}
-
-TEST(grids_that_are_asked_for)
-{
-    assert_dims(WORDS(NULL), 6, 0, 0, 0);
-    assert_dims(WORDS("--dims", "3x2x1"), 6, 3, 2, 1);
-    assert_dims(WORDS("--dims", "0x2x1"), 6, 0, 2, 1);
-    assert_dims(WORDS("--dims", "0x6x0"), 6, 0, 6, 0);
     const char *const *const wrong =
-        WORDS("", "6", "3x2", "3x2x1x1", "3x2x2", "1x2x1", "0x4x0", "0x7x0", "3x-2x-1", "a", "3x2x",
-              "12x0x0", "99999999999x0x0", "4294967297x6x1", "3037000500x3037000500x3037000500");
+        WORDS("6", "3x2x1x1", "3x2x2", "0x4x0", "3x-2x-1", "3x2x", "12x0x0", "99999999999x0x0",
+              "4294967297x6x1", "3037000500x3037000500x3037000500");
     for (size_t i = 0; wrong[i] != NULL; i++)
         assert_refused(6, "--dims", wrong[i]);
-}
-
-/* `expected` names the chosen methods, each with its synchronisation. */
-static void assert_methods(const char *const *words, const char *expected)
-{
-    struct bc_run run;
-    const struct halo_parameters *const parameters = accepted(&run, 1, words);
-    char found[512] = "";
-    for (int i = 0; i < HALO_METHODS; i++)
-        if (parameters->method_chosen[i]) {
-            strcat(found, halo_methods[i]->name);
-            strcat(found, " ");
-            strcat(found, halo_sync_names[halo_methods[i]->sync]);
-            strcat(found, ";");
-        }
-    assert_string_equal(found, expected);
-    bc_run_release(&run);
-}
-
-TEST(lists_of_methods)
-{
-    assert_methods(WORDS(NULL), "put all;put images;get all;get images;"
-                                "isend/irecv types none;isend/irecv packed none;"
-                                "persistent none;neighbor_alltoallw none;"
-                                "shared window none;");
-    assert_methods(WORDS("--methods=get"), "get all;get images;");
-    assert_methods(WORDS("--methods=all", "--coarray-sync=images"),
-                   "put images;get images;isend/irecv types none;"
-                   "isend/irecv packed none;persistent none;"
-                   "neighbor_alltoallw none;shared window none;");
-    assert_methods(WORDS("--methods=Shared_Window,put", "--coarray-sync=all"),
-                   "put all;shared window none;");
-    assert_refused(1, "--methods", "puts");
-    assert_refused(1, "--methods", "isend/irecv");
 }

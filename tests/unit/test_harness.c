@@ -1,28 +1,24 @@
 /*
- * Collectives whose waiting ranks leave the processor to others. For 2 ranks or more.
+ * Collectives whose waiting ranks leave the processor to others, in virtual time.
  */
 #include "ranks.h"
 
 #include "common/clock/clock.h"
+#include "common/clock/source.h"
 #include "common/mpi/harness.h"
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/resource.h>
+/* How long the last rank lets the others wait. */
+#define WAIT_NS 400000000
 
-/* How long rank 0 lets the others wait. */
-#define WAIT_S 0.4
-
-static double processor_s(void)
+/* The linker sends all calls of bc_sleep_ns here. */
+static int64_t slept_ns;
+void __real_bc_sleep_ns(int64_t ns); /* NOLINT(bugprone-reserved-identifier) */
+void __wrap_bc_sleep_ns(int64_t ns); /* NOLINT(bugprone-reserved-identifier) */
+void __wrap_bc_sleep_ns(int64_t ns)  /* NOLINT(bugprone-reserved-identifier) */
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    slept_ns += ns;
+    __real_bc_sleep_ns(ns);
 }
-
-/* ---- results --------------------------------------------------------------------------------- */
 
 /* A value and the rank that has it, as the sampler reduces them. */
 struct located_value {
@@ -64,37 +60,26 @@ TEST(results_are_right)
     assert_int_equal(wrong[1], 0);
 }
 
-static bool lets_out_too_early(void (*barrier)(MPI_Comm))
-{
-    bool too_early = false;
-    for (int i = 0; i < 2 * ranks; i++) {
-        bc_harness_choose(i >= ranks);
-        MPI_Barrier(MPI_COMM_WORLD);
-        const int last = i % ranks;
-        double entered_s = 0.0;
-        if (rank == last) {
-            sleep_s(0.02);
-            entered_s = bc_elapsed_s();
-        }
-        barrier(MPI_COMM_WORLD);
-        const double left_s = bc_elapsed_s();
-        MPI_Bcast(&entered_s, 1, MPI_DOUBLE, last, MPI_COMM_WORLD);
-        too_early = too_early || left_s < entered_s;
-    }
-    return too_early;
-}
-
+/* Nobody leaves a barrier before the last rank has come, whichever it is. */
 TEST(barriers_wait_for_the_last)
 {
-    const bool barrier_wrong = lets_out_too_early(bc_harness_barrier);
-    const bool release_wrong = lets_out_too_early(bc_harness_release);
-    assert_false(barrier_wrong);
-    assert_false(release_wrong);
+    static void (*const barriers[])(MPI_Comm) = {bc_harness_barrier, bc_harness_release};
+    for (size_t b = 0; b < COUNT(barriers); b++)
+        for (int i = 0; i < 2 * ranks; i++) {
+            double entered_s = 0.0;
+            bc_harness_choose(i >= ranks);
+            if (rank == i % ranks) {
+                bc_sleep_ns(200000);
+                entered_s = bc_elapsed_s();
+            }
+            barriers[b](MPI_COMM_WORLD);
+            const double left_s = bc_elapsed_s();
+            MPI_Bcast(&entered_s, 1, MPI_DOUBLE, i % ranks, MPI_COMM_WORLD);
+            assert_true(left_s >= entered_s);
+        }
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
-
-typedef void wait_fn(void);
 
 static void wait_barrier(void) { bc_harness_barrier(MPI_COMM_WORLD); }
 
@@ -119,43 +104,22 @@ static void wait_reduce(void)
     bc_harness_barrier(MPI_COMM_WORLD);
 }
 
+/* Nearly all of the time, and they soon notice the end of it. */
 TEST(those_who_wait_sleep)
 {
-    static wait_fn *const waits[] = {wait_barrier, wait_bcast, wait_reduce, wait_allreduce};
-    enum { WAITS = sizeof waits / sizeof *waits };
-    double used_s[WAITS] = {0}, took_s[WAITS] = {0};
+    static void (*const waits[])(void) = {wait_barrier, wait_bcast, wait_reduce, wait_allreduce};
     bc_harness_choose(true);
-    for (int i = 0; i < WAITS; i++) {
+    for (size_t i = 0; i < COUNT(waits); i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         const double start_s = bc_elapsed_s();
-        const double used_before_s = processor_s();
         if (rank == 0)
-            sleep_s(WAIT_S);
+            __real_bc_sleep_ns(WAIT_NS);
+        slept_ns = 0;
         waits[i]();
-        took_s[i] = bc_elapsed_s() - start_s;
-        used_s[i] = processor_s() - used_before_s;
+        if (rank != 0)
+            assert_in_range(slept_ns, 0.9 * WAIT_NS, WAIT_NS + 10000000);
+        assert_near(bc_elapsed_s() - start_s, 1e-9 * WAIT_NS, 0.01);
     }
-    for (int i = 0; i < WAITS; i++) {
-        assert_true(took_s[i] > 0.9 * WAIT_S);
-        assert_true(used_s[i] < 0.1 * WAIT_S);
-    }
-}
-
-/* Ranks soon notice the end of a wait. */
-TEST(those_who_sleep_wake_up)
-{
-    enum { TIMES = 100 };
-    const double pause_s = 0.003;
-    bc_harness_choose(true);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double start_s = bc_elapsed_s();
-    for (int i = 0; i < TIMES; i++) {
-        if (rank == 0)
-            sleep_s(pause_s);
-        wait_allreduce();
-    }
-    const double each_s = (bc_elapsed_s() - start_s) / TIMES;
-    assert_true(each_s < pause_s + 0.01);
 }
 
 const struct test_program test_program = {.mpi = true};

@@ -1,361 +1,253 @@
 /*
- * What is out of line, on links that are made up. Each rank is a point: for 4 to MADE_UP_MAX ranks.
+ * What linkmap says of links that are made up: their groups, and what is out of line. Each rank is
+ * a point, for POINTS ranks. The program's own links are in tests/virtual/linkmap_test.py.
  */
-#include "made_up_links.h"
+#include "ranks.h"
 
-#include "common/run/signals.h"
 #include "linkmap/verdicts.h"
 
-#include <signal.h>
+#include <stdio.h>
+
+enum { POINTS = 9 };
+
+/* What a link takes that nothing is wrong with, give or take the jitter. */
+#define USUAL_NS 1000.0
+#define JITTER_NS 5.0
 
 static const struct linkmap_limits usual_limits = {
     .alpha = 0.01, .threshold = 0.2, .seconds = 20.0};
 
-/* What the last judge() found, for all points and links; unknown of those that are none. */
-static struct {
-    enum linkmap_fault point[MADE_UP_MAX], link[MADE_UP_MAX][MADE_UP_MAX];
-    double point_pct[MADE_UP_MAX], link_pct[MADE_UP_MAX][MADE_UP_MAX];
-    int groups, suspects, timed, left_out;
-    int64_t calls; /* of linkmap_time_link as the one that leads, on all ranks */
-    bool same;     /* on all ranks */
-} found;
+/* ---- links that are made up: linkmap/links.h ------------------------------------------------- */
 
-static void note_verdicts(const struct linkmap_verdicts *verdicts)
+/* The same on all ranks, from one point to another. */
+static double together_ns[POINTS][POINTS], alone_ns[POINTS][POINTS];
+static double last_alone; /* factor of the last of a link's times alone */
+static int alone_calls[POINTS][POINTS];
+
+static void make_links_alike(uint64_t seed, double jitter_ns)
 {
-    int64_t hash = verdicts->count + 1000 * verdicts->left_out;
-    found.suspects = verdicts->count;
-    found.left_out = verdicts->left_out;
-    found.timed = 0;
-    for (int i = 0; i < verdicts->count; i++)
-        found.timed += verdicts->suspects[i].timed;
-    for (int a = 0; a < ranks; a++) {
-        found.point[a] = linkmap_fault_of_point(verdicts, a, &found.point_pct[a]);
-        hash = 31 * hash % 1000003 + found.point[a];
-        for (int b = a + 1; b < ranks; b++) {
-            found.link[a][b] = linkmap_fault_of_link(verdicts, a, b, &found.link_pct[a][b]);
-            hash = 31 * hash % 1000003 + found.link[a][b];
+    struct random random = random_from(seed);
+    memset(alone_calls, 0, sizeof alone_calls);
+    last_alone = 1.0;
+    for (int from = 0; from < POINTS; from++)
+        for (int to = 0; to < POINTS; to++) {
+            together_ns[from][to] = USUAL_NS + jitter_ns * random_normal(&random);
+            alone_ns[from][to] = USUAL_NS + jitter_ns * random_normal(&random);
         }
-    }
-    found.same = same_everywhere(hash);
 }
 
-/* Collective. */
+/* A round trip is the same from both ends: the time from the lower point to the other one. */
+static double time_in(double table_ns[POINTS][POINTS], bool one_way, int from, int to)
+{
+    return one_way || from < to ? table_ns[from][to] : table_ns[to][from];
+}
+
+double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points,
+                    enum linkmap_way way, int partner)
+{
+    if (partner == points->own)
+        return NAN;
+    return way == LINKMAP_OUT ? time_in(together_ns, links->one_way, points->own, partner)
+                              : time_in(together_ns, links->one_way, partner, points->own);
+}
+
+void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
+                       int partner, bool leads, double times_ns[LINKMAP_WAYS])
+{
+    const double factor = leads && ++alone_calls[points->own][partner] == 6 ? last_alone : 1.0;
+    times_ns[LINKMAP_OUT] = factor * time_in(alone_ns, links->one_way, points->own, partner);
+    times_ns[LINKMAP_IN] = factor * time_in(alone_ns, links->one_way, partner, points->own);
+}
+
+/* ---- what is said of them -------------------------------------------------------------------- */
+
+/* Of the last judge(). */
+static struct {
+    char text[256]; /* "2 slow 50 %, 1-3 even 0 %": each point and link that was suspected */
+    int groups, suspects, calls;
+} found;
+
+static void note(const char *who, enum linkmap_fault fault, double alone_pct)
+{
+    const char *const name = linkmap_fault_name(fault);
+    const size_t used = strlen(found.text);
+    if (fault == LINKMAP_EVEN && isnan(alone_pct))
+        return;
+    if (isnan(alone_pct))
+        snprintf(found.text + used, sizeof found.text - used, "%s%s %s", used > 0 ? ", " : "", who,
+                 name != NULL ? name : "unknown");
+    else
+        snprintf(found.text + used, sizeof found.text - used, "%s%s %s %.0f %%",
+                 used > 0 ? ", " : "", who, name, 10.0 * round(alone_pct / 10.0) + 0.0);
+}
+
 static void judge(bool one_way, struct linkmap_limits limits)
 {
-    const struct linkmap_points points = all_points();
-    const struct linkmap_links links = links_of(one_way);
+    const struct linkmap_points points = {.comm = MPI_COMM_WORLD, .count = POINTS, .own = rank};
+    const struct linkmap_links links = {
+        .bytes = one_way ? 1 << 20 : 8, .one_way = one_way, .repetitions = 4};
     struct linkmap_map map;
     struct linkmap_verdicts verdicts;
+    char who[16];
+    double pct;
     linkmap_map_make(&map, &links, &points, limits.threshold);
     linkmap_judge(&verdicts, &map, &links, &points, &limits);
     found.groups = map.groups;
-    note_verdicts(&verdicts);
+    found.suspects = verdicts.count;
+    found.text[0] = '\0';
+    for (int a = 0; a < POINTS; a++) {
+        snprintf(who, sizeof who, "%d", a);
+        const enum linkmap_fault fault = linkmap_fault_of_point(&verdicts, a, &pct);
+        note(who, fault, pct);
+    }
+    for (int a = 0; a < POINTS; a++)
+        for (int b = a + 1; b < POINTS; b++) {
+            snprintf(who, sizeof who, "%d-%d", a, b);
+            const enum linkmap_fault fault = linkmap_fault_of_link(&verdicts, a, b, &pct);
+            note(who, fault, pct);
+        }
     linkmap_verdicts_free(&verdicts);
     linkmap_map_free(&map);
     found.calls = 0;
-    for (int to = 0; to < ranks; to++)
-        found.calls += made_up.alone_calls[rank][to];
-    MPI_Allreduce(MPI_IN_PLACE, &found.calls, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    for (int to = 0; to < POINTS; to++)
+        found.calls += alone_calls[rank][to];
 }
 
-enum { NONE = -1 };
+/* ---- cases ----------------------------------------------------------------------------------- */
 
-/* Fails unless all is even but this point, and this link (a < b). */
-static void check_others(int point, int a, int b)
+/* Points, where it isn't one. */
+enum { ALL = -1, ODD = -2, EVEN = -3 };
+
+static bool is_of(int point, int points)
 {
-    assert_true(found.same);
-    assert_int_equal(found.left_out, 0);
-    for (int i = 0; i < ranks; i++) {
-        if (i != point)
-            assert_int_equal(found.point[i], LINKMAP_EVEN);
-        for (int k = i + 1; k < ranks; k++)
-            if (i != a || k != b)
-                assert_int_equal(found.link[i][k], LINKMAP_EVEN);
+    return points == point || points == ALL || (points == ODD && point % 2 == 1) ||
+           (points == EVEN && point % 2 == 0);
+}
+
+/* By how many times longer links take in the tournament, and alone (0: no change). */
+struct change {
+    int from, to;
+    double together, alone;
+};
+
+static void apply(const struct change *change)
+{
+    for (int from = 0; from < POINTS; from++)
+        for (int to = 0; to < POINTS; to++)
+            if (is_of(from, change->from) && is_of(to, change->to)) {
+                together_ns[from][to] *= change->together;
+                alone_ns[from][to] *= change->alone;
+            }
+}
+
+/* clang-format off */
+#define OUT_OF(point, factor) {point, ALL, factor, factor}
+#define INTO(point, factor) {ALL, point, factor, factor}
+#define WAY(from, to, factor) {from, to, factor, factor}
+#define PAIR(a, b, factor) WAY(a, b, factor), WAY(b, a, factor)
+#define POINT(point, factor) OUT_OF(point, factor), INTO(point, factor)
+#define GROUPS(factor) PAIR(ODD, EVEN, factor)
+/* clang-format on */
+
+static const struct {
+    struct change links[8];
+    const char *said;
+    int groups;                            /* 0: 1 */
+    double threshold, seconds, last_alone; /* 0: as usual */
+    bool round_trips;
+} cases[] = {
+    {.said = ""},
+    {.said = "", .round_trips = true},
+    {.links = {POINT(2, 1.5)}, .said = "2 slow 50 %"},
+    {.links = {POINT(2, 1.5)}, .said = "2 slow 50 %", .round_trips = true},
+    {.links = {OUT_OF(0, 1.5)}, .said = "0 slow out 50 %"},
+    {.links = {INTO(8, 1.5)}, .said = "8 slow in 50 %"},
+    {.links = {PAIR(1, 3, 1.5)}, .said = "1-3 slow 50 %"},
+    {.links = {PAIR(1, 3, 1.5)}, .said = "1-3 slow 50 %", .round_trips = true},
+    {.links = {WAY(1, 3, 1.5)}, .said = "1-3 slow out 50 %"},
+    {.links = {WAY(3, 1, 1.5)}, .said = "1-3 slow in 50 %"},
+    /* The links of a slow point are no pairs of their own, unless they are slower still. */
+    {.links = {POINT(2, 1.5), PAIR(1, 2, 2.0)}, .said = "2 slow 50 %, 1-2 slow 100 %"},
+    /* A minority that is slow with all is no group, nor are less than a quarter of the points. */
+    {.links = {POINT(0, 1.5), POINT(1, 1.5)}, .said = "0 slow 50 %, 1 slow 50 %"},
+    {.links = {POINT(0, 1.4), POINT(1, 1.4), POINT(2, 1.4)},
+     .said = "0 slow 40 %, 1 slow 40 %, 2 slow 40 %"},
+    {.links = {POINT(7, 1.5), POINT(8, 1.5), PAIR(7, 8, 1 / 2.25)},
+     .said = "7 slow 50 %, 8 slow 50 %"},
+    /* Groups are no fault; of one direction, or of the quicker points, too. */
+    {.links = {GROUPS(1.5)}, .said = "", .groups = 2},
+    {.links = {WAY(EVEN, ODD, 1.6)}, .said = "", .groups = 2},
+    {.links = {WAY(EVEN, EVEN, 1.6)}, .said = "", .groups = 2},
+    {.links = {GROUPS(1.1)}, .said = ""},
+    /* A link between two groups is compared to others between them. */
+    {.links = {GROUPS(1.5), PAIR(0, 3, 1.5)}, .said = "0-3 slow 50 %", .groups = 2},
+    /* Slow in the tournament, where it shares something with others, and not alone. */
+    {.links = {{1, 3, 1.5, 1.0}}, .said = "1-3 even 0 %"},
+    {.links = {{1, ALL, 1.5, 1.0}}, .said = "1 even 0 %"},
+    /* Quick once; little slower; no slower than the point's other links. */
+    {.links = {WAY(1, 3, 1.5)}, .said = "1-3 even 50 %", .last_alone = 0.6},
+    {.links = {{1, 3, 1.5, 1.12}}, .said = "1-3 even 10 %"},
+    {.links = {INTO(2, 1.5), {0, 2, 1.6, 1.0}}, .said = "2 slow in 50 %, 0-2 even 0 %"},
+    {.links = {OUT_OF(2, 1.5), {2, 0, 1.6, 1.0}}, .said = "2 slow out 50 %, 0-2 even 0 %"},
+    {.links = {OUT_OF(0, 1.15)}, .said = ""},
+    {.links = {PAIR(1, 3, 1.3)}, .said = "", .threshold = 0.5},
+    {.links = {PAIR(1, 3, 1.3)}, .said = "1-3 slow 30 %", .threshold = 0.1},
+    /* Without time nothing is timed again, with little the first suspects, which are points; where
+       what nobody suspects has no times alone, there is nothing to compare to. */
+    {.links = {OUT_OF(0, 1.5), PAIR(1, 3, 1.5)}, .said = "0 unknown, 1-3 unknown", .seconds = -1.0},
+    {.links = {OUT_OF(0, 1.5), PAIR(1, 3, 1.5)},
+     .said = "0 slow out 50 %, 1-3 unknown",
+     .seconds = 1e-9},
+    {.links = {OUT_OF(0, 1.5), {ALL, ALL, 1.0, NAN}}, .said = "0 unknown"},
+    /* A link without a time, of a round that a signal cut short, changes nothing else. */
+    {.links = {OUT_OF(2, 1.5), {0, 1, NAN, 1.0}, {2, 3, NAN, 1.0}}, .said = "2 slow out 50 %"},
+    {.links = {POINT(1, NAN)}, .said = ""},
+};
+
+TEST(verdicts_of_links)
+{
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct linkmap_limits limits = usual_limits;
+        const int groups = cases[i].groups > 0 ? cases[i].groups : 1;
+        make_links_alike(1, JITTER_NS);
+        for (size_t c = 0; cases[i].links[c].together != 0.0; c++)
+            apply(&cases[i].links[c]);
+        last_alone = cases[i].last_alone > 0.0 ? cases[i].last_alone : 1.0;
+        limits.threshold = cases[i].threshold > 0.0 ? cases[i].threshold : limits.threshold;
+        limits.seconds = cases[i].seconds != 0.0 ? fmax(0.0, cases[i].seconds) : limits.seconds;
+        judge(!cases[i].round_trips, limits);
+        if (strcmp(found.text, cases[i].said) != 0 || found.groups != groups ||
+            (found.suspects == 0 && found.calls > 0))
+            print_error("case %zu: %d groups, '%s', %d links timed again\n", i, found.groups,
+                        found.text, found.calls);
+        assert_string_equal(found.text, cases[i].said);
+        assert_int_equal(found.groups, groups);
+        assert_true(found.suspects > 0 || found.calls == 0);
     }
 }
 
-/* ---- what is named --------------------------------------------------------------------------- */
-
-TEST(nothing_is_named_of_links_that_are_alike)
-{
-    for (int one_way = 0; one_way < 2; one_way++) {
-        judge(one_way, usual_limits);
-        check_others(NONE, NONE, NONE);
-        assert_true(isnan(found.point_pct[0]));
-        assert_true(isnan(found.link_pct[0][1]));
-        /* Without a suspect nothing is timed again. */
-        assert_int_equal(found.calls, 0);
-    }
-}
-
-static void slow_both_ways(int point)
-{
-    slow_point(point, LINKMAP_OUT, 1.5);
-    slow_point(point, LINKMAP_IN, 1.5);
-}
-
-TEST(a_slow_point_is_named)
-{
-    slow_both_ways(2);
-    for (int one_way = 0; one_way < 2; one_way++) {
-        judge(one_way, usual_limits);
-        check_others(2, NONE, NONE);
-        assert_int_equal(found.point[2], LINKMAP_SLOW);
-        assert_near(found.point_pct[2], 50.0, 5.0);
-    }
-}
-
-TEST(a_slow_direction_is_named)
-{
-    slow_point(0, LINKMAP_OUT, 1.5);
-    judge(true, usual_limits);
-    check_others(0, NONE, NONE);
-    assert_int_equal(found.point[0], LINKMAP_SLOW_OUT);
-    make_links_alike(NULL);
-    slow_point(ranks - 1, LINKMAP_IN, 1.5);
-    judge(true, usual_limits);
-    check_others(ranks - 1, NONE, NONE);
-    assert_int_equal(found.point[ranks - 1], LINKMAP_SLOW_IN);
-}
-
-TEST(a_slow_pair_is_named)
-{
-    slow_pair(1, 3, 1.5);
-    for (int one_way = 0; one_way < 2; one_way++) {
-        judge(one_way, usual_limits);
-        check_others(NONE, 1, 3);
-        assert_int_equal(found.link[1][3], LINKMAP_SLOW);
-        assert_near(found.link_pct[1][3], 50.0, 8.0);
-    }
-}
-
-TEST(a_slow_way_of_a_pair_is_named)
-{
-    slow_way(1, 3, 1.5);
-    judge(true, usual_limits);
-    check_others(NONE, 1, 3);
-    assert_int_equal(found.link[1][3], LINKMAP_SLOW_OUT);
-    make_links_alike(NULL);
-    slow_way(3, 1, 1.5);
-    judge(true, usual_limits);
-    check_others(NONE, 1, 3);
-    assert_int_equal(found.link[1][3], LINKMAP_SLOW_IN);
-}
-
-/* The links of a slow point are no pairs of their own, unless they are slower still. */
-TEST(a_pair_of_a_slow_point_is_named_beside_it)
-{
-    slow_both_ways(2);
-    slow_pair(1, 2, 2.0);
-    judge(true, usual_limits);
-    if (ranks < 9)
-        return; /* Its three links don't tell. */
-    check_others(2, 1, 2);
-    assert_int_equal(found.point[2], LINKMAP_SLOW);
-    assert_int_equal(found.link[1][2], LINKMAP_SLOW);
-}
-
-TEST(a_minority_of_slow_points_is_named)
-{
-    const int slow = (ranks - 1) / 3;
-    for (int i = 0; i < slow; i++) {
-        slow_both_ways(i);
-    }
-    judge(true, usual_limits);
-    assert_true(found.same);
-    assert_int_equal(found.groups, 1);
-    for (int i = 0; i < ranks; i++)
-        assert_int_equal(found.point[i], i < slow ? LINKMAP_SLOW : LINKMAP_EVEN);
-}
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-static int is_odd(int point) { return point % 2; }
-
-TEST(groups_are_no_fault)
-{
-    slow_between(is_odd, 1.5);
-    judge(true, usual_limits);
-    check_others(NONE, NONE, NONE);
-    assert_int_equal(found.groups, 2);
-    assert_int_equal(found.calls, 0);
-}
-
-/* A link between two groups is compared to others between them. */
-TEST(a_slow_pair_of_two_groups_is_named)
-{
-    if (ranks < 8)
-        return; /* Among four a slow link is no tenth of those between the groups. */
-    slow_between(is_odd, 1.5);
-    slow_pair(0, 3, 1.5);
-    judge(true, usual_limits);
-    check_others(NONE, 0, 3);
-    assert_int_equal(found.groups, 2);
-    assert_int_equal(found.link[0][3], LINKMAP_SLOW);
-    assert_near(found.link_pct[0][3], 50.0, 8.0);
-}
-
-/* ---- what is suspected and not named --------------------------------------------------------- */
-
-/* Slow in the tournament, where it shares something with others, and not alone. */
-TEST(what_is_quick_alone_is_even)
-{
-    made_up.together_ns[1][3] *= 1.5;
-    judge(true, usual_limits);
-    check_others(NONE, NONE, NONE);
-    assert_int_equal(found.suspects, 1);
-    assert_int_equal(found.timed, 1);
-    assert_near(found.link_pct[1][3], 0.0, 5.0);
-}
-
-TEST(a_point_that_is_quick_alone_is_even)
-{
-    for (int other = 0; other < MADE_UP_MAX; other++)
-        made_up.together_ns[1][other] *= 1.5;
-    judge(true, usual_limits);
-    check_others(NONE, NONE, NONE);
-    assert_int_equal(found.suspects, 1);
-    assert_near(found.point_pct[1], 0.0, 5.0);
-}
-
-/* The link is slow in the median of its times alone, and quick once. */
-static double quick_at_last(int earlier) { return earlier == 5 ? 0.6 : 1.0; }
-
-TEST(what_is_quick_once_is_even)
-{
-    slow_way(1, 3, 1.5);
-    made_up.factor_of_call = quick_at_last;
-    judge(true, usual_limits);
-    check_others(NONE, NONE, NONE);
-    assert_near(found.link_pct[1][3], 50.0, 8.0);
-}
-
-/* Each of its times alone is longer than half of the threshold, and their median than no more. */
-TEST(what_is_little_slower_alone_is_even)
-{
-    made_up.together_ns[1][3] *= 1.5;
-    made_up.alone_ns[1][3] *= 1.15;
-    judge(true, usual_limits);
-    check_others(NONE, NONE, NONE);
-    assert_near(found.link_pct[1][3], 15.0, 5.0);
-}
-
-/* Alone, too, it takes no longer than its points' other links do. */
-TEST(what_its_points_explain_is_even)
-{
-    slow_point(2, LINKMAP_IN, 1.5);
-    made_up.together_ns[0][2] *= 1.6;
-    judge(true, usual_limits);
-    check_others(2, NONE, NONE);
-    assert_int_equal(found.point[2], LINKMAP_SLOW_IN);
-    make_links_alike(NULL);
-    slow_point(2, LINKMAP_OUT, 1.5);
-    made_up.together_ns[2][0] *= 1.6;
-    judge(true, usual_limits);
-    check_others(2, NONE, NONE);
-    assert_int_equal(found.point[2], LINKMAP_SLOW_OUT);
-}
-
-/* It takes longer than its threshold asks, and than chance makes it. */
-TEST(the_threshold_decides)
-{
-    struct linkmap_limits limits = usual_limits;
-    slow_point(0, LINKMAP_OUT, 1.15);
-    judge(true, limits);
-    assert_int_equal(found.suspects, 0);
-    make_links_alike(NULL);
-    slow_pair(1, 3, 1.3);
-    limits.threshold = 0.5;
-    judge(true, limits);
-    check_others(NONE, NONE, NONE);
-    assert_int_equal(found.suspects, 0);
-    limits.threshold = 0.1;
-    judge(true, limits);
-    check_others(NONE, 1, 3);
-    assert_int_equal(found.link[1][3], LINKMAP_SLOW);
-}
-
-/* In how many of DRAWS jobs anything is suspected whose links vary by a tenth. Collective. */
-#ifdef COMMCOST_FULL_TESTS
-enum { DRAWS = 5000 };
-#else
-enum { DRAWS = 50 };
-#endif
-static int suspected_by_chance(double alpha)
-{
-    const struct linkmap_limits limits = {.alpha = alpha, .threshold = 0.01, .seconds = 0.0};
-    int suspected = 0;
-    for (int draw = 0; draw < DRAWS; draw++) {
-        struct random random = random_from((uint64_t)draw);
-        for (int from = 0; from < MADE_UP_MAX; from++)
-            for (int to = 0; to < MADE_UP_MAX; to++)
-                made_up.together_ns[from][to] = USUAL_NS * (1.0 + 0.1 * random_normal(&random));
-        judge(true, limits);
-        suspected += found.suspects > 0;
-    }
-    return suspected;
-}
-
-/* As alpha says; the links of few points don't tell how much they vary. */
+/* Chance makes anything suspected in as few of DRAWS jobs as alpha says. */
 TEST(chance_is_suspected_as_seldom_as_alpha_says)
 {
-    const int usual = suspected_by_chance(0.01), lax = suspected_by_chance(0.5);
-    if (rank == 0)
-        print_message("of %d jobs of %d points alike, %d have suspects with 1 %%, %d with 50 %%\n",
-                      DRAWS, ranks, usual, lax);
-    if (ranks < LINKMAP_POINTS_FOR_SIGMA)
-        return;
-    /* Of 50 at 1 % more than two are suspected once in 70 times. */
-    assert_in_range(usual, 0, DRAWS == 50 ? 2 : DRAWS / 100);
-    assert_in_range(lax, DRAWS / 20, DRAWS / 2);
-}
-
-/* ---- what has no verdict --------------------------------------------------------------------- */
-
-TEST(without_time_suspects_have_no_verdict)
-{
-    struct linkmap_limits limits = usual_limits;
-    limits.seconds = 0.0;
-    slow_point(0, LINKMAP_OUT, 1.5);
-    slow_pair(1, 3, 1.5);
-    judge(true, limits);
-    assert_true(found.same);
-    assert_int_equal(found.timed, 0);
-    assert_int_equal(found.point[0], LINKMAP_UNKNOWN);
-    assert_int_equal(found.point[1], LINKMAP_EVEN);
-    assert_int_equal(found.link[1][3], LINKMAP_UNKNOWN);
-    assert_int_equal(found.link[0][1], LINKMAP_EVEN);
-    assert_true(isnan(found.point_pct[0]));
-}
-
-/* Points come first. */
-TEST(what_there_is_time_for_has_a_verdict)
-{
-    struct linkmap_limits limits = usual_limits;
-    limits.seconds = 1e-9;
-    slow_point(0, LINKMAP_OUT, 1.5);
-    slow_pair(1, 3, 1.5);
-    judge(true, limits);
-    assert_true(found.same);
-    assert_int_equal(found.point[0], LINKMAP_SLOW_OUT);
-    assert_int_equal(found.link[1][3], LINKMAP_UNKNOWN);
-}
-
-/* Where what nobody suspects has no times alone, there is nothing to compare to. */
-TEST(without_controls_there_is_no_verdict)
-{
-    slow_point(0, LINKMAP_OUT, 1.5);
-    for (int a = 1; a < ranks; a++)
-        for (int b = a + 1; b < ranks; b++)
-            made_up.alone_ns[a][b] = made_up.alone_ns[b][a] = NAN;
-    judge(true, usual_limits);
-    assert_true(found.same);
-    assert_int_equal(found.point[0], LINKMAP_UNKNOWN);
+    static const struct {
+        double alpha;
+        int min, max;
+    } limits[] = {{0.01, 0, 2}, {0.5, 2, 25}};
+    enum { DRAWS = 50 };
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        int suspected = 0;
+        for (int draw = 0; draw < DRAWS; draw++) {
+            make_links_alike((uint64_t)draw, 0.1 * USUAL_NS);
+            judge(true, (struct linkmap_limits){.alpha = limits[i].alpha, .threshold = 0.01});
+            suspected += found.suspects > 0;
+        }
+        assert_in_range(suspected, limits[i].min, limits[i].max);
+    }
 }
 
 /* ---- verdicts that are made up --------------------------------------------------------------- */
 
-enum { NOT_TIMED, QUICK, NAMED };
+enum { NONE = -1, NOT_TIMED, QUICK, NAMED };
 
 static struct linkmap_suspect suspect(int from, int to, enum linkmap_way way, int outcome,
                                       double alone_pct)
@@ -368,98 +260,40 @@ static struct linkmap_suspect suspect(int from, int to, enum linkmap_way way, in
                                     .alone_pct = alone_pct};
 }
 
-/* The fault of point 1 with these outcomes; -1: not suspected. */
-static enum linkmap_fault of_ways(bool one_way, int out, int in, double *alone_pct)
-{
-    struct linkmap_suspect suspects[3] = {suspect(2, 2, LINKMAP_OUT, NAMED, 99.0)};
-    struct linkmap_verdicts verdicts = {.suspects = suspects, .count = 1, .one_way = one_way};
-    if (out >= 0)
-        suspects[verdicts.count++] =
-            suspect(1, 1, LINKMAP_OUT, out, out == NOT_TIMED ? NAN : 30.0 * out);
-    if (in >= 0)
-        suspects[verdicts.count++] =
-            suspect(1, 1, LINKMAP_IN, in, in == NOT_TIMED ? NAN : 31.0 * in);
-    return linkmap_fault_of_point(&verdicts, 1, alone_pct);
-}
-
+/* Outcomes of both ways of a point make one verdict. */
 TEST(both_ways_make_a_verdict)
 {
     static const struct {
-        bool one_way;
         int out, in;
         enum linkmap_fault fault;
         double pct;
-    } cases[] = {
-        {true, NONE, NONE, LINKMAP_EVEN, NAN},
-        {true, QUICK, NONE, LINKMAP_EVEN, 30.0},
-        {true, NOT_TIMED, NONE, LINKMAP_UNKNOWN, NAN},
-        {true, QUICK, NOT_TIMED, LINKMAP_UNKNOWN, 30.0},
-        {true, NAMED, NONE, LINKMAP_SLOW_OUT, 60.0},
-        {true, NONE, NAMED, LINKMAP_SLOW_IN, 62.0},
-        {true, NAMED, QUICK, LINKMAP_SLOW_OUT, 60.0},
-        {true, NAMED, NAMED, LINKMAP_SLOW, 62.0},
+    } outcomes[] = {
+        {QUICK, NOT_TIMED, LINKMAP_UNKNOWN, 30.0},
+        {NAMED, QUICK, LINKMAP_SLOW_OUT, 60.0},
+        {NAMED, NAMED, LINKMAP_SLOW, 62.0},
         /* The way that wasn't timed again was slow in the tournament. */
-        {true, NAMED, NOT_TIMED, LINKMAP_SLOW, 60.0},
-        {false, NAMED, NONE, LINKMAP_SLOW, 60.0},
+        {NAMED, NOT_TIMED, LINKMAP_SLOW, 60.0},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(outcomes); i++) {
+        const int out = outcomes[i].out, in = outcomes[i].in;
+        struct linkmap_suspect suspects[] = {
+            suspect(2, 2, LINKMAP_OUT, NAMED, 99.0), suspect(1, 1, LINKMAP_OUT, out, 30.0 * out),
+            suspect(1, 1, LINKMAP_IN, in, in == NOT_TIMED ? NAN : 31.0 * in)};
+        const struct linkmap_verdicts verdicts = {suspects, COUNT(suspects), .one_way = true};
         double pct;
-        assert_int_equal(of_ways(cases[i].one_way, cases[i].out, cases[i].in, &pct),
-                         cases[i].fault);
-        assert_near(pct, cases[i].pct, 0.0);
+        assert_int_equal(linkmap_fault_of_point(&verdicts, 1, &pct), outcomes[i].fault);
+        assert_near(pct, outcomes[i].pct, 0.0);
     }
 }
 
 TEST(links_that_were_left_out_have_no_verdict)
 {
     double pct;
-    struct linkmap_suspect suspects[] = {suspect(1, 2, LINKMAP_OUT, QUICK, 3.0),
-                                         suspect(3, 2, LINKMAP_OUT, NAMED, 40.0),
-                                         suspect(0, 0, LINKMAP_OUT, NAMED, 50.0)};
-    struct linkmap_verdicts verdicts = {.suspects = suspects, .count = 3, .one_way = true};
-    assert_int_equal(linkmap_fault_of_link(&verdicts, 0, 1, &pct), LINKMAP_EVEN);
-    verdicts.left_out = 1;
+    struct linkmap_suspect suspects[] = {suspect(1, 2, LINKMAP_OUT, QUICK, 3.0)};
+    struct linkmap_verdicts verdicts = {.suspects = suspects, .count = 1, .left_out = 1};
     assert_int_equal(linkmap_fault_of_link(&verdicts, 0, 1, &pct), LINKMAP_UNKNOWN);
-    assert_true(isnan(pct));
     assert_int_equal(linkmap_fault_of_link(&verdicts, 1, 2, &pct), LINKMAP_EVEN);
     assert_near(pct, 3.0, 0.0);
-    /* From the lower point it comes in. */
-    assert_int_equal(linkmap_fault_of_link(&verdicts, 2, 3, &pct), LINKMAP_SLOW_IN);
-    assert_near(pct, 40.0, 0.0);
 }
 
-TEST(verdicts_have_names)
-{
-    assert_null(linkmap_fault_name(LINKMAP_UNKNOWN));
-    assert_string_equal(linkmap_fault_name(LINKMAP_EVEN), "even");
-    assert_string_equal(linkmap_fault_name(LINKMAP_SLOW), "slow");
-    assert_string_equal(linkmap_fault_name(LINKMAP_SLOW_OUT), "slow out");
-    assert_string_equal(linkmap_fault_name(LINKMAP_SLOW_IN), "slow in");
-}
-
-/* ---- the end --------------------------------------------------------------------------------- */
-
-/* While suspects are timed alone, on one rank. The signal stays noted in this process, so this is
-   the last test. */
-static double ended_by_a_signal(int earlier)
-{
-    if (earlier == 1)
-        raise(SIGTERM);
-    return 1.0;
-}
-
-TEST(a_signal_leaves_suspects_without_verdicts)
-{
-    bc_signals_watch();
-    slow_pair(1, 3, 1.5);
-    made_up.factor_of_call = rank == 1 ? ended_by_a_signal : NULL;
-    judge(true, usual_limits);
-    assert_true(found.same);
-    assert_int_equal(found.suspects, 2);
-    assert_int_equal(found.timed, 0);
-    assert_int_equal(found.link[1][3], LINKMAP_UNKNOWN);
-    assert_int_equal(found.link[0][1], LINKMAP_EVEN);
-    assert_int_equal(made_up.alone_calls[1][3], rank == 1 ? 2 : 0);
-}
-
-const struct test_program test_program = {.mpi = true, .before_each = make_links_alike};
+const struct test_program test_program = {.mpi = true};

@@ -1,7 +1,7 @@
 /*
- * Do the overlap and the gain that are found depend on the number of ranks? Simulates rounds of up
- * to 10,000 ranks that are stopped at random, and gives them to the functions that make the result
- * of rounds. Times of different ranks are independent of each other.
+ * Does the overlap that is found depend on the number of ranks? Simulates rounds of up to 10,000
+ * ranks that are stopped at random, and gives them to the functions that make the result of rounds.
+ * Times of different ranks are independent of each other.
  *
  * Other benchmarks have nothing to simulate: mpi_overhead's row is of one pair, and the others'
  * times are those of the slowest rank by definition.
@@ -10,7 +10,6 @@
 
 #include "common/stats/samples.h"
 #include "overlap/engine/estimate.h"
-#include "overlap/engine/gain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,65 +97,5 @@ TEST(test_overlap)
         print_message("overlap of %g %%, %d ranks: %.2f %% (%.2f to %.2f)\n", TRUE_PCT,
                       numbers_of_ranks[i], found.value, found.interval.lo, found.interval.hi);
         assert_true(fabs(found.value - TRUE_PCT) <= TARGET_PCT);
-    }
-}
-
-/* ---- the gain -------------------------------------------------------------------------------- */
-
-/* A sister that takes longer than the operation; plenty of work, twice the operation's time, of
-   which the library takes a little. */
-#define BLOCKING_NS 25000.0
-#define PLENTY_NS (2.0 * OPERATION_NS)
-#define TAKEN_NS 1000.0
-#define TRUE_EXPOSED_NS (OPERATION_NS - OWN_NS + TAKEN_NS)
-#define TARGET_SHARE 0.01
-
-static void take_plenty(struct random *random, struct bc_samples *own)
-{
-    bc_samples_clear(own);
-    for (int round = 0; round < ROUNDS; round++) {
-        const double times_ns[OVERLAP_PLENTY_QUANTITIES] = {
-            [OVERLAP_PLENTY_BLOCKING] = with_stops(random, BLOCKING_NS) + jitter(random),
-            [OVERLAP_PLENTY_BESIDE] = with_stops(random, OPERATION_NS - OWN_NS) + jitter(random),
-            [OVERLAP_PLENTY_INSIDE] = with_stops(random, PLENTY_NS + TAKEN_NS) + jitter(random),
-            [OVERLAP_PLENTY_ALONE] = with_stops(random, PLENTY_NS) + jitter(random),
-        };
-        bc_samples_append(own, times_ns, OVERLAP_PLENTY_QUANTITIES, 0);
-    }
-}
-
-/* Appends what a visit says: the slowest ranks' estimates. */
-static void append_visit(struct random *random, int ranks, struct bc_samples *visits)
-{
-    double slowest_ns[OVERLAP_GAIN_ESTIMATED] = {-INFINITY, -INFINITY, -INFINITY};
-    struct bc_samples own = {.count = 0};
-    for (int rank = 0; rank < ranks; rank++) {
-        double estimates_ns[OVERLAP_GAIN_ESTIMATED];
-        take_plenty(random, &own);
-        overlap_gain_own(&own, 0, own.count, estimates_ns);
-        for (int i = 0; i < OVERLAP_GAIN_ESTIMATED; i++)
-            slowest_ns[i] = fmax(slowest_ns[i], estimates_ns[i]);
-    }
-    bc_samples_free(&own);
-    bc_samples_append(visits, slowest_ns, OVERLAP_GAIN_ESTIMATED, 0);
-}
-
-TEST(test_gain)
-{
-    const struct bc_samples no_blocks = {.count = 0};
-    struct random random = random_from(2);
-    for (int i = 0; i < NUMBERS; i++) {
-        struct bc_samples visits = {.count = 0};
-        for (int visit = 0; visit < VISITS; visit++)
-            append_visit(&random, numbers_of_ranks[i], &visits);
-        const struct overlap_gain found =
-            overlap_gain_of_visits(&visits, &no_blocks, 0.0, CONFIDENCE);
-        bc_samples_free(&visits);
-        print_message("blocking %g, exposed %g, %d ranks: %.0f, %.0f, gain %.2f %%\n", BLOCKING_NS,
-                      TRUE_EXPOSED_NS, numbers_of_ranks[i], found.blocking.value,
-                      found.exposed.value, found.gain_pct.value);
-        assert_near(found.blocking.value, BLOCKING_NS, TARGET_SHARE * BLOCKING_NS);
-        assert_near(found.exposed.value, TRUE_EXPOSED_NS, TARGET_SHARE * BLOCKING_NS);
-        assert_near(found.gain.value, BLOCKING_NS - TRUE_EXPOSED_NS, TARGET_SHARE * BLOCKING_NS);
     }
 }

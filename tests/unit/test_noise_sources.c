@@ -134,32 +134,6 @@ static size_t members(int number, size_t count)
 
 /* ---- periods --------------------------------------------------------------------------------- */
 
-/* One period is found, right to 1 %, with an interval that mostly holds it, and its stops. */
-static void finds_clock(double min_s, double max_s, double jitter, bool drifts, double length_us,
-                        void (*background)(void))
-{
-    int right = 0, held = 0;
-    for (int i = 0; i < TRIALS; i++) {
-        const double period_s = between(min_s, max_s);
-        const double own_us = length_us * between(0.8, 1.25);
-        if (background != NULL)
-            background();
-        const int stops = make_clock(period_s, jitter * period_s, drifts, own_us);
-        const struct noise_stops seen = as_seen();
-        const int count = noise_periods_find(&seen, ALPHA, 0.95, found, source);
-        if (count < 1)
-            continue;
-        right += count == 1 && fabs(found[0].period_ns * 1e-9 / period_s - 1.0) < 0.01 &&
-                 fabs((double)members(0, seen.count) - stops) <= fmax(0.05 * stops, 1.0);
-        held +=
-            found[0].interval_ns.lo <= period_s * 1e9 && found[0].interval_ns.hi >= period_s * 1e9;
-    }
-    print_message("of %d clocks %d are right, %d periods are in their intervals\n", TRIALS, right,
-                  held);
-    assert_true(right >= RIGHT_MIN * TRIALS);
-    assert_true(held >= 0.7 * right);
-}
-
 static void like_a_host(void) { make_random(3000.0, 0.6, 12.0); }
 
 static void like_a_host_in_bursts(void)
@@ -168,39 +142,52 @@ static void like_a_host_in_bursts(void)
     make_bursts(50.0, 2.0, 60.0);
 }
 
-TEST(a_clock_alone) { finds_clock(1e-3, 1.0, 1e-3, false, 20.0, NULL); }
-
-/* A daemon of 1 ms that looks after something once a second. */
-TEST(a_daemon)
-{
-    finds_clock(0.95, 1.05, 1e-3, true, 1000.0, like_a_host);
-    finds_clock(0.95, 1.05, 1e-3, false, 1000.0, like_a_host_in_bursts);
-}
-
-static void like_a_restless_host(void)
+/* Where the host itself stops ranks for milliseconds. */
+static void like_a_noisy_host(void)
 {
     make_random(500.0, 0.6, 12.0);
     make_random(4.0, 1000.0, 8000.0);
 }
 
-/* Where the host itself stops ranks for milliseconds. */
-TEST(a_daemon_among_others) { finds_clock(0.95, 1.05, 1e-3, false, 2000.0, like_a_restless_host); }
-
-/* A timer's tick among stops of the same length. */
-TEST(a_tick_among_others) { finds_clock(1e-3, 4e-3, 2e-3, false, 3.0, like_a_host); }
-
-TEST(gaps_that_drift) { finds_clock(5e-3, 0.1, 3e-3, true, 60.0, like_a_host); }
-
-/* Of stops without a clock hardly ever one is found. */
-static void finds_none(void (*background)(void))
+/* One period is found, right to 1 %, with an interval that mostly holds it, and its stops. */
+TEST(clocks_are_found)
 {
-    int named = 0;
-    for (int i = 0; i < TRIALS; i++) {
-        background();
-        named += find() > 0;
+    static const struct {
+        double min_s, max_s, jitter;
+        bool drifts;
+        double length_us;
+        void (*background)(void);
+    } clocks[] = {
+        /* A daemon of 1 ms that looks after something once a second. */
+        {0.95, 1.05, 1e-3, true, 1000.0, like_a_host},
+        {0.95, 1.05, 1e-3, false, 1000.0, like_a_host_in_bursts},
+        {0.95, 1.05, 1e-3, false, 2000.0, like_a_noisy_host},
+        /* A timer's tick among stops of the same length. */
+        {1e-3, 4e-3, 2e-3, false, 3.0, like_a_host},
+        {5e-3, 0.1, 3e-3, true, 60.0, like_a_host},
+    };
+    int all_right = 0, held = 0;
+    for (size_t c = 0; c < COUNT(clocks); c++) {
+        int right = 0;
+        for (int i = 0; i < TRIALS; i++) {
+            const double period_s = between(clocks[c].min_s, clocks[c].max_s);
+            clocks[c].background();
+            const int stops = make_clock(period_s, clocks[c].jitter * period_s, clocks[c].drifts,
+                                         clocks[c].length_us * between(0.8, 1.25));
+            const struct noise_stops seen = as_seen();
+            if (noise_periods_find(&seen, ALPHA, 0.95, found, source) != 1)
+                continue;
+            right += fabs(found[0].period_ns * 1e-9 / period_s - 1.0) < 0.01 &&
+                     fabs((double)members(0, seen.count) - stops) <= fmax(0.05 * stops, 1.0);
+            held += found[0].interval_ns.lo <= period_s * 1e9 &&
+                    found[0].interval_ns.hi >= period_s * 1e9;
+        }
+        print_message("of %d clocks %d are right\n", TRIALS, right);
+        assert_true(right >= RIGHT_MIN * TRIALS);
+        all_right += right;
     }
-    print_message("in %d of %d streams without a clock one is found\n", named, TRIALS);
-    assert_true(named <= NONE_MAX);
+    print_message("%d of %d periods are in their intervals\n", held, all_right);
+    assert_true(held >= 0.7 * all_right);
 }
 
 static void rare_bursts(void) { make_bursts(between(0.5, 5.0), 20.0, 2000.0); }
@@ -216,13 +203,20 @@ static void waves(void)
             make(at_s, between(2.0, 30.0));
 }
 
+/* Of stops without a clock hardly ever one is found. */
 TEST(no_clock)
 {
-    finds_none(like_a_host);
-    finds_none(like_a_host_in_bursts);
-    finds_none(rare_bursts);
-    finds_none(rare_stops);
-    finds_none(waves);
+    static void (*const backgrounds[])(void) = {like_a_host, like_a_host_in_bursts, rare_bursts,
+                                                rare_stops, waves};
+    for (size_t b = 0; b < COUNT(backgrounds); b++) {
+        int named = 0;
+        for (int i = 0; i < TRIALS; i++) {
+            backgrounds[b]();
+            named += find() > 0;
+        }
+        print_message("in %d of %d streams without a clock one is found\n", named, TRIALS);
+        assert_true(named <= NONE_MAX);
+    }
 }
 
 /* The list of stops was full: of later visits nothing was watched. */
@@ -305,8 +299,7 @@ static void begin_ranks(int ranks)
 
 static const struct noise_limits limits = {ALPHA, 0.05, 0.95};
 
-/* How many ranks have more than the others; the last one that was named. */
-static struct noise_uneven uneven;
+static struct noise_uneven uneven; /* the first rank that was named */
 
 static int find_uneven(const struct noise_rate *all_rates, int ranks, int rows)
 {
@@ -337,19 +330,6 @@ TEST(the_rank_that_has_more)
         }
     print_message("of %d ranks with more stops than others %d are named\n", trials, right);
     assert_true(right >= 0.9 * trials);
-}
-
-TEST(ranks_that_are_alike)
-{
-    static const int sizes[] = {2, 3, 8, RANKS_MAX};
-    int wrong = 0;
-    for (size_t i = 0; i < COUNT(sizes); i++)
-        for (int k = 0; k < TRIALS; k++) {
-            begin_ranks(sizes[i]);
-            wrong += find_uneven(NULL, sizes[i], ROWS) > 0;
-        }
-    print_message("among ranks that are alike %d of %d times one is named\n", wrong, 4 * TRIALS);
-    assert_true(wrong <= NONE_MAX);
 }
 
 /* What visits differ by is in the intervals, which parts of a visit don't show. */
@@ -429,20 +409,4 @@ TEST(beside_a_rank_with_a_clock)
     add_periodic(all, 0, 20.0, 5e6);
     assert_int_equal(find_uneven(all, RANKS, ROWS), 1);
     assert_int_equal(uneven.rank, MORE);
-}
-
-TEST(one_rank_or_visit)
-{
-    begin_ranks(2);
-    assert_int_equal(find_uneven(NULL, 1, ROWS), 0);
-    assert_int_equal(find_uneven(NULL, 2, 1), 0);
-}
-
-TEST(classes)
-{
-    assert_int_equal(noise_class_of(0), 0);
-    assert_int_equal(noise_class_of(1), 0);
-    assert_int_equal(noise_class_of(1023), 9);
-    assert_int_equal(noise_class_of(1024), 10);
-    assert_int_equal(noise_class_of(INT64_MAX), NOISE_CLASSES - 1);
 }

@@ -70,17 +70,6 @@ TEST(stops_at_random_have_a_power_of_two)
     assert_true(fabs(mean - 2.0) < 0.15); /* 4 standard deviations */
 }
 
-TEST(nothing_stands_out_at_random)
-{
-    struct noise_peak peaks[NOISE_PEAKS_MAX];
-    double height;
-    for (int i = 0; i < 20; i++) {
-        at_random(60.0);
-        const struct noise_search search = noise_search_begin(&train, EVENTS_MAX);
-        assert_int_equal(noise_find_peaks(&search, 1e-4, peaks, &height), 0);
-    }
-}
-
 TEST(a_clock_stands_out)
 {
     const double frequency = 24.37;

@@ -89,18 +89,6 @@ TEST(slower_quanta)
     noise_stops_free(&stops);
 }
 
-TEST(visits_of_stops)
-{
-    struct noise_watch visits[3] = {{.begin_ns = 0, .end_ns = 10, .quanta = 1},
-                                    {.quanta = 0},
-                                    {.begin_ns = 20, .end_ns = 30, .quanta = 1}};
-    const struct noise_stops stops = {.visits = visits, .visit_count = 3};
-    assert_int_equal(noise_visit_of(&stops, 0, 0), 0);
-    assert_int_equal(noise_visit_of(&stops, 9, 0), 0);
-    assert_int_equal(noise_visit_of(&stops, 25, 0), 2);
-    assert_int_equal(noise_visit_of(&stops, 99, 0), 2);
-}
-
 TEST(quantiles_of_lengths)
 {
     struct noise_lengths lengths = {0};

@@ -1,25 +1,22 @@
 /*
  * Can the work under an operation be cut into as many parts as --test-calls asks for? Only the
- * ranks that work count, in the form that was asked for.
+ * ranks that work count, in the form that was asked for. In virtual time.
  */
 #include "overlap/engine/overlap.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
 
-#include <time.h>
+#include "common/clock/source.h"
 
 /* Far more parts than the work under a quick operation has units, and far fewer than that under a
    slow one. */
 #define CALLS 100000
 #define SLOW_NS 20000000
 
-static void rest(struct overlap_operation *operation)
-{
-    const struct timespec slow = {.tv_sec = 0, .tv_nsec = SLOW_NS};
-    (void)nanosleep(&slow, NULL);
-}
+static void rest(struct overlap_operation *operation) { bc_sleep_ns(SLOW_NS); }
 
-static void do_nothing(struct overlap_operation *operation) { (void)operation; }
+/* Time must go on. */
+static void do_nothing(struct overlap_operation *operation) { bc_work(1); }
 
 static void persist(struct overlap_operation *operation)
 {

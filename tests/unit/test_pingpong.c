@@ -1,4 +1,4 @@
-/* What is moved, and which ranks move it: the sweeps, arrangements and patterns of pingpong. */
+/* What is moved, and which ranks move it: the sweeps and arrangements of pingpong. */
 #include "helpers.h"
 #include "pingpong/parameters.h"
 #include "pingpong/shape.h"
@@ -123,81 +123,4 @@ TEST(arrangements_pair_up)
             }
             assert_int_equal(idle, a == PINGPONG_SINGLE ? ranks - 2 : 0);
         }
-}
-
-/* The specification's 21 patterns, in its words. */
-TEST(names)
-{
-    static const char *const of_put[] = {
-        "put",         "subput",      "simple subput", "all put",        "many put",
-        "sub manyput", "many subput", "strided put",   "strided subput", "strided many put"};
-    static const char *const of_get[] = {
-        "get",         "subget",      "simple subget", "all get",        "many get",
-        "sub manyget", "many subget", "strided get",   "strided subget", "strided many get"};
-    for (int i = 0; i < 10; i++) {
-        assert_string_equal(pingpong_patterns[i].name, of_put[i]);
-        assert_string_equal(pingpong_patterns[10 + i].name, of_get[i]);
-        assert_false(pingpong_patterns[i].gets);
-        assert_true(pingpong_patterns[10 + i].gets);
-    }
-    assert_string_equal(pingpong_patterns[20].name, "MPI Send");
-}
-
-/* Whether pingpong takes these options; `parameters` are what it makes of them. */
-static bool accepts(const char *const *words, struct pingpong_parameters *parameters)
-{
-    struct bc_options options;
-    struct bc_error error = {""};
-    char *argv[WORDS_MAX];
-    const int argc = make_arguments(argv, words);
-    *parameters = pingpong_default_parameters;
-    const struct bc_option_table table = {pingpong_options, PINGPONG_OPTIONS, parameters};
-    assert_true(bc_options_create(&options, &table, 1));
-    const bool good = bc_options_parse(&options, argc, argv, no_variable, &error) &&
-                      pingpong_parameters_complete(parameters, &error);
-    assert_int_equal(error.text[0] == '\0', good);
-    bc_options_free(&options);
-    return good;
-}
-
-/* `expected` are the numbers of the `count` patterns that a text chooses; 0 if it is refused. */
-static void assert_chosen(const char *text, const int *expected, int count)
-{
-    struct pingpong_parameters parameters;
-    assert_int_equal(accepts(WORDS("--patterns", text), &parameters), count > 0);
-    int found = 0;
-    for (int i = 0; i < PINGPONG_PATTERNS && count > 0; i++)
-        if (parameters.patterns.chosen[i])
-            assert_int_equal(i, expected[found++]);
-    assert_int_equal(found, count);
-}
-
-TEST(lists_of_patterns)
-{
-    assert_chosen("put", (int[]){0}, 1);
-    assert_chosen("MPI Send,put", (int[]){0, 20}, 2);
-    assert_chosen("mpi-send", (int[]){20}, 1);
-    assert_chosen("Strided_Many_Get,subput", (int[]){1, 19}, 2);
-    assert_chosen("puts", NULL, 0);
-    assert_chosen("pu", NULL, 0);
-    assert_chosen("", NULL, 0);
-    assert_chosen("put,", NULL, 0);
-}
-
-/* --full asks for every size, up to a larger one; a size that is given stays. */
-TEST(sizes)
-{
-    struct pingpong_parameters p;
-    assert_true(accepts(WORDS(NULL), &p));
-    assert_int_equal(p.limits.max_ndata, 256 << 10);
-    assert_int_equal(p.limits.step, 8);
-    assert_true(accepts(WORDS("--full"), &p));
-    assert_int_equal(p.limits.max_ndata, 4 << 20);
-    assert_int_equal(p.limits.step, 2);
-    assert_true(accepts(WORDS("--full", "--max-ndata=2K", "--max-blocks=8"), &p));
-    assert_int_equal(p.limits.max_ndata, 2048);
-    assert_int_equal(p.limits.max_blocks, 8);
-    assert_false(accepts(WORDS("--max-ndata=3"), &p));
-    assert_false(accepts(WORDS("--max-stride=12"), &p));
-    assert_false(accepts(WORDS("--max-blocks=5"), &p));
 }

@@ -1,16 +1,11 @@
 /*
- * What a thread loses while it is stopped: by a clock that is made up, and by signals.
+ * What a thread loses while it is stopped, by a clock that is made up. What the machine's own stops
+ * take is shown by tests/this_machine/stops.c.
  */
 #include "helpers.h"
 
 #include "common/clock/clock.h"
 #include "common/clock/stops.h"
-
-#include <signal.h>
-#include <stdbool.h>
-#include <sys/time.h>
-
-/* ---- a clock that is made up ----------------------------------------------------------------- */
 
 static struct {
     int64_t now_ns, step_ns; /* between two readings */
@@ -46,9 +41,8 @@ static struct bc_stops watch_script(int64_t step_ns, int64_t gap_ns)
     return stops;
 }
 
-static void gaps_are_lost(void **state)
+TEST(gaps_are_lost)
 {
-    (void)state;
     const struct bc_stops none = watch_script(25, 0);
     assert_int_equal(none.lost_ns, 0);
     /* Without what finding the usual step takes. */
@@ -61,18 +55,16 @@ static void gaps_are_lost(void **state)
 }
 
 /* BC_STOP_NS, or ten steps of a slow clock. */
-static void short_gaps_are_not(void **state)
+TEST(short_gaps_are_not)
 {
-    (void)state;
     assert_int_equal(watch_script(25, BC_STOP_NS - 25).lost_ns, 0);
     assert_int_equal(watch_script(25, BC_STOP_NS - 24).lost_ns, script.gaps * (BC_STOP_NS - 24));
     assert_int_equal(watch_script(100, 900).lost_ns, 0);
     assert_int_equal(watch_script(100, 901).lost_ns, script.gaps * 901);
 }
 
-static void watches_add_up(void **state)
+TEST(watches_add_up)
 {
-    (void)state;
     int64_t (*const real)(void) = bc_clock_read;
     struct bc_stops stops = {.watched_ns = 7000, .lost_ns = 300};
     memset(&script, 0, sizeof script);
@@ -91,68 +83,3 @@ static void watches_add_up(void **state)
     assert_near((double)watched_ns, 7e3 + 1e6, 2e4);
     assert_near((double)stops.watched_ns, 7e3 + 2e6, 4e4);
 }
-
-/* ---- the real one ---------------------------------------------------------------------------- */
-
-#define HANDLER_NS 100000
-#define PERIOD_US 1000
-#define WATCH_S 0.1
-
-static volatile int64_t handled_ns; /* in handlers, by their own measurement */
-static volatile int64_t longest_ns; /* of them */
-static volatile int handled;        /* their number */
-
-static void spin(int number)
-{
-    (void)number;
-    const int64_t start_ns = bc_now_ns();
-    int64_t now_ns = start_ns;
-    while (now_ns - start_ns < HANDLER_NS)
-        now_ns = bc_now_ns();
-    handled_ns += now_ns - start_ns;
-    if (now_ns - start_ns > longest_ns)
-        longest_ns = now_ns - start_ns;
-    handled++;
-}
-
-static struct bc_stops watch(void)
-{
-    struct bc_stops stops = {.watched_ns = 0};
-    bc_stops_watch(&stops, WATCH_S);
-    /* Finding the usual step comes before the watch, and a stop may end behind it. */
-    assert_in_range(stops.watched_ns, 1, 1.001e9 * WATCH_S + (double)stops.lost_ns);
-    assert_in_range(stops.lost_ns, 0, stops.watched_ns);
-    return stops;
-}
-
-static void watches_by_the_real_clock(void **state)
-{
-    (void)state;
-    watch();
-}
-
-/* The first and the last handler may run outside of the watch. Each stop is at least as long as its
-   handler says. How much longer depends on the machine: see tests/this_machine/stops.c. */
-static void stopped_threads_lose_what_the_handler_takes(void **state)
-{
-    (void)state;
-    const struct sigaction action = {.sa_handler = spin, .sa_flags = SA_RESTART};
-    const struct itimerval period = {{0, PERIOD_US}, {0, PERIOD_US}}, never = {{0, 0}, {0, 0}};
-    struct sigaction before;
-    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
-    setitimer(ITIMER_REAL, &period, NULL);
-    const struct bc_stops stopped = watch();
-    setitimer(ITIMER_REAL, &never, NULL);
-    sigaction(SIGALRM, &before, NULL);
-    assert_true(handled > 2);
-    assert_true(stopped.lost_ns >= handled_ns - 2 * longest_ns);
-}
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(gaps_are_lost),
-    cmocka_unit_test(short_gaps_are_not),
-    cmocka_unit_test(watches_add_up),
-    cmocka_unit_test(watches_by_the_real_clock),
-    cmocka_unit_test(stopped_threads_lose_what_the_handler_takes),
-};
-const struct test_program test_program = {.name = "stops", .tests = tests, .count = COUNT(tests)};

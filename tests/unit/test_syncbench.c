@@ -1,12 +1,8 @@
-/* Which ranks synchronise with which, and the delay between. */
-#include "common/mpi/grid.h"
+/* Which ranks synchronise with which. */
 #include "helpers.h"
 #include "syncbench/kinds.h"
-#include "syncbench/parameters.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { RANKS_MAX = 64, NEIGHBOURS_MAX = 12 };
 
@@ -112,55 +108,4 @@ TEST(orders_are_random)
     for (int place = 0; place < RANKS; place++)
         for (int rank = 0; rank < RANKS; rank++)
             assert_near(often[place][rank], DRAWS / 5.0, 5.0 * sd);
-}
-
-/* Against MPI_Cart_create's order: the last coordinate runs fastest. */
-TEST(grids)
-{
-    static const int dims[] = {4, 3, 2};
-    int sides[BC_GRID_SIDES];
-    bc_grid_neighbours(dims, 0, sides);
-    static const int of_first[] = {18, 6, 4, 2, 1, 1};
-    assert_memory_equal(sides, of_first, sizeof of_first);
-    bc_grid_neighbours(dims, 23, sides);
-    static const int of_last[] = {17, 5, 21, 19, 22, 22};
-    assert_memory_equal(sides, of_last, sizeof of_last);
-    static const int flat[] = {1, 5, 1};
-    bc_grid_neighbours(flat, 2, sides);
-    static const int of_flat[] = {2, 2, 1, 3, 2, 2};
-    assert_memory_equal(sides, of_flat, sizeof of_flat);
-}
-
-/* `expected` is what the metadata say of the delay with these options; NULL if they are refused. */
-static void assert_delay(const char *const *words, const char *expected)
-{
-    struct syncbench_parameters parameters = syncbench_default_parameters;
-    const struct bc_option_table table = {syncbench_options, SYNCBENCH_OPTIONS, &parameters};
-    struct bc_options options;
-    struct bc_error error = {""};
-    char *argv[WORDS_MAX];
-    const int argc = make_arguments(argv, words);
-    size_t row = 0;
-    assert_true(bc_options_create(&options, &table, 1));
-    assert_int_equal(bc_options_parse(&options, argc, argv, no_variable, &error), expected != NULL);
-    while (strcmp(options.entries[row].option->long_name, "delay") != 0)
-        row++;
-    char *const text = bc_option_text(&options.entries[row]);
-    if (expected != NULL)
-        assert_string_equal(text, expected);
-    free(text);
-    bc_options_free(&options);
-}
-
-TEST(delays)
-{
-    assert_delay(WORDS(NULL), "auto");
-    assert_delay(WORDS("--delay=auto"), "auto");
-    assert_delay(WORDS("--delay=0"), "0");
-    assert_delay(WORDS("--delay=20K"), "20480");
-    assert_delay(WORDS("--delay=1024G"), "1099511627776");
-    assert_delay(WORDS("--delay=1025G"), NULL);
-    assert_delay(WORDS("--delay=-1"), NULL);
-    assert_delay(WORDS("--delay=1e3"), NULL);
-    assert_delay(WORDS("--delay="), NULL);
 }

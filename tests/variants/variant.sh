@@ -70,9 +70,9 @@ sanitizers | sanitizers_full)
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS UCX_MEM_EVENTS
     # Timings say nothing here, and the work is compiled without sanitizers. What stays the same
     # with more ranks is tested with the most. Without _full the samples' memory is that of the short runs alone.
-    without='unit_(work_.*|clock|start_window_4)$'
+    without='unit_(work_.*|clock|virtual_.*)$'
     [ "$variant" != sanitizers ] ||
-        without="$without|unit_(coarray_2|(batch|harness|sampling|visits)_2|stats|finalize|gain|many_ranks|noise_sources|contention|stops|start_window_2|halo_swap_[23]|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
+        without="$without|unit_(coarray_2|stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
         -R '^(unit_.*|monitor_(counts|flight|requests|threads).*|bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
@@ -161,7 +161,7 @@ arm64)
     # Left out are long simulations, in which nothing is the processor's, tests that want times as on a machine, and
     # those where ranks wait for each other by polling for long.
     run ctest --test-dir "$build" --no-tests=error -L unit -j 3 --output-on-failure \
-        -E '^unit_(stats|gain|many_ranks|noise_sources|contention|stops|finalize|(batch|start_window|coarray|run)_2|[a-z_]*_[3478]|work_.*_O[23])$'
+        -E '^unit_(stats|gain|many_ranks|noise_sources|virtual_.*|finalize|coarray_2|[a-z_]*_[3478]|work_.*_O[23])$'
     before="qemu-aarch64 -L $sysroot"
     run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05 "--output=$build/syncbench.tsv"
     run_program 2 "$build/overlap/overlap_iallreduce" --check --data-driven --visits=1 --samples=5 \
@@ -194,7 +194,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(sampling_2|halo_swap_[23])|unit_(harness|batch|coarray|hosts|node_order|job|start_window)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|harness|sampling|run|halo_swap|linkmap_[a-z]*)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(coarray|hosts|node_order|job)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
