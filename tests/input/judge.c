@@ -4,10 +4,13 @@
 #include "common/result/text.h"
 
 #include <ctype.h>
+#include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* What is known of a line, and found. */
 struct trial {
@@ -243,6 +246,26 @@ static void note_values(struct trial *trial, const struct bc_run *run)
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
+
+struct job job_with(uint64_t number)
+{
+    static const int ranks[] = {1, 2, 3, 4, 6, 7, 8, 16, 27, 64, 1000, 1024, 65536, 1 << 20};
+    static const int64_t bytes[] = {
+        0,        1, 4096, 1 << 20, 1 << 26, INT64_C(1) << 30, INT64_C(64) << 30, INT64_C(1) << 45,
+        INT64_MAX};
+    /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), whose bits are independent choices. */
+    uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (struct job){
+        .ranks = z % 4 == 0 ? 1 + (int)(z >> 8 & 0xfffff) : ranks[(z >> 8) % COUNT(ranks)],
+        .thread_level = (z >> 2) % 2 == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+        .oversubscribed = (z >> 3) % 2 == 0,
+        .memory_per_rank = bytes[(z >> 32) % COUNT(bytes)],
+        .shared_memory_per_rank = bytes[(z >> 48) % COUNT(bytes)],
+    };
+}
 
 static void fill_job(struct bc_run *run, const struct job *job)
 {

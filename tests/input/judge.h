@@ -42,6 +42,9 @@ struct job {
     int64_t memory_per_rank, shared_memory_per_rank;
 };
 
+/* A job of one process to a million, with any memory; always the same for a number. */
+struct job job_with(uint64_t number);
+
 enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or version */
 
 /* Gives the line to the program. If something is not as it must be, says so on stderr and returns
