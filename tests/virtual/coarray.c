@@ -23,8 +23,8 @@ static void expect(const char *what, double found, double right)
 {
     if (found == right)
         return;
-    wrong++;
-    (void)printf("rank %d: %s: %.9g, not %.9g\n", rank, what, found, right);
+    if (++wrong <= 10)
+        (void)printf("rank %d: %s: %.9g, not %.9g\n", rank, what, found, right);
 }
 
 static int64_t now(void) { return world_now_ns - base_ns; }
