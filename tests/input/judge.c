@@ -21,8 +21,7 @@ struct trial {
     enum outcome outcome;
     struct bc_error error;
     size_t count;
-    char **texts;    /* of the `count` options: the values as text; NULL: not to be read back */
-    double *numbers; /* the values as numbers */
+    char **texts; /* of the `count` options: the values as text; NULL: not to be read back */
 };
 
 static const struct line *line_in_hand;
@@ -149,48 +148,6 @@ static void judge_refusal(struct trial *trial, const struct bc_run *run)
 
 /* ---- what was accepted ----------------------------------------------------------------------- */
 
-/* The value if it is a number; a number that tells lists apart, or choices of names; 0 for a text.
- */
-static double number_of(const struct bc_options *options, size_t row)
-{
-    const void *const value = options->entries[row].value;
-    double sum = 0.0;
-    switch (options->entries[row].option->kind) {
-    case BC_INTEGER:
-    case BC_SIZE:
-        return (double)*(const int64_t *)value;
-    case BC_REAL:
-    case BC_PERCENT:
-        return *(const double *)value;
-    case BC_SIZE_LIST: {
-        const struct bc_size_list *const list = value;
-        for (size_t i = 0; i < list->count; i++)
-            sum += (double)list->values[i] * (double)(i + 1);
-        return sum;
-    }
-    case BC_NAMES:
-        for (size_t i = 0; i < BC_NAMES_MAX; i++)
-            sum = 2.0 * sum + ((const struct bc_names *)value)->chosen[i];
-        return sum;
-    case BC_CHOICE:
-        return *(const int *)value;
-    case BC_FLAG:
-        return *(const bool *)value;
-    case BC_TEXT:
-        break;
-    }
-    return 0.0;
-}
-
-/* That the number is still that of note_values, to the last bit. */
-static void judge_number(struct trial *trial, const struct bc_options *options, size_t row)
-{
-    const double number = number_of(options, row);
-    if (number < trial->numbers[row] || number > trial->numbers[row])
-        complain(trial, "--%s was %.17g and has become %.17g",
-                 options->entries[row].option->long_name, trial->numbers[row], number);
-}
-
 /* Another rank gets the same values, and can use them. */
 static void judge_broadcast(struct trial *trial, const struct bc_run *run)
 {
@@ -206,8 +163,6 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
             complain(trial, "the values change when they are sent: '%.200s' becomes '%.200s'", text,
                      again != NULL ? again : "nothing");
         free(again);
-        for (size_t i = 0; i < trial->count; i++)
-            judge_number(trial, &other.options, i);
         if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
             !trial->program->complete(other.state, &error))
             complain(trial, "another rank refuses the values: %s", error.text);
@@ -230,11 +185,9 @@ static void note_values(struct trial *trial, const struct bc_run *run)
     const struct bc_options *const options = &run->options;
     trial->count = options->count;
     trial->texts = calloc(trial->count, sizeof *trial->texts);
-    trial->numbers = calloc(trial->count, sizeof *trial->numbers);
-    if (trial->texts == NULL || trial->numbers == NULL)
+    if (trial->texts == NULL)
         abort();
     for (size_t i = 0; i < trial->count; i++) {
-        trial->numbers[i] = number_of(options, i);
         char *const text = bc_option_text(&options->entries[i]);
         if (text == NULL)
             abort();
@@ -341,7 +294,6 @@ static void try_texts(struct trial *trial, struct bc_run *run)
                      run->options.entries[i].option->long_name, trial->texts[i],
                      text != NULL ? text : "nothing");
         free(text);
-        judge_number(trial, &run->options, i);
     }
     for (int i = 0; i < count; i++)
         free(words[i]);
@@ -371,7 +323,6 @@ bool judge(const struct bc_benchmark *program, const struct line *line, const st
     for (size_t i = 0; i < trial.count; i++)
         free(trial.texts[i]);
     free(trial.texts);
-    free(trial.numbers);
     return trial.good;
 }
 
