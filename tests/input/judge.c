@@ -20,8 +20,6 @@ struct trial {
     bool good;
     enum outcome outcome;
     struct bc_error error;
-    size_t count;
-    char **texts; /* of the `count` options: the values as text; NULL: not to be read back */
 };
 
 static const struct line *line_in_hand;
@@ -31,12 +29,6 @@ static const char *look_up_variable(const char *name)
     for (size_t i = 0; i < line_in_hand->variable_count; i++)
         if (strcmp(line_in_hand->variables[i].name, name) == 0)
             return line_in_hand->variables[i].value;
-    return NULL;
-}
-
-static const char *no_variable(const char *name)
-{
-    (void)name;
     return NULL;
 }
 
@@ -171,33 +163,6 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
     bc_run_release(&other);
 }
 
-/* A text that is NULL can't be written, nor can the 0 that has a name. */
-static bool can_be_read_back(const struct bc_options *options, size_t row, const char *text)
-{
-    const struct bc_option *const option = options->entries[row].option;
-    if (option->kind == BC_TEXT)
-        return *(const char *const *)options->entries[row].value != NULL;
-    return option->zero == NULL || strcmp(text, option->zero) != 0;
-}
-
-static void note_values(struct trial *trial, const struct bc_run *run)
-{
-    const struct bc_options *const options = &run->options;
-    trial->count = options->count;
-    trial->texts = calloc(trial->count, sizeof *trial->texts);
-    if (trial->texts == NULL)
-        abort();
-    for (size_t i = 0; i < trial->count; i++) {
-        char *const text = bc_option_text(&options->entries[i]);
-        if (text == NULL)
-            abort();
-        if (options->entries[i].source != BC_FROM_DEFAULT && can_be_read_back(options, i, text))
-            trial->texts[i] = text;
-        else
-            free(text);
-    }
-}
-
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 struct job job_with(uint64_t number)
@@ -251,7 +216,6 @@ static void try_line(struct trial *trial, struct bc_run *run)
         complain(trial, "--%s is bad, and accepted", line->culprit);
     if (line->expectation == LINE_IS_BAD)
         complain(trial, "a bad line is accepted");
-    note_values(trial, run);
     judge_broadcast(trial, run);
 }
 
@@ -262,42 +226,6 @@ static void try_values(struct trial *trial, struct bc_run *run)
     struct bc_error error = {""};
     if (!bc_options_parse(&run->options, line->count, line->words, look_up_variable, &error))
         complain(trial, "good values are refused: %s", error.text);
-}
-
-/* The texts of note_values, read again. */
-static void try_texts(struct trial *trial, struct bc_run *run)
-{
-    struct bc_error error = {""};
-    char **const words = calloc(trial->count + 2, sizeof *words);
-    int count = 1;
-    if (words == NULL)
-        abort();
-    words[0] = strdup("program");
-    for (size_t i = 0; i < trial->count; i++) {
-        if (trial->texts[i] == NULL)
-            continue;
-        const char *const name = run->options.entries[i].option->long_name;
-        const size_t size = strlen(trial->texts[i]) + strlen(name) + 4;
-        words[count] = malloc(size);
-        if (words[count] == NULL)
-            abort();
-        (void)snprintf(words[count++], size, "--%s=%s", name, trial->texts[i]);
-    }
-    if (!bc_options_parse(&run->options, count, words, no_variable, &error))
-        complain(trial, "a value that was written can't be read: %s", error.text);
-    for (size_t i = 0; i < trial->count; i++) {
-        if (trial->texts[i] == NULL)
-            continue;
-        char *const text = bc_option_text(&run->options.entries[i]);
-        if (text == NULL || strcmp(text, trial->texts[i]) != 0)
-            complain(trial, "--%s was '%.100s' and is read back as '%.100s'",
-                     run->options.entries[i].option->long_name, trial->texts[i],
-                     text != NULL ? text : "nothing");
-        free(text);
-    }
-    for (int i = 0; i < count; i++)
-        free(words[i]);
-    free(words);
 }
 
 /* Calls `check` with a run whose values are the defaults. */
@@ -318,40 +246,5 @@ bool judge(const struct bc_benchmark *program, const struct line *line, const st
     *outcome = trial.outcome;
     if (line->expectation == VALUES_ARE_GOOD)
         with_run(&trial, try_values);
-    if (trial.outcome == ACCEPTED)
-        with_run(&trial, try_texts);
-    for (size_t i = 0; i < trial.count; i++)
-        free(trial.texts[i]);
-    free(trial.texts);
-    return trial.good;
-}
-
-/* ---- help ------------------------------------------------------------------------------------ */
-
-static void try_help(struct trial *trial, struct bc_run *run)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        abort();
-    bc_run_help(stream, run);
-    (void)fclose(stream);
-    if (strlen(text) != size || mbstowcs(NULL, text, 0) == (size_t)-1)
-        complain(trial, "the help is not text");
-    if (strstr(text, run->benchmark->summary) == NULL)
-        complain(trial, "the help lacks the summary");
-    for (size_t i = 0; i < run->options.count; i++) {
-        const struct bc_option *const option = run->options.entries[i].option;
-        if (!names_option(text, option))
-            complain(trial, "the help lacks --%s", option->long_name);
-    }
-    free(text);
-}
-
-bool judge_help(const struct bc_benchmark *program)
-{
-    struct trial trial = {.program = program, .good = true};
-    with_run(&trial, try_help);
     return trial.good;
 }
