@@ -15,20 +15,9 @@
 
 #include <inttypes.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-
-/* What a line may take of the processor, with sanitizers; most take a tenth of a
-   millisecond, but in the v and w variants each of a million ranks has an amount of its own. */
-#define LINE_MS_MAX 3000.0
-
-/* A line that takes this long hangs. */
-#define HANG_S 20
 
 static const char *const outcome_names[OUTCOMES] = {"accepted", "answered", "refused"};
 static const char *const expectation_names[] = {"anything", "good", "option", "line"};
@@ -144,52 +133,26 @@ static void free_line(struct line *line)
     }
 }
 
-static char hanging[128]; /* the message if the line in hand hangs */
-
-static void tell_hanging(int signal_number)
-{
-    (void)signal_number;
-    (void)!write(STDERR_FILENO, hanging, strlen(hanging));
-    _exit(1);
-}
-
-static double processor_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 /* Prints the numbers of wrong lines, and what became of all; returns how many were wrong. */
 static size_t judge_lines(void)
 {
     size_t wrong = 0, outcomes[OUTCOMES] = {0};
     uint64_t number = 0;
-    double slowest_ms = 0.0;
     struct line line;
     for (const struct bc_benchmark *program; (program = read_line(&line)) != NULL; number++) {
         enum outcome outcome;
-        const struct itimerval limit = {{0, 0}, {HANG_S, 0}};
-        (void)snprintf(hanging, sizeof hanging, "no end after %d s: line %" PRIu64 ", %s\n", HANG_S,
-                       number, program->name);
-        (void)setitimer(ITIMER_REAL, &limit, NULL);
         const struct job job = job_with(number);
-        const double begin_ms = processor_ms();
-        const bool good = judge(program, &line, &job, &outcome);
-        const double taken_ms = processor_ms() - begin_ms;
-        if (!good || taken_ms > LINE_MS_MAX) {
-            (void)printf("wrong: %" PRIu64 ", %s, %d ranks, %.0f ms\n", number, program->name,
-                         job.ranks, taken_ms);
+        if (!judge(program, &line, &job, &outcome)) {
+            (void)printf("wrong: %" PRIu64 ", %s, %d ranks\n", number, program->name, job.ranks);
             wrong++;
         }
-        slowest_ms = taken_ms > slowest_ms ? taken_ms : slowest_ms;
         outcomes[outcome]++;
         free_line(&line);
     }
     (void)printf("%" PRIu64 " lines of %zu programs:", number, programs_count);
     for (int i = 0; i < OUTCOMES; i++)
         (void)printf(" %zu %s,", outcomes[i], outcome_names[i]);
-    (void)printf(" %zu wrong; slowest %.1f ms\n", wrong, slowest_ms);
+    (void)printf(" %zu wrong\n", wrong);
     /* A generator that makes but one kind of line shows nothing. */
     for (int i = 0; i < OUTCOMES; i++)
         if (number >= 1000 && outcomes[i] == 0) {
@@ -205,7 +168,6 @@ int main(int argc, char **argv)
         print_options();
         return 0;
     }
-    (void)signal(SIGALRM, tell_hanging);
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
         (void)fputs("no locale C.UTF-8\n", stderr);
         return 2;
