@@ -11,46 +11,7 @@
 
 static cpu_set_t all_processors; /* that this rank could run on at start */
 
-/* ---- the job --------------------------------------------------------------------------------- */
-
-TEST(all_ranks_are_on_this_host)
-{
-    struct bc_job job;
-    bc_job_describe(&job);
-    const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
-    const bool same_memory = same_everywhere(memory);
-    int node_ranks, node_rank;
-    MPI_Comm_size(job.node_comm, &node_ranks);
-    MPI_Comm_rank(job.node_comm, &node_rank);
-    char name[MPI_MAX_PROCESSOR_NAME];
-    int length;
-    MPI_Get_processor_name(name, &length);
-    char hosts[MPI_MAX_PROCESSOR_NAME + 64];
-    snprintf(hosts, sizeof hosts, "%s: 0-%d", name, ranks - 1);
-    const bool hosts_good =
-        rank == 0 ? job.hosts != NULL && strcmp(job.hosts, hosts) == 0 : job.hosts == NULL;
-    const bool binding_good = (job.binding != NULL) == (rank == 0);
-    const struct bc_job copy = job;
-    bc_job_free(&job);
-
-    assert_int_equal(copy.rank, rank);
-    assert_int_equal(copy.ranks, ranks);
-    assert_int_equal(copy.nodes, 1);
-    assert_int_equal(copy.host_names, rank == 0);
-    assert_int_equal(copy.node, 0);
-    assert_int_equal(copy.min_per_node, ranks);
-    assert_int_equal(copy.max_per_node, ranks);
-    assert_int_equal(node_ranks, ranks);
-    assert_int_equal(node_rank, rank);
-    assert_true(hosts_good);
-    assert_true(binding_good);
-    assert_true(same_memory);
-    assert_true(memory > 0);
-    const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    assert_true(memory <= installed / ranks);
-}
-
-/* ---- processors ------------------------------------------------------------------------------ */
+/* ---- jobs on made-up systems ----------------------------------------------------------------- */
 
 /* The number of the `index`-th processor that this rank may run on, counted from 0. */
 static int processor_number(int index)
@@ -96,6 +57,38 @@ static struct bc_job describe_bound(int first, int count)
     return *job;
 }
 
+/* ---- the job --------------------------------------------------------------------------------- */
+
+TEST(all_ranks_are_on_this_host)
+{
+    const struct bc_job job = describe_bound(0, CPU_COUNT(&all_processors));
+    const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
+    const bool same_memory = same_everywhere(memory);
+    const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    int node_ranks, node_rank, length;
+    char name[MPI_MAX_PROCESSOR_NAME], hosts[MPI_MAX_PROCESSOR_NAME + 64];
+    MPI_Comm_size(job.node_comm, &node_ranks);
+    MPI_Comm_rank(job.node_comm, &node_rank);
+    MPI_Get_processor_name(name, &length);
+    snprintf(hosts, sizeof hosts, "%s: 0-%d", name, ranks - 1);
+    assert_int_equal(job.rank, rank);
+    assert_int_equal(job.ranks, ranks);
+    assert_int_equal(job.nodes, 1);
+    assert_int_equal(job.host_names, rank == 0);
+    assert_int_equal(job.node, 0);
+    assert_int_equal(job.min_per_node, ranks);
+    assert_int_equal(job.max_per_node, ranks);
+    assert_int_equal(node_ranks, ranks);
+    assert_int_equal(node_rank, rank);
+    assert_true(same_memory);
+    assert_in_range(memory, 1, installed / ranks);
+    if (rank == 0)
+        assert_string_equal(job.hosts, hosts);
+    assert_true((job.hosts != NULL) == (rank == 0) && (job.binding != NULL) == (rank == 0));
+}
+
+/* ---- processors ------------------------------------------------------------------------------ */
+
 TEST(ranks_on_one_processor_share_it)
 {
     const struct bc_job finding = describe_bound(0, 1);
@@ -107,23 +100,16 @@ TEST(ranks_on_one_processor_share_it)
         assert_string_equal(finding.binding, binding);
 }
 
-TEST(two_ranks_of_many_on_one_processor)
-{
-    /* The last two ranks share a processor, the others have all; enough
-       processors in all for every rank, where the machine has them. */
-    const int processors = CPU_COUNT(&all_processors);
-    const bool bound = rank >= ranks - 2;
-    const struct bc_job finding = describe_bound(0, bound ? 1 : processors);
-    assert_true(finding.oversubscribed);
-}
-
-TEST(more_ranks_than_processors)
+TEST(too_few_processors)
 {
     const int processors = CPU_COUNT(&all_processors);
     const int fewer = ranks - 1 < processors ? ranks - 1 : processors;
-    const struct bc_job finding = describe_bound(0, fewer);
-    assert_true(finding.oversubscribed);
-    assert_int_equal(finding.min_processors, fewer);
+    /* The last two ranks share a processor, the others have all. */
+    const struct bc_job two = describe_bound(0, rank >= ranks - 2 ? 1 : processors);
+    const struct bc_job all = describe_bound(0, fewer);
+    assert_true(two.oversubscribed);
+    assert_true(all.oversubscribed);
+    assert_int_equal(all.min_processors, fewer);
 }
 
 TEST(a_processor_each_is_enough)
