@@ -289,6 +289,34 @@ TEST(text_cells_cannot_break_the_table)
     check_cell(f, chars, &result, cut);
 }
 
+/* The columns that all benchmarks share. */
+TEST(shared_columns)
+{
+    struct fixture *const f = *state;
+    struct measured {
+        struct bc_summary latency;
+        struct bc_outcome outcome;
+    };
+    static const struct bc_column own[] = {
+        BC_TIME_COLUMNS("x", BC_LESS, 1, measured, latency),
+        BC_OUTCOME_COLUMNS(measured, outcome),
+    };
+    static const struct bc_table own_table = {own, COUNT(own)};
+    const struct measured result = {
+        .latency = {.value = 1000, .interval = {-50, 2000}, .p99 = 3000, .max = 4e6},
+        .outcome =
+            {.visits = 6, .lost_pct = 1.25, .samples = 30, .status = BC_FAIL, .slowest_rank = 7},
+    };
+    struct bc_output *const output = bc_output_open(f->path, &tsv_with_header, &own_table);
+    bc_output_header(output);
+    bc_output_row(output, &result);
+    assert_true(bc_output_close(output));
+    assert_string_equal(contents(f),
+                        "x_us\tx_lo_us\tx_hi_us\tx_p99_us\tx_max_us\tvisits\tlost_pct\t"
+                        "samples\tstatus\tslowest_rank\n"
+                        "1.0\t0.0\t2.0\t3.0\t4000.0\t6\t1.2\t30\tFAIL\t7\n");
+}
+
 /* ---- metrics --------------------------------------------------------------------------------- */
 
 /* One line a quantity; a row's texts without what would end a name. Nothing of a row that failed.
