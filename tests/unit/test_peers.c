@@ -69,27 +69,6 @@ TEST(distinct_is_what_the_lists_show)
             }
 }
 
-/* A rank is receives[count - 1 - j] in the lists of its peer sends[j]. So every message has a
-   receiver, and is sent in the step in which it is received. */
-TEST(lists_mirror_each_other)
-{
-    for (int ranks = 2; ranks <= 17; ranks++)
-        for (int count = 1; count < ranks; count++)
-            for (int stride = 1; stride < ranks; stride++) {
-                if (!msgrate_peers_distinct(ranks, count, stride))
-                    continue;
-                for (int rank = 0; rank < ranks; rank++) {
-                    int sends[RANKS_MAX], receives[RANKS_MAX];
-                    int its_sends[RANKS_MAX], its_receives[RANKS_MAX];
-                    msgrate_peers_list(rank, ranks, count, stride, sends, receives);
-                    for (int j = 0; j < count; j++) {
-                        msgrate_peers_list(sends[j], ranks, count, stride, its_sends, its_receives);
-                        assert_int_equal(its_receives[count - 1 - j], rank);
-                    }
-                }
-            }
-}
-
 TEST(partners_are_in_the_other_half)
 {
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
