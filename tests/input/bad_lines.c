@@ -1,188 +1,176 @@
 /*
- * Thousands of command lines and environments against the options and the checks of every program:
- * see judge.h for what must be true, lines.h for how lines are made.
+ * Thousands of command lines and environments (lines.py) against the options and the checks of
+ * every program: see judge.h for what must be true.
  *
- * usage: bad_lines [SEED [LINES]]       judges LINES lines, for the programs in turn
- *        bad_lines --print SEED LINES   prints them, tame, for mpirun: of each line the program's
- *                                       name, the number of words behind it, the words, the number
- *                                       of variables, and these with their values; each of these
- *                                       fields ends with a byte of 0
+ * usage: bad_lines --options   prints each program's name, the number of its options, and what
+ *                              read_options of lines.py wants to know of these; and an empty field
+ *        bad_lines             judges the lines on stdin: of each the program, what is expected of
+ *                              it, the culprit, the number of words, the words, the number of
+ *                              variables, and these with their values
+ *
+ * Each field ends with a byte of 0.
  */
 #include "judge.h"
-#include "lines.h"
 #include "programs.h"
 
 #include <inttypes.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-
-/* What a line may take of the processor, with sanitizers; most take a tenth of a
-   millisecond, but in the v and w variants each of a million ranks has an amount of its own. */
-#define LINE_MS_MAX 3000.0
-
-/* A line that takes this long hangs. */
-#define HANG_S 20
 
 static const char *const outcome_names[OUTCOMES] = {"accepted", "answered", "refused"};
+static const char *const expectation_names[] = {"anything", "good", "option", "line"};
+static const char *const kind_names[] = {"flag", "integer", "real",  "percent", "size",
+                                         "list", "choice",  "names", "text"};
 
-static const struct bc_benchmark *program_in_hand;
-static struct line line;
-static uint64_t number;
-static char hanging[128]; /* the message if the line in hand hangs */
+/* ---- options --------------------------------------------------------------------------------- */
 
-/* ---- what is said of a line ------------------------------------------------------------------ */
-
-static void print_word(const char *word)
+static void print_field(const char *text)
 {
-    enum { SHOWN = 60 };
-    (void)fputc('\'', stderr);
-    for (int i = 0; i < SHOWN && word[i] != '\0'; i++) {
-        if (word[i] >= ' ' && word[i] < 127)
-            (void)fputc(word[i], stderr);
-        else
-            (void)fprintf(stderr, "\\x%02x", (unsigned)(unsigned char)word[i]);
-    }
-    (void)fprintf(stderr, strlen(word) > SHOWN ? "...' (%zu bytes)" : "'", strlen(word));
+    (void)fwrite(text != NULL ? text : "", 1, text != NULL ? strlen(text) + 1 : 1, stdout);
 }
 
-static void print_line(const struct job *job)
+static void print_option(const struct bc_option_entry *entry)
 {
-    (void)fprintf(stderr, "  line %" PRIu64 ":", number);
-    for (size_t i = 0; i < line.variable_count; i++) {
-        (void)fprintf(stderr, " %s=", line.variables[i].name);
-        print_word(line.variables[i].value);
-    }
-    (void)fprintf(stderr, " %s", program_in_hand->name);
-    for (int i = 1; i < line.count; i++) {
-        (void)fputc(' ', stderr);
-        print_word(line.words[i]);
-    }
-    (void)fprintf(stderr, "\n  %d ranks%s, memory %" PRId64 ", /dev/shm %" PRId64 "\n", job->ranks,
-                  job->oversubscribed ? ", oversubscribed" : "", job->memory_per_rank,
-                  job->shared_memory_per_rank);
+    const struct bc_option *const option = entry->option;
+    char words[1024] = "", number[64];
+    for (int i = 0; i < option->name_count; i++)
+        (void)snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s",
+                       i > 0 ? "|" : "", option->name_at(i));
+    print_field(option->long_name);
+    print_field(kind_names[option->kind]);
+    print_field((const char[]){option->short_name, '\0'});
+    print_field(option->alias);
+    print_field(option->help);
+    print_field(option->word);
+    print_field(option->kind == BC_TEXT ? *(const char *const *)entry->value : NULL);
+    print_field(option->variables);
+    print_field(option->kind == BC_CHOICE ? option->choices : words);
+    (void)snprintf(number, sizeof number, "%.17g", option->min);
+    print_field(number);
+    (void)snprintf(number, sizeof number, "%.17g", option->max);
+    print_field(number);
 }
 
-static void tell_hanging(int signal_number)
+static void print_options(void)
 {
-    (void)signal_number;
-    (void)!write(STDERR_FILENO, hanging, strlen(hanging));
-    _exit(1);
+    for (size_t p = 0; p < programs_count; p++) {
+        struct bc_run run;
+        char count[16];
+        program_prepare(&run, programs[p]);
+        (void)snprintf(count, sizeof count, "%zu", run.options.count);
+        print_field(programs[p]->name);
+        print_field(count);
+        for (size_t i = 0; i < run.options.count; i++)
+            print_option(&run.options.entries[i]);
+        bc_run_release(&run);
+    }
+    print_field(NULL);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Makes the line with this number and returns the random numbers behind it. Each line has its own,
-   so that any can be made again alone. */
-static struct random next_line(uint64_t seed, bool tame)
+/* The next field of stdin; NULL at the end. Freed by the caller. */
+static char *read_field(void)
 {
-    struct random random = {seed * UINT64_C(1000000007) + number};
-    struct bc_run run;
-    program_in_hand = programs[number % programs_count];
-    (void)snprintf(hanging, sizeof hanging, "no end after %d s: line %" PRIu64 ", %s\n", HANG_S,
-                   number, program_in_hand->name);
-    program_prepare(&run, program_in_hand);
-    line_make(&line, &run.options, tame, &random);
-    bc_run_release(&run);
-    return random;
+    char *field = NULL;
+    size_t size = 0;
+    if (getdelim(&field, &size, '\0', stdin) >= 0)
+        return field;
+    free(field);
+    return NULL;
 }
 
-static double processor_ms(void)
+static size_t read_count(size_t max)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    char *const field = read_field();
+    const size_t count = field != NULL ? strtoul(field, NULL, 10) : max + 1;
+    free(field);
+    if (count > max)
+        abort();
+    return count;
 }
 
-/* Judges all lines; returns the number of wrong ones. */
-static size_t judge_lines(uint64_t seed, uint64_t lines)
+static const struct bc_benchmark *program_with(const char *name)
 {
-    size_t wrong = 0, outcomes[OUTCOMES] = {0}, expected[LINE_IS_BAD + 1] = {0};
-    double slowest_ms = 0.0;
-    for (number = 0; number < lines; number++) {
+    for (size_t i = 0; i < programs_count; i++)
+        if (strcmp(programs[i]->name, name) == 0)
+            return programs[i];
+    abort();
+}
+
+/* Reads a line; NULL, or the line's program. */
+static const struct bc_benchmark *read_line(struct line *line)
+{
+    char *const name = read_field(), *const expectation = name != NULL ? read_field() : NULL;
+    if (expectation == NULL)
+        return NULL;
+    const struct bc_benchmark *const program = program_with(name);
+    char *const culprit = read_field();
+    *line = (struct line){.words = {name}, .count = 1};
+    while (strcmp(expectation, expectation_names[line->expectation]) != 0)
+        line->expectation++;
+    (void)snprintf(line->culprit, sizeof line->culprit, "%s", culprit);
+    free(culprit);
+    free(expectation);
+    for (size_t left = read_count(WORDS_MAX - 1); left > 0; left--)
+        line->words[line->count++] = read_field();
+    for (size_t left = read_count(VARIABLES_MAX); left > 0; left--) {
+        line->variables[line->variable_count].name = read_field();
+        line->variables[line->variable_count++].value = read_field();
+    }
+    return program;
+}
+
+static void free_line(struct line *line)
+{
+    for (int i = 0; i < line->count; i++)
+        free(line->words[i]);
+    for (size_t i = 0; i < line->variable_count; i++) {
+        free(line->variables[i].name);
+        free(line->variables[i].value);
+    }
+}
+
+/* Prints the numbers of wrong lines, and what became of all; returns how many were wrong. */
+static size_t judge_lines(void)
+{
+    size_t wrong = 0, outcomes[OUTCOMES] = {0};
+    uint64_t number = 0;
+    struct line line;
+    for (const struct bc_benchmark *program; (program = read_line(&line)) != NULL; number++) {
         enum outcome outcome;
-        const struct itimerval limit = {{0, 0}, {HANG_S, 0}};
-        (void)setitimer(ITIMER_REAL, &limit, NULL);
-        struct random random = next_line(seed, false);
-        const struct job job = job_make(&random);
-        const double begin_ms = processor_ms();
-        bool good = judge(program_in_hand, &line, &job, &outcome);
-        const double taken_ms = processor_ms() - begin_ms;
-        if (taken_ms > LINE_MS_MAX) {
-            (void)fprintf(stderr, "took %.0f ms\n", taken_ms);
-            good = false;
-        }
-        if (!good) {
-            print_line(&job);
+        const struct job job = job_with(number);
+        if (!judge(program, &line, &job, &outcome)) {
+            (void)printf("wrong: %" PRIu64 ", %s, %d ranks\n", number, program->name, job.ranks);
             wrong++;
         }
-        slowest_ms = taken_ms > slowest_ms ? taken_ms : slowest_ms;
         outcomes[outcome]++;
-        expected[line.expectation]++;
-        line_free(&line);
+        free_line(&line);
     }
-    (void)printf("%" PRIu64 " lines of %zu programs, seed %" PRIu64 ":", lines, programs_count,
-                 seed);
+    (void)printf("%" PRIu64 " lines of %zu programs:", number, programs_count);
     for (int i = 0; i < OUTCOMES; i++)
         (void)printf(" %zu %s,", outcomes[i], outcome_names[i]);
-    (void)printf(" %zu wrong; slowest %.1f ms; made: %zu good, %zu with a bad value, %zu with a "
-                 "bad word, %zu of "
-                 "anything\n",
-                 wrong, slowest_ms, expected[VALUES_ARE_GOOD], expected[OPTION_IS_BAD],
-                 expected[LINE_IS_BAD], expected[ANYTHING]);
+    (void)printf(" %zu wrong\n", wrong);
     /* A generator that makes but one kind of line shows nothing. */
     for (int i = 0; i < OUTCOMES; i++)
-        if (lines >= 1000 && outcomes[i] == 0) {
+        if (number >= 1000 && outcomes[i] == 0) {
             (void)fprintf(stderr, "no line was %s\n", outcome_names[i]);
             wrong++;
         }
     return wrong;
 }
 
-static void print_field(const char *text) { (void)fwrite(text, 1, strlen(text) + 1, stdout); }
-
-static void print_lines(uint64_t seed, uint64_t lines)
-{
-    for (number = 0; number < lines; number++) {
-        char count[16];
-        (void)next_line(seed, true);
-        print_field(program_in_hand->name);
-        (void)snprintf(count, sizeof count, "%d", line.count - 1);
-        print_field(count);
-        for (int i = 1; i < line.count; i++)
-            print_field(line.words[i]);
-        (void)snprintf(count, sizeof count, "%zu", line.variable_count);
-        print_field(count);
-        for (size_t i = 0; i < line.variable_count; i++) {
-            print_field(line.variables[i].name);
-            print_field(line.variables[i].value);
-        }
-        line_free(&line);
-    }
-}
-
 int main(int argc, char **argv)
 {
-    const bool prints = argc == 4 && strcmp(argv[1], "--print") == 0;
-    const uint64_t seed = argc > 1 + prints ? strtoull(argv[1 + prints], NULL, 10) : 1;
-    const uint64_t lines = argc > 2 + prints ? strtoull(argv[2 + prints], NULL, 10) : 20000;
-    (void)signal(SIGALRM, tell_hanging);
+    if (argc == 2 && strcmp(argv[1], "--options") == 0) {
+        print_options();
+        return 0;
+    }
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) {
         (void)fputs("no locale C.UTF-8\n", stderr);
         return 2;
     }
-    size_t wrong = 0;
-    if (prints) {
-        print_lines(seed, lines);
-    } else {
-        for (size_t i = 0; i < programs_count; i++)
-            wrong += !judge_help(programs[i]);
-        wrong += judge_lines(seed, lines);
-    }
-    return wrong > 0;
+    return judge_lines() > 0;
 }

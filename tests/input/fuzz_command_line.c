@@ -7,7 +7,6 @@
 #include "target.h"
 
 #include "judge.h"
-#include "lines.h"
 #include "programs.h"
 
 #include <locale.h>
@@ -21,12 +20,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Each of these 256 jobs is always the same. Some checks take time for each rank, so there
-   are fewer than bad_lines has. */
+/* Some checks take time for each rank, so there are fewer than bad_lines has. */
 static struct job job_of(uint8_t number)
 {
-    struct random random = {number};
-    struct job job = job_make(&random);
+    struct job job = job_with(number);
     job.ranks = 1 + (job.ranks - 1) % 1024;
     return job;
 }

@@ -4,10 +4,13 @@
 #include "common/result/text.h"
 
 #include <ctype.h>
+#include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* What is known of a line, and found. */
 struct trial {
@@ -17,9 +20,6 @@ struct trial {
     bool good;
     enum outcome outcome;
     struct bc_error error;
-    size_t count;
-    char **texts;    /* of the `count` options: the values as text; NULL: not to be read back */
-    double *numbers; /* the values as numbers */
 };
 
 static const struct line *line_in_hand;
@@ -29,12 +29,6 @@ static const char *look_up_variable(const char *name)
     for (size_t i = 0; i < line_in_hand->variable_count; i++)
         if (strcmp(line_in_hand->variables[i].name, name) == 0)
             return line_in_hand->variables[i].value;
-    return NULL;
-}
-
-static const char *no_variable(const char *name)
-{
-    (void)name;
     return NULL;
 }
 
@@ -146,48 +140,6 @@ static void judge_refusal(struct trial *trial, const struct bc_run *run)
 
 /* ---- what was accepted ----------------------------------------------------------------------- */
 
-/* The value if it is a number; a number that tells lists apart, or choices of names; 0 for a text.
- */
-static double number_of(const struct bc_options *options, size_t row)
-{
-    const void *const value = options->entries[row].value;
-    double sum = 0.0;
-    switch (options->entries[row].option->kind) {
-    case BC_INTEGER:
-    case BC_SIZE:
-        return (double)*(const int64_t *)value;
-    case BC_REAL:
-    case BC_PERCENT:
-        return *(const double *)value;
-    case BC_SIZE_LIST: {
-        const struct bc_size_list *const list = value;
-        for (size_t i = 0; i < list->count; i++)
-            sum += (double)list->values[i] * (double)(i + 1);
-        return sum;
-    }
-    case BC_NAMES:
-        for (size_t i = 0; i < BC_NAMES_MAX; i++)
-            sum = 2.0 * sum + ((const struct bc_names *)value)->chosen[i];
-        return sum;
-    case BC_CHOICE:
-        return *(const int *)value;
-    case BC_FLAG:
-        return *(const bool *)value;
-    case BC_TEXT:
-        break;
-    }
-    return 0.0;
-}
-
-/* That the number is still that of note_values, to the last bit. */
-static void judge_number(struct trial *trial, const struct bc_options *options, size_t row)
-{
-    const double number = number_of(options, row);
-    if (number < trial->numbers[row] || number > trial->numbers[row])
-        complain(trial, "--%s was %.17g and has become %.17g",
-                 options->entries[row].option->long_name, trial->numbers[row], number);
-}
-
 /* Another rank gets the same values, and can use them. */
 static void judge_broadcast(struct trial *trial, const struct bc_run *run)
 {
@@ -203,8 +155,6 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
             complain(trial, "the values change when they are sent: '%.200s' becomes '%.200s'", text,
                      again != NULL ? again : "nothing");
         free(again);
-        for (size_t i = 0; i < trial->count; i++)
-            judge_number(trial, &other.options, i);
         if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
             !trial->program->complete(other.state, &error))
             complain(trial, "another rank refuses the values: %s", error.text);
@@ -213,36 +163,27 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
     bc_run_release(&other);
 }
 
-/* A text that is NULL can't be written, nor can the 0 that has a name. */
-static bool can_be_read_back(const struct bc_options *options, size_t row, const char *text)
-{
-    const struct bc_option *const option = options->entries[row].option;
-    if (option->kind == BC_TEXT)
-        return *(const char *const *)options->entries[row].value != NULL;
-    return option->zero == NULL || strcmp(text, option->zero) != 0;
-}
-
-static void note_values(struct trial *trial, const struct bc_run *run)
-{
-    const struct bc_options *const options = &run->options;
-    trial->count = options->count;
-    trial->texts = calloc(trial->count, sizeof *trial->texts);
-    trial->numbers = calloc(trial->count, sizeof *trial->numbers);
-    if (trial->texts == NULL || trial->numbers == NULL)
-        abort();
-    for (size_t i = 0; i < trial->count; i++) {
-        trial->numbers[i] = number_of(options, i);
-        char *const text = bc_option_text(&options->entries[i]);
-        if (text == NULL)
-            abort();
-        if (options->entries[i].source != BC_FROM_DEFAULT && can_be_read_back(options, i, text))
-            trial->texts[i] = text;
-        else
-            free(text);
-    }
-}
-
 /* ---- lines ----------------------------------------------------------------------------------- */
+
+struct job job_with(uint64_t number)
+{
+    static const int ranks[] = {1, 2, 3, 4, 6, 7, 8, 16, 27, 64, 1000, 1024, 65536, 1 << 20};
+    static const int64_t bytes[] = {
+        0,        1, 4096, 1 << 20, 1 << 26, INT64_C(1) << 30, INT64_C(64) << 30, INT64_C(1) << 45,
+        INT64_MAX};
+    /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), whose bits are independent choices. */
+    uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (struct job){
+        .ranks = z % 4 == 0 ? 1 + (int)(z >> 8 & 0xfffff) : ranks[(z >> 8) % COUNT(ranks)],
+        .thread_level = (z >> 2) % 2 == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+        .oversubscribed = (z >> 3) % 2 == 0,
+        .memory_per_rank = bytes[(z >> 32) % COUNT(bytes)],
+        .shared_memory_per_rank = bytes[(z >> 48) % COUNT(bytes)],
+    };
+}
 
 static void fill_job(struct bc_run *run, const struct job *job)
 {
@@ -275,7 +216,6 @@ static void try_line(struct trial *trial, struct bc_run *run)
         complain(trial, "--%s is bad, and accepted", line->culprit);
     if (line->expectation == LINE_IS_BAD)
         complain(trial, "a bad line is accepted");
-    note_values(trial, run);
     judge_broadcast(trial, run);
 }
 
@@ -286,43 +226,6 @@ static void try_values(struct trial *trial, struct bc_run *run)
     struct bc_error error = {""};
     if (!bc_options_parse(&run->options, line->count, line->words, look_up_variable, &error))
         complain(trial, "good values are refused: %s", error.text);
-}
-
-/* The texts of note_values, read again. */
-static void try_texts(struct trial *trial, struct bc_run *run)
-{
-    struct bc_error error = {""};
-    char **const words = calloc(trial->count + 2, sizeof *words);
-    int count = 1;
-    if (words == NULL)
-        abort();
-    words[0] = strdup("program");
-    for (size_t i = 0; i < trial->count; i++) {
-        if (trial->texts[i] == NULL)
-            continue;
-        const char *const name = run->options.entries[i].option->long_name;
-        const size_t size = strlen(trial->texts[i]) + strlen(name) + 4;
-        words[count] = malloc(size);
-        if (words[count] == NULL)
-            abort();
-        (void)snprintf(words[count++], size, "--%s=%s", name, trial->texts[i]);
-    }
-    if (!bc_options_parse(&run->options, count, words, no_variable, &error))
-        complain(trial, "a value that was written can't be read: %s", error.text);
-    for (size_t i = 0; i < trial->count; i++) {
-        if (trial->texts[i] == NULL)
-            continue;
-        char *const text = bc_option_text(&run->options.entries[i]);
-        if (text == NULL || strcmp(text, trial->texts[i]) != 0)
-            complain(trial, "--%s was '%.100s' and is read back as '%.100s'",
-                     run->options.entries[i].option->long_name, trial->texts[i],
-                     text != NULL ? text : "nothing");
-        free(text);
-        judge_number(trial, &run->options, i);
-    }
-    for (int i = 0; i < count; i++)
-        free(words[i]);
-    free(words);
 }
 
 /* Calls `check` with a run whose values are the defaults. */
@@ -343,41 +246,5 @@ bool judge(const struct bc_benchmark *program, const struct line *line, const st
     *outcome = trial.outcome;
     if (line->expectation == VALUES_ARE_GOOD)
         with_run(&trial, try_values);
-    if (trial.outcome == ACCEPTED)
-        with_run(&trial, try_texts);
-    for (size_t i = 0; i < trial.count; i++)
-        free(trial.texts[i]);
-    free(trial.texts);
-    free(trial.numbers);
-    return trial.good;
-}
-
-/* ---- help ------------------------------------------------------------------------------------ */
-
-static void try_help(struct trial *trial, struct bc_run *run)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        abort();
-    bc_run_help(stream, run);
-    (void)fclose(stream);
-    if (strlen(text) != size || mbstowcs(NULL, text, 0) == (size_t)-1)
-        complain(trial, "the help is not text");
-    if (strstr(text, run->benchmark->summary) == NULL)
-        complain(trial, "the help lacks the summary");
-    for (size_t i = 0; i < run->options.count; i++) {
-        const struct bc_option *const option = run->options.entries[i].option;
-        if (!names_option(text, option))
-            complain(trial, "the help lacks --%s", option->long_name);
-    }
-    free(text);
-}
-
-bool judge_help(const struct bc_benchmark *program)
-{
-    struct trial trial = {.program = program, .good = true};
-    with_run(&trial, try_help);
     return trial.good;
 }

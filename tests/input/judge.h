@@ -1,7 +1,7 @@
 /*
  * What must be true of a program whatever it is given. Either a command line, an environment and a
- * job are accepted, and then all values survive being written and read, and being sent to another
- * rank; or they are refused in one line that names what is wrong.
+ * job are accepted, and then all values survive being sent to another rank; or they are refused in
+ * one line that names what is wrong.
  */
 #ifndef COMMCOST_TESTS_BAD_INPUT_JUDGE_H
 #define COMMCOST_TESTS_BAD_INPUT_JUDGE_H
@@ -42,14 +42,14 @@ struct job {
     int64_t memory_per_rank, shared_memory_per_rank;
 };
 
+/* A job of one process to a million, with any memory; always the same for a number. */
+struct job job_with(uint64_t number);
+
 enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or version */
 
 /* Gives the line to the program. If something is not as it must be, says so on stderr and returns
    false. */
 bool judge(const struct bc_benchmark *program, const struct line *line, const struct job *job,
            enum outcome *outcome);
-
-/* Whether --help of the program is text that has every option. */
-bool judge_help(const struct bc_benchmark *program);
 
 #endif

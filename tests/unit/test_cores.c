@@ -24,22 +24,29 @@ static void assert_cores(int count, const int *expected, int processors)
         assert_int_equal(cores.of[i], expected[i]);
 }
 
-TEST(nothing_is_known)
+/* The cores of a set of processors. */
+static void assert_core_set(const int *processors, int count, const int *expected, int cores_count)
 {
     static struct bc_cores cores;
-    cpu_set_t processors;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    for (int i = 0; i < count; i++)
+        CPU_SET((size_t)processors[i], &mask);
+    bc_cores_read(&cores, folder);
+    const cpu_set_t found = bc_cores_of(&cores, &mask);
+    assert_int_equal(CPU_COUNT(&found), cores_count);
+    for (int i = 0; i < cores_count; i++)
+        assert_true(CPU_ISSET((size_t)expected[i], &found));
+}
+
+TEST(nothing_is_known)
+{
     assert_cores(0, (int[]){-1, -1}, 2);
     put("cpu0/online", "1\n");
     put_processor(1, "core_cpus_list", "what");
     put_processor(2, "core_cpus_list", "99999");
     assert_cores(0, (int[]){-1, -1, -1}, 3);
-    /* Each counts as a core then. */
-    bc_cores_read(&cores, folder);
-    CPU_ZERO(&processors);
-    CPU_SET(0, &processors);
-    CPU_SET(2, &processors);
-    const cpu_set_t found = bc_cores_of(&cores, &processors);
-    assert_true(CPU_EQUAL(&found, &processors));
+    assert_core_set((int[]){0, 2}, 2, (int[]){0, 2}, 2); /* each counts as a core then */
 }
 
 TEST(a_thread_a_core)
@@ -82,24 +89,11 @@ TEST(offline_processors)
 
 TEST(cores_of_a_mask)
 {
-    static struct bc_cores cores;
-    cpu_set_t mask, found;
     for (int i = 0; i < 4; i++)
         put_processor(i, "core_cpus_list", i % 2 == 0 ? "0,2" : "1,3");
-    bc_cores_read(&cores, folder);
-    CPU_ZERO(&mask);
-    CPU_SET(0, &mask);
-    CPU_SET(2, &mask);
-    found = bc_cores_of(&cores, &mask); /* siblings alone */
-    assert_int_equal(CPU_COUNT(&found), 1);
-    assert_true(CPU_ISSET(0, &found));
-    CPU_SET(3, &mask);
-    found = bc_cores_of(&cores, &mask);
-    assert_int_equal(CPU_COUNT(&found), 2);
-    assert_true(CPU_ISSET(1, &found));
-    CPU_ZERO(&mask);
-    found = bc_cores_of(&cores, &mask);
-    assert_int_equal(CPU_COUNT(&found), 0);
+    assert_core_set((int[]){0, 2}, 2, (int[]){0}, 1); /* siblings alone */
+    assert_core_set((int[]){0, 2, 3}, 3, (int[]){0, 1}, 2);
+    assert_core_set(NULL, 0, NULL, 0);
 }
 
 /* This machine's cores have all processors that are online, where the system says so. */

@@ -61,109 +61,51 @@ TEST(ranges_are_cut_to_the_size)
     }
 }
 
-/* The ranks that a text stands for. */
-static size_t expand(const char *text, int *numbers)
-{
-    size_t count = 0;
-    while (*text != '\0') {
-        char *end;
-        const long first = strtol(text, &end, 10);
-        long last = first, step = 1;
-        if (*end == '-')
-            last = strtol(end + 1, &end, 10);
-        if (*end == '/')
-            step = strtol(end + 1, &end, 10);
-        for (long number = first; number <= last; number += step)
-            numbers[count++] = (int)number;
-        text = *end == ',' ? end + 1 : end;
-    }
-    return count;
-}
-
-TEST(ranges_say_what_was_written)
-{
-    struct random random = random_from(8);
-    for (int trial = 0; trial < 20000; trial++) {
-        int numbers[64], back[256];
-        size_t count = 0;
-        const size_t gap = 1 + random_below(&random, 4);
-        for (int number = 0; count < 40 && number < 120; number++)
-            if (random_below(&random, gap + 1) == 0 ||
-                (trial % 3 == 0 && number % (int)(gap + 1) == 0))
-                numbers[count++] = number;
-        if (count == 0)
-            continue;
-        char text[512];
-        const size_t length = bc_format_ranks(numbers, count, text, sizeof text);
-        assert_int_equal(length, strlen(text));
-        assert_int_equal(expand(text, back), count);
-        assert_memory_equal(numbers, back, count * sizeof *numbers);
-    }
-}
-
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
-/* A host of a case; a name of NULL ends the case. */
-struct host {
-    const char *name;
-    int ranks[6];
-    size_t count;
-};
+/* Adds hosts by a text "NAME RANK RANK; NAME RANK". */
+static void add_hosts(struct bc_hosts *hosts, const char *text)
+{
+    while (*text != '\0') {
+        char name[32];
+        int of[8], used = 0;
+        size_t count = 0;
+        assert_int_equal(sscanf(text, "%31s%n", name, &used), 1);
+        for (text += used; *text == ' '; text += used)
+            assert_int_equal(sscanf(text, "%d%n", &of[count++], &used), 1);
+        bc_hosts_add(hosts, name, of, count);
+        text += strspn(text, "; ");
+    }
+}
 
 TEST(hosts_as_text)
 {
     static const struct {
-        const char *text;
-        struct host hosts[7];
+        const char *hosts, *text;
     } cases[] = {
-        {"alone: 0", {{"alone", {0}, 1}}},
-        {"host0: 0-3; host1: 4-7", {{"host0", {0, 1, 2, 3}, 4}, {"host1", {4, 5, 6, 7}, 4}}},
-        {"n1: 0; n2: 1; n3: 2", {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}}},
-        {"n[1-4]: 0-3", {{"n1", {0}, 1}, {"n2", {1}, 1}, {"n3", {2}, 1}, {"n4", {3}, 1}}},
-        {"n[08-11]: 2-9",
-         {{"n08", {2, 3}, 2}, {"n09", {4, 5}, 2}, {"n10", {6, 7}, 2}, {"n11", {8, 9}, 2}}},
-        {"n[9-12].at.home7: 0-3",
-         {{"n9.at.home7", {0}, 1},
-          {"n10.at.home7", {1}, 1},
-          {"n11.at.home7", {2}, 1},
-          {"n12.at.home7", {3}, 1}}},
+        {"alone 0", "alone: 0"},
+        {"host0 0 1 2 3; host1 4 5 6 7", "host0: 0-3; host1: 4-7"},
+        {"n1 0; n2 1; n3 2", "n1: 0; n2: 1; n3: 2"},
+        {"n1 0; n2 1; n3 2; n4 3", "n[1-4]: 0-3"},
+        {"n08 2 3; n09 4 5; n10 6 7; n11 8 9", "n[08-11]: 2-9"},
+        {"n9.at.home7 0; n10.at.home7 1; n11.at.home7 2; n12.at.home7 3", "n[9-12].at.home7: 0-3"},
         /* 010 does not follow 9. */
-        {"n8: 0; n9: 1; n010: 2; n011: 3",
-         {{"n8", {0}, 1}, {"n9", {1}, 1}, {"n010", {2}, 1}, {"n011", {3}, 1}}},
+        {"n8 0; n9 1; n010 2; n011 3", "n8: 0; n9: 1; n010: 2; n011: 3"},
         /* Ranks that are dealt out. */
-        {"n[0-3]: 0-8/4, each next +1",
-         {{"n0", {0, 4, 8}, 3},
-          {"n1", {1, 5, 9}, 3},
-          {"n2", {2, 6, 10}, 3},
-          {"n3", {3, 7, 11}, 3}}},
+        {"n0 0 4 8; n1 1 5 9; n2 2 6 10; n3 3 7 11", "n[0-3]: 0-8/4, each next +1"},
         /* Numbered the other way round: nothing follows. */
-        {"n3: 0; n2: 1; n1: 2; n0: 3",
-         {{"n3", {0}, 1}, {"n2", {1}, 1}, {"n1", {2}, 1}, {"n0", {3}, 1}}},
-        {"n[0-3]: 3, each next -1",
-         {{"n0", {3}, 1}, {"n1", {2}, 1}, {"n2", {1}, 1}, {"n3", {0}, 1}}},
+        {"n3 0; n2 1; n1 2; n0 3", "n3: 0; n2: 1; n1: 2; n0: 3"},
+        {"n0 3; n1 2; n2 1; n3 0", "n[0-3]: 3, each next -1"},
         /* The last host has fewer ranks. */
-        {"n[0-3]: 0-7; n4: 8",
-         {{"n0", {0, 1}, 2},
-          {"n1", {2, 3}, 2},
-          {"n2", {4, 5}, 2},
-          {"n3", {6, 7}, 2},
-          {"n4", {8}, 1}}},
+        {"n0 0 1; n1 2 3; n2 4 5; n3 6 7; n4 8", "n[0-3]: 0-7; n4: 8"},
         /* Ranks of no pattern. */
-        {"n0: 0,2,7-8; n1: 1,3,9-10; n2: 4; n3: 5",
-         {{"n0", {0, 2, 7, 8}, 4}, {"n1", {1, 3, 9, 10}, 4}, {"n2", {4}, 1}, {"n3", {5}, 1}}},
-        {"a[1-5]b: 0-4; c9: 5",
-         {{"a1b", {0}, 1},
-          {"a2b", {1}, 1},
-          {"a3b", {2}, 1},
-          {"a4b", {3}, 1},
-          {"a5b", {4}, 1},
-          {"c9", {5}, 1}}},
-        {"x: 0; x: 1; x: 2; x: 3", {{"x", {0}, 1}, {"x", {1}, 1}, {"x", {2}, 1}, {"x", {3}, 1}}},
+        {"n0 0 2 7 8; n1 1 3 9 10; n2 4; n3 5", "n0: 0,2,7-8; n1: 1,3,9-10; n2: 4; n3: 5"},
+        {"a1b 0; a2b 1; a3b 2; a4b 3; a5b 4; c9 5", "a[1-5]b: 0-4; c9: 5"},
+        {"x 0; x 1; x 2; x 3", "x: 0; x: 1; x: 2; x: 3"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct bc_hosts hosts = {0};
-        for (const struct host *host = cases[i].hosts; host->name != NULL; host++)
-            bc_hosts_add(&hosts, host->name, host->ranks, host->count);
+        add_hosts(&hosts, cases[i].hosts);
         char *const text = bc_hosts_format(&hosts);
         assert_string_equal(text, cases[i].text);
         free(text);

@@ -11,46 +11,7 @@
 
 static cpu_set_t all_processors; /* that this rank could run on at start */
 
-/* ---- the job --------------------------------------------------------------------------------- */
-
-TEST(all_ranks_are_on_this_host)
-{
-    struct bc_job job;
-    bc_job_describe(&job);
-    const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
-    const bool same_memory = same_everywhere(memory);
-    int node_ranks, node_rank;
-    MPI_Comm_size(job.node_comm, &node_ranks);
-    MPI_Comm_rank(job.node_comm, &node_rank);
-    char name[MPI_MAX_PROCESSOR_NAME];
-    int length;
-    MPI_Get_processor_name(name, &length);
-    char hosts[MPI_MAX_PROCESSOR_NAME + 64];
-    snprintf(hosts, sizeof hosts, "%s: 0-%d", name, ranks - 1);
-    const bool hosts_good =
-        rank == 0 ? job.hosts != NULL && strcmp(job.hosts, hosts) == 0 : job.hosts == NULL;
-    const bool binding_good = (job.binding != NULL) == (rank == 0);
-    const struct bc_job copy = job;
-    bc_job_free(&job);
-
-    assert_int_equal(copy.rank, rank);
-    assert_int_equal(copy.ranks, ranks);
-    assert_int_equal(copy.nodes, 1);
-    assert_int_equal(copy.host_names, rank == 0);
-    assert_int_equal(copy.node, 0);
-    assert_int_equal(copy.min_per_node, ranks);
-    assert_int_equal(copy.max_per_node, ranks);
-    assert_int_equal(node_ranks, ranks);
-    assert_int_equal(node_rank, rank);
-    assert_true(hosts_good);
-    assert_true(binding_good);
-    assert_true(same_memory);
-    assert_true(memory > 0);
-    const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    assert_true(memory <= installed / ranks);
-}
-
-/* ---- processors ------------------------------------------------------------------------------ */
+/* ---- jobs on made-up systems ----------------------------------------------------------------- */
 
 /* The number of the `index`-th processor that this rank may run on, counted from 0. */
 static int processor_number(int index)
@@ -61,17 +22,6 @@ static int processor_number(int index)
     return -1;
 }
 
-/* What is found when this rank is bound to `count` processors from the
-   `first`-th on. Collective. */
-struct finding {
-    bool oversubscribed;
-    int min_processors, min_allowed_processors;
-    char binding[256];
-    char exceeded_quota[256];
-    char shared_cores[256];
-    int cores;
-};
-
 /* Without quotas, and nothing known of cores. */
 static struct bc_system made_up = {
     .cores = "/no/such/folder",
@@ -80,36 +30,68 @@ static struct bc_system made_up = {
     .groups_mount = "/no/such/folder",
 };
 
-static struct finding describe_bound(int first, int count)
+/* The jobs of a test, which are freed after it. */
+static struct bc_job jobs[8];
+static int job_count;
+
+static int free_jobs(void **state)
+{
+    while (job_count > 0)
+        bc_job_free(&jobs[--job_count]);
+    return 0;
+}
+
+/* The job when this rank is bound to `count` processors from the `first`-th on. Collective. */
+static struct bc_job describe_bound(int first, int count)
 {
     cpu_set_t mask;
-    struct finding finding = {.binding = ""};
+    struct bc_job *const job = &jobs[job_count++];
     CPU_ZERO(&mask);
     for (int i = first; i < first + count; i++)
         CPU_SET((size_t)processor_number(i), &mask);
-    if (sched_setaffinity(0, sizeof mask, &mask) != 0)
-        finding.min_processors = -1;
-    struct bc_job job;
-    bc_job_describe_by(&job, &made_up);
-    if (finding.min_processors == 0)
-        finding.min_processors = job.min_processors;
-    finding.min_allowed_processors = job.min_allowed_processors;
-    finding.oversubscribed = job.oversubscribed;
-    if (job.binding != NULL)
-        snprintf(finding.binding, sizeof finding.binding, "%s", job.binding);
-    finding.cores = job.cores;
-    if (job.shared_cores != NULL)
-        snprintf(finding.shared_cores, sizeof finding.shared_cores, "%s", job.shared_cores);
-    if (job.exceeded_quota != NULL)
-        snprintf(finding.exceeded_quota, sizeof finding.exceeded_quota, "%s", job.exceeded_quota);
-    bc_job_free(&job);
+    const int bound = sched_setaffinity(0, sizeof mask, &mask);
+    bc_job_describe_by(job, &made_up);
     sched_setaffinity(0, sizeof all_processors, &all_processors);
-    return finding;
+    if (bound != 0)
+        job->min_processors = -1;
+    return *job;
 }
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+TEST(all_ranks_are_on_this_host)
+{
+    const struct bc_job job = describe_bound(0, CPU_COUNT(&all_processors));
+    const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
+    const bool same_memory = same_everywhere(memory);
+    const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    int node_ranks, node_rank, length;
+    char name[MPI_MAX_PROCESSOR_NAME], hosts[MPI_MAX_PROCESSOR_NAME + 64];
+    MPI_Comm_size(job.node_comm, &node_ranks);
+    MPI_Comm_rank(job.node_comm, &node_rank);
+    MPI_Get_processor_name(name, &length);
+    snprintf(hosts, sizeof hosts, "%s: 0-%d", name, ranks - 1);
+    assert_int_equal(job.rank, rank);
+    assert_int_equal(job.ranks, ranks);
+    assert_int_equal(job.nodes, 1);
+    assert_int_equal(job.host_names, rank == 0);
+    assert_int_equal(job.node, 0);
+    assert_int_equal(job.min_per_node, ranks);
+    assert_int_equal(job.max_per_node, ranks);
+    assert_int_equal(node_ranks, ranks);
+    assert_int_equal(node_rank, rank);
+    assert_true(same_memory);
+    assert_in_range(memory, 1, installed / ranks);
+    if (rank == 0)
+        assert_string_equal(job.hosts, hosts);
+    assert_true((job.hosts != NULL) == (rank == 0) && (job.binding != NULL) == (rank == 0));
+}
+
+/* ---- processors ------------------------------------------------------------------------------ */
 
 TEST(ranks_on_one_processor_share_it)
 {
-    const struct finding finding = describe_bound(0, 1);
+    const struct bc_job finding = describe_bound(0, 1);
     assert_true(finding.oversubscribed);
     assert_int_equal(finding.min_processors, 1);
     char binding[64];
@@ -118,23 +100,16 @@ TEST(ranks_on_one_processor_share_it)
         assert_string_equal(finding.binding, binding);
 }
 
-TEST(two_ranks_of_many_on_one_processor)
-{
-    /* The last two ranks share a processor, the others have all; enough
-       processors in all for every rank, where the machine has them. */
-    const int processors = CPU_COUNT(&all_processors);
-    const bool bound = rank >= ranks - 2;
-    const struct finding finding = describe_bound(0, bound ? 1 : processors);
-    assert_true(finding.oversubscribed);
-}
-
-TEST(more_ranks_than_processors)
+TEST(too_few_processors)
 {
     const int processors = CPU_COUNT(&all_processors);
     const int fewer = ranks - 1 < processors ? ranks - 1 : processors;
-    const struct finding finding = describe_bound(0, fewer);
-    assert_true(finding.oversubscribed);
-    assert_int_equal(finding.min_processors, fewer);
+    /* The last two ranks share a processor, the others have all. */
+    const struct bc_job two = describe_bound(0, rank >= ranks - 2 ? 1 : processors);
+    const struct bc_job all = describe_bound(0, fewer);
+    assert_true(two.oversubscribed);
+    assert_true(all.oversubscribed);
+    assert_int_equal(all.min_processors, fewer);
 }
 
 TEST(a_processor_each_is_enough)
@@ -142,10 +117,10 @@ TEST(a_processor_each_is_enough)
     const int processors = CPU_COUNT(&all_processors);
     if (processors < ranks)
         skip();
-    const struct finding own = describe_bound(rank, 1);
-    const struct finding common = describe_bound(0, ranks);
+    const struct bc_job own = describe_bound(rank, 1);
+    const struct bc_job common = describe_bound(0, ranks);
     /* One rank may have more, as long as the other's is left to it. */
-    const struct finding nested = describe_bound(0, rank == 0 ? 1 : ranks);
+    const struct bc_job nested = describe_bound(0, rank == 0 ? 1 : ranks);
     assert_false(own.oversubscribed);
     assert_int_equal(own.min_processors, ranks);
     assert_false(common.oversubscribed);
@@ -169,12 +144,12 @@ static void share_folder(void)
 
 /* What describe_bound finds on this system, whose files are in the folder, which is removed then.
    Collective. */
-static struct finding describe_system(const struct bc_system *system, int first, int count)
+static struct bc_job describe_system(const struct bc_system *system, int first, int count)
 {
     const struct bc_system usual = made_up;
     MPI_Barrier(MPI_COMM_WORLD);
     made_up = *system;
-    const struct finding finding = describe_bound(first, count);
+    const struct bc_job finding = describe_bound(first, count);
     made_up = usual;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
@@ -185,7 +160,7 @@ static struct finding describe_system(const struct bc_system *system, int first,
 /* What is found when this rank is bound to `count` processors from the `first`-th on and ran on
    `last`. `lists` are the lists of cores, one for each processor and one for a processor more.
    Collective. */
-static struct finding describe_on_cores(const char *const *lists, int first, int count, int last)
+static struct bc_job describe_on_cores(const char *const *lists, int first, int count, int last)
 {
     share_folder();
     const int beyond = processor_number(CPU_COUNT(&all_processors) - 1) + 1;
@@ -211,22 +186,22 @@ TEST(ranks_on_hardware_threads)
     const char *const one_each[] = {"0", "1", "2", NULL};
     const char *const one_core[] = {"0", "0", "1", NULL};
     const char *const last_with_first[] = {"0", "1", "0", NULL};
-    const struct finding apart = describe_on_cores(one_each, rank, 1, rank == 0 ? a : b);
-    const struct finding bound = describe_on_cores(one_core, rank, 1, rank == 0 ? a : b);
-    const struct finding free_ones = describe_on_cores(one_core, 0, 2, a);
+    const struct bc_job apart = describe_on_cores(one_each, rank, 1, rank == 0 ? a : b);
+    const struct bc_job bound = describe_on_cores(one_core, rank, 1, rank == 0 ? a : b);
+    const struct bc_job free_ones = describe_on_cores(one_core, 0, 2, a);
     /* On one processor, which is said as it is. */
-    const struct finding shared = describe_on_cores(one_core, 0, 1, a);
-    const struct finding ran = describe_on_cores(last_with_first, 0, 2, rank == 0 ? a : beyond);
-    const struct finding moved = describe_on_cores(last_with_first, 0, 2, rank == 0 ? b : beyond);
-    const struct finding unknown = describe_on_cores((const char *const[]){NULL}, rank, 1, a);
-    assert_string_equal(apart.shared_cores, "");
-    assert_string_equal(unknown.shared_cores, "");
-    assert_string_equal(shared.shared_cores, "");
-    assert_string_equal(moved.shared_cores, "");
+    const struct bc_job shared = describe_on_cores(one_core, 0, 1, a);
+    const struct bc_job ran = describe_on_cores(last_with_first, 0, 2, rank == 0 ? a : beyond);
+    const struct bc_job moved = describe_on_cores(last_with_first, 0, 2, rank == 0 ? b : beyond);
+    const struct bc_job unknown = describe_on_cores((const char *const[]){NULL}, rank, 1, a);
+    assert_null(apart.shared_cores);
+    assert_null(unknown.shared_cores);
+    assert_null(shared.shared_cores);
+    assert_null(moved.shared_cores);
     assert_true(shared.oversubscribed);
     assert_false(bound.oversubscribed);
     if (rank != 0) {
-        assert_string_equal(bound.shared_cores, "");
+        assert_null(bound.shared_cores);
         return;
     }
     assert_int_equal(apart.cores, 3);
@@ -246,7 +221,7 @@ TEST(ranks_on_hardware_threads)
 
 /* What is found with all processors when this rank is in a group of its own, `own`, with a quota of
    `processors`, or all ranks are in one, on a system of rank 0's making. Collective. */
-static struct finding describe_with_quota(bool own, double processors)
+static struct bc_job describe_with_quota(bool own, double processors)
 {
     char membership[128], mount[128], name[64], text[64];
     share_folder();
@@ -266,39 +241,38 @@ static struct finding describe_with_quota(bool own, double processors)
     return describe_system(&system, 0, CPU_COUNT(&all_processors));
 }
 
-TEST(ranks_share_a_quota)
+/* Too little, which is said in this text, and enough. */
+static void check_quotas(bool own, double little, double enough, const char *text)
 {
     const int processors = CPU_COUNT(&all_processors);
-    const struct finding too_little = describe_with_quota(false, ranks - 0.5);
-    const struct finding enough = describe_with_quota(false, ranks);
+    const int allowed = (int)(own ? little * ranks : little);
+    const struct bc_job exceeded = describe_with_quota(own, little);
+    const struct bc_job kept = describe_with_quota(own, enough);
+    assert_true(exceeded.oversubscribed);
+    assert_int_equal(exceeded.min_processors, processors);
+    assert_int_equal(exceeded.min_allowed_processors, allowed < processors ? allowed : processors);
+    if (rank == 0)
+        assert_string_equal(exceeded.exceeded_quota, text);
+    else
+        assert_null(exceeded.exceeded_quota);
+    assert_int_equal(kept.oversubscribed, ranks > processors);
+    assert_null(kept.exceeded_quota);
+}
+
+TEST(ranks_share_a_quota)
+{
     char text[128];
     snprintf(text, sizeof text,
              "the control group's quota of %.1f processors (cpu.max) is for %d ranks", ranks - 0.5,
              ranks);
-    assert_true(too_little.oversubscribed);
-    assert_int_equal(too_little.min_processors, processors);
-    assert_int_equal(too_little.min_allowed_processors,
-                     ranks - 1 < processors ? ranks - 1 : processors);
-    assert_string_equal(too_little.exceeded_quota, rank == 0 ? text : "");
-    assert_int_equal(enough.oversubscribed, ranks > processors);
-    assert_string_equal(enough.exceeded_quota, "");
+    check_quotas(false, ranks - 0.5, ranks, text);
 }
 
 /* As in containers of their own. */
 TEST(each_rank_has_a_quota)
 {
-    const int processors = CPU_COUNT(&all_processors);
-    const struct finding enough = describe_with_quota(true, 1.0);
-    const struct finding too_little = describe_with_quota(true, 0.75);
-    assert_int_equal(enough.oversubscribed, ranks > processors);
-    assert_string_equal(enough.exceeded_quota, "");
-    assert_true(too_little.oversubscribed);
-    assert_int_equal(too_little.min_processors, processors);
-    assert_int_equal(too_little.min_allowed_processors,
-                     (int)(0.75 * ranks) < processors ? (int)(0.75 * ranks) : processors);
-    assert_string_equal(
-        too_little.exceeded_quota,
-        rank == 0 ? "the control group's quota of 0.75 processors (cpu.max) is for 1 rank" : "");
+    check_quotas(true, 0.75, 1.0,
+                 "the control group's quota of 0.75 processors (cpu.max) is for 1 rank");
 }
 
 /* Lets this rank run on all processors that there are: launchers may have bound it. */
@@ -310,4 +284,4 @@ static void unbind(void)
     sched_getaffinity(0, sizeof all_processors, &all_processors);
 }
 
-const struct test_program test_program = {.mpi = true, .set_up = unbind};
+const struct test_program test_program = {.mpi = true, .set_up = unbind, .after_each = free_jobs};

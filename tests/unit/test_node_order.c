@@ -6,7 +6,6 @@
 #include "common/machine/node_order.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { RANKS_MAX = 7 };
@@ -125,44 +124,6 @@ TEST(few_are_not_none)
         return;
     assert_int_equal(few, 1);
     assert_int_equal(most, 99);
-}
-
-/* Sets `text` to the line of a note, "" if there is none. Collective. */
-static void note_of(const int *nodes, const char *which, char *text, size_t size)
-{
-    static const struct bc_table table = {NULL, 0};
-    static const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
-    struct bc_job job = job_on(nodes);
-    FILE *const file = tmpfile();
-    struct bc_output *const output = rank == 0 ? bc_output_attach(file, &style, &table) : NULL;
-    const int half = ranks / 2;
-    const int partner = rank < half ? rank + half : rank < 2 * half ? rank - half : -1;
-    bc_crossing_note(&job, output, which, partner);
-    MPI_Comm_free(&job.node_comm);
-    bc_output_close(output);
-    rewind(file);
-    const size_t length = fread(text, 1, size - 1, file);
-    text[length] = '\0';
-    fclose(file);
-}
-
-TEST(notes)
-{
-    int blocks[RANKS_MAX] = {0}, one[RANKS_MAX] = {0}, dealt[RANKS_MAX] = {0};
-    char crossing[128], none[128], single[128];
-    for (int r = 0; r < ranks; r++) {
-        blocks[r] = r >= ranks / 2;
-        dealt[r] = r % (ranks / 2);
-    }
-    note_of(blocks, "", crossing, sizeof crossing);
-    note_of(dealt, "single: ", none, sizeof none);
-    note_of(one, "", single, sizeof single);
-    const bool nodes = ranks / 2 > 1; /* 2 or 3 ranks that are dealt out are all on one node */
-    if (rank != 0)
-        return;
-    assert_string_equal(crossing, "# note: 100 % of the pairs cross nodes\n");
-    assert_string_equal(none, nodes ? "# note: single: 0 % of the pairs cross nodes\n" : "");
-    assert_string_equal(single, "");
 }
 
 const struct test_program test_program = {.mpi = true};

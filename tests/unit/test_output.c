@@ -168,31 +168,23 @@ TEST(values_of_any_length)
         struct bc_output *const output = open_tsv(f);
         bc_output_meta(output, "long", "%.*s", lengths[i], value);
         assert_true(bc_output_close(output));
-        assert_int_equal(strspn(contents(f) + strlen("# long: "), "x"), lengths[i]);
-        assert_int_equal(strlen(f->text), strlen("# long: \n") + (size_t)lengths[i]);
+        assert_int_equal(strlen(contents(f)), strlen("# long: \n") + (size_t)lengths[i]);
     }
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
-
-/* The row of a result, without metadata; the text is overwritten by the next call. */
-static const char *row_of(struct fixture *f, const struct bc_table *of, const void *result)
-{
-    struct bc_output *const output = bc_output_open(f->path, &tsv_rows, of);
-    assert_non_null(output);
-    bc_output_row(output, result);
-    assert_true(bc_output_close(output));
-    return contents(f);
-}
 
 /* The row of a result with one column. */
 static void check_cell(struct fixture *f, struct bc_column column, const void *result,
                        const char *expected)
 {
     const struct bc_table one = {&column, 1};
+    struct bc_output *const output = bc_output_open(f->path, &tsv_rows, &one);
     char line[BC_CELL_LENGTH + 1];
     snprintf(line, sizeof line, "%s\n", expected);
-    assert_string_equal(row_of(f, &one, result), line);
+    bc_output_row(output, result);
+    assert_true(bc_output_close(output));
+    assert_string_equal(contents(f), line);
 }
 
 /* A member of every type that a column can have. */
@@ -214,48 +206,29 @@ TEST(real_cells)
         double value;
         const char *expected;
     } cases[] = {
-        {BC_CELL_REAL, 3, 0.0, "0.000"},
-        {BC_CELL_REAL, 3, -0.0, "0.000"},
         {BC_CELL_REAL, 3, -0.0004, "0.000"},
         {BC_CELL_REAL, 3, -0.0006, "-0.001"},
-        {BC_CELL_REAL, 3, -10.0, "-10.000"},
-        {BC_CELL_REAL, 3, 0.0005001, "0.001"},
         {BC_CELL_REAL, 3, 123456789012.5, "123456789012.500"},
-        {BC_CELL_REAL, 3, 1e14, "100000000000000.000"},
-        {BC_CELL_REAL, 3, 1e300, "1.000e+300"},
         {BC_CELL_REAL, 3, -1e300, "-1.000e+300"},
         {BC_CELL_REAL, 3, NAN, "NA"},
-        {BC_CELL_REAL, 3, INFINITY, "NA"},
         {BC_CELL_REAL, 3, -INFINITY, "NA"},
         {BC_CELL_REAL, 0, 2.6, "3"},
-        {BC_CELL_REAL, 6, 2.6, "2.600000"},
         /* A time, in microseconds from ns; one that is negative, since the clock's cost came off
            it, is 0. */
         {BC_CELL_TIME, 0, 2600, "3"},
-        {BC_CELL_TIME, 6, 2600, "2.600000"},
         {BC_CELL_TIME, 3, 1234567.0, "1234.567"},
-        {BC_CELL_TIME, 3, 0.0, "0.000"},
-        {BC_CELL_TIME, 3, -0.4, "0.000"},
         {BC_CELL_TIME, 3, -1500.0, "0.000"},
-        {BC_CELL_TIME, 3, NAN, "NA"},
         {BC_CELL_TIME, 3, INFINITY, "NA"},
+        {BC_CELL_US, 3, -1500.0, "-1.500"},
         /* Whole numbers are written without decimals. */
         {BC_CELL_AMOUNT, 2, 131072.0, "131072"},
-        {BC_CELL_AMOUNT, 2, 0.0, "0"},
-        {BC_CELL_AMOUNT, 2, 2.5, "2.50"},
         {BC_CELL_AMOUNT, 2, 2.001, "2.00"},
         {BC_CELL_AMOUNT, 2, NAN, "NA"},
-        {BC_CELL_AMOUNT, 2, INFINITY, "NA"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct cells result = {.real = cases[i].value};
-        struct bc_column column =
+        const struct cells result = {.real = cases[i].value};
+        const struct bc_column column =
             BC_COLUMN_AS(cases[i].cell, "x", BC_INFO, cases[i].decimals, cells, real);
-        check_cell(f, column, &result, cases[i].expected);
-        if (cases[i].cell != BC_CELL_REAL)
-            continue;
-        column.cell = BC_CELL_US; /* the same of ns, in microseconds */
-        result.real *= 1e3;
         check_cell(f, column, &result, cases[i].expected);
     }
 }
@@ -265,20 +238,12 @@ TEST(integer_cells)
     struct fixture *const f = *state;
     static const struct bc_column large = BC_COLUMN("large", BC_INFO, 0, cells, large);
     static const struct bc_column number = BC_COLUMN("number", BC_INFO, 0, cells, number);
-    static const struct {
-        struct cells result;
-        const char *large, *number;
-    } cases[] = {
-        {{.large = BC_NO_INTEGER, .number = 0}, "NA", "0"},
-        {{.large = BC_NO_INTEGER + 1, .number = INT_MAX}, "-9223372036854775807", "2147483647"},
-        {{.large = INT64_MAX, .number = -7}, "9223372036854775807", "-7"},
-        {{.large = BC_NO_INT, .number = BC_NO_INT}, "-2147483648", "NA"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        check_cell(f, large, &cases[i].result, cases[i].large);
-        /* cppcheck-suppress constStatement */ /* the braces of BC_COLUMN confuse it */
-        check_cell(f, number, &cases[i].result, cases[i].number);
-    }
+    const struct cells none = {.large = BC_NO_INTEGER, .number = BC_NO_INT};
+    const struct cells some_numbers = {.large = -INT64_MAX, .number = INT_MAX};
+    check_cell(f, large, &none, "NA");
+    check_cell(f, number, &none, "NA");
+    check_cell(f, large, &some_numbers, "-9223372036854775807");
+    check_cell(f, number, &some_numbers, "2147483647");
 }
 
 TEST(status_cells)
@@ -286,15 +251,13 @@ TEST(status_cells)
     struct fixture *const f = *state;
     static const char *const names[BC_STATUSES] = {"ok", "budget", "no-knee", "max-size", "FAIL"};
     static const struct bc_column status = BC_COLUMN("status", BC_INFO, 0, cells, status);
-    const struct bc_table with = {&status, 1};
     static const struct bc_column other = BC_COLUMN("number", BC_INFO, 0, cells, number);
-    const struct bc_table without = {&other, 1};
     for (int i = 0; i < BC_STATUSES; i++) {
         const struct cells result = {.number = 4, .status = (enum bc_status)i};
         check_cell(f, status, &result, names[i]);
-        assert_int_equal(bc_table_status(&with, &result), i);
+        assert_int_equal(bc_table_status(&(struct bc_table){&status, 1}, &result), i);
         /* A table without a status has no row that failed. */
-        assert_int_equal(bc_table_status(&without, &result), BC_OK);
+        assert_int_equal(bc_table_status(&(struct bc_table){&other, 1}, &result), BC_OK);
     }
 }
 
@@ -310,43 +273,20 @@ TEST(text_cells_cannot_break_the_table)
         {"M\xc3\xbcnchen", "M\xc3\xbcnchen"}, /* other languages' letters stay */
         {"\xff", "?"},
         {"", ""},
-        {NULL, "NA"},
     };
-    struct cells result = {0};
+    struct cells result = {.text = NULL};
+    check_cell(f, text, &result, "NA");
     for (size_t i = 0; i < COUNT(cases); i++) {
         result.text = cases[i].text;
-        check_cell(f, text, &result, cases[i].expected);
-        if (cases[i].text == NULL)
-            continue;
         strcpy(result.chars, cases[i].text);
+        check_cell(f, text, &result, cases[i].expected);
         check_cell(f, chars, &result, cases[i].expected);
     }
-
-    const struct bc_column both[] = {text, text, chars, chars};
-    const struct bc_table four = {both, COUNT(both)};
-    struct bc_output *const output = bc_output_open(f->path, &tsv, &four);
-    char everything[256];
-    for (int i = 1; i < 256; i++)
-        everything[i - 1] = (char)i;
-    everything[255] = '\0';
+    /* A long text is cut. */
+    char cut[BC_CELL_LENGTH] = "";
     memset(result.chars, 'y', sizeof result.chars - 1);
-    for (int first = 0; first < 255; first += 50) {
-        result.text = everything + first;
-        bc_output_row(output, &result);
-    }
-    assert_true(bc_output_close(output));
-    /* Six lines of four cells each; a long text is cut. */
-    int lines = 0, tabs = 0, longest = 0;
-    for (const char *c = contents(f); *c != '\0'; c++) {
-        lines += *c == '\n';
-        tabs += *c == '\t';
-        longest += *c == 'y';
-        assert_true(*c != '#' && *c != '\r' && *c != '"');
-    }
-    assert_int_equal(lines, 6);
-    assert_int_equal(tabs, 18);
-    /* And the y of `everything`, which is in two of the cells. */
-    assert_int_equal(longest, 6 * 2 * (BC_CELL_LENGTH - 1) + 2);
+    memset(cut, 'y', sizeof cut - 1);
+    check_cell(f, chars, &result, cut);
 }
 
 /* The columns that all benchmarks share. */
@@ -354,144 +294,65 @@ TEST(shared_columns)
 {
     struct fixture *const f = *state;
     struct measured {
-        char before[3];
-        struct {
-            struct bc_summary latency, reference;
-        } times;
+        struct bc_summary latency;
         struct bc_outcome outcome;
     };
     static const struct bc_column own[] = {
-        BC_TIME_COLUMNS("latency", BC_LESS, 1, measured, times.latency),
-        BC_TIME_RANGE_COLUMNS("ref", 2, measured, times.reference),
+        BC_TIME_COLUMNS("x", BC_LESS, 1, measured, latency),
         BC_OUTCOME_COLUMNS(measured, outcome),
     };
     static const struct bc_table own_table = {own, COUNT(own)};
     const struct measured result = {
-        .times =
-            {.latency = {.value = 1000.0, .interval = {-50.0, 2000.0}, .p99 = 3000, .max = 4e6},
-             .reference = {.interval = {NAN, NAN}, .p99 = 30, .max = 40}},
+        .latency = {.value = 1000, .interval = {-50, 2000}, .p99 = 3000, .max = 4e6},
         .outcome =
             {.visits = 6, .lost_pct = 1.25, .samples = 30, .status = BC_FAIL, .slowest_rank = 7},
     };
-    struct bc_output *const output = bc_output_open(f->path, &tsv, &own_table);
+    struct bc_output *const output = bc_output_open(f->path, &tsv_with_header, &own_table);
     bc_output_header(output);
     bc_output_row(output, &result);
     assert_true(bc_output_close(output));
-    assert_string_equal(
-        contents(f),
-        "# columns: latency_us=less latency_lo_us=info latency_hi_us=info latency_p99_us=info "
-        "latency_max_us=info ref_lo_us=info ref_hi_us=info ref_p99_us=info ref_max_us=info "
-        "visits=info lost_pct=info samples=info status=info slowest_rank=info\n"
-        "latency_us\tlatency_lo_us\tlatency_hi_us\tlatency_p99_us\tlatency_max_us\t"
-        "ref_lo_us\tref_hi_us\tref_p99_us\tref_max_us\tvisits\tlost_pct\tsamples\t"
-        "status\tslowest_rank\n"
-        "1.0\t0.0\t2.0\t3.0\t4000.0\tNA\tNA\t0.03\t0.04\t6\t1.2\t30\tFAIL\t7\n");
-    assert_int_equal(bc_table_status(&own_table, &result), BC_FAIL);
+    assert_string_equal(contents(f),
+                        "x_us\tx_lo_us\tx_hi_us\tx_p99_us\tx_max_us\tvisits\tlost_pct\t"
+                        "samples\tstatus\tslowest_rank\n"
+                        "1.0\t0.0\t2.0\t3.0\t4000.0\t6\t1.2\t30\tFAIL\t7\n");
 }
 
-TEST(widest_table_fits)
-{
-    struct fixture *const f = *state;
-    enum { WIDE = 48 };
-    static struct bc_column many[WIDE];
-    int64_t result[WIDE];
-    for (size_t i = 0; i < WIDE; i++) {
-        many[i] = (struct bc_column){"c", BC_INFO, 0, BC_CELL_INTEGER, i * sizeof *result};
-        result[i] = (int64_t)i;
-    }
-    const struct bc_table wide = {many, WIDE};
-    const char *cell = row_of(f, &wide, result);
-    for (int i = 0; i < WIDE; i++) {
-        char *end;
-        assert_int_equal(strtol(cell, &end, 10), i);
-        assert_true(*end == (i + 1 < WIDE ? '\t' : '\n'));
-        cell = end + 1;
-    }
-}
+/* ---- metrics --------------------------------------------------------------------------------- */
 
-/* ---- the table format ------------------------------------------------------------------------ */
-
-/* Where each word of a line ends. */
-static size_t word_ends(const char *line, size_t *ends)
-{
-    size_t count = 0;
-    for (size_t i = 0; line[i] != '\0' && line[i] != '\n'; i++) {
-        const char after = line[i + 1];
-        if (line[i] != ' ' && (after == ' ' || after == '\n'))
-            ends[count++] = i;
-    }
-    return count;
-}
-
-TEST(table_format_is_aligned)
-{
-    struct fixture *const f = *state;
-    static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_METADATA, "bench"};
-    struct bc_output *const output = bc_output_open(f->path, &aligned, &table);
-    static const struct result results[] = {
-        {"ibcast", 8, 1.5, BC_OK},
-        {"ibcast", 1048576, 12345.678, BC_OK},
-        {NULL, BC_NO_INTEGER, NAN, BC_FAIL},
-        {"a_name_much_longer_than_its_column", 8, 1.5, BC_OK},
-    };
-    bc_output_header(output);
-    for (size_t i = 0; i < COUNT(results); i++)
-        bc_output_row(output, &results[i]);
-    assert_true(bc_output_close(output));
-    assert_null(strchr(contents(f), '\t'));
-    size_t header[64], cells[64];
-    const char *line = strchr(f->text, '\n') + 1; /* after # columns */
-    assert_int_equal(word_ends(line, header), 4);
-    for (int i = 0; i < 3; i++) {
-        line = strchr(line, '\n') + 1;
-        assert_int_equal(word_ends(line, cells), 4);
-        for (int column = 0; column < 4; column++)
-            assert_int_equal(cells[column], header[column]);
-    }
-    /* Cells that are too long stay apart. */
-    assert_int_equal(word_ends(strchr(line, '\n') + 1, cells), 4);
-}
-
-/* One line a quantity; a row's texts without what would end a name. */
+/* One line a quantity; a row's texts without what would end a name. Nothing of a row that failed.
+ */
 TEST(metrics_are_lines)
 {
     struct fixture *const f = *state;
     struct row {
         const char *kind;
-        int64_t size;
-        double latency, latency_lo, latency_hi; /* ns */
-        double rate, percent, plain;
+        double latency, latency_lo, latency_hi, rate; /* times in ns */
         enum bc_status status;
     };
     static const struct bc_column own_columns[] = {
         BC_COLUMN("kind", BC_KEY, 0, row, kind),
-        BC_COLUMN("size", BC_KEY, 0, row, size),
         BC_COLUMN_AS(BC_CELL_TIME, "latency_us", BC_LESS, 3, row, latency),
         BC_COLUMN_AS(BC_CELL_TIME, "latency_lo_us", BC_INFO, 3, row, latency_lo),
         BC_COLUMN_AS(BC_CELL_TIME, "latency_hi_us", BC_INFO, 3, row, latency_hi),
         BC_COLUMN("rate_per_s", BC_MORE, 1, row, rate),
-        BC_COLUMN("avail(%)", BC_MORE, 1, row, percent),
-        BC_COLUMN("iter_t", BC_LESS, 2, row, plain),
-        BC_COLUMN("elements", BC_MORE, 0, row, plain),
+        BC_COLUMN("avail(%)", BC_MORE, 1, row, rate),
+        BC_COLUMN("iter_t", BC_LESS, 2, row, rate),
         BC_COLUMN("status", BC_INFO, 0, row, status),
     };
+    static const struct row rows[] = {{"a b/c=d", 1500, 1400, 1600, 2.5, BC_OK},
+                                      {"x", 1, NAN, NAN, NAN, BC_OK},
+                                      {"wrong", 1500, 1400, 1600, 2.5, BC_FAIL}};
     static const struct bc_table of_rows = {own_columns, COUNT(own_columns)};
     static const struct bc_style metrics = {BC_FORMAT_METRICS, BC_WITH_HEADER, "bench"};
-    static const struct row rows[] = {
-        {"a b/c=d", 8, 1500, 1400, 1600, 2.5, 50, 3, BC_OK},
-        {"x", BC_NO_INTEGER, 1, NAN, NAN, NAN, NAN, NAN, BC_OK},
-        {"wrong", 8, 1500, 1400, 1600, 2.5, 50, 3, BC_FAIL},
-    };
     struct bc_output *const output = bc_output_open(f->path, &metrics, &of_rows);
     bc_output_header(output);
     for (size_t i = 0; i < COUNT(rows); i++)
         bc_output_row(output, &rows[i]);
     assert_true(bc_output_close(output));
-    assert_string_equal(contents(f), "bench/kind.a_b_c_d/size.8/latency=1.500 us 1.400 1.600\n"
-                                     "bench/kind.a_b_c_d/size.8/rate=2.5 1/s NA NA\n"
-                                     "bench/kind.a_b_c_d/size.8/avail=50.0 % NA NA\n"
-                                     "bench/kind.a_b_c_d/size.8/iter_t=3.00 us NA NA\n"
-                                     "bench/kind.a_b_c_d/size.8/elements=3 1 NA NA\n"
+    assert_string_equal(contents(f), "bench/kind.a_b_c_d/latency=1.500 us 1.400 1.600\n"
+                                     "bench/kind.a_b_c_d/rate=2.5 1/s NA NA\n"
+                                     "bench/kind.a_b_c_d/avail=2.5 % NA NA\n"
+                                     "bench/kind.a_b_c_d/iter_t=2.50 us NA NA\n"
                                      "bench/kind.x/latency=0.001 us NA NA\n");
 }
 
@@ -540,39 +401,15 @@ TEST(attached_output_changes_nothing_else)
 
 /* ---- stdout, errors, nothing ----------------------------------------------------------------- */
 
-TEST(null_path_is_stdout)
-{
-    struct fixture *const f = *state;
-    const int saved = divert(stdout, f->path);
-    struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
-    bc_output_header(output);
-    const bool good = bc_output_close(output);
-    /* stdout is still open for others. */
-    printf("after\n");
-    restore(stdout, saved);
-    assert_true(good);
-    assert_string_equal(contents(f), COLUMNS HEADER "after\n");
-}
-
-/* The last line of a complete result. */
 TEST(end_is_marked)
 {
     struct fixture *const f = *state;
     struct bc_output *output = open_tsv(f);
     bc_output_row(output, &some);
     bc_output_remark(output, "note", "no row");
-    bc_output_row(output, &some);
     bc_output_end(output, 1);
     assert_true(bc_output_close(output));
-    const char *const end = strstr(contents(f), "# end: 2 rows, exit 1\n");
-    assert_non_null(end);
-    assert_string_equal(strchr(end, '\n'), "\n");
-
-    output = open_tsv(f);
-    bc_output_row(output, &some);
-    bc_output_end(output, 0);
-    assert_true(bc_output_close(output));
-    assert_non_null(strstr(contents(f), "\n# end: 1 row, exit 0\n"));
+    assert_string_equal(contents(f), SOME "# note: no row\n# end: 1 row, exit 1\n");
 
     /* What was lost is not complete, even if there is space again. */
     FILE *const stream = fopen(f->path, "w");
@@ -589,7 +426,6 @@ TEST(end_is_marked)
     close(file);
     close(full);
     assert_null(strstr(contents(f), "# end"));
-    bc_output_end(NULL, 0);
 }
 
 /* A file that was removed takes all that is written. */
@@ -614,6 +450,14 @@ static void write_row(struct bc_output *output) { bc_output_row(output, &some); 
 
 static void write_remark(struct bc_output *output) { bc_output_remark(output, "note", "lost"); }
 
+/* More than a buffer holds, which is flushed on the way. */
+static void write_much(struct bc_output *output)
+{
+    for (int i = 0; i < 10000; i++)
+        bc_output_meta(output, "key", "value %d", i);
+}
+
+/* Once lost is lost, whatever comes later. */
 TEST(lost_output_is_noticed)
 {
     static void (*const writes[])(struct bc_output * output) = {write_row, bc_output_header,
@@ -623,65 +467,49 @@ TEST(lost_output_is_noticed)
         assert_true(bc_output_good(output));
         writes[i](output);
         assert_false(bc_output_good(output));
-        /* It stays so, whatever comes later. */
-        write_remark(output);
-        assert_false(bc_output_good(output));
         assert_false(bc_output_close(output));
     }
-    /* What is only in the buffer is lost on closing. A buffer that overflowed is lost although the
-       last flush had nothing to write. */
-    for (int lines = 1; lines <= 10000; lines += 9999) {
-        struct bc_output *const output = bc_output_open("/dev/full", &tsv, &table);
-        for (int i = 0; i < lines; i++)
-            bc_output_meta(output, "key", "value %d", i);
-        assert_false(bc_output_close(output));
-    }
+    /* A buffer that overflowed is lost although the last flush had nothing to write. */
+    struct bc_output *const output = bc_output_open("/dev/full", &tsv, &table);
+    write_much(output);
+    assert_false(bc_output_close(output));
 }
 
-/* Closes an output. How many of the two functions that may say so say that something was lost. */
-static int count_losses(struct bc_output *output)
-{
-    const bool good = bc_output_good(output);
-    return !good + !bc_output_close(output);
-}
-
-TEST(lost_stdout_is_noticed)
-{
-    const int saved = divert(stdout, "/dev/full");
-    struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
-    bc_output_row(output, &some);
-    const int losses = count_losses(output);
-    restore(stdout, saved);
-    assert_int_equal(losses, 2);
-}
-
-TEST(lost_output_of_another_is_noticed)
-{
-    FILE *const full = fopen("/dev/full", "w");
-    assert_non_null(full);
-    struct bc_output *const output = bc_output_attach(full, &tsv, &table);
-    bc_output_header(output);
-    const int losses = count_losses(output);
-    fclose(full);
-    assert_int_equal(losses, 2);
-}
-
-/* What did not fit into the buffer was lost, although the file takes everything
-   again by the time of the first flush. */
+/* What did not fit into stdout's buffer was lost, although the file takes everything again by the
+   time of the first flush. */
 TEST(output_lost_between_flushes_is_noticed)
 {
     struct fixture *const f = *state;
     const int saved = divert(stdout, "/dev/full");
     struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
-    for (int i = 0; i < 10000; i++)
-        bc_output_meta(output, "key", "value %d", i);
+    write_much(output);
     const int file = open(f->path, O_WRONLY);
     dup2(file, STDOUT_FILENO);
     close(file);
     bc_output_row(output, &some);
-    const int losses = count_losses(output);
+    const bool good = bc_output_good(output), closed = bc_output_close(output);
     restore(stdout, saved);
-    assert_int_equal(losses, 2);
+    assert_false(good || closed);
+}
+
+/* No output writes nothing, and one without a path to stdout, which stays open for others. */
+TEST(null_path_is_stdout)
+{
+    struct fixture *const f = *state;
+    const int saved = divert(stdout, f->path);
+    bc_output_meta(NULL, "key", "%d", 1);
+    bc_output_header(NULL);
+    bc_output_row(NULL, &some);
+    bc_output_remark(NULL, "note", "%d", 1);
+    bc_output_end(NULL, 0);
+    bool good = bc_output_good(NULL) && bc_output_close(NULL);
+    struct bc_output *const output = bc_output_open(NULL, &tsv, &table);
+    bc_output_header(output);
+    good = good && bc_output_close(output);
+    printf("after\n");
+    restore(stdout, saved);
+    assert_true(good);
+    assert_string_equal(contents(f), COLUMNS HEADER "after\n");
 }
 
 TEST(paths_that_cannot_be_written)
@@ -695,20 +523,6 @@ TEST(paths_that_cannot_be_written)
         assert_null(bc_output_open(cases[i].path, &tsv, &table));
         assert_int_equal(errno, cases[i].error);
     }
-}
-
-TEST(no_output_does_nothing)
-{
-    struct fixture *const f = *state;
-    const int saved = divert(stdout, f->path);
-    bc_output_meta(NULL, "key", "%d", 1);
-    bc_output_header(NULL);
-    bc_output_row(NULL, &some);
-    bc_output_remark(NULL, "note", "%d", 1);
-    const int losses = count_losses(NULL);
-    restore(stdout, saved);
-    assert_int_equal(losses, 0);
-    assert_string_equal(contents(f), "");
 }
 
 const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

@@ -69,27 +69,6 @@ TEST(distinct_is_what_the_lists_show)
             }
 }
 
-/* A rank is receives[count - 1 - j] in the lists of its peer sends[j]. So every message has a
-   receiver, and is sent in the step in which it is received. */
-TEST(lists_mirror_each_other)
-{
-    for (int ranks = 2; ranks <= 17; ranks++)
-        for (int count = 1; count < ranks; count++)
-            for (int stride = 1; stride < ranks; stride++) {
-                if (!msgrate_peers_distinct(ranks, count, stride))
-                    continue;
-                for (int rank = 0; rank < ranks; rank++) {
-                    int sends[RANKS_MAX], receives[RANKS_MAX];
-                    int its_sends[RANKS_MAX], its_receives[RANKS_MAX];
-                    msgrate_peers_list(rank, ranks, count, stride, sends, receives);
-                    for (int j = 0; j < count; j++) {
-                        msgrate_peers_list(sends[j], ranks, count, stride, its_sends, its_receives);
-                        assert_int_equal(its_receives[count - 1 - j], rank);
-                    }
-                }
-            }
-}
-
 TEST(partners_are_in_the_other_half)
 {
     for (int ranks = 2; ranks <= RANKS_MAX; ranks++)
@@ -144,7 +123,24 @@ static void add_nodes(void *context, int first, int strides, int64_t *within)
             within[i] +=
                 msgrate_peers_within(nodes->sizes[node], nodes->ranks, nodes->peers, first + i);
     }
+}
+
+/* msgrate_within_fn for nodes that all have sizes[0] ranks. */
+static void add_equal_nodes(void *context, int first, int strides, int64_t *within)
+{
+    struct nodes *const nodes = context;
+    for (int i = 0; i < strides; i++)
+        within[i] = nodes->count *
+                    msgrate_peers_within(nodes->sizes[0], nodes->ranks, nodes->peers, first + i);
     nodes->asked += strides;
+}
+
+/* A million ranks on nodes of 64: stride 64 is best, and few larger ones are tried. */
+TEST(the_search_ends_early_on_many_ranks)
+{
+    struct nodes nodes = {.sizes = {64}, .count = 1 << 14, .ranks = 1 << 20, .peers = 6};
+    assert_int_equal(msgrate_peers_stride(nodes.ranks, nodes.peers, add_equal_nodes, &nodes), 64);
+    assert_in_range(nodes.asked, 64, 1024);
 }
 
 /* Makes nodes of `size` ranks (0: of random sizes); the last node has the ranks that are left. */
@@ -189,69 +185,19 @@ TEST(strides_put_peers_on_other_nodes)
             }
 }
 
-/* Results worked out by hand. */
-TEST(examples_of_strides)
-{
-    static const struct {
-        int ranks, size, peers, stride;
-        int64_t within;
-    } cases[] = {
-        {16, 2, 6, 2, 0}, /* eight nodes of two: every other rank */
-        {8, 4, 1, 4, 0},  /* two nodes: one peer, half the ring away */
-        {8, 4, 2, 3, 4},  /* ... two peers can't both be 4 away; 3 is best */
-        {32, 8, 2, 8, 0}, /* four nodes: peers on the next node either way */
-        {7, 1, 6, 1, 0},  /* one rank per node */
-        {7, 7, 6, 1, 42}, /* one node: all peers are on it */
-        {7, 4, 6, 1, 18}, /* all others are peers, whatever the stride */
-    };
-    struct random random = random_from(1);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct nodes nodes = make_nodes(cases[i].ranks, cases[i].size, cases[i].peers, &random);
-        const int stride = msgrate_peers_stride(nodes.ranks, nodes.peers, add_nodes, &nodes);
-        assert_int_equal(stride, cases[i].stride);
-        assert_int_equal(count_within(&nodes, stride), cases[i].within);
-    }
-}
-
-/* msgrate_within_fn for nodes that all have sizes[0] ranks. */
-static void add_equal_nodes(void *context, int first, int strides, int64_t *within)
-{
-    struct nodes *const nodes = context;
-    for (int i = 0; i < strides; i++)
-        within[i] = nodes->count *
-                    msgrate_peers_within(nodes->sizes[0], nodes->ranks, nodes->peers, first + i);
-    nodes->asked += strides;
-}
-
-/* A million ranks on nodes of 64: stride 64 is best, and few larger ones are tried. */
-TEST(the_search_ends_early_on_many_ranks)
-{
-    struct nodes nodes = {.sizes = {64}, .count = 1 << 14, .ranks = 1 << 20, .peers = 6};
-    assert_int_equal(msgrate_peers_stride(nodes.ranks, nodes.peers, add_equal_nodes, &nodes), 64);
-    assert_in_range(nodes.asked, 64, 1024);
-}
-
 /* A wrong iteration, sender, receiver or place makes a message wrong, and so does a wrong byte. */
 TEST(wrong_messages_are_counted)
 {
     const struct msgrate_messages messages = {.count = 5, .bytes = 3};
     unsigned char *const block = msgrate_allocate(&messages, 1);
-    assert_int_equal(msgrate_block_bytes(&messages), 15);
     msgrate_write_block(&messages, block, 7, 2, 3);
     assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 0);
     assert_int_equal(msgrate_count_wrong(&messages, block, 6, 2, 3), 5);
-    assert_int_equal(msgrate_count_wrong(&messages, block, 8, 2, 3), 5);
     assert_int_equal(msgrate_count_wrong(&messages, block, 7, 1, 3), 5);
     assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 2), 5);
-    for (int i = 0; i < 15; i++) {
-        block[i] ^= 0x10;
-        assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 1);
-        block[i] ^= 0x10;
-    }
-    unsigned char first[3];
-    memcpy(first, block, sizeof first);
-    memcpy(block, block + 3, sizeof first);
-    memcpy(block + 3, first, sizeof first);
+    memcpy(block + 3, block, 3);
+    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 1);
+    block[14] ^= 0x10;
     assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 2);
     free(block);
 }

@@ -1,12 +1,11 @@
 /*
- * Plain texts: what stays, what is replaced, and that any bytes become one line of UTF-8.
+ * Plain texts: what stays, what is replaced. Any bytes: tests/input/fuzz_values.c.
  */
 #include "helpers.h"
 
 #include "common/result/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void assert_plain(const char *text, const char *expected)
@@ -42,22 +41,4 @@ TEST(other_bytes_are_replaced_one_by_one)
     assert_plain("surrogate \xed\xa0\x80", "surrogate ???");
     assert_plain("beyond \xf4\x90\x80\x80 \xf5\x80", "beyond ???? ??");
     assert_plain("\xe2(\xa1", "?(?");
-}
-
-/* A plain text stays as it is, and no text grows. */
-TEST(any_bytes_become_plain)
-{
-    struct random random = random_from(1);
-    for (int i = 0; i < 20000; i++) {
-        char text[24], once[24];
-        for (size_t k = 0; k + 1 < sizeof text; k++)
-            text[k] = (char)random_below(&random, 256);
-        text[sizeof text - 1] = '\0';
-        (void)snprintf(once, sizeof once, "%s", text);
-        bc_make_plain_text(once, ' ');
-        assert_true(strlen(once) <= strlen(text));
-        (void)snprintf(text, sizeof text, "%s", once);
-        bc_make_plain_text(text, ' ');
-        assert_string_equal(text, once);
-    }
 }

@@ -98,37 +98,50 @@ static void assert_finding(const struct bc_quotas *quotas, int count, double pro
         assert_float_equal(finding.exceeded.processors, exceeded, 1e-9);
 }
 
-TEST(ranks_of_one_group)
+/* Quotas of ranks, by the group that each is in: `a` has 2 processors, `b` 1, `c` 0.5, `d`
+   none, `e` 1.5, and two groups below `job`, which has 3, have 2 each. */
+TEST(ranks_of_groups)
 {
+    static const struct {
+        const char *groups[4];
+        int count;
+        double processors; /* that all have together */
+        int ranks;         /* for which a quota is too little */
+        double exceeded;
+    } cases[] = {
+        {{"a", "a"}, 2, 2.0, 0, 0.0},
+        {{"a", "a", "a"}, 3, 2.0, 3, 2.0},
+        /* A fraction is too little for as many ranks as it is rounded up. */
+        {{"e"}, 1, 1.5, 0, 0.0},
+        {{"e", "e"}, 2, 1.5, 2, 1.5},
+        /* As with a container for each rank; less than a processor for a single one. */
+        {{"a", "b"}, 2, 3.0, 0, 0.0},
+        {{"a", "b", "c"}, 3, 3.5, 1, 0.5},
+        /* Where one has no quota, there is no sum. */
+        {{"b", "d"}, 2, INFINITY, 0, 0.0},
+        {{"c", "d"}, 2, INFINITY, 1, 0.5},
+        /* The group above them has less than all of them. */
+        {{"job/a", "job/b", "job/b"}, 3, 3.0, 0, 0.0},
+        {{"job/a", "job/a", "job/b", "job/b"}, 4, 3.0, 4, 3.0},
+        {{"job/a", "job/a", "job/a"}, 3, 2.0, 3, 2.0},
+    };
     put("fs/a/cpu.max", "200000 100000\n");
-    const struct bc_quotas quotas = quotas_of("0::/a\n");
-    const struct bc_quotas ranks[] = {quotas, quotas, quotas};
-    assert_finding(ranks, 2, 2.0, 0, 0.0);
-    assert_finding(ranks, 3, 2.0, 3, 2.0);
-    /* A fraction is too little for as many ranks as it is rounded up. */
-    put("fs/a/cpu.max", "150000 100000\n");
-    const struct bc_quotas fraction = quotas_of("0::/a\n");
-    const struct bc_quotas two[] = {fraction, fraction};
-    assert_finding(two, 1, 1.5, 0, 0.0);
-    assert_finding(two, 2, 1.5, 2, 1.5);
-}
-
-/* For instance a container for each rank. */
-TEST(a_group_for_each_rank)
-{
-    put("fs/a/cpu.max", "100000 100000\n");
     put("fs/b/cpu.max", "100000 100000\n");
     put("fs/c/cpu.max", "50000 100000\n");
-    const struct bc_quotas ranks[] = {quotas_of("0::/a\n"), quotas_of("0::/b\n"),
-                                      quotas_of("0::/c\n")};
-    assert_finding(ranks, 2, 2.0, 0, 0.0);
-    /* Less than a processor for a single rank. */
-    assert_finding(ranks, 3, 2.5, 1, 0.5);
-    /* Where one has no quota, there is no sum. */
-    const struct bc_quotas mixed[] = {quotas_of("0::/a\n"), quotas_of("0::/without\n")};
-    assert_finding(mixed, 2, INFINITY, 0, 0.0);
-    const struct bc_quotas worse[] = {quotas_of("0::/c\n"), quotas_of("0::/without\n")};
-    assert_finding(worse, 2, INFINITY, 1, 0.5);
+    put("fs/e/cpu.max", "150000 100000\n");
+    put("fs/job/cpu.max", "300000 100000\n");
+    put("fs/job/a/cpu.max", "200000 100000\n");
+    put("fs/job/b/cpu.max", "200000 100000\n");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_quotas quotas[4];
+        for (int r = 0; r < cases[i].count; r++) {
+            char membership[32];
+            snprintf(membership, sizeof membership, "0::/%s\n", cases[i].groups[r]);
+            quotas[r] = quotas_of(membership);
+        }
+        assert_finding(quotas, cases[i].count, cases[i].processors, cases[i].ranks,
+                       cases[i].exceeded);
+    }
 }
 
 /* Containers see their own group as the top: it is the same group by other paths. */
@@ -144,21 +157,6 @@ TEST(one_group_by_two_paths)
     bc_quotas_read(&ranks[1], path, inner);
     assert_int_equal(ranks[1].count, 1);
     assert_finding(ranks, 2, 1.0, 2, 1.0);
-}
-
-/* The group above them has less than all of them. */
-TEST(groups_below_one)
-{
-    put("fs/job/cpu.max", "300000 100000\n");
-    put("fs/job/a/cpu.max", "200000 100000\n");
-    put("fs/job/b/cpu.max", "200000 100000\n");
-    const struct bc_quotas a = quotas_of("0::/job/a\n"), b = quotas_of("0::/job/b\n");
-    const struct bc_quotas three[] = {a, b, b};
-    assert_finding(three, 3, 3.0, 0, 0.0);
-    const struct bc_quotas four[] = {a, a, b, b};
-    assert_finding(four, 4, 3.0, 4, 3.0);
-    const struct bc_quotas uneven[] = {a, a, a};
-    assert_finding(uneven, 3, 2.0, 3, 2.0);
 }
 
 const struct test_program test_program = {.before_each = make_folder, .after_each = remove_folder};
