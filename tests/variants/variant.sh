@@ -177,7 +177,7 @@ openmpi | openmpi_full)
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
             test_harness test_run test_sampling test_halo_swap test_linkmap_map test_linkmap_verdicts
-        build_folders tests/model tests/monitor tests/end_to_end tests/disturbance
+        build_folders tests/virtual tests/monitor tests/end_to_end tests/this_machine
     else
         configure
         build_targets all
