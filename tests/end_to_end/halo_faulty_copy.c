@@ -27,11 +27,6 @@ static bool fault_is(const char *name)
     return fault != NULL && strcmp(fault, name) == 0;
 }
 
-static bool is_same(const struct halo_region *a, const struct halo_region *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
 typedef struct halo_region face_fn(const struct halo_box *box, int face);
 
 /* Whether this is where the face with the fault is sent from, or received. */
@@ -41,7 +36,7 @@ static bool is_hit(const struct halo_box *box, face_fn *face_of, const struct ha
     if (face == NULL)
         return false;
     const struct halo_region hit = face_of(box, (int)strtol(face, NULL, 10));
-    return is_same(&hit, region);
+    return memcmp(&hit, region, sizeof hit) == 0;
 }
 
 static void damage(const struct halo_box *box, const struct halo_region *to, double *values)
