@@ -5,12 +5,9 @@ import os
 import re
 import signal
 import statistics
-import subprocess
-import time
 
 from case import Case, call, each, within
-from mpi_run import read_if_there, read_tsv, run_raw
-from processes import ranks_of
+from mpi_run import read_tsv, run_raw
 
 # A short run of each program; options of its own that are refused, with a value that is wrong; a
 # remark that the short run makes, with more options if it needs some.
@@ -130,6 +127,15 @@ OWN_OPTIONS = {
     "pingpong": "patterns coarray-sync arrangements max-ndata max-stride max-blocks",
     "halo": "dims local methods coarray-sync",
 }
+# What bench_compare compares, of a program or a folder of them.
+RESULTS = {
+    "overlap": "ref_us=less overlap_pct=more blocking_us=less exposed_us=less",
+    "mpi_overhead": "overhead=less transfer_us=less",
+    "msgrate": "rate_per_s=more",
+    "pingpong": "latency_us=less",
+    "syncbench": "sync_us=less",
+    "halo": "latency_us=less",
+}
 WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=xml",
          "--precision=0", "--max-time=0", "--samples=-1", "--output=/no/such/folder/file",
          "--dump-samples=/no/such/folder/file"]
@@ -157,7 +163,7 @@ def roles_of(output):
 
 
 def words_for(program, table):
-    """What HEADERS or OWN_OPTIONS has for a program."""
+    """What one of these tables has for a program."""
     return table.get(program, table.get(os.path.dirname(program), "")).split()
 
 
@@ -248,6 +254,8 @@ class EveryProgram:
         roles = roles_of(output)
         assert list(roles) == header == (words_for(self.program, HEADERS) or header)
         assert set(roles.values()) <= {"key", "less", "more", "info"}
+        results = [f"{name}={role}" for name, role in roles.items() if role in ("less", "more")]
+        assert results == (words_for(self.program, RESULTS) or results)
         assert rows
         assert all(len(row) == len(header) and "" not in row for row in rows)
         assert all(row[header.index("status")] in ("ok", "budget", "no-knee") for row in rows)
@@ -468,23 +476,13 @@ class OneForAll(ContractCase):
     @each("name", ["SIGTERM", "SIGINT", "SIGUSR1"])
     def test_signals(self, name):
         """A signal ends the run after the visit in hand: rows have the visits that they have."""
-        path = str(self.folder / "result")
-        words = [self.built(ONE), "--data-driven", "--max-time=5", "--samples=50000", "--output=" + path]
-        with subprocess.Popen(self.launcher.line(2, {}, words), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as job:
-            while "\ncollective" not in read_if_there(path):
-                time.sleep(0.05)
-            time.sleep(1.0)
-            for rank in ranks_of(words[0], path):
-                os.kill(rank, signal.Signals[name])
-            job.communicate(timeout=300)
-        assert job.returncode == 1
-        output = read_if_there(path)
-        rows = read_tsv(output)
-        many = "" if len(rows) == 1 else "s"
-        assert f"# warning: interrupted by {name}\n" in output
-        assert output.splitlines()[-1] == f"# end: {len(rows)} row{many}, exit 1"
-        assert len(rows) < 18 or int(rows[-1]["visits"]) < 6
+        done = self.start(ONE, "--data-driven", "--max-time=1", MODEL_DURATION_US=200,
+                          VIRTUAL_SIGNAL=f"{signal.Signals[name].value}:1:1000000")
+        assert done.returncode == 1
+        rows = read_tsv(done.stdout)
+        assert f"# warning: interrupted by {name}\n" in done.stdout
+        assert done.stdout.splitlines()[-1] == f"# end: {len(rows)} rows, exit 1"
+        assert int(rows[-1]["visits"]) < 6
         assert int(rows[0]["visits"]) >= 1
         assert None not in rows[-1].values()
 

@@ -7,7 +7,13 @@
  * where it is packed), "box" (the value of the box next to it is overwritten), "corner" (the halo's
  * corner next to it is). Without them nothing is wrong.
  */
-#include "halo/swap/box.h"
+#define halo_pack right_pack
+#define halo_unpack right_unpack
+#define halo_copy right_copy
+#include "halo/swap/copy.c" /* NOLINT(bugprone-suspicious-include) */
+#undef halo_pack
+#undef halo_unpack
+#undef halo_copy
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,11 +27,6 @@ static bool fault_is(const char *name)
     return fault != NULL && strcmp(fault, name) == 0;
 }
 
-static bool is_same(const struct halo_region *a, const struct halo_region *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
 typedef struct halo_region face_fn(const struct halo_box *box, int face);
 
 /* Whether this is where the face with the fault is sent from, or received. */
@@ -35,23 +36,7 @@ static bool is_hit(const struct halo_box *box, face_fn *face_of, const struct ha
     if (face == NULL)
         return false;
     const struct halo_region hit = face_of(box, (int)strtol(face, NULL, 10));
-    return is_same(&hit, region);
-}
-
-/* Value i of a region. */
-static int64_t place_of(const struct halo_box *box, const struct halo_region *region, int64_t i)
-{
-    int64_t position[HALO_DIRECTIONS];
-    for (int d = HALO_DIRECTIONS - 1; d >= 0; d--) {
-        position[d] = region->start[d] + i % region->extent[d];
-        i /= region->extent[d];
-    }
-    return halo_place(box, position);
-}
-
-static int64_t values_of(const struct halo_region *region)
-{
-    return region->extent[0] * region->extent[1] * region->extent[2];
+    return memcmp(&hit, region, sizeof hit) == 0;
 }
 
 static void damage(const struct halo_box *box, const struct halo_region *to, double *values)
@@ -64,7 +49,9 @@ static void damage(const struct halo_box *box, const struct halo_region *to, dou
     if (fault_is("corner"))
         for (int d = 0; d < HALO_DIRECTIONS; d++)
             wrong.start[d] = to->start[d] == 1 ? 2 : to->start[d];
-    values[place_of(box, &wrong, values_of(&wrong) - 1)] = WRONG;
+    for (int d = 0; d < HALO_DIRECTIONS; d++)
+        wrong.start[d] += wrong.extent[d] - 1;
+    values[halo_place(box, wrong.start)] = WRONG;
 }
 
 /* Whether this is the face with this fault, and not for the first time. */
@@ -87,8 +74,7 @@ void halo_pack(const struct halo_box *box, const struct halo_region *region, con
 {
     if (is_left_out("old", box, halo_sent, region))
         return;
-    for (int64_t i = 0; i < values_of(region); i++)
-        buffer[i] = values[place_of(box, region, i)];
+    right_pack(box, region, values, buffer);
 }
 
 void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
@@ -96,8 +82,7 @@ void halo_unpack(const struct halo_box *box, const struct halo_region *region, c
 {
     if (is_left_out("stale", box, halo_received, region))
         return;
-    for (int64_t i = 0; i < values_of(region); i++)
-        values[place_of(box, region, i)] = buffer[i];
+    right_unpack(box, region, buffer, values);
     damage_if_hit(box, region, values);
 }
 
@@ -106,7 +91,6 @@ void halo_copy(const struct halo_box *box, const struct halo_region *from, const
 {
     if (is_left_out("stale", box, halo_received, to))
         return;
-    for (int64_t i = 0; i < values_of(from); i++)
-        destination[place_of(box, to, i)] = source[place_of(box, from, i)];
+    right_copy(box, from, source, to, destination);
     damage_if_hit(box, to, destination);
 }

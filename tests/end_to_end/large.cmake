@@ -35,15 +35,6 @@ few_counts_program(msgrate_rma msgrate_rma_benchmark msgrate_engine)
 few_counts_program(pingpong pingpong_benchmark pingpong_engine)
 few_counts_program(halo halo_benchmark halo_engine)
 
-add_executable(large_count_test large_count_test.c $<TARGET_OBJECTS:few_counts>)
-target_include_directories(large_count_test SYSTEM PRIVATE "${CMOCKA_INCLUDE_DIR}")
-target_compile_definitions(large_count_test PRIVATE BC_COUNT_MAX=1000)
-target_link_libraries(large_count_test PRIVATE benchcommon "${CMOCKA_LIBRARY}")
-add_test(NAME large_count
-  COMMAND ${COMMCOST_MPIRUN} -np 1 $<TARGET_FILE:large_count_test>)
-
-set_tests_properties(large_count PROPERTIES RUN_SERIAL TRUE TIMEOUT 240 LABELS large)
-
 commcost_unittest(large_few_counts few_counts_test.py large 240)
 commcost_unittest(large_usage large_usage_test.py large 240)
 commcost_unittest(large_really large_test.py large 3600)

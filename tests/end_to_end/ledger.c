@@ -15,13 +15,12 @@ struct entry {
     int64_t count;
     const char *function;
     const void *caller;
-    struct entry *next;
 };
 
-enum { CHAINS = 1 << 12, UNKNOWN_SHOWN = 20 };
+enum { ENTRIES_MAX = 1 << 14, UNKNOWN_SHOWN = 20 };
 
 static const char *const kind_names[KINDS] = {
-#define KIND(NAME, name, type) [NAME] = (name),
+#define KIND(NAME, name) [NAME] = (name),
     HANDLE_KINDS(KIND)
 #undef KIND
 };
@@ -29,7 +28,8 @@ static const char *const kind_names[KINDS] = {
 /* Entries stay when their count is back at 0: few handles differ. */
 static struct {
     pthread_mutex_t lock;
-    struct entry *chains[CHAINS];
+    struct entry entries[ENTRIES_MAX];
+    int entry_count;
     int64_t made[KINDS], freed[KINDS], unknown[KINDS];
     struct entry unknown_shown[UNKNOWN_SHOWN];
     int unknown_count;
@@ -42,40 +42,27 @@ uint64_t handle_number(const void *handle, int size_bytes)
     return number;
 }
 
-static struct entry **chain_of(enum handle_kind kind, uint64_t handle)
+/* The handle's entry, with `create` a new one if need be; NULL if there is none. */
+static struct entry *find(enum handle_kind kind, uint64_t handle, bool create)
 {
-    const uint64_t mixed = (handle * 16 + (uint64_t)kind) * UINT64_C(0x9E3779B97F4A7C15);
-    return &ledger.chains[mixed >> 52];
-}
-
-/* NULL if there is none. */
-static struct entry *find(enum handle_kind kind, uint64_t handle)
-{
-    struct entry *entry = *chain_of(kind, handle);
-    while (entry != NULL && (entry->kind != kind || entry->handle != handle))
-        entry = entry->next;
-    return entry;
-}
-
-static struct entry *add(enum handle_kind kind, uint64_t handle)
-{
-    struct entry **const chain = chain_of(kind, handle);
-    struct entry *const entry = malloc(sizeof *entry);
-    if (entry == NULL) {
-        (void)fputs("leaks: no memory\n", stderr);
+    struct entry *entry = ledger.entries;
+    struct entry *const end = ledger.entries + ledger.entry_count;
+    while (entry < end && (entry->kind != kind || entry->handle != handle))
+        entry++;
+    if (entry < end || !create)
+        return entry < end ? entry : NULL;
+    if (++ledger.entry_count > ENTRIES_MAX) {
+        (void)fputs("leaks: too many handles\n", stderr);
         abort();
     }
-    *entry = (struct entry){.kind = kind, .handle = handle, .next = *chain};
-    *chain = entry;
+    *entry = (struct entry){.kind = kind, .handle = handle};
     return entry;
 }
 
 void ledger_made(enum handle_kind kind, uint64_t handle, const char *function, const void *caller)
 {
     pthread_mutex_lock(&ledger.lock);
-    struct entry *entry = find(kind, handle);
-    if (entry == NULL)
-        entry = add(kind, handle);
+    struct entry *const entry = find(kind, handle, true);
     entry->count++;
     entry->function = function;
     entry->caller = caller;
@@ -86,7 +73,7 @@ void ledger_made(enum handle_kind kind, uint64_t handle, const char *function, c
 void ledger_freed(enum handle_kind kind, uint64_t handle, const char *function, const void *caller)
 {
     pthread_mutex_lock(&ledger.lock);
-    struct entry *const entry = find(kind, handle);
+    struct entry *const entry = find(kind, handle, false);
     if (entry != NULL && entry->count > 0) {
         entry->count--;
         ledger.freed[kind]++;
@@ -133,12 +120,11 @@ bool ledger_report(int rank)
 {
     pthread_mutex_lock(&ledger.lock);
     bool good = ledger.unknown_count == 0;
-    for (int c = 0; c < CHAINS; c++)
-        for (const struct entry *entry = ledger.chains[c]; entry != NULL; entry = entry->next)
-            if (entry->count > 0) {
-                print_entry(rank, entry, "left, made by");
-                good = false;
-            }
+    for (int i = 0; i < ledger.entry_count; i++)
+        if (ledger.entries[i].count > 0) {
+            print_entry(rank, &ledger.entries[i], "left, made by");
+            good = false;
+        }
     for (int i = 0; i < ledger.unknown_count; i++)
         print_entry(rank, &ledger.unknown_shown[i], "unknown, freed by");
     write_counts(rank);

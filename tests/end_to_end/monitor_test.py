@@ -121,17 +121,6 @@ class Stencil(MonitorCase):
             total_s = sum(number(other["total_s"]) for other in own)
             assert number(row["total_s"]) == within(total_s, 2e-8)
 
-    def test_pandas(self):
-        text = self.report("all")
-        # Debian's pandas is for Debian's Python, whichever comes first.
-        code = ("import io, sys, pandas; t = pandas.read_csv(sys.stdin, "
-                "sep='\\t', comment='#'); print(len(t), t.calls.sum())")
-        done = subprocess.run(["/usr/bin/python3", "-c", code], input=text, capture_output=True,
-                              text=True, check=True)
-        rows = read_tsv(text)
-        assert [float(word) for word in done.stdout.split()] == [
-            len(rows), sum(number(row["calls"]) for row in rows if row["calls"] != "NA")]
-
     def test_metadata(self):
         said = self.report("all,timeout=1ms,large=2K")
         head = [line for line in said.splitlines() if line.startswith("# ")]

@@ -3,9 +3,8 @@
 import collections
 import re
 import statistics
-import time
 
-from case import Case, each, in_full, timed, within
+from case import Case, each, within
 from mpi_run import number, option_words, read_tsv, run_on_model
 
 PROGRAM = "mpi_overhead/mpi_overhead"
@@ -54,10 +53,16 @@ def check_share(row, available, whole):
     assert number(row[available]) == within(100 * (1 - overhead / whole), 1.01 * rounding)
 
 
-@timed
+# In virtual time, what takes no time in the model never ends.
+TIMES = {"MODEL_LATENCY_US": 10, "MODEL_PER_BYTE_NS": 0.1}
+
+
 class Rows(Case):
+    def rows_of(self, *options, **variables):
+        return super().rows_of(PROGRAM, *options, **{**TIMES, **variables})
+
     def test_sizes_and_directions(self):
-        rows = read_tsv(self.start(PROGRAM, "--both", "-m", "0,8,1K:2K", "--max-time=0.1").stdout)
+        rows = self.rows_of("--both", "-m", "0,8,1K:2K", "--max-time=0.1")
         assert [(row["msgsize"], row["direction"]) for row in rows] == [
             (size, direction) for size in ("0", "8", "1024", "2048") for direction in ("send", "recv")]
         for row in rows:
@@ -68,43 +73,39 @@ class Rows(Case):
 
     def test_threshold_of_the_specification(self):
         for size, iterations in ITERATIONS:
-            row, = self.rows_of(PROGRAM, "-b", "1.05", "-m", size)
+            row, = self.rows_of("-b", "1.05", "-m", size)
             assert row["iterations"] == iterations
             check_share(row, "avail(%)", "base_t")
             assert row["avail_base_pct"] == row["avail(%)"]
-        row, = self.rows_of(PROGRAM, "-b", "1.05", "-i", "50", "-r")
+        row, = self.rows_of("-b", "1.05", "-i", "50", "-r")
         assert (row["iterations"], row["direction"]) == ("50", "recv")
 
     def test_number_of_iterations(self):
         """A given one runs in full, however long that takes; with means there are the
         specification's. --samples beats both. Loops are of a 25th."""
-        row, = self.rows_of(PROGRAM, "-i", "1500", "-m", "1M", "--visits=1")
+        row, = self.rows_of("-i", "1500", "-m", "1M", "--visits=1")
         assert (row["iterations"], row["status"]) == ("1500", "ok")
-        row, = self.rows_of(PROGRAM, "-i", "1500", "-m", "4M", "--visits=1", "--max-time=0.1")
+        row, = self.rows_of("-i", "1500", "-m", "4M", "--visits=1", "--max-time=0.1")
         assert int(row["iterations"]) < 1500
         for size, iterations in ITERATIONS:
-            row, = self.rows_of(PROGRAM, "--estimator=mean", "-m", size)
+            row, = self.rows_of("--estimator=mean", "-m", size)
             assert row["iterations"] == iterations
         for number_given in ("--estimator=mean", "--iterations=1500"):
-            row, = self.rows_of(PROGRAM, number_given, "--samples=7", "--visits=1")
+            row, = self.rows_of(number_given, "--samples=7", "--visits=1")
             assert row["samples"] == "7"
 
     @each("more", [[], ["--samples=7"]])
     def test_no_knee_ends(self, more):
         """With a base threshold that the average never leaves behind."""
-        start_s = time.monotonic()
-        done = self.start(PROGRAM, "-b", "50", "-t", "20", "-i", "200", *more)
+        done = self.start(PROGRAM, "-b", "50", "-t", "20", "-i", "200", *more, **TIMES)
         row, = read_tsv(done.stdout)
         assert (row["status"], row["overhead"]) == ("no-knee", "NA")
         assert re.search("# note: row 1: base_t .* lower --bthresh", done.stdout)
-        assert time.monotonic() - start_s < 30
 
-    @each("more, status", [
-        ([], "ok"), *in_full((["-i", "100"], "ok")), (["--max-time=0.3"], "no-knee")])
-    def test_search_of_the_specification_runs_in_full(self, more, status):
+    @each("max_time, status", [("20", "ok"), ("0.3", "no-knee")])
+    def test_search_of_the_specification_runs_in_full(self, max_time, status):
         """About 20 amounts of work, each 100 messages of 1 ms: 2 s and more."""
-        done = self.start(PROGRAM, "-b", "1.02", "-m", "64K", *more,
-                          MODEL_LATENCY_US=1000)
+        done = self.start(PROGRAM, "-b", "1.02", "-m", "64K", f"--max-time={max_time}", MODEL_LATENCY_US=1000)
         row, = read_tsv(done.stdout)
         assert (row["status"], row["iterations"]) == (status, "100")
         assert ("--max-time gives it more" in done.stdout) == (status == "no-knee")
@@ -117,25 +118,25 @@ class Rows(Case):
         """Of loops without and with work, with and without messages; by the specification the last
         loop's two."""
         path = self.folder / "samples.tsv"
-        self.rows_of(PROGRAM, "-m", "64K", "--samples=7", f"--dump-samples={path}", *more)
+        self.rows_of("-m", "64K", "--samples=7", f"--dump-samples={path}", *more)
         found = collections.Counter(row["quantity"] for row in read_tsv(path.read_text()))
         assert found == {name: count for name in quantities}
 
     @each("threshold", [1.5, 4.0])
     def test_stops_beyond_the_threshold(self, threshold):
-        row, = self.rows_of(PROGRAM, "-b", "1.05", "-t", str(threshold), "-m", "64K")
+        row, = self.rows_of("-b", "1.05", "-t", str(threshold), "-m", "64K")
         assert number(row["iter_t"]) / number(row["base_t"]) > threshold
 
     def test_no_knee(self):
         # Not nearly enough time to get beyond a message of 64 MiB.
-        done = self.start(PROGRAM, "-m", "8,64M", "--max-time=0.01")
+        done = self.start(PROGRAM, "-m", "8,64M", "--max-time=0.01", **TIMES)
         row = read_tsv(done.stdout)[1]
         assert (row["status"], row["overhead"], row["avail_base_pct"]) == ("no-knee", "NA", "NA")
         assert "# note: row 2: no amount of work" in done.stdout
 
     def test_all_pairs(self):
         for more, pairs in ((["--all-pairs"], ["0", "1"]), ([], ["0"])):
-            assert [row["pair"] for row in self.rows_of(PROGRAM, *more, "--max-time=0.1", ranks=4)] == pairs
+            assert [row["pair"] for row in self.rows_of(*more, "--max-time=0.1", ranks=4)] == pairs
 
 
 # ---- -v: what the specification's program says, and its figure 1 as a table ----------------------
@@ -158,7 +159,6 @@ def check_table(table, threshold):
     return alone[-1] / iters[-1]
 
 
-@timed
 class Verbose(Case):
     def measure(self, *options, ranks=2):
         """What was said before each row, its table (tuples of work, iter_t, work_t, base_t), and the
@@ -180,11 +180,7 @@ class Verbose(Case):
         ([], "send", "Iterations are being calculated automatically"),
         (["-r", "-i", "200"], "receive", "Number of iterations is 200")])
     def test_verbose_threshold_of_the_specification(self, more, direction, iterations):
-        # A stop of the machine may pass for the knee: the mean of 200 iterations is longer by one of 4 ms.
-        for _ in range(3):
-            (said,), (table,), (row,) = self.measure("-b", "1.05", "-m", "1000", *more)
-            if check_table(table, 1.5) > 0.8:
-                break
+        (said,), (table,), (row,) = self.measure("-b", "1.05", "-m", "1000", *more)
         assert said[:5] == [
             f"Calculating {direction} overhead", iterations, "Message size is 1000 bytes",
             "Overhead comparison threshold is 1.500000 (50.0%)",
@@ -213,9 +209,8 @@ class Verbose(Case):
                                                     "Calculating receive overhead"]
         assert [lines[2] for lines in said] == [f"Message size is {row['msgsize']} bytes"
                                                 for row in rows]
-        # A disturbance may pass for the knee in one of them.
-        assert statistics.median(check_table(table, 1.5) for table in tables) > 0.8
         for lines, table in zip(said, tables):
+            assert check_table(table, 1.5) > 0.8
             assert "threshold is found" in lines[4]
             assert lines[6].startswith(using), lines[6]
             assert table[0][0] == 0
@@ -241,20 +236,7 @@ class Verbose(Case):
 
 # ---- the token: the partner's part of the barrier stays out of the wait for a message ------------
 
-@timed
 class Token(Case):
-    def test_receiving_small_messages(self):
-        # It costs something, and as far as is known no more than the whole transfer; where nearly all of
-        # that is overhead, what is left for noise is little.
-        launches = [self.rows_of(PROGRAM, "--both", "-m", "0,8,1K,64K", "--max-time=0.2")
-                    for _ in range(5 if self.full else 3)]
-        for rows in zip(*launches):
-            overhead, low, transfer = (statistics.median(number(row[name]) for row in rows)
-                                       for name in ("overhead", "overhead_lo_us", "transfer_us"))
-            case = rows[0]["msgsize"], rows[0]["direction"]
-            assert overhead >= -0.01, case
-            assert low <= 1.02 * transfer + 0.02, case
-
     @each("options, token", [
         (["--recv"], True), ([], True), (["-b", "1.05"], False), (["--recv", "-b", "1.05"], False)])
     def test_token_by_fit_only(self, options, token):

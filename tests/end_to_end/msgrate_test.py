@@ -1,10 +1,9 @@
 """msgrate and msgrate_rma as a user runs them: usage errors, rows, the specification's options,
 data checks."""
 
-import os
 import time
 
-from case import Case, also_many, by_ranks, each, in_full, many, real, within
+from case import Case, also_many, by_ranks, each, in_full, many, timed, within
 from mpi_run import number, option_words, read_tsv
 
 PROGRAM, RMA = "msgrate/msgrate", "msgrate/msgrate_rma"
@@ -110,6 +109,7 @@ class Rows(Case):
         assert "# note: the caches are not flushed" in once("-c", "0").stdout
         assert read_tsv(once().stdout)[0]["cache_size"] == "16777216"
 
+    @timed
     @each("program, patterns", [(PROGRAM, 4), (RMA, 8)])
     def test_flush_is_before_the_time(self, program, patterns):
         """Every iteration has one, of at least 5 ms, and no time has it. That it makes caches cold has
@@ -119,11 +119,6 @@ class Rows(Case):
         assert time.monotonic() - start_s > 5 * patterns * 5e-3
         for row in rows:
             assert number(row["iter_us"]) < 4000.0
-
-    @real
-    def test_oversubscription_warns(self):
-        done = self.start(PROGRAM, "-p", "1", "-i", "3", "-c", "0", ranks=(os.cpu_count() or 1) + 1)
-        assert "# warning: " in done.stdout
 
     def test_dumped_samples(self):
         path = self.folder / "samples"
@@ -181,4 +176,5 @@ class Check(Case):
     def test_wrong(self, program):
         """Every 7th message has a wrong byte."""
         for size in ("1", "64"):
-            self.check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True, MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)
+            self.check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True,
+                       MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)

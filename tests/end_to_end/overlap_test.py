@@ -5,7 +5,6 @@ forms, verdicts, messages, one-sided transfers and halos."""
 import os
 import re
 import statistics
-import time
 
 from case import also_many, by_ranks, Case, each, full, in_full, Near, real, within
 from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
@@ -17,7 +16,8 @@ IALLREDUCE = "overlap/overlap_iallreduce"
 
 class OverlapCase(Case):
     def overlap(self, *options, collective="iallreduce", ranks=2, before=(), status=0, **variables):
-        """Runs the program of a collective, with words before it and with variables; what has ended, with the status it must end with."""
+        """Runs the program of a collective, with words before it and with variables; returns the process, which ended
+        with this status."""
         if collective == "partitioned" and not os.path.exists(f"{self.build}/overlap/overlap_partitioned"):
             self.skipTest("the MPI library has no partitioned messages")
         program = [*before, self.built("overlap/overlap_" + collective), *options]
@@ -28,16 +28,6 @@ class OverlapCase(Case):
     def rows_of(self, *options, **how):
         """The rows of a run."""
         return read_tsv(self.overlap(*options, **how).stdout)
-
-    def sampled(self, *options, **how):
-        """The row of a run, its samples in us by quantity, and all that it printed."""
-        path = self.folder / "samples"
-        text = self.overlap(*options, f"--dump-samples={path}", **how).stdout
-        samples = {}
-        for sample in read_tsv(read(path)):
-            samples.setdefault(sample["quantity"], []).append(float(sample["value_ns"]) / 1000)
-        row, = read_tsv(text)
-        return row, samples, text
 
 
 class Usage(OverlapCase):
@@ -122,18 +112,14 @@ class Variables(OverlapCase):
                          MODEL_LATE_US=50, **{name: 50})
         assert row["samples"] == "50"
 
-    def test_acceptance_threshold(self):
-        """The search ends when its bracket is within this share of the work, mostly: where stops
-        hide what fits, its time may be up before."""
-        def bracket(percent):
-            output = self.overlap("--data-driven", "--max-num-elts=1", "--verbose", "--visits=1",
-                                  MODEL_DURATION_US=200, MODEL_FRACTION=0.5,
-                                  OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD=f"{percent}%").stdout
-            fits, exceeds = re.search(r"([\d.]+) us fits, ([\d.]+) us does not", output).groups()
-            return (float(exceeds) - float(fits)) / float(exceeds)
-
-        assert statistics.median(bracket(0.5) for _ in range(3)) < 0.01
-        assert 0.02 < statistics.median(bracket(20) for _ in range(3)) <= 0.2
+    @each("percent, low, high", [(0.5, 0, 0.01), (20, 0.02, 0.2)])
+    def test_acceptance_threshold(self, percent, low, high):
+        """The search ends when its bracket is within this share of the work."""
+        output = self.overlap("--data-driven", "--max-num-elts=1", "--verbose", "--visits=1",
+                              MODEL_DURATION_US=200, MODEL_FRACTION=0.5,
+                              OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD=f"{percent}%").stdout
+        fits, exceeds = map(float, re.search(r"([\d.]+) us fits, ([\d.]+) us does not", output).groups())
+        assert low < (exceeds - fits) / exceeds <= high
 
     @each("steps", [0, 4])
     def test_validation_steps(self, steps):
@@ -173,12 +159,7 @@ class Data(OverlapCase):
 
 @full
 class Defaults(OverlapCase):
-    """With its defaults each program ends within 20 s with a row."""
-
-    def setUp(self):
-        super().setUp()
-        start_s = time.monotonic()
-        self.addCleanup(lambda: self.assertLess(time.monotonic() - start_s, 20.0))
+    """With its defaults each program ends with rows."""
 
     @each("collective", [*OPERATIONS, "partitioned"])
     def test_all(self, collective):
@@ -190,43 +171,18 @@ class Defaults(OverlapCase):
             assert int(row["samples"]) >= 6
             assert "NA" not in (row["gain_lo_us"], row["exposed_hi_us"], row["verdict"])
 
-    def test_data_driven(self):
-        rows = self.rows_of("--data-driven")
-        assert [row["elements"] for row in rows] == [str(2 ** i) for i in range(18)]
-        assert min(int(row["samples"]) for row in rows) >= 6
-
-    def test_slow_operations(self):
-        """Rows are never dropped, however slow the operation is."""
-        rows = self.rows_of("--data-driven", MODEL_DURATION_US=90000, MODEL_FRACTION=0.5)
-        assert len(rows) == 18
-        assert {row["status"] for row in rows} == {"budget"}
-        for row in rows:
-            assert int(row["samples"]) >= 1
-            if int(row["samples"]) < 6:
-                assert (row["overlap_lo_pct"], row["overlap_hi_pct"]) == ("NA", "NA")
-            assert number(row["ref_us"]) > 89999
-        # One sample a row may be late; the middle of 18 is not.
-        for name, expected, error in (("ref_us", 90000, 900), ("overlap_pct", 50, 2)):
-            middle = statistics.median(number(row[name]) for row in rows)
-            assert middle == within(expected, error), name
-
-
-class OneSample(OverlapCase):
-    def test_one_sample_tells_no_share(self):
-        row, = self.rows_of("--data-driven", "--max-num-elts=1", "--samples=1")
-        names = ("samples", "ref_sd_us", "overlap_pct", "overlap_lo_pct")
-        assert [row[name] for name in names] == ["1", "NA", "NA", "NA"]
-
 
 class Mean(OverlapCase):
     """--estimator=mean is the specification to the letter."""
 
     def mean(self, **variables):
-        """The row, the samples of the first phase, and all that was printed."""
-        row, samples, text = self.sampled(
-            "--estimator=mean", "--data-driven", "--max-num-elts=1", "--samples=400",
-            "--verbose", MODEL_DURATION_US=200, **variables)
-        return row, samples["reference_phase"], text
+        """The row, the samples of the first phase in us, and all that was printed."""
+        path = self.folder / "samples"
+        text = self.overlap("--estimator=mean", "--data-driven", "--max-num-elts=1", "--samples=400", "--verbose",
+                            f"--dump-samples={path}", MODEL_DURATION_US=200, **variables).stdout
+        row, = read_tsv(text)
+        return row, [float(sample["value_ns"]) / 1000 for sample in read_tsv(read(path))
+                     if sample["quantity"] == "reference_phase"], text
 
     def test_mean_and_deviation_of_the_first_phase(self):
         row, reference, _ = self.mean(MODEL_FRACTION=0.5)
@@ -237,8 +193,7 @@ class Mean(OverlapCase):
     def test_outliers_make_any_work_fit(self):
         row, reference, said = self.mean(MODEL_FRACTION=0, MODEL_LATE_SHARE=0.05, MODEL_LATE_US=2000)
         assert statistics.stdev(reference) > 200
-        # As much work as the reference takes, the first amount that is tried, fits. What it takes
-        # when it is timed may be a little less, where the processor's clock rate changed.
+        # As much work as the reference takes, the first amount that is tried, fits.
         assert re.search("phases 3 and 4: 1 trials, [0-9.]+ us fits, inf us does not", said)
         assert number(row["overlap_pct"]) > 95.0
 
@@ -294,27 +249,17 @@ PUT, HALO, PARTITIONED = ("overlap/overlap_" + name for name in ("put", "halo", 
 METHODS = "--methods=isend/irecv types,isend/irecv packed,persistent"
 FINE_CUTS = "the work can't be cut into as many parts as --test-calls asks for"
 
-
-def is_near(row, name, truth_us):
-    """Whether the truth is within 5 % of what the interval says, which is wide where the machine
-    disturbs."""
-    low_us, high_us = (number(row[f"{name}_{end}_us"]) for end in ("lo", "hi"))
-    return low_us - 0.05 * truth_us <= truth_us <= high_us + 0.05 * truth_us
-
-
 # What makes the model MPI move data of an operation, in messages or one-sided.
 MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "halo": "MODEL_P2P",
          "partitioned": "MODEL_P2P", "put": "MODEL_RMA", "get": "MODEL_RMA"}
 
 
-class GainCase(OverlapCase):
+class Refused(OverlapCase):
+    """What is refused of calls, forms, partitions and boxes, and what would do."""
+
     def some(self, values):
         """Of the wrong values all, or the first one where it takes the launcher seconds to end a job that failed."""
         return values[:1] if self.launcher.is_openmpi else values
-
-
-class Refused(GainCase):
-    """What is refused of calls, forms, partitions and boxes, and what would do."""
 
     # Work that is short on a busy machine, too.
     LITTLE = ["--plenty=0.01"]
@@ -493,6 +438,14 @@ class Forms(OverlapCase):
                                      for form in ("nonblocking", "persistent")
                                      for calls in ("0", "2")]
 
+    def test_slow_operations(self):
+        """Rows are never dropped, however slow the operation is."""
+        rows = self.rows_of("--data-driven", MODEL_DURATION_US=90000, MODEL_FRACTION=0.5)
+        assert len(rows) == 18
+        for row in rows:
+            assert row["status"] == "budget"
+            assert number(row["ref_us"]) == within(90000, 900)
+
     @each("form, methods", [
         ("all", ["isend/irecv types", "isend/irecv packed", "persistent"]),
         ("nonblocking", ["isend/irecv types", "isend/irecv packed"]),
@@ -553,47 +506,24 @@ class Gains(OverlapCase):
             "MODEL_BLOCKING_US": blocking_us, **how})
         return row
 
-    @each("blocking_us, threshold, expected", [
-        (150, "2", "pays"), (150, "90", "even"), (80, "2", "loses"), (80, "90", "even"),
-        (80, "0", "loses"), (150, "0%", "pays")])
-    def test_verdict(self, blocking_us, threshold, expected):
-        row = self.gained(blocking_us, f"--threshold={threshold}")
-        assert row["verdict"] == expected
-        assert is_near(row, "blocking", blocking_us), row
-        assert is_near(row, "exposed", 100), row
+    def test_threshold(self):
+        """Of a gain of a third."""
+        assert self.gained(150, "--threshold=90")["verdict"] == "even"
+        assert self.gained(150, "--threshold=0%")["verdict"] == "pays"
 
     def test_verdict_that_nobody_can_tell(self):
         """The interval, which is of some width, lies on the threshold."""
         gain_pct = number(self.gained(150)["gain_pct"])
-        found = [self.gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"]
-                 for _ in range(3)]
-        assert "can't tell" in found
+        assert self.gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"] == "can't tell"
 
-    @each("estimator", ["median", "mean"])
-    def test_gain(self, estimator):
-        # A mean has in it what the machine makes late, so one launch may not tell.
-        for _ in range(3 if estimator == "mean" else 1):
-            row = self.gained(150, f"--estimator={estimator}")
-            if row["verdict"] != "can't tell":
-                break
+    def test_gain_by_means(self):
+        row = self.gained(150, "--estimator=mean")
         blocking_us, exposed_us = number(row["blocking_us"]), number(row["exposed_us"])
         assert number(row["gain_us"]) == within(blocking_us - exposed_us, 0.002)
-        assert number(row["gain_pct"]) == within(
-            100 * (blocking_us - exposed_us) / blocking_us, 0.02)
-        for name, unit in (("blocking", "us"), ("exposed", "us"), ("gain", "us"), ("gain", "pct")):
-            assert (number(row[f"{name}_lo_{unit}"]) <= number(row[f"{name}_{unit}"]) <=
-                    number(row[f"{name}_hi_{unit}"])), name
-        assert row["verdict"] == "pays"
-
-    @each("collective, variables", [
-        ("isend", {"MODEL_LATENCY_US": 200}),
-        ("irecv", {"MODEL_LATENCY_US": 200}),
-        ("sendrecv", {"MODEL_LATENCY_US": 200})])
-    def test_messages(self, collective, variables):
-        """Of a sendrecv both messages need the host for a half, one after the other."""
-        row = self.gained(300, collective=collective, **variables)
-        assert is_near(row, "blocking", 300), row
-        assert is_near(row, "exposed", 200 if collective == "sendrecv" else 100), row
+        assert number(row["gain_pct"]) == within(100 * (blocking_us - exposed_us) / blocking_us, 0.02)
+        for name in ("blocking_{}us", "exposed_{}us", "gain_{}us", "gain_{}pct"):
+            low, value, high = (number(row[name.format(end)]) for end in ("lo_", "", "hi_"))
+            assert low <= value <= high, name
         assert row["verdict"] == "pays"
 
     @each("estimator", ["median", "mean"])
@@ -607,19 +537,16 @@ class Gains(OverlapCase):
                   if name.startswith(("blocking_", "gain_")) or name == "verdict"}
         assert len(values) == 10
         assert set(values.values()) == {"NA"}
-        exposed_us = number(row["exposed_us"])
-        assert exposed_us >= 95.0
-        # A mean has in it what the machine makes late.
-        assert estimator == "mean" or exposed_us <= 105.0
+        assert number(row["exposed_us"]) == within(100, 5)
         assert "NA" not in (row["exposed_lo_us"], row["exposed_hi_us"], row["overlap_pct"])
         assert "blocking" not in {sample["quantity"] for sample in read_tsv(read(path))}
 
     def test_too_few_samples(self):
-        """Without an interval there is no verdict, and no half of an interval."""
+        """Without an interval there is no verdict, and no half of an interval; no share, either."""
         row, = self.rows_of(*SHORT, "--samples=1", MODEL_DURATION_US=200)
-        assert (row["exposed_lo_us"], row["exposed_hi_us"], row["gain_hi_pct"], row["verdict"]) == (
-            "NA", "NA", "NA", "NA")
-        assert "NA" not in (row["exposed_us"], row["blocking_us"], row["gain_us"])
+        assert {row[name] for name in ("exposed_lo_us", "exposed_hi_us", "gain_hi_pct", "verdict", "ref_sd_us",
+                                       "overlap_pct", "overlap_lo_pct")} == {"NA"}
+        assert "NA" not in (row["samples"], row["exposed_us"], row["blocking_us"], row["gain_us"])
 
     def test_visits_without_rounds(self):
         """Once --max-samples is reached, the visits that follow have no rounds and say nothing."""
@@ -656,23 +583,6 @@ class Calls(OverlapCase):
     # Four stages, three of which a call must start; a call takes 5 us.
     STAGES = {"MODEL_DURATION_US": 200, "MODEL_FRACTION": 1, "MODEL_PROGRESS_SHARE": 0.25,
               "MODEL_TEST_US": 5}
-
-    def test_numbers(self):
-        rows = self.rows_of("--test-calls=0,1,3,12", *self.ONE, **self.STAGES)
-        assert [row["test_calls"] for row in rows] == ["0", "1", "3", "12"]
-        exposed_us = [number(row["exposed_us"]) for row in rows]
-        # Stages that are left, of 50 us, and calls: with 12 of them the eighth finds it complete.
-        for found, expected in zip(exposed_us, (150, 105, 15, 40)):
-            assert found == within(expected, 4), exposed_us
-
-    def test_auto(self):
-        row, = self.rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_TEST_US": 10})
-        assert (row["test_calls"], row["best_test_calls"]) == ("auto", "3")
-        assert number(row["exposed_us"]) == within(30, 4)
-
-    def test_auto_finds_none(self):
-        row, = self.rows_of("--test-calls=auto", *self.ONE, **{**self.STAGES, "MODEL_PROGRESS_SHARE": 1})
-        assert (row["test_calls"], row["best_test_calls"]) == ("auto", "0")
 
     @each("share, fraction, calls, said", [
         (1, 1, "0", "the MPI library makes progress by itself: of an operation of 131072 bytes"),

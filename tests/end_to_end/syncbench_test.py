@@ -4,7 +4,7 @@ synchronisations that don't synchronise."""
 import re
 import statistics
 
-from case import Case, each, many, timed, within
+from case import Case, each, many, within
 from mpi_run import number, read, read_tsv
 
 ANYWHERE = ["sync all", "MPI barrier", "pairwise", "lock", "critical", "ibarrier",
@@ -34,7 +34,6 @@ class Usage(Case):
 
 # ---- intervals -----------------------------------------------------------------------------------
 
-@timed
 class Intervals(Case):
     @each("inner", [1, 4])
     def test_interval_has_a_reading(self, inner):
@@ -100,19 +99,6 @@ class Rows(Case):
         """The repetitions of a lock are divided among the ranks."""
         row, = self.rows_of(PROGRAM, "--types=lock", "--inner=7", "--samples=2")
         assert row["inner"] == "6"
-
-    @timed
-    @each("name", ["MPI barrier", "lock"])
-    def test_delay(self, name):
-        """A delay is in the loop and in the reference, not in the result; where ranks take turns it is
-        inside: two ranks' delays don't overlap."""
-        short, = self.rows_of(PROGRAM, f"--types={name}", "--delay=0", "--samples=50", "--visits=1")
-        long, = self.rows_of(PROGRAM, f"--types={name}", "--delay=20K", "--samples=50", "--visits=1")
-        reference_us = number(long["ref_us"])
-        assert number(short["ref_us"]) < 0.05
-        assert reference_us > 5
-        assert number(long["loop_us"]) - reference_us == within(number(short["loop_us"]),
-                                                                0.3 * reference_us)
 
 
 # ---- --estimator=mean: the specification's formula, from the samples -----------------------------

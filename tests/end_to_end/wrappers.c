@@ -1,8 +1,7 @@
 /*
- * A library for LD_PRELOAD that counts handles: each MPI function that makes or frees some is
- * wrapped, under both its names, since the monitor's library calls PMPI_. What delete callbacks of
- * attributes free counts, too, inside MPI_Finalize as well. A process that leaves handles behind
- * says which at the end of MPI_Finalize, and exits with status 1.
+ * A library for LD_PRELOAD that counts handles: each MPI function of handles.def is
+ * wrapped, under both its names, since the monitor's library calls PMPI_. A process that leaves
+ * handles behind says which at the end of MPI_Finalize, and exits with status 1.
  *
  * Interposers stack: a wrapper calls the next definition under the same name. This one comes first.
  */
@@ -16,21 +15,14 @@
 
 /* ---- the functions after ours ---------------------------------------------------------------- */
 
-#define ROWS_ALIKE                                                                                 \
-    NEXT(Finalize)                                                                                 \
-    NEXT(Improbe)                                                                                  \
-    NEXT(Free_mem)
-
 struct next_mpi {
 /* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define NEXT(Name) __typeof__(MPI_##Name) *Name;
 #define MAKES(Name, ...) NEXT_OF(Name)
-#define MAKES_TWO(Name, ...) NEXT_OF(Name)
 #define FREES(Name, ...) NEXT_OF(Name)
-#define FREES_AND_MAKES(Name, ...) NEXT_OF(Name)
 #define COMPLETES(Name, ...) NEXT_OF(Name)
 #define NEXT_OF(Name) NEXT(Name)
-    ROWS_ALIKE
+    NEXT(Finalize)
 #include "handles.def"
 #undef NEXT
 };
@@ -43,11 +35,9 @@ __attribute__((constructor)) static void find_next_definitions(void)
     next_mpi.Name = (__typeof__(next_mpi.Name))dlsym(RTLD_NEXT, "MPI_" #Name);                     \
     next_pmpi.Name = (__typeof__(next_pmpi.Name))dlsym(RTLD_NEXT, "PMPI_" #Name);
 #define MAKES(Name, ...) NEXT_OF(Name)
-#define MAKES_TWO(Name, ...) NEXT_OF(Name)
 #define FREES(Name, ...) NEXT_OF(Name)
-#define FREES_AND_MAKES(Name, ...) NEXT_OF(Name)
 #define COMPLETES(Name, ...) NEXT_OF(Name)
-    ROWS_ALIKE
+    NEXT(Finalize)
 #include "handles.def"
 #undef NEXT
 #undef NEXT_OF
@@ -55,37 +45,20 @@ __attribute__((constructor)) static void find_next_definitions(void)
 
 /* ---- handles that nobody has to free --------------------------------------------------------- */
 
-static bool is_one_of(const void *handle, const void *constants, size_t count, size_t size)
-{
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(handle, (const char *)constants + i * size, size) == 0)
-            return true;
-    return false;
-}
-
 /* A predefined handle, or none: what functions return that made nothing. */
 static bool is_constant(enum handle_kind kind, const void *handle)
 {
-#define ONE_OF(type, ...)                                                                          \
-    is_one_of(handle, (const type[]){__VA_ARGS__}, sizeof(type[]){__VA_ARGS__} / sizeof(type),     \
-              sizeof(type))
     switch (kind) {
     case COMMUNICATOR:
-        return ONE_OF(MPI_Comm, MPI_COMM_NULL);
-    case ERROR_HANDLER:
-        return ONE_OF(MPI_Errhandler, MPI_ERRHANDLER_NULL, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN);
-    case FILE_HANDLE:
-        return ONE_OF(MPI_File, MPI_FILE_NULL);
+        return *(const MPI_Comm *)handle == MPI_COMM_NULL;
     case GROUP:
-        return ONE_OF(MPI_Group, MPI_GROUP_NULL, MPI_GROUP_EMPTY);
-    case MATCHED_MESSAGE:
-        return ONE_OF(MPI_Message, MPI_MESSAGE_NULL, MPI_MESSAGE_NO_PROC);
+        return *(const MPI_Group *)handle == MPI_GROUP_NULL ||
+               *(const MPI_Group *)handle == MPI_GROUP_EMPTY;
     case REQUEST:
-        return ONE_OF(MPI_Request, MPI_REQUEST_NULL);
+        return *(const MPI_Request *)handle == MPI_REQUEST_NULL;
     default:
         return false;
     }
-#undef ONE_OF
 }
 
 /* What the library does inside its own functions, which it calls as PMPI_. */
@@ -130,17 +103,6 @@ static void freed(enum handle_kind kind, const void *handle, int size_bytes, con
         return error;                                                                              \
     }
 
-#define MAKING_TWO(function, next, KIND, where, OTHER_KIND, other, parameters, arguments)          \
-    INTERPOSED int function parameters                                                             \
-    {                                                                                              \
-        const int error = next arguments;                                                          \
-        if (error == MPI_SUCCESS) {                                                                \
-            made(KIND, where, SIZE(where), #function, CALLER);                                     \
-            made(OTHER_KIND, other, SIZE(other), #function, CALLER);                               \
-        }                                                                                          \
-        return error;                                                                              \
-    }
-
 #define FREEING(function, next, KIND, where, parameters, arguments)                                \
     INTERPOSED int function parameters                                                             \
     {                                                                                              \
@@ -148,18 +110,6 @@ static void freed(enum handle_kind kind, const void *handle, int size_bytes, con
         const int error = next arguments;                                                          \
         if (error == MPI_SUCCESS)                                                                  \
             freed(KIND, &old, SIZE(where), #function, CALLER);                                     \
-        return error;                                                                              \
-    }
-
-#define FREEING_AND_MAKING(function, next, KIND, where, NEW_KIND, new_one, parameters, arguments)  \
-    INTERPOSED int function parameters                                                             \
-    {                                                                                              \
-        const __typeof__(*(where)) old = *(where);                                                 \
-        const int error = next arguments;                                                          \
-        if (error == MPI_SUCCESS) {                                                                \
-            freed(KIND, &old, SIZE(where), #function, CALLER);                                     \
-            made(NEW_KIND, new_one, SIZE(new_one), #function, CALLER);                             \
-        }                                                                                          \
         return error;                                                                              \
     }
 
@@ -200,40 +150,16 @@ static void freed_requests(const MPI_Request *old, const MPI_Request *requests, 
 
 #define MAKES(...) MAKES_EXPANDED(__VA_ARGS__)
 #define MAKES_EXPANDED(...) UNDER_BOTH_NAMES(MAKING, __VA_ARGS__)
-#define MAKES_TWO(Name, ...) UNDER_BOTH_NAMES(MAKING_TWO, Name, __VA_ARGS__)
 #define FREES(Name, ...) UNDER_BOTH_NAMES(FREEING, Name, __VA_ARGS__)
-#define FREES_AND_MAKES(Name, ...) UNDER_BOTH_NAMES(FREEING_AND_MAKING, Name, __VA_ARGS__)
 #define COMPLETES(Name, ...) UNDER_BOTH_NAMES(COMPLETING, Name, __VA_ARGS__)
 #include "handles.def"
-
-#define IMPROBE(function, next, unused)                                                            \
-    INTERPOSED int function(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,   \
-                            MPI_Status *status)                                                    \
-    {                                                                                              \
-        const int error = next(source, tag, comm, flag, message, status);                          \
-        if (error == MPI_SUCCESS && *flag)                                                         \
-            made(MATCHED_MESSAGE, message, SIZE(message), #function, CALLER);                      \
-        return error;                                                                              \
-    }
-UNDER_BOTH_NAMES(IMPROBE, Improbe, )
-
-#define FREE_MEM(function, next, unused)                                                           \
-    INTERPOSED int function(void *base)                                                            \
-    {                                                                                              \
-        const int error = next(base);                                                              \
-        if (error == MPI_SUCCESS)                                                                  \
-            freed(MEMORY, &base, SIZE(&base), #function, CALLER);                                  \
-        return error;                                                                              \
-    }
-UNDER_BOTH_NAMES(FREE_MEM, Free_mem, )
 
 INTERPOSED int MPI_Finalize(void)
 {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    /* No callback can free these, and MPI_Finalize may fail or wait for ever where one is left. */
-    const bool can_end = !ledger_has(WINDOW) && !ledger_has(MATCHED_MESSAGE);
-    const int error = can_end ? next_mpi.Finalize() : MPI_SUCCESS;
+    /* MPI_Finalize may fail or wait for ever where one is left. */
+    const int error = ledger_has(WINDOW) ? MPI_SUCCESS : next_mpi.Finalize();
     if (!ledger_report(rank))
         exit(1);
     return error;

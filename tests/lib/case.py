@@ -29,7 +29,6 @@ import unittest.mock
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(os.path.dirname(TESTS), "run_scripts")]
 sys.dont_write_bytecode = True
-import disturbance  # noqa: E402
 from mpi_run import Launcher, assert_refused, call, read_tsv, run_raw  # noqa: E402,F401
 
 SKIPPED = 77
@@ -74,10 +73,6 @@ class Case(unittest.TestCase):
         if not self.launcher.is_openmpi:  # whose mpirun adds its own
             assert len(done.stderr.splitlines()) == 1, done.stderr
         return line
-
-    def disturbed(self, condition, *others, **variables):
-        """The environment of a launch whose ranks are interrupted (disturbance.py)."""
-        return disturbance.environment(self.built("tests/disturbance/libdisturbance.so"), condition, others, **variables)
 
     def replace(self, place, name, value):
         """Gives an attribute another value until the test ends."""

@@ -39,6 +39,3 @@ class Record:
             for line in ([self.kind._fields] if new else []) + [launch]:
                 print(*("NA" if cell != cell else cell for cell in line), sep="\t", file=stream)
         self.launches.append(launch)
-
-    def of(self, condition):
-        return [launch for launch in self.launches if launch.condition == condition]

@@ -6,7 +6,6 @@
 # included, so testbeds differ only in the namespaces' names: all of them use the
 # same addresses (from 198.18.0.0/15, which RFC 2544 reserves for benchmarks) and
 # interface name and still can't meet each other or the machine's own network.
-
 #
 # The bucket and the packet size decide whether the wire is one:
 # - What the bucket holds leaves at once. It fills while ranks compute, so with

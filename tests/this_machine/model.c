@@ -78,9 +78,9 @@ static int post(enum plan_kind kind, MPI_Count bytes, MPI_Request *request)
 
 static MPI_Count bytes_of(int count, MPI_Datatype type)
 {
-    MPI_Count size;
-    PMPI_Type_size_x(type, &size);
-    return count * size;
+    int size;
+    PMPI_Type_size(type, &size);
+    return (MPI_Count)count * size;
 }
 
 int MPI_Iallreduce(const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op,

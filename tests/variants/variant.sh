@@ -80,7 +80,7 @@ sanitizers | sanitizers_full)
         # sanitizers' library; the program has that, too.
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -R '^(leaks_kinds|virtual_pairs|overlap_(usage|variables)|contract_.*|mpi_overhead|pingpong|syncbench|halo_late_rank|monitor_(stencil|usage|launch))$'
+            -R '^(leaks_kinds|virtual_pairs|overlap_(usage|variables)|contract_.*|mpi_overhead|pingpong|syncbench|monitor_(stencil|usage|launch))$'
     fi
     if [ "$variant" = sanitizers_full ]; then
         checked_overlaps "$source"
@@ -177,7 +177,7 @@ openmpi | openmpi_full)
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
             test_harness test_run test_sampling test_halo_swap test_linkmap_map test_linkmap_verdicts
-        build_folders tests/model tests/monitor tests/end_to_end tests/disturbance
+        build_folders tests/virtual tests/monitor tests/end_to_end tests/this_machine
     else
         configure
         build_targets all

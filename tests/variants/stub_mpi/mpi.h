@@ -5,11 +5,10 @@
  *
  * - Handles are pointers to types of their own: none is an integer, or passes for one of another
  *   kind.
- * - Constants are function calls: they can't initialise static variables, be labels of a switch, or
- *   have an address. The standard allows the first (section 2.5.4: constants are known when a
- *   program is linked), but in some libraries, such as layers that translate calls to another
- *   library's, they are variables. Compile-time constants are those that the standard lists:
- *   lengths, and the version.
+ * - Constants are variables: they can't initialise static variables or be labels of a switch. The
+ *   standard allows the first (section 2.5.4: constants are known when a program is linked), but in
+ *   some libraries, such as layers that translate calls to another library's, they are variables.
+ *   Compile-time constants are those that the standard lists: lengths, and the version.
  * - MPI_Aint, MPI_Count and MPI_Offset are long long, so that a pointer to, or a format of, another
  *   integer type is an error. The named members of MPI_Status come last.
  * - What MPI 3.0 removed and MPI 4.0 and 4.1 deprecate is not declared.
@@ -30,8 +29,6 @@
 #define MPI_MAX_PROCESSOR_NAME 311
 #define MPI_MAX_LIBRARY_VERSION_STRING 3137
 #define MPI_MAX_ERROR_STRING 313
-#define MPI_MAX_OBJECT_NAME 67
-#define MPI_MAX_PORT_NAME 331
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
@@ -90,126 +87,30 @@ typedef int MPI_Datarep_conversion_function_c(void *userbuf, MPI_Datatype dataty
 
 /* ---- other constants ------------------------------------------------------------------------- */
 
-int stub_integer(void);
-void *stub_address(void);
-MPI_Comm stub_comm(void);
-MPI_Datatype stub_datatype(void);
-MPI_Errhandler stub_errhandler(void);
-MPI_File stub_file(void);
-MPI_Group stub_group(void);
-MPI_Info stub_info(void);
-MPI_Message stub_message(void);
-MPI_Op stub_op(void);
-MPI_Request stub_request(void);
-MPI_Status *stub_status(void);
-MPI_Win stub_win(void);
-MPI_Comm_copy_attr_function *stub_comm_copy_function(void);
-MPI_Comm_delete_attr_function *stub_comm_delete_function(void);
-MPI_T_pvar_handle stub_t_pvar_handle(void);
-MPI_T_pvar_session stub_t_pvar_session(void);
-
-#define MPI_COMM_NULL stub_comm()
-#define MPI_COMM_SELF stub_comm()
-#define MPI_COMM_WORLD stub_comm()
-
-#define MPI_DATATYPE_NULL stub_datatype()
-#define MPI_BYTE stub_datatype()
-#define MPI_CHAR stub_datatype()
-#define MPI_INT stub_datatype()
-#define MPI_UNSIGNED stub_datatype()
-#define MPI_LONG stub_datatype()
-#define MPI_UNSIGNED_LONG stub_datatype()
-#define MPI_UNSIGNED_LONG_LONG stub_datatype()
-#define MPI_DOUBLE stub_datatype()
-#define MPI_INT32_T stub_datatype()
-#define MPI_INT64_T stub_datatype()
-#define MPI_UINT64_T stub_datatype()
-#define MPI_COUNT stub_datatype()
-#define MPI_PACKED stub_datatype()
-#define MPI_DOUBLE_INT stub_datatype()
-#define MPI_FLOAT stub_datatype()
-
-#define MPI_ERRHANDLER_NULL stub_errhandler()
-#define MPI_ERRORS_ARE_FATAL stub_errhandler()
-#define MPI_ERRORS_RETURN stub_errhandler()
-
-#define MPI_FILE_NULL stub_file()
-
-#define MPI_GROUP_EMPTY stub_group()
-#define MPI_GROUP_NULL stub_group()
-
-#define MPI_INFO_NULL stub_info()
-
-#define MPI_MESSAGE_NO_PROC stub_message()
-#define MPI_MESSAGE_NULL stub_message()
-
-#define MPI_OP_NULL stub_op()
-#define MPI_MAX stub_op()
-#define MPI_MIN stub_op()
-#define MPI_SUM stub_op()
-#define MPI_BOR stub_op()
-#define MPI_MAXLOC stub_op()
-#define MPI_MINLOC stub_op()
-#define MPI_REPLACE stub_op()
-#define MPI_NO_OP stub_op()
-
-#define MPI_REQUEST_NULL stub_request()
-
-#define MPI_WIN_NULL stub_win()
-
-#define MPI_STATUS_IGNORE stub_status()
-#define MPI_STATUSES_IGNORE stub_status()
-
-#define MPI_BOTTOM stub_address()
-#define MPI_IN_PLACE stub_address()
-
-#define MPI_COMM_NULL_COPY_FN stub_comm_copy_function()
-
-#define MPI_COMM_NULL_DELETE_FN stub_comm_delete_function()
-
-#define MPI_SUCCESS stub_integer()
-#define MPI_ERR_IN_STATUS stub_integer()
-#define MPI_ERR_OTHER stub_integer()
-#define MPI_ERR_RANK stub_integer()
-#define MPI_ERR_UNSUPPORTED_OPERATION stub_integer()
-#define MPI_ERR_WIN stub_integer()
-#define MPI_UNDEFINED stub_integer()
-#define MPI_ANY_SOURCE stub_integer()
-#define MPI_ANY_TAG stub_integer()
-#define MPI_PROC_NULL stub_integer()
-#define MPI_ROOT stub_integer()
-#define MPI_BSEND_OVERHEAD stub_integer()
-#define MPI_THREAD_SINGLE stub_integer()
-#define MPI_THREAD_FUNNELED stub_integer()
-#define MPI_THREAD_SERIALIZED stub_integer()
-#define MPI_THREAD_MULTIPLE stub_integer()
-#define MPI_COMM_TYPE_SHARED stub_integer()
-#define MPI_CART stub_integer()
-#define MPI_GRAPH stub_integer()
-#define MPI_DIST_GRAPH stub_integer()
-#define MPI_ORDER_C stub_integer()
-#define MPI_LOCK_EXCLUSIVE stub_integer()
-#define MPI_LOCK_SHARED stub_integer()
-#define MPI_MODE_NOCHECK stub_integer()
-#define MPI_MODE_NOPRECEDE stub_integer()
-#define MPI_MODE_NOSUCCEED stub_integer()
-#define MPI_MODE_RDONLY stub_integer()
-#define MPI_WIN_CREATE_FLAVOR stub_integer()
-#define MPI_WIN_MODEL stub_integer()
-#define MPI_WIN_FLAVOR_SHARED stub_integer()
-#define MPI_WIN_UNIFIED stub_integer()
-#define MPI_T_ERR_INVALID_HANDLE stub_integer()
-#define MPI_T_ERR_INVALID_INDEX stub_integer()
-#define MPI_T_ERR_NOT_INITIALIZED stub_integer()
-#define MPI_T_BIND_NO_OBJECT stub_integer()
-#define MPI_T_BIND_MPI_COMM stub_integer()
-#define MPI_T_PVAR_CLASS_LEVEL stub_integer()
-#define MPI_T_PVAR_CLASS_COUNTER stub_integer()
-#define MPI_T_PVAR_CLASS_AGGREGATE stub_integer()
-#define MPI_T_PVAR_CLASS_TIMER stub_integer()
-
-#define MPI_ARGV_NULL ((char **)stub_address())
-#define MPI_ERRCODES_IGNORE ((int *)stub_address())
+extern const MPI_Comm MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD;
+extern const MPI_Datatype MPI_DATATYPE_NULL, MPI_BYTE, MPI_CHAR, MPI_INT, MPI_UNSIGNED, MPI_LONG,
+    MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_DOUBLE, MPI_INT32_T, MPI_INT64_T, MPI_UINT64_T,
+    MPI_COUNT, MPI_DOUBLE_INT, MPI_FLOAT;
+extern const MPI_Errhandler MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN;
+extern const MPI_Group MPI_GROUP_EMPTY, MPI_GROUP_NULL;
+extern const MPI_Info MPI_INFO_NULL;
+extern const MPI_Op MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_BOR, MPI_MAXLOC, MPI_MINLOC,
+    MPI_REPLACE, MPI_NO_OP;
+extern const MPI_Request MPI_REQUEST_NULL;
+extern const MPI_Win MPI_WIN_NULL;
+extern const int MPI_SUCCESS, MPI_ERR_IN_STATUS, MPI_ERR_RANK, MPI_ERR_WIN, MPI_UNDEFINED,
+    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_ROOT, MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
+    MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE, MPI_COMM_TYPE_SHARED, MPI_CART, MPI_GRAPH,
+    MPI_DIST_GRAPH, MPI_ORDER_C, MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED, MPI_MODE_NOCHECK,
+    MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED, MPI_WIN_MODEL, MPI_WIN_UNIFIED,
+    MPI_T_ERR_INVALID_HANDLE, MPI_T_ERR_INVALID_INDEX, MPI_T_ERR_NOT_INITIALIZED,
+    MPI_T_BIND_NO_OBJECT, MPI_T_BIND_MPI_COMM, MPI_T_PVAR_CLASS_LEVEL, MPI_T_PVAR_CLASS_COUNTER,
+    MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER;
+extern MPI_Status *const MPI_STATUS_IGNORE, *const MPI_STATUSES_IGNORE;
+extern void *const MPI_IN_PLACE;
+extern char **const MPI_ARGV_NULL;
+extern int *const MPI_ERRCODES_IGNORE;
+extern MPI_Comm_copy_attr_function *const MPI_COMM_NULL_COPY_FN;
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
