@@ -68,62 +68,34 @@ WRAP(bc_harness_release_allreduce, SIMULATION_HARNESS,
      (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (send, receive, count, type, op, comm))
 WRAP(bc_global_clock_update, SIMULATION_HARNESS, (struct bc_global_clock * clock), (clock))
-/* The barrier that releases the ranks in benchmarks that call it themselves. What
-   measures a barrier has it here, too. */
-int __real_MPI_Barrier(MPI_Comm comm);
-int __wrap_MPI_Barrier(MPI_Comm comm);
-int __wrap_MPI_Barrier(MPI_Comm comm)
-{
-    const enum simulation_phase before = enter(SIMULATION_HARNESS);
-    const int error = __real_MPI_Barrier(comm);
-    leave(before);
-    return error;
-}
-
 WRAP(bc_job_describe, SIMULATION_JOB, (struct bc_job * job), (job))
 
+/* The same of a function with a value. */
+#define WRAP_VALUE(type, function, of_phase, parameters, arguments)                                \
+    type __real_##function parameters;                                                             \
+    type __wrap_##function parameters;                                                             \
+    type __wrap_##function parameters                                                              \
+    {                                                                                              \
+        const enum simulation_phase before = enter(of_phase);                                      \
+        const type value = __real_##function arguments;                                            \
+        leave(before);                                                                             \
+        return value;                                                                              \
+    }
+
+/* The barrier that releases the ranks in benchmarks that call it themselves. What measures a
+   barrier has it here, too. */
+WRAP_VALUE(int, MPI_Barrier, SIMULATION_HARNESS, (MPI_Comm comm), (comm))
 /* Of syncbench: other programs have none, where this reference stays undefined. */
 #pragma weak __real_syncbench_check
-int64_t __real_syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
-int64_t __wrap_syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
-int64_t __wrap_syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team)
-{
-    const enum simulation_phase before = enter(SIMULATION_CHECK);
-    const int64_t wrong = __real_syncbench_check(kind, team);
-    leave(before);
-    return wrong;
-}
-
+WRAP_VALUE(int64_t, syncbench_check, SIMULATION_CHECK,
+           (const struct syncbench_kind *kind, struct syncbench_team *team), (kind, team))
 /* The library makes communicators in its own way: SMPI by messages of rank 0 to all. */
-int __real_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
-int __wrap_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made);
-int __wrap_MPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
-{
-    const enum simulation_phase before = enter(SIMULATION_LIBRARY);
-    const int error = __real_MPI_Comm_dup(comm, made);
-    leave(before);
-    return error;
-}
-
-int __real_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
-int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
-int __wrap_MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
-{
-    const enum simulation_phase before = enter(SIMULATION_LIBRARY);
-    const int error = __real_MPI_Comm_split(comm, color, key, made);
-    leave(before);
-    return error;
-}
-
-int __real_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made);
-int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made);
-int __wrap_MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)
-{
-    const enum simulation_phase before = enter(SIMULATION_LIBRARY);
-    const int error = __real_MPI_Comm_split_type(comm, type, key, info, made);
-    leave(before);
-    return error;
-}
+WRAP_VALUE(int, MPI_Comm_dup, SIMULATION_LIBRARY, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+WRAP_VALUE(int, MPI_Comm_split, SIMULATION_LIBRARY,
+           (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made))
+WRAP_VALUE(int, MPI_Comm_split_type, SIMULATION_LIBRARY,
+           (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+           (comm, type, key, info, made))
 
 /* ---- the life of a program ------------------------------------------------------------------- */
 
