@@ -86,7 +86,7 @@ TOGETHER = {"network/optim": "Full"}
 
 # In CI a share on 64 ranks, and a collective on 256, on one kind of cluster; --full takes all, up to 1,024 ranks.
 SHARE = {64: ("halo", "linkmap", "mpi_overhead", "msgrate", "msgrate_rma", "noise", "overlap_get", "overlap_halo",
-              "overlap_ibarrier", "overlap_igatherv", "overlap_sendrecv", "pingpong", "syncbench"),
+              "overlap_ibarrier", "overlap_igatherv", "overlap_sendrecv", "syncbench"),
          256: ("overlap_ibcast",)}
 
 
