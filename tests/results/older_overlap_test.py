@@ -3,7 +3,7 @@ that they are compared and put together with those that have them. Reports of th
 the column size_bytes read as NA."""
 
 from case import Case, each, within
-from commcost import compare, findings, folder, plan, summarize, tables
+from commcost import compare, folder, plan
 from commcost.results import Result, ResultError
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
 
@@ -165,30 +165,3 @@ class WhatReadsResults(OlderOverlapCase):
         assert {name: change.verdict for (_, name), change in changes.items()} == {
             "ref_us": compare.SAME, "overlap_pct": compare.SAME, "exposed_us": compare.SAME,
             "blocking_us": compare.MISSING}
-
-    def test_summary(self):
-        """Old and new launches make one row."""
-        for run in range(6):
-            self.written(f"results/runs/{run + 1}/overlap", rows_of(1 + run / 100),
-                         OVERLAP if run < 3 else GAIN)
-        text, _ = summarize.summarize([str(self.folder / "results")])
-        rows = [line.split("\t") for line in text.splitlines()[1:]]
-        of_size = {row[2]: row for row in rows if row[1].endswith("size_bytes=8")}
-        assert of_size["ref_us"][1] == ("collective=iallreduce model=data form=nonblocking "
-                                        "test_calls=0 elements=1 size_bytes=8")
-        assert {name: row[9] for name, row in of_size.items()} == {
-            "ref_us": "6", "overlap_pct": "6", "blocking_us": "3", "exposed_us": "3"}
-        assert of_size["exposed_us"][3] == "us"
-
-    def test_report(self):
-        """Rows of old and new launches are the same."""
-        self.written("results/old", rows_of(), OVERLAP)
-        self.written("results/new", rows_of(1.5) + rows_of(form="persistent"), GAIN)
-        read = tables.Tables([str(self.folder / "results")])
-        assert read.kinds() == ["overlap_iallreduce_sweep"]
-        rows = tables.rows_by_key(read, "overlap_iallreduce_sweep")
-        assert [(row.keys["form"], len(row.launches)) for row in rows] == (
-            3 * [("nonblocking", 2)] + 3 * [("persistent", 1)])
-        row, = (row for row in findings.Facts(read).rows("overlap_iallreduce_sweep", form="nonblocking",
-                                                         test_calls="0", size_bytes="8"))
-        assert row.texts("ref_us") == ["75.0", "50.0"]
