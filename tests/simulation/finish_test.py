@@ -25,13 +25,13 @@ RUNS = {
     "msgrate": ["msgrate", "msgrate_rma"],
     **{name: [name] for name in ("mpi_overhead", "pingpong", "syncbench", "halo", "linkmap", "noise")},
 }
-NO_NEIGHBOURS = "SMPI 3.32 ends a program that calls a neighbourhood collective (neighbor_collectives.c)"
+NO_NEIGHBOURS = "SMPI 3.32 ends a program that calls a neighbourhood collective, though its mpi.h declares them"
 CANNOT = {
     "overlap_ineighbor_allgather": NO_NEIGHBOURS,
     "overlap_ineighbor_alltoall": NO_NEIGHBOURS,
     "halo's neighbor_alltoallw": NO_NEIGHBOURS,
     # Found by that: in the first swap.
-    "halo's persistent with --check": "SMPI 3.32 sends what was there at MPI_Send_init (persistent_types.c)",
+    "halo's persistent with --check": "SMPI 3.32 sends of a derived datatype what was there at MPI_Send_init",
     # Found by that: of 64 ranks all but the late one and rank 0 left early.
     "overlap_ibarrier's --check": "SMPI 3.32's MPI_Ibarrier lets ranks out before the last one enters",
     "monitor_overhead": "SMPI 3.32's mpi.h doesn't declare MPI's functions as the standard does",
