@@ -82,7 +82,7 @@ class Plan(SuiteCase):
 
     def test_messages(self):
         """Two ranks exchange messages, on two nodes if there are, all of them halos; with calls of
-        MPI_Test, of which there are more than in a quick self.suite."""
+        MPI_Test, of which there are more than in a quick suite."""
         for options, calls in (([], "0,1,4,16"), (["--quick"], "0,4")):
             plan = {line[1]: line[2] for line in self.suite.plan(
                 "--runs=1", "--ranks=6", "--benchmarks=overlap", *options)}
