@@ -48,7 +48,7 @@ class Run:
         return process
 
     def end_all(self):
-        """Kills all that was begun, what has a session of its own, too: it has the test's folder in its command line."""
+        """Kills all that was begun, and what has a session of its own: it has the test's folder in its command line."""
         for process in self.begun:
             kill_session(process.pid)
         kill_all(processes_with(self.folder))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills a random rank of a benchmark at a random moment, as run_suite.sh launches it: by hydra, Open MPI's mpirun,
-Slurm's srun, and over the testbed's two hosts. Each trial is a suite of launches of a benchmark: the first is left alone
-and tells how long one takes; in the second, after which there may be a third, a rank gets SIGKILL. It must be so that
+Slurm's srun, and over the testbed's two hosts. Each trial is a suite of launches of a benchmark: the first is left
+alone and tells how long one takes; in the second, after which there may be a third, a rank gets SIGKILL. It must be so that
 
 - the launch ends within 10 s, with an exit status other than 0 unless its result was complete already, and leaves no
   process behind. Over two hosts hydra (MPICH 4.0.2) may wait for ever if the rank was killed in MPI_Init: then the
@@ -11,8 +11,8 @@ and tells how long one takes; in the second, after which there may be a third, a
 - the suite calls the launch failed, or done if its end mark is there, and says so;
 - resumed, it has every row of each launch once, and doesn't touch what was finished.
 
-Trials take turns at the launchers and the benchmarks. What one does follows from its seed and the launchers, but for the
-processes' own speed. A trial that fails is printed with the seed, which --seed and --trials=1 try again. Of several
+Trials take turns at the launchers and the benchmarks. What one does follows from its seed and the launchers, but for
+the processes' own speed. A trial that fails is printed with the seed, which --seed and --trials=1 try again. Of several
 trials, a third must have killed a launch that had rows.
 
 usage: kill_trial.py --build=FOLDER [--trials=N] [--seed=N] [--launchers=LIST] [--mpirun=MPIRUN] [--deadline=SECONDS]

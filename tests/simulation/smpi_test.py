@@ -1,5 +1,5 @@
-"""Programs on simulated clusters under SimGrid's SMPI, an MPI library of another kind: they are built for it, and end on
-64 hosts and more, with data that is right. What they cost on many ranks: tests/virtual/ranks_test.py.
+"""Programs on simulated clusters under SimGrid's SMPI, an MPI library of another kind: they are built for it, and end
+on 64 hosts and more, with data that is right. What they cost on many ranks: tests/virtual/ranks_test.py.
 
 The network is SimGrid's flow model CM02 with no factor on top and no traffic in the other direction: a message takes
 the sum of its route's latencies and its bytes over the least bandwidth. Computing takes no time but for the benchmarks'
@@ -32,8 +32,8 @@ SETTINGS = {
     "surf/precision": "1e-12",
     # Solves for all messages of a collective together, where each rank sends one to each other one.
     "network/optim": "Full",
-    # SMPI's MPI_Win_post sends messages, and must not wait for MPI_Win_start. Who waits for a queue lock probes; a probe
-    # takes 100 us by default, and as long again more each time.
+    # SMPI's MPI_Win_post sends messages, and must not wait for MPI_Win_start. Who waits for a queue lock probes; a
+    # probe takes 100 us by default, and as long again more each time.
     "smpi/send-is-detached-thresh": "65536", "smpi/iprobe": "1e-5", "smpi/grow-injected-times": "no"}
 
 SHORT = ["--samples=2", "--warmup=0", "--visits=1"]
@@ -73,7 +73,8 @@ class Smpi(Case):
                      *(f"--cfg={key}:{value}" for key, value in SETTINGS.items()),
                      self.folder / "platform.xml", *options])
         # The simulator's status is 0 where ranks wait for each other for ever.
-        assert done.returncode == 0 and re.search("\n# end: .* exit 0\n$", done.stdout), done.stdout + done.stderr
+        assert done.returncode == 0, done.stderr
+        assert re.search("\n# end: .* exit 0\n$", done.stdout), done.stdout + done.stderr
         return done.stdout
 
     @each("hosts", [64, 256, 1024] if Case.full else [64])

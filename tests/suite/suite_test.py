@@ -297,7 +297,8 @@ class Results(SuiteCase):
         assert text.count("# date: ") == 1
         assert first[1] + "\n" in text
         assert "# columns: run=key key=key value=less" in text
-        dates = [re.search("(?m)^# date: (.*)$", read(self.suite.results / f"runs/{run}/halo.tsv"))[1] for run in (1, 3)]
+        dates = [re.search("(?m)^# date: (.*)$", read(self.suite.results / f"runs/{run}/halo.tsv"))[1]
+                 for run in (1, 3)]
         assert re.findall("(?m)^# (?:last_)?date: (.*)$", text) in (dates, dates[::-1])
         assert "\nrun\tkey\tvalue\tword\tsamples\tstatus\n" in text
         # What is the same in all is there once, what isn't is there of each.

@@ -83,6 +83,13 @@ class Linkmap(virtual.Test):
                                     MODEL_SLOW_LINK_PER_BYTE_NS=more_byte_ns, **virtual.CONDITIONS["cloud"])
                 self.assertEqual((named(rows, 8), named(rows, LARGE)), (small, large))
 
+    def test_slow_for_a_while(self):
+        """A node that is slow in all visits, but not when it is timed again, isn't named."""
+        rows = self.run_job("--sizes=8", "--pairs=all", MODEL_SLOW_LINKS="2>*,*>2", MODEL_SLOW_LINK_US=20,
+                            MODEL_SLOW_LINK_MESSAGES=100)
+        self.near([row["time_us"] for row in rows if row["a"] == "virtual2"][0], LATENCY_US + 20, 0.3)
+        self.assertEqual(named(rows, 8), EVEN)
+
     def test_two_groups(self):
         rows = self.run_job(MODEL_SLOW_LINKS="0>1,1>0,0>3,3>0,2>1,1>2,2>3,3>2",
                             MODEL_SLOW_LINK_US=200)
