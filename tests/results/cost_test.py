@@ -107,6 +107,19 @@ class CostCase(Case):
         super().setUp()
         self.made = Made(self.folder)
 
+    def cost(self):
+        """The only row of kind cost."""
+        row, = of_kind(self.made.table()[0], "cost")
+        return row
+
+    def machine_us(self, *names):
+        """What calls cost on the machine, by these columns."""
+        return {tuple(row[name] for name in names) if len(names) > 1 else row[names[0]]: row["machine_us"]
+                for row in of_kind(self.made.table()[0], "cost")}
+
+    def uncovered(self):
+        return [row["text"] for row in of_kind(self.made.table()[0], "uncovered")]
+
 
 # ---- what calls cost -----------------------------------------------------------------------------
 
@@ -151,24 +164,22 @@ class WhatCallsCost(CostCase):
     def test_between_measured_sizes(self, size, cost_us):
         self.made.write_report(sized("MPI_Allreduce", 10, size, 1.0))
         self.made.write_results("iallreduce", point(1024, 100), point(2048, 200), point(8192, 300))
-        row, = of_kind(self.made.table()[0], "cost")
-        assert number(row["machine_us"]) == within(cost_us, 0.001)
+        assert number(self.cost()["machine_us"]) == within(cost_us, 0.001)
 
     @each("size", [1023, 8193, 0])
     def test_never_beyond_them(self, size):
         self.made.write_report(sized("MPI_Allreduce", 10, size, 1.0))
         self.made.write_results("iallreduce", point(1024, 100), point(8192, 300))
-        rows, _ = self.made.table()
-        assert of_kind(rows, "cost")[0]["machine_us"] == "NA"
-        missing, = of_kind(rows, "uncovered")
-        assert missing["text"].startswith("mpirun -np 2 overlap/overlap_iallreduce --data-driven" if size else
-                                          "MPI_Allreduce of 0 bytes: no benchmark measures that")
+        assert self.cost()["machine_us"] == "NA"
+        missing, = self.uncovered()
+        assert missing.startswith("mpirun -np 2 overlap/overlap_iallreduce --data-driven" if size else
+                                  "MPI_Allreduce of 0 bytes: no benchmark measures that")
 
     def test_less_than_an_element(self):
         """The benchmarks' elements have 8 bytes: what is smaller costs as much."""
         self.made.write_report(sized("MPI_Allreduce", 10, 4, 1.0))
         self.made.write_results("iallreduce", point(8, 100))
-        assert number(of_kind(self.made.table()[0], "cost")[0]["machine_us"]) == 100
+        assert number(self.cost()["machine_us"]) == 100
 
     def test_other_numbers_of_processes(self):
         """A collective of 4 isn't covered by one of 2; a message is."""
@@ -177,22 +188,19 @@ class WhatCallsCost(CostCase):
             sized("MPI_Sendrecv", 10, 8, 1.0, ranks=4, callers=4))
         self.made.write_results("iallreduce", point(8, 100))
         self.made.write_results("sendrecv", point(8, 50))
-        rows, _ = self.made.table()
-        found = {row["operation"]: row["machine_us"] for row in of_kind(rows, "cost")}
-        assert found == {"MPI_Allreduce": "NA", "MPI_Sendrecv": "50.000"}
-        assert [row["text"] for row in of_kind(rows, "uncovered")] == [
+        assert self.machine_us("operation") == {"MPI_Allreduce": "NA", "MPI_Sendrecv": "50.000"}
+        assert self.uncovered() == [
             "mpirun -np 4 overlap/overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=1 "
             "--output=RESULTS/overlap_iallreduce.tsv"]
         self.made.write_results("iallreduce", point(8, 300), ranks=4, name="four")
-        found = {row["operation"]: row["machine_us"] for row in of_kind(self.made.table()[0], "cost")}
-        assert found["MPI_Allreduce"] == "300.000"
+        assert self.machine_us("operation")["MPI_Allreduce"] == "300.000"
 
     def test_a_barrier_by_syncbench(self):
         self.made.write_report(sized("MPI_Barrier", 10, 0, 1.0))
         (self.made.results / "syncbench.tsv").write_text(tsv(
             "syncbench", SYNC, [["sync all", 1, 2, 0, 0, 9, 8, 10, "ok"],
                                 ["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
-        assert number(of_kind(self.made.table()[0], "cost")[0]["machine_us"]) == 1.5
+        assert number(self.cost()["machine_us"]) == 1.5
 
     def test_exchanges(self):
         """As many sends as receives are exchanges: each has half of the cost."""
@@ -200,10 +208,9 @@ class WhatCallsCost(CostCase):
                                sized("MPI_Isend", 7, 1024, 0.1), sized("MPI_Irecv", 100, 1024, 0.5))
         self.made.write_results("sendrecv", gain_cells(64, 60, 10, ref_us=50, ref_lo_us=49, ref_hi_us=51))
         self.made.write_results("irecv", gain_cells(1024, 80, 10, ref_us=40, ref_lo_us=40, ref_hi_us=40))
-        found = {(row["operation"], row["size_bytes"]): row["machine_us"]
-                 for row in of_kind(self.made.table()[0], "cost")}
-        assert found == {("MPI_Isend", "64"): "25.000", ("MPI_Irecv", "64"): "25.000",
-                         ("MPI_Isend", "1024"): "NA", ("MPI_Irecv", "1024"): "40.000"}
+        assert self.machine_us("operation", "size_bytes") == {
+            ("MPI_Isend", "64"): "25.000", ("MPI_Irecv", "64"): "25.000",
+            ("MPI_Isend", "1024"): "NA", ("MPI_Irecv", "1024"): "40.000"}
 
     def test_who_only_sends_exchanges_nothing(self):
         self.made.write_report(sized("MPI_Isend", 50, 64, 0.1, callers=1),
@@ -220,13 +227,11 @@ class WhatCallsCost(CostCase):
         ("MPI_Send", "isend", "blocking_us", "nonblocking"),
         ("MPI_Send_init", "isend", "ref_us", "nonblocking"),
         ("MPI_Put", "put", "blocking_us", "nonblocking"),
-        ("MPI_Rget", "get", "ref_us", "nonblocking")])
+        ("MPI_Rget", "get", "ref_us", "nonblocking"),
+        *((name, None, None, None) for name in ("MPI_Comm_split", "MPI_Init", "MPI_Ibsend", "other MPI"))])
     def test_which_rows(self, function, operation, column, form):
-        assert own_costs.way_of(function) == own_costs.Way(operation, column, form)
-
-    @each("function", ["MPI_Comm_split", "MPI_Init", "MPI_Ibsend", "other MPI"])
-    def test_no_benchmark(self, function):
-        assert own_costs.way_of(function) is None
+        expected = operation and own_costs.Way(operation, column, form)
+        assert own_costs.way_of(function) == expected
 
 
 # ---- what would pay ------------------------------------------------------------------------------
@@ -240,34 +245,22 @@ def stencil(made, after_s, in_calls_s=(0.1, 0.5), **cells):
 
 
 class WhatWouldPay(CostCase):
-    def test_balance(self):
-        """Each of two processes waits 2 s on average, for a rank that is always last: nobody would if
-        they had as much to do. Of one that is last in half of the calls nothing is its fault."""
-        def report(last_calls):
-            self.made.write_report(
-                calls("coll", "MPI_Alltoall", calls=2000, bytes=16000, in_calls_s=5.0, waited_s=4.0,
-                      waited_lo_s=3.8, waited_hi_s=4.2, last_calls=last_calls, last_rank=1),
-                sized("MPI_Alltoall", 1000, 8, 5.0))
-            self.made.write_results("ialltoall", point(8, 100))
-            return saving(self.made.table()[0], "balance")
-        assert report(1000) == Near((2.0, 1.9, 2.1))
-        assert report(750) == Near((1.0, 0.95, 2.1))
-        assert report(500) is None
-        assert report(400) is None
-
-    @each("times, least_s, expected", [
-        (1000, 0.0, (2.0, 1.9, 2.1)), (1000, 1.0, (1.0, 0.95, 2.1)), (1000, 2.0, None),
+    @each("times, last_calls, least_s, expected", [
+        # A rank that is always last: nobody would wait if all had as much to do. Of one that is last in half of the
+        # calls nothing is its fault.
+        (1000, 1000, "NA", (2.0, 1.9, 2.1)), (1000, 750, "NA", (1.0, 0.95, 2.1)), (1000, 500, "NA", None),
+        (1000, 400, "NA", None),
+        # Whoever is last in however many calls: what both wait alike is nobody's fault.
+        (1000, 500, 0.0, (2.0, 1.9, 2.1)), (1000, 500, 1.0, (1.0, 0.95, 2.1)), (1000, 500, 2.0, None),
         # Processes are late in turn, and happen to be so once more than others.
-        (1000, 1.9, None), (1000000, 1.9, None), (1000000, 1.8, (0.2, 0.19, 2.1)),
+        (1000, 500, 1.9, None), (1000000, 500000, 1.9, None), (1000000, 500000, 1.8, (0.2, 0.19, 2.1)),
         # One call, or few, may have any process last.
-        (1, 0.0, None), (8, 0.0, None), (10, 0.0, (2.0, 1.9, 2.1))])
-    def test_balance_by_who_waits_least(self, times, least_s, expected):
-        """Two processes wait 2 s on average. Whoever is last in however many calls: what both wait alike
-        is nobody's fault."""
+        (1, 0, 0.0, None), (8, 4, 0.0, None), (10, 5, 0.0, (2.0, 1.9, 2.1))])
+    def test_balance(self, times, last_calls, least_s, expected):
+        """Each of two processes waits 2 s on average."""
         self.made.write_report(
             calls("coll", "MPI_Alltoall", calls=2 * times, bytes=16 * times, in_calls_s=5.0, waited_s=4.0,
-                  waited_lo_s=3.8, waited_hi_s=4.2, last_calls=times // 2, last_rank=1,
-                  least_waited_s=least_s),
+                  waited_lo_s=3.8, waited_hi_s=4.2, last_calls=last_calls, last_rank=1, least_waited_s=least_s),
             sized("MPI_Alltoall", times, 8, 5.0))
         self.made.write_results("ialltoall", point(8, 100))
         found = saving(self.made.table()[0], "balance")
@@ -313,9 +306,14 @@ class WhatWouldPay(CostCase):
         row, = of_kind(self.made.table()[0], "cost")
         assert number(row["waited_s"]) == Near(1.8 / 2 * 20 / 22)
 
-    def test_hide_messages(self):
-        stencil(self.made, after_s=2.0)
-        assert saving(self.made.table()[0], "hide") == Near((0.24, 0.24, 0.24))
+    @each("after_s, in_calls_s, expected", [
+        (2.0, (0.1, 0.5), (0.24, 0.24, 0.24)),
+        (0.4, (0.1, 0.5), (0.2, 0.2, 0.2)),  # there is too little to compute
+        # Partners come late: 0.9 s in calls where 0.3 are the messages' own: at most all of it, at least what is known.
+        (9.0, (0.3, 1.5), (0.24, 0.24, 0.84))])
+    def test_hide_messages(self, after_s, in_calls_s, expected):
+        stencil(self.made, after_s, in_calls_s)
+        assert saving(self.made.table()[0], "hide") == Near(expected)
 
     def test_hide_puts(self):
         """Their flush can come after work."""
@@ -331,21 +329,12 @@ class WhatWouldPay(CostCase):
         self.made.write_results("sendrecv", gain_cells(64, 500, 100, 0, lost_pct=1))
         assert saving(self.made.table()[0], "hide") == Near((0.4, 0.36, 0.44))
 
-    def test_there_is_too_little_to_compute(self):
-        stencil(self.made, after_s=0.4)
-        assert saving(self.made.table()[0], "hide") == Near((0.2, 0.2, 0.2))
-
     def test_nothing_is_left_to_hide(self):
         stencil(self.made, after_s=2.0, in_calls_s=(0.05, 0.07))
         assert saving(self.made.table()[0], "hide") is None
         assert "Nothing in what the results cover would" not in self.made.text()
         assert "Nothing would save 1 % of the run or more for sure." in self.made.text()
         assert "Nothing would save 2.5 % of the run" in self.made.text("--min-saving=2.5%")
-
-    def test_partners_that_come_late_are_not_hidden(self):
-        """0.9 s in calls where 0.3 are the messages' own: at most all of it, at least what is known."""
-        stencil(self.made, after_s=9.0, in_calls_s=(0.3, 1.5))
-        assert saving(self.made.table()[0], "hide") == Near((0.24, 0.24, 0.84))
 
     def test_merge_collectives(self):
         """Two of three allreduces of 8 bytes follow another one: 300 of 20 us become 100 of 24 us."""
@@ -372,9 +361,8 @@ class WhatWouldPay(CostCase):
                                   for size, us in ((64, 24), (256, 30))))
         # By the benchmarks a group takes 24 us and three times the 5 us that nothing hides.
         assert saving(self.made.table("--min-saving=0")[0], "merge-messages") == Near((0.09, 0.09, 0.7))
-        missing, = of_kind(self.made.table()[0], "uncovered")
-        assert missing["text"] == ("mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --size=64:64 "
-                                   "--output=RESULTS/msgrate.tsv")
+        assert self.uncovered() == [
+            "mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --size=64:64 --output=RESULTS/msgrate.tsv"]
         # Where many go, one comes 20 us after the other: 10 sent and 10 received in 200 us.
         self.made.write_rates((8, 1e6), (64, 1e5))
         assert saving(self.made.table()[0], "merge-messages") == Near((0.54, 0.54, 0.7))
@@ -516,7 +504,7 @@ class BadInput(CostCase):
         self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0), nodes=2)
         self.made.write_results("iallreduce", point(8, 100), name="one")
         self.made.write_results("iallreduce", point(8, 300), name="two", nodes=2)
-        assert number(of_kind(self.made.table()[0], "cost")[0]["machine_us"]) == 300
+        assert number(self.cost()["machine_us"]) == 300
 
     def test_results_without_the_rows(self):
         """Each missing one by the command that measures it, all sizes in one."""
@@ -525,8 +513,7 @@ class BadInput(CostCase):
                                sized("MPI_Comm_dup", 1, 0, 0.5), sized("MPI_Bcast", 1, 0, 0.0001))
         (self.made.results / "syncbench.tsv").write_text(tsv(
             "syncbench", SYNC, [["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
-        rows, _ = self.made.table()
-        assert [row["text"] for row in of_kind(rows, "uncovered")] == [
+        assert self.uncovered() == [
             "mpirun -np 2 overlap/overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=64 "
             "--output=RESULTS/overlap_iallreduce.tsv",
             "mpirun -np 2 overlap/overlap_sendrecv --data-driven --min-num-elts=8 --max-num-elts=8 "
@@ -541,17 +528,14 @@ class BadInput(CostCase):
     def test_the_command_measures_what_is_missing(self, function, size, command):
         self.made.write_report(sized(function, 1000, size, 1.0))
         self.made.write_results("ibcast", point(8, 100))
-        row, = of_kind(self.made.table()[0], "uncovered")
-        assert row["text"] == f"mpirun -np 2 {command}"
+        assert self.uncovered() == [f"mpirun -np 2 {command}"]
 
     def test_an_unknown_communicator(self):
         self.made.write_report(sized("MPI_Isend", 1000, 8, 1.0, ranks="NA", members="NA"),
                                sized("MPI_Allreduce", 1000, 8, 1.0, ranks="NA", members="NA"))
         self.made.write_results("isend", point(8, 100))
-        rows, _ = self.made.table()
-        assert {row["machine_us"] for row in of_kind(rows, "cost")} == {"NA"}
-        assert len([row for row in of_kind(rows, "uncovered")
-                    if "doesn't say on how many processes" in row["text"]]) == 2
+        assert set(self.machine_us("operation").values()) == {"NA"}
+        assert len([text for text in self.uncovered() if "doesn't say on how many processes" in text]) == 2
 
     @each("words, named", [
         (["/no/such"], "3 results"), (["--nonsense"], "--nonsense"), (["--format=pdf"], "--format"),

@@ -2,8 +2,8 @@
 that they are compared and put together with those that have them. Reports of the monitor without
 the column size_bytes read as NA."""
 
-from case import Case, each, within
-from commcost import compare, findings, folder, plan, summarize, tables
+from case import Case, each
+from commcost import compare, folder, plan
 from commcost.results import Result, ResultError
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
 
@@ -100,50 +100,7 @@ class TheReader(OlderOverlapCase):
 
 # ---- what reads results --------------------------------------------------------------------------
 
-def changes_of(base, new):
-    """The Changes by size and quantity, of what may be compared."""
-    launches = compare.read_all((base, new))
-    assert compare.differences(launches) == ([], [])
-    return {(dict(zip(change.series.schema.keys, change.series.keys))["size_bytes"],
-             change.series.quantity): change
-            for change in compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))}
-
-
 class WhatReadsResults(OlderOverlapCase):
-    def test_comparison(self):
-        """Old against new: the same rows, and what only the new ones have is added."""
-        base = [self.written(f"old/{run}", rows_of(1 + run / 1000), OVERLAP) for run in range(10)]
-        new = [self.written(f"new/{run}", rows_of(2 * (1 + run / 1000)), GAIN,
-                            {"form": "nonblocking", "test-calls": 0, "plenty": 2, "threshold": 2})
-               for run in range(10)]
-        changes = changes_of(base, new)
-        assert {change.verdict for (_, name), change in changes.items() if name == "ref_us"} == {
-            compare.SLOWER}
-        assert changes["8", "ref_us"].change_pct == within(100, 1)
-        assert {name: change.verdict for (size, name), change in changes.items() if size == "8"} == {
-            "ref_us": compare.SLOWER, "overlap_pct": compare.SAME, "blocking_us": compare.ADDED,
-            "exposed_us": compare.ADDED}
-        for change in changes.values():
-            assert change.launches[compare.NEW] == 10
-
-    def test_comparison_of_new_ones(self):
-        """Forms and numbers of tests are apart; times are compared, gains and verdicts aren't."""
-        several = (("nonblocking", 0), ("persistent", 0), ("nonblocking", 4), ("nonblocking", "auto"))
-        both = [[self.written(f"{name}/{run}", [
-            row for form, calls in several
-            for row in rows_of((1 + run / 1000) * (slow if calls == 4 else 1), form=form,
-                               test_calls=calls)], GAIN) for run in range(10)]
-                for name, slow in (("old", 1), ("new", 1.5))]
-        launches = compare.read_all(both)
-        changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
-        assert len(changes) == 4 * len(SIZES) * 4
-        assert {change.series.quantity for change in changes} == {
-            "ref_us", "overlap_pct", "blocking_us", "exposed_us"}
-        slower = {change.series.keys[2:4] for change in changes if change.verdict == compare.SLOWER}
-        assert slower == {("nonblocking", "4")}
-        names = [column.name for column in compare.columns_of(changes)]
-        assert names[1:7] == ["collective", "model", "form", "test_calls", "elements", "size_bytes"]
-
     @each("option, values, is_refused", [
         ("plenty", (2, 3), True), ("threshold", (2, 5), False), ("form", ("all", "persistent"), False),
         ("test-calls", (0, "0,4"), False), ("no-blocking", ("no", "yes"), False),
@@ -156,39 +113,3 @@ class WhatReadsResults(OlderOverlapCase):
         refused, named = compare.differences(compare.read_all(paths))
         assert bool(refused) == is_refused
         assert not named
-
-    def test_no_blocking(self):
-        """What one side didn't measure is missing on it, and nothing else changes."""
-        base, new = ([self.written(f"{side}/{run}", [gain_cells(8, blocking_us, 50 + run / 100)], GAIN)
-                      for run in range(10)] for side, blocking_us in (("old", 100), ("new", None)))
-        changes = changes_of(base, new)
-        assert {name: change.verdict for (_, name), change in changes.items()} == {
-            "ref_us": compare.SAME, "overlap_pct": compare.SAME, "exposed_us": compare.SAME,
-            "blocking_us": compare.MISSING}
-
-    def test_summary(self):
-        """Old and new launches make one row."""
-        for run in range(6):
-            self.written(f"results/runs/{run + 1}/overlap", rows_of(1 + run / 100),
-                         OVERLAP if run < 3 else GAIN)
-        text, _ = summarize.summarize([str(self.folder / "results")])
-        rows = [line.split("\t") for line in text.splitlines()[1:]]
-        of_size = {row[2]: row for row in rows if row[1].endswith("size_bytes=8")}
-        assert of_size["ref_us"][1] == ("collective=iallreduce model=data form=nonblocking "
-                                        "test_calls=0 elements=1 size_bytes=8")
-        assert {name: row[9] for name, row in of_size.items()} == {
-            "ref_us": "6", "overlap_pct": "6", "blocking_us": "3", "exposed_us": "3"}
-        assert of_size["exposed_us"][3] == "us"
-
-    def test_report(self):
-        """Rows of old and new launches are the same."""
-        self.written("results/old", rows_of(), OVERLAP)
-        self.written("results/new", rows_of(1.5) + rows_of(form="persistent"), GAIN)
-        read = tables.Tables([str(self.folder / "results")])
-        assert read.kinds() == ["overlap_iallreduce_sweep"]
-        rows = tables.rows_by_key(read, "overlap_iallreduce_sweep")
-        assert [(row.keys["form"], len(row.launches)) for row in rows] == (
-            3 * [("nonblocking", 2)] + 3 * [("persistent", 1)])
-        row, = (row for row in findings.Facts(read).rows("overlap_iallreduce_sweep", form="nonblocking",
-                                                         test_calls="0", size_bytes="8"))
-        assert row.texts("ref_us") == ["75.0", "50.0"]

@@ -166,12 +166,6 @@ class OfLaunches(ResultsCase):
 
 # ---- what is refused -----------------------------------------------------------------------------
 
-WORDS = ["# columns: ", "# benchmark: ", "# schema: ", "# end: ", "# warning: ", "name=key ",
-         "time_us=less ", "run=key ", "status=info ", "name", "time_us", "run", "status", "\t",
-         "\n", "\r\n", "1", "2", "3.5e9", "NA", "FAIL", "ok", " row, exit 0", "\xff\xfe", "#", " ",
-         "=", "-1e-3", "\ufeff"]
-
-
 class WhatIsRefused(ResultsCase):
     @each("text, named", [
         ("", "no header row"), ("x", "no '# columns:'"), (HEAD + "a\t8\n", "line 4: 2 cells"),
@@ -203,24 +197,6 @@ class WhatIsRefused(ResultsCase):
         ("١", None)])
     def test_numbers(self, text, value):
         assert parsed_number(text) == value
-
-    def test_all_that_is_asked_for_at_random(self):
-        """Either read or refused in one line, and nothing else."""
-        chance = random.Random(9)
-        read = 0
-        for _ in range(3000):
-            text = "".join(chance.choice(WORDS) for _ in range(chance.randrange(60)))
-            if chance.random() < 0.7:
-                text = (MERGED_HEAD if chance.random() < 0.5 else SECOND) + text
-            launches = Launches()
-            try:
-                launches.add(BASE, self.files.write(text))
-                launches.finish()
-                read += 1
-            except ResultError as error:
-                assert "\n" not in str(error).replace(str(self.files.folder), "")
-            self.files.count = 0
-        assert read > 100
 
 
 # ---- large files ---------------------------------------------------------------------------------

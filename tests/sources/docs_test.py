@@ -12,10 +12,9 @@ their page, or, as in "option of `msgrate_rma`", about those that the cell names
 import fnmatch
 import os
 import re
-import subprocess
+from typing import NamedTuple
 
-import pytest
-
+from case import Case, call, each
 from mpi_run import run_raw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -150,15 +149,14 @@ def tables_of(path, word):
     return found
 
 
-class Pages:
-
+class Pages(Case):
     def test_there(self):
         assert {"README.md", COMMON, *PAGES, *SCRIPTS} <= set(all_pages())
 
     def test_length(self):
         assert len(read("README.md").splitlines()) <= README_LINES
 
-    @pytest.mark.parametrize("path", all_pages())
+    @each("path", all_pages())
     def test_links(self, path):
         """Relative ones lead to files and headings of the tree."""
         for target in links(path):
@@ -177,7 +175,7 @@ class Pages:
         assert {path for path in all_pages()
                 if path in PAGES or os.path.dirname(path) == "docs"} <= linked
 
-    @pytest.mark.parametrize("path", all_pages())
+    @each("path", all_pages())
     def test_files(self, path):
         """Files of the tree that stand in backticks or in examples are there. A word in capitals
         stands for any name."""
@@ -229,30 +227,24 @@ def is_about(names, program):
     return not names or any(fnmatch.fnmatchcase(os.path.basename(program), name) for name in names)
 
 
-@pytest.fixture
-def help_text(built):
+def help_text(case, program):
     """What --help prints, without mpirun."""
-    def text(program):
-        done = subprocess.run([built(program), "--help"], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=30, check=False)
-        assert done.returncode == 0, f"{program} --help: {done.stderr}"
-        return done.stdout
-    return text
+    done = call([case.built(program), "--help"])
+    assert done.returncode == 0, f"{program} --help: {done.stderr}"
+    return done.stdout
 
 
-class Option:
-    """What --help, or a table, says of an option: its other names, what it takes, its variables."""
+class Option(NamedTuple):
+    """What --help, or a table, says of an option: its short name, words between which one chooses or None where it
+    takes nothing, its variables."""
 
-    __test__ = False
+    short: str
+    argument: list
+    variables: list
 
-    def __init__(self, short="", argument=None):
-        self.short = short
-        self.argument = argument  # None: nothing
-        self.variables = []
 
-    def key(self):
-        """Comparable; the order of words between which one chooses doesn't matter."""
-        return self.short, self.argument and sorted(self.argument.split("|"))
+def option_of(short, argument, variables=()):
+    return Option(short, argument and sorted(argument.split("|")), list(variables))
 
 
 def options_in_help(text):
@@ -266,12 +258,11 @@ def options_in_help(text):
             last = []
             for part in named.group(2).split(", --"):
                 name, equals, argument = part.partition("=")
-                found[name] = Option(named.group(1) or "" if not last else "",
-                                     argument if equals else None)
+                found[name] = option_of(named.group(1) or "" if not last else "", argument if equals else None)
                 last.append(name)
         elif variables:
             for name in last:
-                found[name].variables = variables.group(1).split()
+                found[name].variables.extend(variables.group(1).split())
     return found
 
 
@@ -283,10 +274,10 @@ def options_in_cell(cell):
         if re.fullmatch(r"-\w", span):
             short = span[1]
         elif long_name:
-            found[long_name.group(1)] = Option(short, long_name.group(2))
+            found[long_name.group(1)] = option_of(short, long_name.group(2))
             short = ""
         else:
-            pytest.fail(f"'{span}' in the cell '{cell}' is no option")
+            raise AssertionError(f"'{span}' in the cell '{cell}' is no option")
     assert not short, f"-{short} in the cell '{cell}' has no long name"
     return found
 
@@ -299,7 +290,7 @@ def options_in_tables(path, program):
             for name, option in options_in_cell(row[0]).items():
                 assert name not in found, f"{path}: --{name} stands there twice"
                 if "variable" in header:
-                    option.variables = code_spans(row[header.index("variable")])
+                    option.variables.extend(code_spans(row[header.index("variable")]))
                 found[name] = option
     return found
 
@@ -311,51 +302,46 @@ def assert_same(where, documented, there):
     assert sorted(set(documented) - set(there)) == [], f"{where} has these, which don't exist"
 
 
-class Options:
-
-    @pytest.mark.parametrize("path", PAGES)
-    def test_programs(self, build, help_text, path):
+class Options(Case):
+    @each("path", PAGES)
+    def test_programs(self, path):
         """The same options, by the same short names, with the same arguments and variables."""
-        for program in programs_of(build, path):
+        for program in programs_of(self.build, path):
             documented = options_in_tables(path, program)
             if not program.endswith(COMPARE):
                 common = options_in_tables(COMMON, program)
                 assert set(documented) & set(common) == set(), "on both pages"
                 documented.update(common)
-            there = options_in_help(help_text(program))
+            there = options_in_help(help_text(self, program))
             assert_same(f"{path} on {program}", documented, there)
             for name, option in there.items():
-                assert documented[name].key() == option.key(), f"{path}: {program} --{name}"
-                assert documented[name].variables == option.variables, f"{path}: {program} --{name}"
+                assert documented[name] == option, f"{path}: {program} --{name}"
 
-    def test_names(self, build, help_text):
+    def test_names(self):
         """What a list of names may have, as --help prints it, is on the program's page."""
         pages = set()
         for path in PAGES:
             spans = {span.lower() for span in code_spans("\n".join(split_fences(read(path))[0]))}
             # The same kinds of puts and gets stand there once.
             spans |= {span.replace("put", "get") for span in spans}
-            text = " ".join(" ".join(map(help_text, programs_of(build, path))).split())
+            text = " ".join(" ".join(help_text(self, program) for program in programs_of(self.build, path)).split())
             for names in re.findall(r", with commas: ([^;]*); or all\.", text):
                 pages.add(path)
                 assert {name.lower() for name in names.split(", ")} <= spans, path
         assert {"overlap/README.md", "pingpong/README.md", "syncbench/README.md",
                 "halo/README.md"} <= pages
 
-    @pytest.mark.parametrize("path", SCRIPTS)
+    @each("path", SCRIPTS)
     def test_scripts(self, path):
         """By long name only."""
-        done = subprocess.run(["sh", os.path.join(TOP, "run_scripts", SCRIPTS[path]), "--help"],
-                              capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=30,
-                              check=False)
+        done = call(["sh", os.path.join(TOP, "run_scripts", SCRIPTS[path]), "--help"])
         there = re.findall(r"^ {2,6}(?:-\w, )?--([a-z-]+)", done.stdout, re.M)
         assert done.returncode == 0, done.stderr
         assert sorted(options_in_tables(path, SCRIPTS[path])) == sorted(there)
 
 
-class Commands:
-
-    def test_examples(self, built, help_text):
+class Commands(Case):
+    def test_examples(self):
         """Programs that examples start are in the build, and have the options that they give
         them."""
         helps = {}
@@ -363,21 +349,21 @@ class Commands:
             for command in split_fences(read(path))[1].replace("\\\n", " ").splitlines():
                 for match in re.finditer(r"(?<![\w/])build/((?:\w+/)+[\w.]+)([^|>#&]*)", command):
                     program, words = match.group(1), match.group(2)
-                    built(program)
+                    self.built(program)
                     if os.path.splitext(program)[1]:
                         continue
                     if program not in helps:
-                        helps[program] = {"help", *options_in_help(help_text(program))}
+                        helps[program] = {"help", *options_in_help(help_text(self, program))}
                     given = set(re.findall(r"(?<!\S)--([a-z-]+)", words))
                     assert given <= helps[program], f"{path}: {command}"
 
-    def test_inline(self, build, help_text):
+    def test_inline(self):
         """Long options in the text of a page exist: in a program, or in a script or tool that such
         pages speak of."""
         known = {"help", "all", "full", "condition"}  # the last three of tests/run.sh
         for path in PAGES:
-            for program in programs_of(build, path):
-                known |= set(options_in_help(help_text(program)))
+            for program in programs_of(self.build, path):
+                known |= set(options_in_help(help_text(self, program)))
         for folder, ending in (("run_scripts", ".sh"), ("run_scripts/commcost", ".py")):
             for script in os.listdir(os.path.join(TOP, folder)):
                 if script.endswith(ending):
@@ -389,11 +375,9 @@ class Commands:
                 named = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", span))
                 assert named <= known, f"{path}: {span}"
 
-    def test_labels(self, build):
+    def test_labels(self):
         """The labels of the build's tests are in docs/developing.md."""
-        done = subprocess.run(["ctest", "--test-dir", build, "--print-labels"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-                              check=True)
+        done = call(["ctest", "--test-dir", self.build, "--print-labels"])
         labels = set(re.findall(r"^  (\w+)$", done.stdout, re.M))
         assert "docs" in labels
         assert labels <= {span for _, _, rows in tables_of("docs/developing.md", "label")
@@ -423,76 +407,57 @@ def columns_in_tables(path, program, its_own=True):
             for row in rows for span in code_spans(row[0])]
 
 
-@pytest.fixture
-def quick_run(built, launcher):
-    """What a quick run of a program prints."""
-    def text(program):
+class Columns(Case):
+    def quick_run(self, program):
+        """What a quick run of a program prints."""
         ranks, options = QUICK[program]
-        done = run_raw(launcher, ranks, [built(program), *options])
+        done = run_raw(self.launcher, ranks, [self.built(program), *options])
         assert done.returncode == 0, done.stderr
         return done.stdout
-    return text
 
-
-@pytest.fixture
-def monitored(built, launcher):
-    """Runs halo with the monitor preloaded and MPIRT_MONITOR set."""
-    def run(words):
+    def monitored(self, words, status=0):
+        """Runs halo with the monitor preloaded and MPIRT_MONITOR set."""
         ranks, options = QUICK["halo/halo"]
-        return run_raw(launcher, ranks, [
-            "env", f"LD_PRELOAD={built('monitor/libmpirtmon.so')}", f"MPIRT_MONITOR={words}",
-            built("halo/halo"), *options])
-    return run
+        done = run_raw(self.launcher, ranks, [
+            "env", f"LD_PRELOAD={self.built('monitor/libmpirtmon.so')}", f"MPIRT_MONITOR={words}",
+            self.built("halo/halo"), *options])
+        assert (done.returncode == 0) == (status == 0), done.stderr
+        return done
 
-
-class Columns:
-
-    @pytest.mark.parametrize("path", [path for path in PAGES if COMPARE not in PAGES[path]])
-    def test_programs(self, build, quick_run, path):
-        tried = [program for program in programs_of(build, path) if program in QUICK]
+    @each("path", [path for path in PAGES if COMPARE not in PAGES[path]])
+    def test_programs(self, path):
+        tried = [program for program in programs_of(self.build, path) if program in QUICK]
         assert tried
         for program in tried:
             assert_same(f"{path} on {program}", columns_in_tables(path, program),
-                        columns_in_result(quick_run(program)))
+                        columns_in_result(self.quick_run(program)))
 
-    def test_compare(self, quick_run, tmp_path):
+    def test_compare(self):
         """The keys of what is compared stand between bench_compare's own columns."""
         path = next(path for path in PAGES if COMPARE in PAGES[path])
+        result = self.quick_run("halo/halo")
         for side in ("base", "new"):
-            (tmp_path / side).mkdir()
-            result = quick_run("halo/halo")
-            (tmp_path / side / "halo.tsv").write_text(result, encoding="utf-8")
-        done = subprocess.run([os.path.join(TOP, COMPARE), "base", "new"], cwd=tmp_path,
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
-                              check=False)
+            (self.folder / side).mkdir()
+            (self.folder / side / "halo.tsv").write_text(result, encoding="utf-8")
+        done = call([os.path.join(TOP, COMPARE), "base", "new"], cwd=self.folder)
         assert done.returncode in (0, 1), done.stderr
         keys = [name for name, role in columns_in_result(result).items() if role == "key"]
         assert_same(path, columns_in_tables(path, COMPARE),
                     [name for name in header_of(done.stdout) if name not in keys])
 
-    def test_monitor(self, monitored, tmp_path):
-        report = tmp_path / "report.tsv"
-        done = monitored(f"all,output={report}")
+    def test_monitor_and_cost(self):
+        report, results = self.folder / "report.tsv", self.folder / "halo.tsv"
+        self.monitored(f"all,output={report}")
+        results.write_text(self.quick_run("halo/halo"), encoding="utf-8")
+        done = call(["sh", os.path.join(TOP, "run_scripts/cost.sh"), "--format=tsv", report, results])
         assert done.returncode == 0, done.stderr
-        path = "monitor/README.md"
-        assert_same(path, columns_in_tables(path, "libmpirtmon", its_own=False),
-                    columns_in_result(report.read_text(encoding="utf-8")))
+        for path, program, text in (("monitor/README.md", "libmpirtmon", report.read_text(encoding="utf-8")),
+                                    ("docs/cost.md", "cost.sh", done.stdout)):
+            assert_same(path, columns_in_tables(path, program, its_own=False), columns_in_result(text))
 
-    def test_cost(self, monitored, quick_run, tmp_path):
-        report, results = tmp_path / "report.tsv", tmp_path / "halo.tsv"
-        assert monitored(f"all,output={report}").returncode == 0
-        results.write_text(quick_run("halo/halo"), encoding="utf-8")
-        done = subprocess.run(["sh", os.path.join(TOP, "run_scripts/cost.sh"), "--format=tsv",
-                               report, results], capture_output=True, text=True, timeout=60,
-                              stdin=subprocess.DEVNULL, check=False)
-        assert done.returncode == 0, done.stderr
-        path = "docs/cost.md"
-        assert_same(path, columns_in_tables(path, "cost.sh", its_own=False),
-                    columns_in_result(done.stdout))
-
-    def test_words(self, monitored):
+    def test_words(self):
         """The words of MPIRT_MONITOR, as the error for a wrong one lists them."""
-        done = monitored("no-such-word")
+        done = self.monitored("no-such-word", status=2)
         listed = re.search(r"is no word of it: use (.*), with commas", done.stderr)
         assert listed, done.stderr
         documented = [span for _, _, rows in tables_of("monitor/README.md", "word")

@@ -6,12 +6,10 @@ import re
 import shutil
 import statistics
 import struct
-import subprocess
 import sys
 import xml.dom.minidom
 
-import pytest
-
+from case import Case, call, each
 from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, LINKMAP_ROWS, MPI_OVERHEAD,
                           MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS,
                           MadeResults, gain_cells, linkmap_row, text_of, tsv)
@@ -59,11 +57,12 @@ PICTURES = {
 }
 
 
-
-@pytest.fixture
-def results(tmp_path):
+class PlotsCase(Case):
     """A folder of hand-made results."""
-    return MadeResults(tmp_path)
+
+    def setUp(self):
+        super().setUp()
+        self.results = MadeResults(self.folder)
 
 
 def launches(columns, rows, changes):
@@ -85,198 +84,187 @@ def svg_texts(svg):
     return [text_of(node) for node in document.getElementsByTagName("text")]
 
 
-class Usage:
-    @pytest.mark.parametrize("script", ["plot.sh", "report.sh"])
-    def test_usage(self, results, script):
-        result = results.add("result", "syncbench")
+class Usage(PlotsCase):
+    @each("script", ["plot.sh", "report.sh"])
+    def test_usage(self, script):
+        result = self.results.add("result", "syncbench")
         for arguments, named in (([], ""), (["--nonsense", result], ""), ([result] * 3, ""),
                                  (["nowhere"], "nowhere"), (["--format=pdf", result], "")):
-            done = results.script(script, *arguments, status=2)
+            done = self.results.script(script, *arguments, status=2)
             assert done.stdout == ""
             assert re.search(rf"^{re.escape(script)}: [^\n]+\n$", done.stderr)
             assert named in done.stderr
-        assert "Usage: " + script in results.script(script, "--help").stdout
+        assert "Usage: " + script in self.results.script(script, "--help").stdout
 
-    def test_nothing_to_draw(self, results):
-        (results.folder / "empty").mkdir()
+    def test_nothing_to_draw(self):
+        (self.results.folder / "empty").mkdir()
         for script in ("plot.sh", "report.sh"):
-            assert "no results" in results.script(script, "empty", status=2).stderr
-        results.write("other", "x", "not\ta\tresult\n1\t2\t3\n")
-        assert "no results" in results.script("plot.sh", "other", status=2).stderr
-        results.add("other", "syncbench")
-        assert "other/x.tsv: not a result of a benchmark, left out" in results.script(
+            assert "no results" in self.results.script(script, "empty", status=2).stderr
+        self.results.write("other", "x", "not\ta\tresult\n1\t2\t3\n")
+        assert "no results" in self.results.script("plot.sh", "other", status=2).stderr
+        self.results.add("other", "syncbench")
+        assert "other/x.tsv: not a result of a benchmark, left out" in self.results.script(
             "plot.sh", "other").stderr
 
-    def test_default_places(self, results):
-        path = results.add("result", "syncbench")
-        results.script("plot.sh", "result")
-        results.script("report.sh", "result")
-        results.script("plot.sh", "result/syncbench.tsv")
+    def test_default_places(self):
+        path = self.results.add("result", "syncbench")
+        self.results.script("plot.sh", "result")
+        self.results.script("report.sh", "result")
+        self.results.script("plot.sh", "result/syncbench.tsv")
         for name in ("pictures/syncbench.svg", "pictures/syncbench.png", "report.html",
                      "syncbench.svg"):
             assert os.path.exists(os.path.join(path, name)), name
 
-    def test_pipe(self, results):
+    def test_pipe(self):
         """There is nothing beside it to put a picture or page."""
-        results.add("new", "halo")
+        self.results.add("new", "halo")
         for name, output in (("plot.sh", "made"), ("report.sh", "made.html")):
             for option, status in (("", 2), (f"--output={output}", 0)):
-                done = subprocess.run(
-                    ["sh", "-c", f"cat new/halo.tsv | sh '{SCRIPTS}/{name}' /dev/stdin {option}"],
-                    cwd=results.folder, capture_output=True, text=True, check=False)
+                done = call(["sh", "-c", f"cat new/halo.tsv | sh '{SCRIPTS}/{name}' /dev/stdin {option}"],
+                            cwd=self.results.folder)
                 assert done.returncode == status, done.stderr
                 assert status == 0 or done.stderr.endswith("use --output\n")
-        assert os.path.exists(results.folder / "made.html")
+        assert os.path.exists(self.results.folder / "made.html")
         # What isn't a file stays what it is.
-        results.script("report.sh", "--output=/dev/null", "new")
+        self.results.script("report.sh", "--output=/dev/null", "new")
         assert not os.path.isfile("/dev/null")
 
-    def test_names_among_options(self, results):
-        results.add("new", "halo")
-        results.add("old", "halo")
-        results.script("report.sh", "new", "--output=made.html", "old")
-        assert results.script("report.sh", "new", "--nonsense", status=2).stderr.startswith(
+    def test_names_among_options(self):
+        self.results.add("new", "halo")
+        self.results.add("old", "halo")
+        self.results.script("report.sh", "new", "--output=made.html", "old")
+        assert self.results.script("report.sh", "new", "--nonsense", status=2).stderr.startswith(
             "report.sh: unrecognized arguments: --nonsense")
 
-    def test_failed_launches(self, results):
+    def test_failed_launches(self):
         """Those of a suite's record that weren't measured again."""
-        path = results.folder / results.add("new", "halo")
+        path = self.results.folder / self.results.add("new", "halo")
         (path / "suite").mkdir()
         (path / "suite/launches.tsv").write_text(
             "run\tname\tstart\tseconds\texit\tresult\n1\tring@2\tx\t3\t1\tfailed\n"
             "2\tring@2\tx\t3\t1\tfailed\n1\thalo\tx\t3\t1\tfailed\n1\thalo\tx\t3\t0\tdone\n")
-        shown = Html(results, "new").text_of("warnings")
+        shown = Html(self.results, "new").text_of("warnings")
         assert "ring@2: 2 launches failed and are missing here" in shown
         assert "halo: " not in shown
 
-    def test_single_launches_in_folders(self, results):
-        for run in ("1", "2"):
-            results.add("result/runs/" + run, "syncbench", metadata={"job_id": run})
-        results.plot("result")
-        assert results.table("syncbench.sync", 7)[0] == ["2"] * 4
-        # A copy is no launch.
-        results.add("result/runs/3", "syncbench", metadata={"job_id": 1})
-        assert "runs/3/syncbench.tsv: the same launch as" in results.plot("result")
-        assert results.table("syncbench.sync", 7)[0] == ["2"] * 4
 
-
-class Tables:
+class Tables(PlotsCase):
     """What gnuplot gets."""
 
-    def test_one_launch(self, results):
-        results.add("result", "mpi_overhead")
-        results.plot("result")
-        assert results.table("mpi_overhead.overhead") == [
+    def test_one_launch(self):
+        self.results.add("result", "mpi_overhead")
+        self.results.plot("result")
+        assert self.results.table("mpi_overhead.overhead") == [
             ["new||send|0|0.042|0.041|0.043|1|1", "new||send|8|0.045|0.044|0.046|1|1",
              "new||send|1048576|0.261|0.25|0.271|1|1"],
             ["new||recv|0|0.18|0.17|0.19|1|2", "new||recv|1048576|73.5|73|74|1|2"]]
-        assert results.setting("mpi_overhead.overhead", "missing") == "1"
-        assert results.table("mpi_overhead.available", 3, 4, 5, 6)[1] == ["0|-2.3|-5|0",
-                                                                          "1048576|-0.1|-1|1"]
+        assert self.results.setting("mpi_overhead.overhead", "missing") == "1"
+        assert self.results.table("mpi_overhead.available", 3, 4, 5, 6)[1] == ["0|-2.3|-5|0",
+                                                                               "1048576|-0.1|-1|1"]
 
-    def test_order_line_ends_and_no_metadata(self, results):
-        results.write("result", "a", tsv(*ALL["mpi_overhead"]))
-        results.plot("result")
-        expected = results.read("mpi_overhead.overhead.tsv")
+    def test_order_line_ends_and_no_metadata(self):
+        self.results.write("result", "a", tsv(*ALL["mpi_overhead"]))
+        self.results.plot("result")
+        expected = self.results.read("mpi_overhead.overhead.tsv")
         columns = ["extra"] + MPI_OVERHEAD[::-1]
         rows = [["7"] + row[::-1] for row in sorted(MPI_OVERHEAD_ROWS, key=lambda row: -row[2])]
-        results.write("other", "b", tsv(None, columns, rows, line_end="\r\n"))
-        results.plot("other")
-        assert results.read("mpi_overhead.overhead.tsv") == expected
+        self.results.write("other", "b", tsv(None, columns, rows, line_end="\r\n"))
+        self.results.plot("other")
+        assert self.results.read("mpi_overhead.overhead.tsv") == expected
 
-    def test_launches(self, results):
+    def test_launches(self):
         columns, rows = launches(SYNC, SYNC_ROWS, {
             "sync_us": lambda value, run: value * (1, 100, 1.5)[run - 1]})
         rows = [row for row in rows if not (row[0] == 3 and row[1] == "ring" and row[2] == 4)]
-        results.write("result", "syncbench", tsv("syncbench", columns, rows))
-        results.plot("result")
-        assert results.table("syncbench.sync") == [
+        self.results.write("result", "syncbench", tsv("syncbench", columns, rows))
+        self.results.plot("result")
+        assert self.results.table("syncbench.sync") == [
             ["new||sync all|1|1.5|1.0|100.0|3|1", "new||ring, 2 neighbours|2|0.75|0.5|50.0|3|2",
              "new||ring, 4 neighbours|3|40.4|0.8|80.0|2|3", "new||a<&>b|4|2.25|1.5|150.0|3|4"]]
 
-    def test_two_results(self, results):
-        results.add("result", "syncbench", rows=SYNC_ROWS[:2])
-        results.add("base", "syncbench", rows=SYNC_ROWS[1:3])
-        results.plot("result", "base")
-        assert results.table("syncbench.sync", 0, 2, 3, 4) == [
+    def test_two_results(self):
+        self.results.add("result", "syncbench", rows=SYNC_ROWS[:2])
+        self.results.add("base", "syncbench", rows=SYNC_ROWS[1:3])
+        self.results.plot("result", "base")
+        assert self.results.table("syncbench.sync", 0, 2, 3, 4) == [
             ["new|sync all|1|1.0", "new|ring, 2 neighbours|2|0.5"],
             ["base|ring, 2 neighbours|2|0.5", "base|ring, 4 neighbours|3|0.8"]]
-        assert [results.setting("syncbench.sync", f"dot_text[{i}]") for i in (1, 2, 3)] == [
+        assert [self.results.setting("syncbench.sync", f"dot_text[{i}]") for i in (1, 2, 3)] == [
             "'1.00 (none)'", "'0.500 (0.500)'", "'none (0.800)'"]
 
-    def test_pingpong(self, results):
-        results.add("result", "pingpong")
-        results.plot("result")
-        assert results.table("pingpong_latency.pingpong", 2, 3, 4, 5, 6) == [
+    def test_pingpong(self):
+        self.results.add("result", "pingpong")
+        self.results.plot("result")
+        assert self.results.table("pingpong_latency.pingpong", 2, 3, 4, 5, 6) == [
             ["put, all|8|2|1.0|4", "put, all|32768|16|8.0|32"],
             ["put, images|8|1|0.5|2", "put, images|32768|8|4.0|16"],
             ["get|8|3|1.5|6", "get|32768|24|12.0|48"],
             ["MPI Send|8|0.5|0.25|1.0", "MPI Send|32768|4.0|2.0|8.0"]]
-        assert results.table("pingpong_pieces.pingpong", 2, 3, 4)[0] == [
+        assert self.results.table("pingpong_pieces.pingpong", 2, 3, 4)[0] == [
             "many put|8|64.0", "many put|512|1.0", "many put|32768|0.015625"]
         assert "Not drawn: multiple; the table has it." in svg_texts(
-            results.read("pingpong_latency.svg"))
+            self.results.read("pingpong_latency.svg"))
 
-    def test_wrong_data_is_not_drawn(self, results):
-        results.add("result", "syncbench", rows=[[*row[:-1], "FAIL" if row[0] == "ring" else "ok"]
-                                                 for row in SYNC_ROWS])
-        results.plot("result")
-        assert results.table("syncbench.sync", 2)[0] == ["sync all", "a<&>b"]
+    def test_wrong_data_is_not_drawn(self):
+        self.results.add("result", "syncbench", rows=[[*row[:-1], "FAIL" if row[0] == "ring" else "ok"]
+                                                      for row in SYNC_ROWS])
+        self.results.plot("result")
+        assert self.results.table("syncbench.sync", 2)[0] == ["sync all", "a<&>b"]
 
-    def test_scaled_rates_and_panels(self, results):
-        results.add("result", *ALL)
-        results.plot("result")
+    def test_scaled_rates_and_panels(self):
+        self.results.add("result", *ALL)
+        self.results.plot("result")
         panel = "messages of 8 bytes, 128 to each peer, peers: 1"
-        assert results.table("msgrate.rate", 1, 2, 3, 4, 5, 6)[0] == [
+        assert self.results.table("msgrate.rate", 1, 2, 3, 4, 5, 6)[0] == [
             panel + "|single direction|1|6.4718153|6.2964029|6.7343371",
             panel + "|pre-post|2|5.9022805|5.8163222|5.9780865"]
         methods = (("put, all", 1.5), ("put, images", 1.25), ("persistent", 1.0))
-        assert results.table("halo.halo", 1, 2, 3, 4) == [
+        assert self.results.table("halo.halo", 1, 2, 3, 4) == [
             [f"box of {n}x{n}x{n} doubles, {6 * n * n} values sent|{label}|{i + 1}|{n * factor}"
              for i, (label, factor) in enumerate(methods)] for n in (10, 50)]
-        assert results.table("overlap.overlap", 2, 3, 4)[0] == ["iallreduce|1|50.5",
-                                                                "ibarrier|2|0"]
-        assert results.table("overlap_iallreduce_sweep.overlap", 3, 4, 5, 6)[0] == [
+        assert self.results.table("overlap.overlap", 2, 3, 4)[0] == ["iallreduce|1|50.5",
+                                                                     "ibarrier|2|0"]
+        assert self.results.table("overlap_iallreduce_sweep.overlap", 3, 4, 5, 6)[0] == [
             "8|0|0|100", "512|30.12|0|100", "16384|100|0|100"]
-        assert results.table("monitor_overhead.added", 1, 2, 3, 4) == [
+        assert self.results.table("monitor_overhead.added", 1, 2, 3, 4) == [
             ["monitor off|MPI_Send|1|1.32"], ["monitor on|MPI_Send|1|32.8"]]
-        assert results.table("mpirtmon.operations", 1, 2, 3, 4) == [
+        assert self.results.table("mpirtmon.operations", 1, 2, 3, 4) == [
             ["pttopt operations|MPI_Isend|1|0.002", "pttopt operations|MPI_Irecv|2|0.021"],
             ["coll operations|MPI_Allreduce|1|0.0011"]]
 
-    def test_slowest_nodes_come_first(self, results):
-        results.add("result", "linkmap")
-        results.plot("result")
-        assert results.table("linkmap_time.nodes", 1, 2, 3, 4, 5, 6)[0] == [
+    def test_slowest_nodes_come_first(self):
+        self.results.add("result", "linkmap")
+        self.results.plot("result")
+        assert self.results.table("linkmap_time.nodes", 1, 2, 3, 4, 5, 6)[0] == [
             f"messages of 8 bytes|{name}|{row}|{time}|{time / 2}|{time * 2}"
             for row, (name, time) in enumerate((("n2", 3.0), ("n0", 2.5), ("n1", 2.0)), 1)]
-        assert results.table("linkmap_out.nodes", 2, 4)[0] == ["n1|8000", "n2|8500", "n0|9000"]
+        assert self.results.table("linkmap_out.nodes", 2, 4)[0] == ["n1|8000", "n2|8500", "n0|9000"]
         # Rows of another size have no time, and aren't missing.
-        assert results.setting("linkmap_time.nodes", "missing") == "0"
+        assert self.results.setting("linkmap_time.nodes", "missing") == "0"
 
-    def test_heat_map(self, results):
+    def test_heat_map(self):
         """A cell for each two nodes, with their names, where each pair has a row."""
-        results.add("result", "linkmap")
-        results.plot("result")
-        assert results.table("linkmap_8.pairs")[0] == [
+        self.results.add("result", "linkmap")
+        self.results.plot("result")
+        assert self.results.table("linkmap_8.pairs")[0] == [
             "n0|n0|0|0|NaN", "n0|n1|1|0|2.0", "n0|n2|2|0|4.0",
             "n1|n0|0|1|2.0", "n1|n1|1|1|NaN", "n1|n2|2|1|2.25",
             "n2|n0|0|2|4.0", "n2|n1|1|2|2.25", "n2|n2|2|2|NaN"]
-        assert results.setting("linkmap_8.pairs", "lowest") == "2"
-        assert results.setting("linkmap_8.pairs", "highest") == "4"
-        assert not os.path.exists(results.pictures / "linkmap_1048576.svg")
+        assert self.results.setting("linkmap_8.pairs", "lowest") == "2"
+        assert self.results.setting("linkmap_8.pairs", "highest") == "4"
+        assert not os.path.exists(self.results.pictures / "linkmap_1048576.svg")
 
-    def test_sizes_in_their_order(self, results):
+    def test_sizes_in_their_order(self):
         """Nodes are sorted by their times, panels aren't."""
         rows = [linkmap_row("node", (f"n{i}", "NA"), size, time * (1 + i))
                 for size, time in ((8, 2.0), (64, 5.0), (1024, 9.0)) for i in range(2)]
-        results.write("result", "linkmap", tsv("linkmap", LINKMAP, rows))
-        results.plot("result")
-        texts = svg_texts(results.read("linkmap_time.svg"))
+        self.results.write("result", "linkmap", tsv("linkmap", LINKMAP, rows))
+        self.results.plot("result")
+        texts = svg_texts(self.results.read("linkmap_time.svg"))
         panels = [text for text in texts if text.startswith("messages of ")]
         assert panels == [f"messages of {size} bytes" for size in (8, 64, 1024)]
 
-    def test_heat_map_of_ways(self, results):
+    def test_heat_map_of_ways(self):
         """From the first node out, to it in; the median over launches; what failed has none."""
         rows = [row for row in LINKMAP_ROWS if row[3] == 1048576 and row[0] != "pair"]
         ways = {("n0", "n1"): (1, 2), ("n0", "n2"): (3, 4), ("n1", "n2"): (5, 6)}
@@ -284,19 +272,19 @@ class Tables:
         pairs[1][-1] = "FAIL"
         columns, rows = launches(LINKMAP, rows + pairs, {
             "out_mbs": lambda value, run: value * (10, 1, 20)[run - 1]})
-        results.write("result", "linkmap", tsv("linkmap", columns, rows))
-        results.plot("result")
-        assert results.table("linkmap_1048576.pairs", 0, 1, 4)[0] == [
+        self.results.write("result", "linkmap", tsv("linkmap", columns, rows))
+        self.results.plot("result")
+        assert self.results.table("linkmap_1048576.pairs", 0, 1, 4)[0] == [
             "n0|n0|NaN", "n0|n1|10", "n0|n2|NaN", "n1|n0|2", "n1|n1|NaN", "n1|n2|50",
             "n2|n0|NaN", "n2|n1|6", "n2|n2|NaN"]
-        texts = svg_texts(results.read("linkmap_1048576.svg"))
+        texts = svg_texts(self.results.read("linkmap_1048576.svg"))
         assert "The slower the darker. Medians over launches." in texts
         assert "Not drawn, for they have no value (NA): 3 rows." in texts
 
-    def test_axes(self, results):
+    def test_axes(self):
         """Logarithmic where the range asks for it, 0 on a size axis apart."""
-        results.add("result", *ALL)
-        results.plot("result")
+        self.results.add("result", *ALL)
+        self.results.plot("result")
         for name, key, value in (("mpi_overhead.overhead", "logarithmic", "1"),
                                  ("mpi_overhead.overhead", "x_zero", "2"),
                                  ("mpi_overhead.available", "logarithmic", "0"),
@@ -305,106 +293,106 @@ class Tables:
                                  ("pingpong_latency.pingpong", "x_zero", "0"),
                                  ("syncbench.sync", "panel_log[1]", "0"),
                                  ("syncbench.sync", "panel_from[1]", "0")):
-            assert results.setting(name, key) == value, (name, key)
+            assert self.results.setting(name, key) == value, (name, key)
 
-    def test_many_sizes_become_lines(self, results):
-        results.add("result", "msgrate",
-                    rows=[row[:5] + [2 ** i] + row[6:] for i in range(5) for row in RATE_ROWS])
+    def test_many_sizes_become_lines(self):
+        self.results.add("result", "msgrate",
+                         rows=[row[:5] + [2 ** i] + row[6:] for i in range(5) for row in RATE_ROWS])
         sizes = (10, 20, 40, 80, 160)
-        results.add("result", "halo", rows=[["put", "all", "2x1x1", f"{n}x{n}x{n}", 6 * n * n, n, n,
-                                             n, 1, "off", "ok"] for n in sizes])
-        results.plot("result")
-        assert results.table("msgrate.rate", 2, 3)[1] == [f"pre-post|{2 ** i}" for i in range(5)]
-        assert results.table("halo.halo", 3)[0] == [str(48 * n * n) for n in sizes]
-        assert "message size (bytes)" in svg_texts(results.read("msgrate.svg"))
+        self.results.add("result", "halo", rows=[["put", "all", "2x1x1", f"{n}x{n}x{n}", 6 * n * n, n, n,
+                                                  n, 1, "off", "ok"] for n in sizes])
+        self.results.plot("result")
+        assert self.results.table("msgrate.rate", 2, 3)[1] == [f"pre-post|{2 ** i}" for i in range(5)]
+        assert self.results.table("halo.halo", 3)[0] == [str(48 * n * n) for n in sizes]
+        assert "message size (bytes)" in svg_texts(self.results.read("msgrate.svg"))
 
 
-class Pictures:
-    def test_every_benchmark_in_both_formats(self, results):
-        results.add("a & <b>'s \"c\"", *ALL)
-        assert results.plot("a & <b>'s \"c\"", formats="svg,png") == ""
+class Pictures(PlotsCase):
+    def test_every_benchmark_in_both_formats(self):
+        self.results.add("a & <b>'s \"c\"", *ALL)
+        assert self.results.plot("a & <b>'s \"c\"", formats="svg,png") == ""
         head = "a & <b>’s \"c\": 2 processes on 1 node, MPICH 4.0.2, one launch"
         for name, (tables, titles, labels) in PICTURES.items():
-            svg = results.read(name + ".svg")
+            svg = self.results.read(name + ".svg")
             texts = svg_texts(svg)
             assert set(titles + labels) <= set(texts), name
             assert any(text.startswith(head) for text in texts), (name, texts)
             for table in tables:
-                assert results.table(f"{name}.{table}")
+                assert self.results.table(f"{name}.{table}")
             root = xml.dom.minidom.parseString(svg).documentElement
-            png = (results.pictures / (name + ".png")).read_bytes()[:24]
+            png = (self.results.pictures / (name + ".png")).read_bytes()[:24]
             assert png[:8] == b"\x89PNG\r\n\x1a\n", name
             assert struct.unpack(">II", png[16:24]) == (int(root.getAttribute("width")),
                                                         int(root.getAttribute("height"))), name
-        assert {path.stem for path in results.pictures.glob("*.svg")} == set(PICTURES)
+        assert {path.stem for path in self.results.pictures.glob("*.svg")} == set(PICTURES)
 
-    def test_two_results(self, results):
-        results.add("new one", *ALL)
-        results.add("old one", *ALL)
-        os.remove(results.folder / "old one/halo.tsv")
-        assert "halo: not in the base" in results.plot("new one", "old one")
+    def test_two_results(self):
+        self.results.add("new one", *ALL)
+        self.results.add("old one", *ALL)
+        os.remove(self.results.folder / "old one/halo.tsv")
+        assert "halo: not in the base" in self.results.plot("new one", "old one")
         for name in PICTURES:
-            svg = results.read(name + ".svg")
+            svg = self.results.read(name + ".svg")
             heads = [text for text in svg_texts(svg)
                      if text.startswith(("new one: 2 processes", "old one: 2 processes"))]
             without_base = name in ("halo", "linkmap_8")
             assert len(heads) == (1 if without_base else 2), name
             # The head's sample, and the base's lines.
             lines = svg.count("stroke-dasharray")
-            if "x_from" in results.read(f"{name}.{PICTURES[name][0][0]}.set"):
+            if "x_from" in self.results.read(f"{name}.{PICTURES[name][0][0]}.set"):
                 assert lines > 1, name
             else:
                 assert lines == 0, name
-                assert (results.drawn(name + ".svg", 13) > 1) == (not without_base), name
+                assert (self.results.drawn(name + ".svg", 13) > 1) == (not without_base), name
 
-    def test_zero_and_below_on_logarithmic_axes(self, results):
+    def test_zero_and_below_on_logarithmic_axes(self):
         rows = [list(row) for row in MPI_OVERHEAD_ROWS]
         rows[0][4] = -0.01
         rows[2][4] = 0
-        results.add("result", "mpi_overhead", rows=rows)
+        self.results.add("result", "mpi_overhead", rows=rows)
         rows = [list(row) for row in SYNC_ROWS]
         rows[0][5] = -0.5
         rows[1][5] = 900
-        results.add("result", "syncbench", rows=rows)
-        results.plot("result")
+        self.results.add("result", "syncbench", rows=rows)
+        self.results.plot("result")
         note = "Triangles at the end of a logarithmic axis: 0 or less, which it can't show ({})."
-        assert note.format(2) in svg_texts(results.read("mpi_overhead.svg"))
-        assert note.format(1) in svg_texts(results.read("syncbench.svg"))
-        assert "-0.500" in svg_texts(results.read("syncbench.svg"))
-        assert results.setting("mpi_overhead.overhead", "logarithmic") == "1"
-        assert results.table("mpi_overhead.overhead", 4)[0][0] == "-0.01"
-        assert results.drawn("mpi_overhead.svg", 10) == 2
-        assert results.drawn("syncbench.svg", 10) == 1
+        assert note.format(2) in svg_texts(self.results.read("mpi_overhead.svg"))
+        assert note.format(1) in svg_texts(self.results.read("syncbench.svg"))
+        assert "-0.500" in svg_texts(self.results.read("syncbench.svg"))
+        assert self.results.setting("mpi_overhead.overhead", "logarithmic") == "1"
+        assert self.results.table("mpi_overhead.overhead", 4)[0][0] == "-0.01"
+        assert self.results.drawn("mpi_overhead.svg", 10) == 2
+        assert self.results.drawn("syncbench.svg", 10) == 1
 
-    def test_notes_in_the_picture(self, results):
-        results.add("result", "syncbench",
-                    rows=[[f"s{i}", 1, 2, 1, 1, "NA" if i == 3 else i, 0.1, 1e6, "ok"]
-                          for i in range(1, 71)])
-        results.plot("result")
-        texts = svg_texts(results.read("syncbench.svg"))
+    def test_notes_in_the_picture(self):
+        self.results.add("result", "syncbench",
+                         rows=[[f"s{i}", 1, 2, 1, 1, "NA" if i == 3 else i, 0.1, 1e6, "ok"]
+                               for i in range(1, 71)])
+        self.results.plot("result")
+        texts = svg_texts(self.results.read("syncbench.svg"))
         for text in ("Bars: the interval of one launch. Launches differ by more. At the edge: cut.",
                      "Not drawn, for they have no value (NA): 1 row.",
                      "Not drawn, to keep this legible: 9 more; the table has them."):
             assert text in texts
 
-    def test_few_rows(self, results):
+    def test_few_rows(self):
         for rows in (SWEEP_ROWS[:1], SWEEP_ROWS[1:2]):
-            results.write("result", "x", tsv("overlap_iallreduce", OVERLAP, rows))
-            assert results.plot("result") == ""
-            assert len(results.table("overlap_iallreduce_sweep.time")) == 1
-        results.write("result", "x", tsv("syncbench", SYNC, []))
-        assert "nothing to draw" in results.plot("result")
-        results.write("result", "x", tsv("syncbench", SYNC[:-4], [SYNC_ROWS[0][:-4]]))
-        assert "no column sync_us" in results.plot("result")
+            self.results.write("result", "x", tsv("overlap_iallreduce", OVERLAP, rows))
+            assert self.results.plot("result") == ""
+            assert len(self.results.table("overlap_iallreduce_sweep.time")) == 1
+        self.results.write("result", "x", tsv("syncbench", SYNC, []))
+        assert "nothing to draw" in self.results.plot("result")
+        self.results.write("result", "x", tsv("syncbench", SYNC[:-4], [SYNC_ROWS[0][:-4]]))
+        assert "no column sync_us" in self.results.plot("result")
 
-    def test_labels_keep_apart(self, results):
+    def test_labels_keep_apart(self):
         """Labels at the ends of lines that end together."""
         for change in (lambda n: n, lambda n: 2048 / n):
-            results.add("result", "pingpong",
-                        rows=[["single", pattern, "all", 1, n, 1, n, n, change(n), "NA", "NA", 1,
-                               "ok"] for pattern in ("put", "get", "MPI Send") for n in (1, 1024)])
-            results.plot("result")
-            places = sorted(float(results.setting("pingpong_latency.pingpong", f"label_at[{i}]"))
+            self.results.add("result", "pingpong",
+                             rows=[["single", pattern, "all", 1, n, 1, n, n, change(n), "NA", "NA", 1,
+                                    "ok"] for pattern in ("put", "get", "MPI Send") for n in (1, 1024)])
+            self.results.plot("result")
+            places = sorted(float(self.results.setting("pingpong_latency.pingpong", f"label_at[{i}]"))
                             for i in (1, 2, 3))
             for lower, upper in zip(places, places[1:]):
                 assert upper - lower >= 0.0599
@@ -412,7 +400,7 @@ class Pictures:
             assert places[-1] <= 1
 
 
-class Gains:
+class Gains(PlotsCase):
     """Pictures and tables of what going non-blocking gains."""
 
     @staticmethod
@@ -422,120 +410,120 @@ class Gains:
                                           [[row[column] for column in GAIN] for row in rows],
                                           metadata=metadata))
 
-    def test_over_size(self, results):
+    def test_over_size(self):
         """A line a form; rows without a value are counted."""
-        self.add(results, "x", [gain_cells(8, 10, 20), gain_cells(1024, 100, 50),
-                                gain_cells(8, 10, 5, form="persistent"),
-                                gain_cells(1024, None, 50, form="persistent")])
-        results.plot("result")
-        assert results.table("overlap_iallreduce_gain.gain") == [
+        self.add(self.results, "x", [gain_cells(8, 10, 20), gain_cells(1024, 100, 50),
+                                     gain_cells(8, 10, 5, form="persistent"),
+                                     gain_cells(1024, None, 50, form="persistent")])
+        self.results.plot("result")
+        assert self.results.table("overlap_iallreduce_gain.gain") == [
             ["new||iallreduce, nonblocking|8|-100.0|-105.0|-95.0|1|1",
              "new||iallreduce, nonblocking|1024|50.0|49.5|50.5|1|1"],
             ["new||iallreduce, persistent|8|50.0|45.0|55.0|1|2"]]
-        texts = svg_texts(results.read("overlap_iallreduce_gain.svg"))
+        texts = svg_texts(self.results.read("overlap_iallreduce_gain.svg"))
         assert {"iallreduce: what going non-blocking gains, with plenty of work",
                 "gain (% of the blocking call’s time)", "size (bytes)",
                 "Not drawn, for they have no value (NA): 1 row."} <= set(texts)
 
-    @pytest.mark.parametrize("threshold, lines", [
+    @each("threshold, lines", [
         (2, ["0", "-2", "2"]), ("2.5 %", ["0", "-2.5", "2.5"]), (None, ["0"]), (0, ["0"]),
         (500, ["0"])])
-    def test_lines(self, results, threshold, lines):
+    def test_lines(self, threshold, lines):
         """At 0, and at the threshold where it is known."""
         rows = [gain_cells(8, 10, 9, model=model) for model in ("data", "time")]
-        self.add(results, "x", rows[:1], threshold)
-        self.add(results, "y", rows[1:], threshold)
-        assert results.plot("result") == ""
+        self.add(self.results, "x", rows[:1], threshold)
+        self.add(self.results, "y", rows[1:], threshold)
+        assert self.results.plot("result") == ""
         for name in ("overlap_iallreduce_gain.gain", "overlap_gain.gain"):
-            assert results.setting(name, "levels") == str(len(lines))
-            assert [results.setting(name, f"level[{place}]")
+            assert self.results.setting(name, "levels") == str(len(lines))
+            assert [self.results.setting(name, f"level[{place}]")
                     for place in range(1, len(lines) + 1)] == lines
 
-    @pytest.mark.parametrize("exposed_us, axis, beyond", [
+    @each("exposed_us, axis, beyond", [
         (9.9, ("-10", "10"), 0), (13, ("-40", "10"), 0), (1, ("-10", "100"), 0),
         (30, ("-100", "10"), 1)])
-    def test_axis(self, results, exposed_us, axis, beyond):
+    def test_axis(self, exposed_us, axis, beyond):
         """0 is on it; what is more than twice as slow is off it."""
-        self.add(results, "x", [gain_cells(8, 10, exposed_us)])
-        self.add(results, "y", [gain_cells(8, 10, exposed_us, model="time")])
-        results.plot("result")
+        self.add(self.results, "x", [gain_cells(8, 10, exposed_us)])
+        self.add(self.results, "y", [gain_cells(8, 10, exposed_us, model="time")])
+        self.results.plot("result")
         name = "overlap_iallreduce_gain.gain"
-        assert (results.setting(name, "y_from"), results.setting(name, "y_to")) == axis
-        assert results.setting("overlap_gain.gain", "panel_from[1]") == axis[0]
-        assert results.setting("overlap_gain.gain", "panel_to[1]") == axis[1]
+        assert (self.results.setting(name, "y_from"), self.results.setting(name, "y_to")) == axis
+        assert self.results.setting("overlap_gain.gain", "panel_from[1]") == axis[0]
+        assert self.results.setting("overlap_gain.gain", "panel_to[1]") == axis[1]
         for picture in ("overlap_iallreduce_gain", "overlap_gain"):
-            assert results.setting(f"{picture}.gain", "beyond") == str(beyond)
-            assert results.drawn(f"{picture}.svg", 10) == beyond
+            assert self.results.setting(f"{picture}.gain", "beyond") == str(beyond)
+            assert self.results.drawn(f"{picture}.svg", 10) == beyond
 
-    def test_operations(self, results):
+    def test_operations(self):
         """One row each, time-driven."""
-        self.add(results, "x", [gain_cells(8, 10, 5, model="time")])
-        self.add(results, "y", [gain_cells(8, 10, exposed_us, model="time", collective="ibcast",
-                                           form=form, test_calls=calls)
-                                for form, calls, exposed_us in (
+        self.add(self.results, "x", [gain_cells(8, 10, 5, model="time")])
+        self.add(self.results, "y", [gain_cells(8, 10, exposed_us, model="time", collective="ibcast",
+                                                form=form, test_calls=calls)
+                                     for form, calls, exposed_us in (
                                     ("nonblocking", 0, 9), ("persistent", 0, 8),
                                     ("nonblocking", 4, 7))])
-        results.plot("result")
-        assert results.table("overlap_gain.gain", 2, 4) == [[
+        self.results.plot("result")
+        assert self.results.table("overlap_gain.gain", 2, 4) == [[
             "iallreduce|50.0", "ibcast, nonblocking, tests: 0|10.0",
             "ibcast, persistent, tests: 0|20.0", "ibcast, nonblocking, tests: 4|30.0"]]
-        assert results.table("overlap.overlap", 2, 4) == [[
+        assert self.results.table("overlap.overlap", 2, 4) == [[
             f"{name}|50" for name in ("iallreduce", "ibcast, nonblocking, tests: 0",
                                       "ibcast, persistent, tests: 0",
                                       "ibcast, nonblocking, tests: 4")]]
 
-    def test_over_tests(self, results):
+    def test_over_tests(self):
         """From three numbers of tests on, a line a size; auto is no number."""
         rows = [gain_cells(size, None, size // 8 + calls, test_calls=calls)
                 for size in (8, 1024) for calls in (0, 4, 16)]
         rows += [gain_cells(8, None, 4, test_calls="auto", best_test_calls=4)]
-        self.add(results, "x", rows)
-        results.plot("result")
-        assert results.table("overlap_iallreduce_tests.tests", 2, 3, 4) == [
+        self.add(self.results, "x", rows)
+        self.results.plot("result")
+        assert self.results.table("overlap_iallreduce_tests.tests", 2, 3, 4) == [
             ["1024 bytes|0|128", "1024 bytes|4|132", "1024 bytes|16|144"],
             ["8 bytes|0|1", "8 bytes|4|5", "8 bytes|16|17"]]
-        assert results.setting("overlap_iallreduce_tests.tests", "missing") == "0"
-        assert results.setting("overlap_iallreduce_tests.tests", "x_zero") == "1"
-        texts = svg_texts(results.read("overlap_iallreduce_tests.svg"))
+        assert self.results.setting("overlap_iallreduce_tests.tests", "missing") == "0"
+        assert self.results.setting("overlap_iallreduce_tests.tests", "x_zero") == "1"
+        texts = svg_texts(self.results.read("overlap_iallreduce_tests.svg"))
         assert {"exposed time (µs)", "calls of MPI_Test in an operation", "0", "4", "16"} <= set(texts)
         # Without a blocking call there are no gains.
-        assert not (results.pictures / "overlap_iallreduce_gain.svg").exists()
+        assert not (self.results.pictures / "overlap_iallreduce_gain.svg").exists()
 
-    def test_many_sizes_over_tests(self, results):
+    def test_many_sizes_over_tests(self):
         """The largest ones are drawn."""
-        self.add(results, "x", [gain_cells(8 << place, None, 1, test_calls=calls)
-                                for place in range(13) for calls in (0, 1, 2)])
-        results.plot("result")
-        blocks = results.table("overlap_iallreduce_tests.tests", 2)
+        self.add(self.results, "x", [gain_cells(8 << place, None, 1, test_calls=calls)
+                                     for place in range(13) for calls in (0, 1, 2)])
+        self.results.plot("result")
+        blocks = self.results.table("overlap_iallreduce_tests.tests", 2)
         assert [block[0] for block in blocks] == [f"{8 << place} bytes"
                                                   for place in range(12, 2, -1)]
-        assert results.setting("overlap_iallreduce_tests.tests", "left_out") == "3"
+        assert self.results.setting("overlap_iallreduce_tests.tests", "left_out") == "3"
 
-    @pytest.mark.parametrize("calls", [(0,), (0, 4), (0, 4, "auto")])
-    def test_few_numbers_of_tests(self, results, calls):
-        self.add(results, "x", [gain_cells(8, 10, 5, test_calls=count) for count in calls])
-        results.plot("result")
-        assert {path.stem for path in results.pictures.glob("*.svg")} == {
+    @each("calls", [(0,), (0, 4), (0, 4, "auto")])
+    def test_few_numbers_of_tests(self, calls):
+        self.add(self.results, "x", [gain_cells(8, 10, 5, test_calls=count) for count in calls])
+        self.results.plot("result")
+        assert {path.stem for path in self.results.pictures.glob("*.svg")} == {
             "overlap_iallreduce_sweep", "overlap_iallreduce_gain"}
 
-    def test_halo(self, results):
+    def test_halo(self):
         """Methods are lines."""
         columns = GAIN[:4] + ["method", "local"] + GAIN[4:]
         rows = [gain_cells(48 * edge * edge, 10, exposed_us, collective="halo", method=method,
                            local=f"{edge}x{edge}x{edge}")
                 for edge in (10, 50) for method, exposed_us in (("packed", 5), ("persistent", 4))]
-        results.write("result", "x", tsv("overlap_halo", columns,
-                                         [[row[column] for column in columns] for row in rows]))
-        results.plot("result")
-        assert results.table("overlap_halo_gain.gain", 2, 3, 4) == [
+        self.results.write("result", "x", tsv("overlap_halo", columns,
+                                              [[row[column] for column in columns] for row in rows]))
+        self.results.plot("result")
+        assert self.results.table("overlap_halo_gain.gain", 2, 3, 4) == [
             ["halo, packed|4800|50.0", "halo, packed|120000|50.0"],
             ["halo, persistent|4800|60.0", "halo, persistent|120000|60.0"]]
 
-    def test_table(self, results):
+    def test_table(self):
         """The report's, with verdicts in words; old results have no such columns."""
         rows = [gain_cells(8, 10, 20), gain_cells(1024, 100, 50)]
-        self.add(results, "x", rows)
-        page = Html(results, "result")
+        self.add(self.results, "x", rows)
+        page = Html(self.results, "result")
         part = page.part("overlap_sweeps")
         assert page.rows_of(part, "size_bytes", "blocking_us", "exposed_us", "gain_pct",
                             "gain_pct range", "verdict") == [
@@ -545,20 +533,18 @@ class Gains:
             text_of(part))
         assert "best_test_calls" not in page.rows_of(part)[0]
         # A second launch, which doesn't know for sure.
-        self.add(results, "y", [gain_cells(8, 10, 9, 2)])
-        page = Html(results, "result")
+        self.add(self.results, "y", [gain_cells(8, 10, 9, 2)])
+        page = Html(self.results, "result")
         assert page.rows_of(page.part("overlap_sweeps"), "verdict") == [
             ("can't tell (1), loses (1)",), ("pays",)]
-        results.add("old", "overlap_iallreduce_sweep")
-        page = Html(results, "old")
+        self.results.add("old", "overlap_iallreduce_sweep")
+        page = Html(self.results, "old")
         shown = page.rows_of(page.part("overlap_sweeps"))[0]
         assert not {"blocking_us", "exposed_us", "gain_pct", "verdict", "form"} & set(shown)
 
 
 class Html:
     """The page that report.sh makes of results."""
-
-    __test__ = False
 
     def __init__(self, results, *names, environment=None):
         path = results.folder / "page.html"
@@ -601,10 +587,17 @@ def ends_of_interval(column):
     return f"{stem}_lo{unit}", f"{stem}_hi{unit}"
 
 
-class Page:
-    def test_self_contained(self, results):
-        results.add("new & <x>", *ALL)
-        page = Html(results, "new & <x>")
+def sync_result(rows, columns=SYNC, **metadata):
+    """A result of syncbench that can be compared."""
+    roles = {"run": "key", "sync": "key", "neighbours": "key", "ranks": "key", "sync_us": "less"}
+    return tsv("syncbench", columns, rows, metadata={
+        "columns": " ".join(f"{name}={roles.get(name, 'info')}" for name in columns), **metadata})
+
+
+class Page(PlotsCase):
+    def test_self_contained(self):
+        self.results.add("new & <x>", *ALL)
+        page = Html(self.results, "new & <x>")
         title = page.document.getElementsByTagName("h1")[0]
         assert text_of(title) == "What communication costs: new & <x>"
         nodes = page.document.getElementsByTagName("*")
@@ -622,9 +615,9 @@ class Page:
         assert 'A <fast> & "big" one' in page.text_of("machine")
         assert "2026-01-02 03:04:05+0000" in page.text_of("machine")
 
-    def test_every_value_of_one_launch(self, results):
-        results.add("new", *ALL)
-        page = Html(results, "new")
+    def test_every_value_of_one_launch(self):
+        self.results.add("new", *ALL)
+        page = Html(self.results, "new")
         for name, (_, columns, rows) in ALL.items():
             if name.startswith("overlap"):
                 continue
@@ -651,13 +644,13 @@ class Page:
         assert shown == [("8", "0", "0 to 100"), ("512", "30.12", "0 to 100"),
                          ("16384", "100", "0 to 100")]
 
-    def test_medians_of_launches_and_base(self, results):
+    def test_medians_of_launches_and_base(self):
         columns, rows = launches(MPI_OVERHEAD, MPI_OVERHEAD_ROWS, {
             "overhead": lambda value, run: round(value * (3, 1, 3)[run - 1], 3),
             "status": lambda value, run: "budget" if run == 2 else value})
-        results.write("new", "mpi_overhead", tsv("mpi_overhead", columns, rows))
-        results.add("old", "mpi_overhead")
-        page = Html(results, "new", "old")
+        self.results.write("new", "mpi_overhead", tsv("mpi_overhead", columns, rows))
+        self.results.add("old", "mpi_overhead")
+        page = Html(self.results, "new", "old")
         shown = page.rows_of(page.part("mpi_overhead"))
         assert len(shown) == len(MPI_OVERHEAD_ROWS)
         for row, cells in zip(MPI_OVERHEAD_ROWS, shown):
@@ -672,22 +665,22 @@ class Page:
             assert sorted(cells["status"].split(", ")) == sorted({row[-1], "budget"})
         assert "Nothing can be compared" in page.text_of("comparison")
 
-    def test_long_tables_are_closed(self, results):
-        results.add("new", "pingpong", rows=[["single", "put", "all", 1, n, 1, n, n, n, n, n, 1,
-                                              "ok"] for n in range(1, 741)])
-        page = Html(results, "new")
+    def test_long_tables_are_closed(self):
+        self.results.add("new", "pingpong", rows=[["single", "put", "all", 1, n, 1, n, n, n, n, n, 1,
+                                                   "ok"] for n in range(1, 741)])
+        page = Html(self.results, "new")
         details = page.part("pingpong").getElementsByTagName("details")[0]
         assert text_of(details.getElementsByTagName("summary")[0]) == "Table: 740 rows"
         assert not details.hasAttribute("open")
         assert page.rows_of(details, "ndata") == [(str(n),) for n in range(1, 741)]
 
-    def test_warnings(self, results):
+    def test_warnings(self):
         for i in range(40):
-            results.write("new", f"sync{i}", tsv("syncbench", SYNC, SYNC_ROWS, remarks=[
+            self.results.write("new", f"sync{i}", tsv("syncbench", SYNC, SYNC_ROWS, remarks=[
                 f"warning: the rate <drifted> by {i}.5 %", "note: a & b",
                 f"warning: run {i}: only once & for all"]))
-        results.add("new", "halo", rows=[HALO_ROWS[0][:-1] + ["FAIL"], *HALO_ROWS[1:]])
-        page = Html(results, "new")
+        self.results.add("new", "halo", rows=[HALO_ROWS[0][:-1] + ["FAIL"], *HALO_ROWS[1:]])
+        page = Html(self.results, "new")
         shown = [text_of(item) for item in page.part("warnings").getElementsByTagName("li")]
         assert len(shown) == 3, shown
         assert any(re.fullmatch("(?s)wrong data: .*halo", text) for text in shown), shown
@@ -696,55 +689,50 @@ class Page:
         assert any(text.startswith("only once & for all") for text in shown), shown
         assert page.text.index("only once") < page.text.index("<nav>")
         assert "a & b" in page.text_of("machine")
-        results.add("quiet", "halo")
-        assert "sync0 (base)" in Html(results, "quiet", "new").text_of("warnings")
-        assert "No warnings" in Html(results, "quiet").text_of("warnings")
+        self.results.add("quiet", "halo")
+        assert "sync0 (base)" in Html(self.results, "quiet", "new").text_of("warnings")
+        assert "No warnings" in Html(self.results, "quiet").text_of("warnings")
 
-    def test_cut_off(self, results):
+    def test_cut_off(self):
         """A result of schema 2 whose last line isn't its end."""
         whole = "# schema: 2\n" + tsv(*ALL["halo"]) + "# end: 9 rows, exit 0\n"
         for text, cut_off in ((whole, False), (whole + "# note: x\n", True), (whole[:-60], True),
                               (whole.replace("2", "1", 1)[:-60], False)):
             # Another one follows it.
-            results.write("new", "halo", text)
-            results.write("new", "zzz", "# job_id: 1\n" + whole)
-            shown = Html(results, "new").text_of("warnings")
+            self.results.write("new", "halo", text)
+            self.results.write("new", "zzz", "# job_id: 1\n" + whole)
+            shown = Html(self.results, "new").text_of("warnings")
             assert ("was cut off" in shown) == cut_off, shown
             assert ("halo" in shown) == cut_off, shown
             assert "zzz" not in shown
 
-    def test_without_gnuplot(self, results):
-        tools = results.folder / "tools"
+    def test_without_gnuplot(self):
+        tools = self.results.folder / "tools"
         tools.mkdir()
         for tool in ("sh", "dirname"):
             (tools / tool).symlink_to(shutil.which(tool))
         (tools / "python3").symlink_to(sys.executable)
-        results.add("new", *ALL)
+        self.results.add("new", *ALL)
         path = {"PATH": str(tools)}
-        page = Html(results, "new", environment=path)
+        page = Html(self.results, "new", environment=path)
         assert "no gnuplot" in page.said
         assert "gnuplot is not installed" in page.text_of("warnings")
         assert page.document.getElementsByTagName("svg").length == 0
         assert len(page.rows_of(page.part("syncbench"))) == len(SYNC_ROWS)
-        done = results.script("plot.sh", "new", status=1, environment=path)
+        done = self.results.script("plot.sh", "new", status=1, environment=path)
         assert "gnuplot-nox" in done.stderr
 
-    def test_comparison(self, results):
+    def test_comparison(self):
         """Ten launches a side: rows that got slower come first, the largest change first."""
         factors = {"sync all": 1.5, "ring": 1.1, "a<&>b": 0.5, "lost": 1}
-        roles = {"run": "key", "sync": "key", "neighbours": "key", "ranks": "key",
-                 "sync_us": "less"}
-        roles = " ".join(f"{name}={roles.get(name, 'info')}" for name in ["run", *SYNC])
         for name, changed in (("old", False), ("new", True)):
             rows = [[run, *row[:5], row[5] * (1 + run / 1000) *
                      (factors[row[0]] if changed else 1), *row[6:]]
                     for run in range(1, 11)
                     for row in [*SYNC_ROWS, ["lost", 1, 4, 0.1, 1.1, 1.0, 0.9, 1.2, "ok"]]
                     if not (changed and row[0] == "lost")]
-            results.write(name, "syncbench", tsv(
-                "syncbench", ["run", *SYNC], rows,
-                metadata={"columns": roles, "kernel": f"<{name}>"}))
-        page = Html(results, "new", "old")
+            self.results.write(name, "syncbench", sync_result(rows, ["run", *SYNC], kernel=f"<{name}>"))
+        page = Html(self.results, "new", "old")
         part = page.part("comparison")
         changed, = part.getElementsByTagName("table")
         place = [text_of(cell) for cell in changed.getElementsByTagName("th")].index("row")
@@ -762,24 +750,18 @@ class Page:
         assert text_of(changed).count("slower") == 3
         assert "kernel is <old> in" in text_of(part)
 
-    def test_what_must_not_be_compared(self, results):
-        columns = " ".join(f"{name}={'less' if name == 'sync_us' else 'key' if name in SYNC[:3] else 'info'}"
-                           for name in SYNC)
+    def test_what_must_not_be_compared(self):
         for name, check in (("old", "no"), ("new", "yes")):
-            results.write(name, "syncbench", tsv("syncbench", SYNC, SYNC_ROWS, metadata={
-                "columns": columns, "check": check}))
-        part = Html(results, "new", "old").part("comparison")
+            self.results.write(name, "syncbench", sync_result(SYNC_ROWS, check=check))
+        part = Html(self.results, "new", "old").part("comparison")
         assert re.search("Nothing can be compared: .*--check=no.*--check=yes", text_of(part))
         assert not part.getElementsByTagName("table")
 
-    def test_what_did_not_change(self, results):
+    def test_what_did_not_change(self):
         """Is in a closed part."""
-        columns = " ".join(f"{name}={'key' if name in SYNC[:3] else 'less' if name == 'sync_us' else 'info'}"
-                           for name in SYNC)
         for name in ("old", "new"):
-            results.write(name, "syncbench", tsv("syncbench", SYNC, SYNC_ROWS,
-                                                 metadata={"columns": columns}))
-        part = Html(results, "new", "old").part("comparison")
+            self.results.write(name, "syncbench", sync_result(SYNC_ROWS))
+        part = Html(self.results, "new", "old").part("comparison")
         closed, = part.getElementsByTagName("details")
         assert text_of(closed.getElementsByTagName("summary")[0]) == "Same, or can't tell: 4 rows"
         assert not closed.hasAttribute("open")

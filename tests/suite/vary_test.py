@@ -2,77 +2,71 @@
 tests/virtual/settings_test.py."""
 
 import os
-import subprocess
 
-import pytest
-
+from case import call, each
 from mpi_run import read
-from pretended_suite import SCRIPTS, SUITE, Suite
+from pretended_suite import SCRIPTS
+from suite_test import SuiteCase
 
 
-class Plan:
+class Plan(SuiteCase):
     """With programs that pretend."""
 
-    @pytest.fixture
-    def suite(self, tmp_path):
-        return Suite(tmp_path)
-
-    def test_turns(self, suite):
-        plan = suite.plan("--runs=2", "--benchmarks=halo,pingpong", "--vary=A=1,2", "--vary=B=x,y",
-                          launcher="mpirun")
+    def test_turns(self):
+        plan = self.suite.plan("--runs=2", "--benchmarks=halo,pingpong", "--vary=A=1,2", "--vary=B=x,y",
+                               launcher="mpirun")
         names = [f"{name}@{place}" for name in ("pingpong", "halo") for place in (1, 2, 3, 4)]
         assert [line[:2] for line in plan] == [[run, name] for run in "12" for name in names]
         assert [line[2].split(" mpirun ")[0] for line in plan[:4]] == [
             "env A=1 B=x", "env A=1 B=y", "env A=2 B=x", "env A=2 B=y"]
 
-    def test_results(self, suite):
-        suite.run("--runs=2", "--benchmarks=halo", "--vary=A=1,2")
-        rows = suite.merged("halo")
+    def test_results(self):
+        self.suite.run("--runs=2", "--benchmarks=halo", "--vary=A=1,2")
+        rows = self.suite.merged("halo")
         assert [(row["run"], row["setting"], row["key"]) for row in rows] == [
             (run, f"A={value}", key) for run in "12" for value in "12" for key in "123"]
-        assert "# columns: run=key setting=key key=key" in read(suite.results / "halo.tsv")
-        before = suite.files()
-        suite.run("--runs=3", "--benchmarks=halo", "--vary=A=1,2")
-        suite.assert_kept(before)
-        assert "another plan" in suite.run("--runs=3", "--benchmarks=halo", "--vary=A=1,3",
-                                           status=1).stderr
+        assert "# columns: run=key setting=key key=key" in read(self.suite.results / "halo.tsv")
+        before = self.suite.files()
+        self.suite.run("--runs=3", "--benchmarks=halo", "--vary=A=1,2")
+        self.suite.assert_kept(before)
+        assert "another plan" in self.suite.run("--runs=3", "--benchmarks=halo", "--vary=A=1,3",
+                                                status=1).stderr
         # What is varied isn't taken from a folder: a variable may name a program.
-        done = suite.run(f"--resume={suite.results}", "--runs=4", status=2)
+        done = self.suite.run(f"--resume={self.suite.results}", "--runs=4", status=2)
         assert "what is varied is not taken from a results folder" in done.stderr
-        suite.run(f"--resume={suite.results}", "--runs=4", "--vary=A=1,2")
-        suite.assert_kept(before)
+        self.suite.run(f"--resume={self.suite.results}", "--runs=4", "--vary=A=1,2")
+        self.suite.assert_kept(before)
 
-    def test_killed_before_launches_were_put_together(self, suite):
+    def test_killed_before_launches_were_put_together(self):
         """Then nothing says which launch is of which setting: they are no launches of one row."""
-        suite.run("--runs=1", "--benchmarks=halo", "--vary=A=1,2")
-        os.remove(suite.results / "halo.tsv")
-        os.remove(suite.results / "summary.tsv")
-        done = subprocess.run(["sh", os.path.join(SCRIPTS, "summarize.sh"), suite.results],
-                              capture_output=True, text=True, check=False)
+        self.suite.run("--runs=1", "--benchmarks=halo", "--vary=A=1,2")
+        os.remove(self.suite.results / "halo.tsv")
+        os.remove(self.suite.results / "summary.tsv")
+        done = call(["sh", os.path.join(SCRIPTS, "summarize.sh"), self.suite.results])
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
 
-    def test_builds_and_launchers(self, suite):
-        other = suite.folder / "other build"
-        other.symlink_to(suite.build)
-        plan = suite.plan("--runs=1", "--benchmarks=halo", f"--vary=build:{suite.build},{other}",
-                          "--vary=launcher:mpirun,srun --mpi=pmi2")
+    def test_builds_and_launchers(self):
+        other = self.suite.folder / "other build"
+        other.symlink_to(self.suite.build)
+        plan = self.suite.plan("--runs=1", "--benchmarks=halo", f"--vary=build:{self.suite.build},{other}",
+                               "--vary=launcher:mpirun,srun --mpi=pmi2")
         assert [line[2].split()[0] for line in plan] == ["mpirun", "srun"] * 2
-        assert "no folder '/no/such'" in suite.run(f"--vary=build:{suite.build},/no/such",
-                                                   status=2).stderr
+        assert "no folder '/no/such'" in self.suite.run(f"--vary=build:{self.suite.build},/no/such",
+                                                        status=2).stderr
         assert ["other build" in line[2] for line in plan] == [False, False, True, True]
 
-    def test_one_binding(self, suite):
+    def test_one_binding(self):
         """With asynchronous progress none, in all settings."""
         for value, bound in (("MPICH_ASYNC_PROGRESS=0,1", False), ("MPICH_OTHER=0,1", True)):
-            plan = suite.plan("--runs=1", "--benchmarks=halo", "--ranks=2", f"--vary={value}",
-                              launcher="mpirun")
+            plan = self.suite.plan("--runs=1", "--benchmarks=halo", "--ranks=2", f"--vary={value}",
+                                   launcher="mpirun")
             assert ["-bind-to core" in line[2] for line in plan] == [bound] * 2
 
-    @pytest.mark.parametrize("value", ["A", "A=1", "A=1,1", "A=,1", "1A=1,2", "build:x", "other:a,b"])
-    def test_usage(self, suite, value):
-        done = suite.run(f"--vary={value}", status=2)
+    @each("value", ["A", "A=1", "A=1,1", "A=,1", "1A=1,2", "build:x", "other:a,b"])
+    def test_usage(self, value):
+        done = self.suite.run(f"--vary={value}", status=2)
         assert "--vary" in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
-    def test_twice(self, suite):
-        assert "twice" in suite.run("--vary=A=1,2", "--vary=A=3,4", status=2).stderr
+    def test_twice(self):
+        assert "twice" in self.suite.run("--vary=A=1,2", "--vary=A=3,4", status=2).stderr

@@ -21,7 +21,6 @@ WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 
 # Sources that are about one library.
 LEFT_OUT = {
-    "tests/simulation/noise.c": "calls SimGrid's smpi_execute_benched",
     "tests/simulation/source.c": "calls SimGrid's smpi_execute_benched",
 }
 

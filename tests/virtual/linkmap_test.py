@@ -75,6 +75,21 @@ class Linkmap(virtual.Test):
                 self.assertEqual((named(rows, 8), named(rows, LARGE)), (small, large))
                 self.check_times(rows, links, more_us, more_byte_ns)
 
+    def test_faults_under_disturbance(self):
+        """Of more nodes, which are interrupted."""
+        for links, more_us, more_byte_ns, small, large in FAULTS:
+            with self.subTest(links=links):
+                rows = self.run_job("--visits=6", nodes=8, MODEL_SLOW_LINKS=links, MODEL_SLOW_LINK_US=more_us,
+                                    MODEL_SLOW_LINK_PER_BYTE_NS=more_byte_ns, **virtual.CONDITIONS["cloud"])
+                self.assertEqual((named(rows, 8), named(rows, LARGE)), (small, large))
+
+    def test_slow_for_a_while(self):
+        """A node that is slow in all visits, but not when it is timed again, isn't named."""
+        rows = self.run_job("--sizes=8", "--pairs=all", MODEL_SLOW_LINKS="2>*,*>2", MODEL_SLOW_LINK_US=20,
+                            MODEL_SLOW_LINK_MESSAGES=100)
+        self.near([row["time_us"] for row in rows if row["a"] == "virtual2"][0], LATENCY_US + 20, 0.3)
+        self.assertEqual(named(rows, 8), EVEN)
+
     def test_two_groups(self):
         rows = self.run_job(MODEL_SLOW_LINKS="0>1,1>0,0>3,3>0,2>1,1>2,2>3,3>2",
                             MODEL_SLOW_LINK_US=200)

@@ -45,6 +45,13 @@ class Overhead(virtual.Test):
     def test_ranks_do_not_matter(self):
         self.check("send", 2, 1, ranks=6)
 
+    def test_the_pair(self):
+        """Rank 0's partner is half of the ranks away."""
+        for links, more_us in (("0>2", 30), ("0>1,0>3", 0)):
+            (launch,) = virtual.run("mpi_overhead", "--max-time=0.2", ranks=4, VIRTUAL_NODES=4, MODEL_LATENCY_US=10,
+                                    MODEL_SLOW_LINKS=links, MODEL_SLOW_LINK_US=30)
+            self.near(launch.rows[0]["transfer_us"], 10 + more_us, 0.2, links)
+
     def test_clocks(self):
         for variables in ({"VIRTUAL_CLOCK_NS": 500}, {"VIRTUAL_RESOLUTION_NS": 100}):
             with self.subTest(variables=variables):

@@ -1,0 +1,92 @@
+"""Programs on simulated clusters under SimGrid's SMPI, an MPI library of another kind: they are built for it, and end
+on 64 hosts and more, with data that is right. What they cost on many ranks: tests/virtual/ranks_test.py.
+
+The network is SimGrid's flow model CM02 with no factor on top and no traffic in the other direction: a message takes
+the sum of its route's latencies and its bytes over the least bandwidth. Computing takes no time but for the benchmarks'
+own work (source.c), nor does reading the clock."""
+
+import glob
+import os
+import re
+import shutil
+
+from case import Case, call, each
+from mpi_run import read_tsv
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<cluster id="cluster" prefix="node-" suffix="" radical="0-{}" speed="1Gf" bw="10GBps" lat="0.5us"
+ sharing_policy="SPLITDUPLEX" loopback_bw="10GBps" loopback_lat="0us" topology="{}" topo_parameters="{}"/>
+</platform>
+"""
+TOPOLOGIES = {
+    "TORUS": {16: "4,4,1", 64: "4,4,4", 256: "4,8,8", 1024: "8,8,16"},
+    # Of two levels, with as many cables up as down.
+    "FAT_TREE": {hosts: f"2;{leaf},{leaf};1,{leaf};1,1" for hosts, leaf in ((16, 4), (64, 8), (256, 16), (1024, 32))}}
+
+SETTINGS = {
+    # The model, as above. SMPI's own adds factors to latency and bandwidth.
+    "network/model": "CM02", "network/crosstraffic": "no", "smpi/simulate-computation": "no", "smpi/wtime": "0",
+    # Nanoseconds, and not of the time that has passed.
+    "surf/precision": "1e-12",
+    # Solves for all messages of a collective together, where each rank sends one to each other one.
+    "network/optim": "Full",
+    # SMPI's MPI_Win_post sends messages, and must not wait for MPI_Win_start. Who waits for a queue lock probes; a
+    # probe takes 100 us by default, and as long again more each time.
+    "smpi/send-is-detached-thresh": "65536", "smpi/iprobe": "1e-5", "smpi/grow-injected-times": "no"}
+
+SHORT = ["--samples=2", "--warmup=0", "--visits=1"]
+OVERLAP = ["--data-driven", "--min-num-elts=1", "--max-num-elts=1", "--check"]
+# Without --check: MPI_Ibarrier lets ranks out before the last one enters, and a persistent send of a derived datatype
+# brings what was there at MPI_Send_init.
+OPTIONS = {
+    "pingpong/pingpong": ["--patterns=put,MPI Send", "--max-ndata=8", "--max-stride=4", "--check"],
+    "syncbench/syncbench": ["--inner=8", "--max-neighbours=4"],
+    "halo/halo": ["--local=2", "--methods=put,get,isend/irecv types,isend/irecv packed,persistent"],
+    "linkmap/linkmap": ["--sizes=8", "--check"],
+    "noise/noise": ["--per=rank"],
+    "msgrate/msgrate": ["--messages=2", "--size=8", "--cache=64K", "--check"],
+    "msgrate/msgrate_rma": ["--messages=2", "--size=8", "--cache=64K", "--check"],
+    "mpi_overhead/mpi_overhead": ["--msgsize=8,128K", "--both", "--check"],
+    "overlap/overlap_ibarrier": ["--data-driven"],
+    "overlap/overlap_halo": ["--local=2", "--methods=isend/irecv types,isend/irecv packed", "--check"]}
+
+
+class Smpi(Case):
+    def programs(self):
+        """All of the simulated build."""
+        build = os.path.join(self.build, "simulation")
+        return sorted(os.path.relpath(path, build) for path in glob.glob(os.path.join(build, "*/*"))
+                      if os.path.isfile(path) and os.access(path, os.X_OK) and "." not in os.path.basename(path))
+
+    def output(self, topology, hosts, program, *options):
+        """What a program prints with a rank on each host."""
+        # smpirun itself takes options apart at their spaces.
+        with open(shutil.which("smpirun"), encoding="utf-8") as script:
+            simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
+        (self.folder / "platform.xml").write_text(PLATFORM.format(hosts - 1, topology, TOPOLOGIES[topology][hosts]))
+        (self.folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(hosts)))
+        done = call(["timeout", "-k", "1", "1800", simulator, self.built(f"simulation/{program}"),
+                     "--cfg=smpi/privatization:1", f"--cfg=smpi/tmpdir:{self.folder}",
+                     f"--cfg=smpi/hostfile:{self.folder}/hosts", f"--cfg=smpi/np:{hosts}", "--log=root.thres:critical",
+                     *(f"--cfg={key}:{value}" for key, value in SETTINGS.items()),
+                     self.folder / "platform.xml", *options])
+        # The simulator's status is 0 where ranks wait for each other for ever.
+        assert done.returncode == 0, done.stderr
+        assert re.search("\n# end: .* exit 0\n$", done.stdout), done.stdout + done.stderr
+        return done.stdout
+
+    @each("hosts", [64, 256, 1024] if Case.full else [64])
+    @each("topology", TOPOLOGIES if Case.full else ["TORUS"])
+    def test_all_end(self, topology, hosts):
+        share = [*OPTIONS, "overlap/overlap_get", "overlap/overlap_igatherv"]
+        for program in self.programs() if self.full else share:
+            text = self.output(topology, hosts, program, *SHORT, *OPTIONS.get(program, OVERLAP))
+            assert read_tsv(text), program
+
+    @each("topology, sizes", [("TORUS", ["8"]), ("FAT_TREE", [])])
+    def test_how_coarse(self, topology, sizes):
+        """linkmap says of which sizes routes differ so much that a slow link among them is hardly seen."""
+        text = self.output(topology, 16, "linkmap/linkmap", "--visits=3")
+        assert re.findall(r"^# note: (\d+) bytes: links differ by so much", text, re.M) == sizes
