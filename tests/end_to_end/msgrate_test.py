@@ -1,9 +1,7 @@
 """msgrate and msgrate_rma as a user runs them: usage errors, rows, the specification's options,
 data checks."""
 
-import time
-
-from case import Case, also_many, by_ranks, each, in_full, many, timed, within
+from case import Case, also_many, by_ranks, each, in_full, many, within
 from mpi_run import number, option_words, read_tsv
 
 PROGRAM, RMA = "msgrate/msgrate", "msgrate/msgrate_rma"
@@ -108,17 +106,6 @@ class Rows(Case):
         assert "# warning: the flush, " in once("-c", str(int(size) * 2 // 3 - 8)).stdout
         assert "# note: the caches are not flushed" in once("-c", "0").stdout
         assert read_tsv(once().stdout)[0]["cache_size"] == "16777216"
-
-    @timed
-    @each("program, patterns", [(PROGRAM, 4), (RMA, 8)])
-    def test_flush_is_before_the_time(self, program, patterns):
-        """Every iteration has one, of at least 5 ms, and no time has it. That it makes caches cold has
-        tests of its own."""
-        start_s = time.monotonic()
-        rows = self.rows_of(program, "-p", "1", "-i", "5", "--warmup=0", "-c", "64M")
-        assert time.monotonic() - start_s > 5 * patterns * 5e-3
-        for row in rows:
-            assert number(row["iter_us"]) < 4000.0
 
     def test_dumped_samples(self):
         path = self.folder / "samples"

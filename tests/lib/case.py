@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """What tests in Python share: the build, the launcher, tables of cases, and the program that runs them.
 
-usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--timed] [--full] [--many] [--virtual]
+usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--full] [--many] [--virtual]
   --build   the build folder
   --mpirun  mpirun and its flags
-  --timed   also tests that judge times of this machine, which other programs may disturb
   --full    every case, also those that take long
   --many    only the tests with more ranks than processors
   --virtual programs run in virtual time, but for those that need the real MPI library
@@ -41,7 +40,7 @@ class Case(unittest.TestCase):
 
     source = os.path.dirname(TESTS)
     build = launcher = None  # set by main
-    timed = full = many = False
+    full = many = False
 
     def setUp(self):
         folder = tempfile.mkdtemp(prefix="commcost-test-")
@@ -149,12 +148,6 @@ def in_full(*rows):
     return rows if Case.full else ()
 
 
-def timed(test):
-    """A test, or a class of them, that judges times of this machine: for --timed only."""
-    return unittest.skipUnless(Case.timed and not Case.launcher.virtual,
-                               "judges times: ./tests/run.sh --all")(test)
-
-
 def real(test):
     """A test, or a class of them, that needs the real MPI library."""
     return unittest.skipIf(Case.launcher.virtual, "with the real MPI library: ./tests/run.sh --all")(test)
@@ -203,7 +196,6 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--build", required=True)
     parser.add_argument("--mpirun", default="mpirun")
-    parser.add_argument("--timed", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--many", action="store_true")
     parser.add_argument("--virtual", action="store_true")
@@ -211,7 +203,7 @@ def main():
     Case.build = os.path.abspath(options.build)
     Case.launcher = Launcher(shlex.split(options.mpirun))
     Case.launcher.virtual = options.virtual
-    Case.timed, Case.full, Case.many = options.timed, options.full, options.many
+    Case.full, Case.many = options.full, options.many
 
     path, _, class_name = options.file.partition("::")
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
