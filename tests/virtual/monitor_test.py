@@ -14,7 +14,7 @@ import virtual
 from monitored import LIBRARY, run
 
 sys.path.append(os.path.join(virtual.FOLDER, "../monitor"))
-from calls import Script, read, write  # noqa: E402  pylint: disable=wrong-import-position
+import calls as monitor_calls  # noqa: E402  pylint: disable=wrong-import-position
 
 READING_US = 0.02
 BESIDES_US = 4 * READING_US
@@ -174,7 +174,7 @@ class Script(Case):
 # Of two snapshots at a time one allows 50 us.
 BEGIN = "begin a profile pttopt coll comm timeout=50; begin b profile pttopt coll comm timeout=1e9"
 TIMEOUTS = [
-    (Script("a rank that comes late", """
+    (monitor_calls.Script("a rank that comes late", """
         Comm_dup MPI_COMM_WORLD +one; Comm_set_name one
         {}
         0: Irecv 64 one; Wait; Recv 64 one; Isend 4 one; Wait
@@ -183,7 +183,7 @@ TIMEOUTS = [
             {"one Irecv": (1, 1), "one Recv": (2, 1), "one Isend": (4, 0), "one Barrier": (0, 1)},
             {"one Barrier": (0, 0)})),
     # Two are late and two aren't.
-    (Script("puts", """
+    (monitor_calls.Script("puts", """
         Win_allocate MPI_COMM_WORLD +win
         0: {}; Win_lock_all win; Put 10 win *2; work 120; Put 10 win *2; Win_flush win; Win_unlock_all win; end a; end b
         """.format(BEGIN), {}), ({"MPI_COMM_WORLD Put": (40, 2)}, {}))]
@@ -194,11 +194,11 @@ class Timeouts(Case):
         scripts = [script for script, _ in TIMEOUTS]
         with tempfile.TemporaryDirectory() as folder:
             prefix = os.path.join(folder, "script")
-            write(prefix, scripts)
+            monitor_calls.write(prefix, scripts)
             done = virtual.run_raw("monitor_calls", prefix, VIRTUAL_RANKS=2, LD_PRELOAD=LIBRARY,
                                    **Machine(10).variables())
             self.assertEqual(done.returncode, 0, done.stderr)
-            all_found = read(prefix, scripts)
+            all_found = monitor_calls.read(prefix, scripts)
         for (script, truth), found in zip(TIMEOUTS, all_found):
             for of, counts in zip(found, truth):
                 for name, late in (("a", 1), ("b", 0)):
