@@ -175,7 +175,7 @@ def check_times(test, row, rank, words):
     completed, total_us = row.amounts[1], row.total_s * 1e6
     test.assertEqual(row.rank, rank)
     if row.kind == "comm":
-        good = math.isnan(row.mean_us) and (row.total_s >= 0 or (completed == 0 and math.isnan(row.total_s)))
+        good = math.isnan(row.mean_us) and (math.isnan(row.total_s) if completed == 0 else row.total_s >= 0)
     elif row.kind == "workload":
         good = all(map(math.isnan, (row.total_s, row.mean_us, row.max_us)))
     elif completed == 0:

@@ -44,6 +44,9 @@ MESSAGES = [
         0: begin a; Irecv 64 one; end a; Wait; Irecv 64 two; begin b; Wait; Irecv 64 two; Wait; end b
         1: .Send 1 one; .Send 2 two; .Send 3 two""", {
             "a": {"one Irecv": calls(1, 0, done=0)}, "b": {"two Irecv": calls(1, 3)}}),
+    Script("a handle used again for an operation that counts", """
+        0: begin a; Irecv 64 one; end a; Wait; begin b; Irecv 64 two; Wait; end b
+        1: .Send 1 one; .Send 2 two""", {"a": {"one Irecv": calls(1, 0, done=0)}, "b": {"two Irecv": calls(1, 2)}}),
     Script("a handle used again while only collectives were monitored", """
         0: begin c profile coll; begin a; Irecv 64 one; end a; Wait; Irecv 64 two; begin b; Wait; end b; end c
         1: .Send 1 one; .Send 2 two""", {"a": {"one Irecv": calls(1, 0, done=0)}}),
@@ -274,12 +277,13 @@ def too_many(at_a_time):
 # ---- snapshots that ask for different things ------------------------------------------------------
 
 FIVE = "pttopt coll comm msgsize traffic"
-OFF, NOTHING, UNTRACKED, SERVICES = 1, 2, 3, 7  # warnings
+OFF, NOTHING, UNTRACKED, UNPLACED, SERVICES, CLOCK = 1, 2, 3, 6, 7, 10  # warnings
 # What snapshots ask for, and the warning.
 QUESTIONS = [("profile {} large=1".format(FIVE), []), ("profile pttopt large=10", []), ("profile coll", []),
              ("profile comm", []), ("profile msgsize large=1000", []), ("profile msgsize large=1001", []),
              ("profile msgsize large=0", []), ("profile traffic large=100000", []), ("profile", [NOTHING]),
-             ("profile per_rank large=10 timeout=1", [NOTHING]), (FIVE, [OFF]), ("other", [OFF]), ("per_rank", [])]
+             ("profile per_rank large=10 timeout=1", [NOTHING]), (FIVE, [OFF]), ("other", [OFF]), ("per_rank", []),
+             ("profile coll clock", [CLOCK])]
 SIZES = (10, 1000, 65535, 65536)
 
 
@@ -293,8 +297,8 @@ def message(size, words):
 
 def ask(questions):
     """At a time. The snapshots end in another order than they were started."""
-    order = sorted(range(len(questions)), key=lambda i: i * 5 % 13)
-    names = "abcdefghijklm"
+    order = sorted(range(len(questions)), key=lambda i: i * 5 % 14)
+    names = "abcdefghijklmn"
     expected = ({}, {})
     for name, (words, _) in zip(names, questions):
         for rank, of in enumerate(expected):
@@ -378,10 +382,13 @@ class Flight(Scripts):
         self.assertEqual(len(many), 4)
         for of in many:
             self.check_many([row for row in of.rows["a"] if row.operation == "MPI_Alltoall"])
+            self.assertEqual(of.warnings["a"], [UNPLACED])
         found = dict(found)
+        services = found[OF_SERVICES].rows["a"]
+        self.assertTrue(all(row.operation and not row.total_s < 0 for row in services))
         # Where the MPI library counts nothing there are the operating system's services only.
         self.assertEqual(found[OF_SERVICES].warnings.get("a", []),
-                         [SERVICES] if len(found[OF_SERVICES].rows["a"]) == SERVICES_OF_SYSTEM else [])
+                         [SERVICES] if len(services) == SERVICES_OF_SYSTEM else [])
         idle = {name: [row.joinable for row in rows if row.operation == "MPI_Win_flush"]
                 for name, rows in found[IDLE].rows.items()}
         self.assertEqual(idle, {"a": [2], "b": [0], "c": [1]})

@@ -352,29 +352,6 @@ TEST(clocks_are_compared_where_asked_for)
     }
 }
 
-TEST(stderr_without_a_file)
-{
-    started_file = NULL;
-    whole_run("all");
-    environment_end(); /* does nothing: MPI_Finalize comes once */
-    assert_true(started_file == stderr);
-    assert_runs(1);
-    assert_true(fflush(stderr) == 0); /* still open */
-}
-
-/* Rank 0 says on stderr that a report is lost; nothing else happens. */
-TEST(a_lost_report_is_said)
-{
-    char path[TEMPORARY_PATH_MAX], text[256];
-    make_temporary(path);
-    const int saved = divert(stderr, path);
-    whole_run("output=/dev/full");
-    restore(stderr, saved);
-    read_text(path, text, sizeof text);
-    unlink(path);
-    assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: as the test wants\n" : "");
-}
-
 /* The reports of a job and of the job that it spawns are both there, side by side. Both have the
    launcher's variable: "output=FOLDER/report". */
 static bool spawned_jobs_have_their_own_report(char *program)

@@ -112,16 +112,6 @@ TEST(ranks_without_the_series)
     free(late);
 }
 
-TEST(nothing_is_said_of_other_calls)
-{
-    struct late *const late = make();
-    struct late_waiting waiting;
-    for (int i = 0; i < 10 + (rank == 1); i++)
-        (void)late_add(late, 1, 2, 100);
-    assert_int_equal(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting), ranks < 2);
-    free(late);
-}
-
 /* What a call costs by itself, in all ranks. */
 static uint64_t cost(int call) { return 100 + (uint64_t)call * 7919 % 101; }
 

@@ -279,20 +279,6 @@ TEST(clocks_are_compared_where_asked_for)
         assert_true(good[i]);
 }
 
-/* Without a report there is nothing to compare. */
-TEST(a_clock_without_a_report_is_warned_of)
-{
-    const struct rows rows = {0};
-    struct warnings warnings;
-    fclose(snapshot.file);
-    snapshot.file = NULL;
-    snapshot.asked = (MPIX_Monitor){.profile = 1, .coll = 1, .clock = 1};
-    warnings_of_snapshot(&snapshot, &rows, &warnings);
-    assert_int_equal(warnings.count, 1);
-    assert_int_equal(warnings.warning[0].code, MPIX_MONITOR_WARNING_CLOCK);
-    assert_non_null(strstr(warnings.warning[0].text, "clock means nothing without a report"));
-}
-
 /* Rank 0's handle decides. */
 TEST(rows_of_each_rank_follow)
 {
