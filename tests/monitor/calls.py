@@ -1,8 +1,9 @@
 """Scripts of monitor_calls (script.c) on two ranks, and what the monitor must count in them.
 
-A script's lines are for both ranks, or for the rank whose number begins the line ("0: Send 10 one; Send 20 one"). What a
-snapshot counts is a dictionary of the names of a communicator and a function ("one MPI_Send" without MPI_) and amounts.
-All rows of a snapshot must follow from these, so neither a missing row nor one too many goes unnoticed."""
+A script's lines are for both ranks, or for the rank whose number begins the line ("0: Send 10 one; Send 20 one").
+What a snapshot counts is a dictionary of amounts by the names of a communicator and a function, which here have no
+MPI_ ("one Send"). All rows of a snapshot must follow from these, so neither a missing row nor one too many goes
+unnoticed."""
 
 import math
 import os
@@ -27,15 +28,15 @@ class Amounts(typing.NamedTuple):
     large_bytes: int = 0
 
 
-def calls(count, size=0, done=None, late=0):
+def calls(count, size=0, done=None):
     """Of calls that send no message; with their bytes together. All are completed, or those that are `done`."""
-    return Amounts(count, count if done is None else done, late, size)
+    return Amounts(count, count if done is None else done, 0, size)
 
 
-def sent(count, each, done=None, late=0):
-    """Messages of `each` byte."""
-    of = calls(count, count * each, done, late)
-    return (of._replace(small=count, small_bytes=of.bytes) if each < LARGE_BYTES else
+def sent(count, each, done=None, large=LARGE_BYTES):
+    """Messages of `each` byte; from `large` bytes on they are large."""
+    of = calls(count, count * each, done)
+    return (of._replace(small=count, small_bytes=of.bytes) if each < large else
             of._replace(large=count, large_bytes=of.bytes))
 
 

@@ -61,8 +61,8 @@ def message(function, count, kind, size, wants_status, is_told):
     amounts = [sent(times, size) if sends and not nobody else calls(times)]
     if receives and is_told:
         amounts.append(calls(0, times * size))
-    return counted("{} of {} {}".format(function, count, kind), "0: {}\n1: {}".format("; ".join(own), "; ".join(partner)),
-                   {"pair " + name: amounts})
+    return counted("{} of {} {}".format(function, count, kind),
+                   "0: {}\n1: {}".format("; ".join(own), "; ".join(partner)), {"pair " + name: amounts})
 
 
 def messages(functions, told):
@@ -103,8 +103,8 @@ def sum_to(count):
 
 
 def completions():
-    """Receives of known sizes, fewer and more than the monitor has room for on its stack. Rank 1 starts sending when the
-    receives are posted, so the first calls find none or some of them complete."""
+    """Receives of known sizes, fewer and more than the monitor has room for on its stack. Rank 1 starts sending when
+    the receives are posted, so the first calls find none or some of them complete."""
     for name, text in COMPLETIONS.items():
         for count in (1, 64, 65, MANY):
             for status in ("status", ""):
@@ -159,17 +159,17 @@ def collectives(functions):
                 call = "{}.{}".format(function, variant)
                 times = 2 if form.endswith("_init") else 1
                 if call in functions:
-                    yield counted(call, text.format(call), *({"{} {}".format(comm, form): calls(times, times * int(size))}
-                                                             for size in sizes))
+                    counts = ({comm + " " + form: calls(times, times * int(size))} for size in sizes)
+                    yield counted(call, text.format(call), *counts)
     yield free(ON)
 
 
 # ---- communicators -------------------------------------------------------------------------------
 
-MAKERS = re.split(r",\s+", """Comm_dup pair, Comm_dup_with_info pair, Comm_create pair, Comm_create_group pair, Comm_split pair >0,
-    Comm_split_type pair, Cart_create pair, Cart_sub grid, Graph_create pair, Dist_graph_create pair,
-    Dist_graph_create_adjacent pair, Intercomm_create MPI_COMM_SELF, Intercomm_merge sides, Comm_idup pair,
-    Comm_idup_with_info pair, Comm_create_from_group pair""")
+MAKERS = re.split(r",\s+", """Comm_dup pair, Comm_dup_with_info pair, Comm_create pair, Comm_create_group pair,
+    Comm_split pair >0, Comm_split_type pair, Cart_create pair, Cart_sub grid, Graph_create pair,
+    Dist_graph_create pair, Dist_graph_create_adjacent pair, Intercomm_create MPI_COMM_SELF, Intercomm_merge sides,
+    Comm_idup pair, Comm_idup_with_info pair, Comm_create_from_group pair""")
 FROM = {"grid": "Cart_create pair 2", "sides": "Intercomm_create MPI_COMM_SELF"}
 
 
@@ -261,8 +261,8 @@ class Counts(case.Case):
         (((asked, _),), _) = run(self, [asks], program=self.program)
         scripts = [*messages(functions, asked.said[1:] == [1, 2, 3]), *completions(), *collectives(functions),
                    *communicators(functions), *windows(functions, asked.said[0] == 2)]
-        found, _ = run(self, [Script("begin", PAIR + "\nbegin z", {}), *scripts, Script("end", "end z\nComm_free pair", {})],
-                       program=self.program)
+        first, last = Script("begin", PAIR + "\nbegin z", {}), Script("end", "end z\nComm_free pair", {})
+        found, _ = run(self, [first, *scripts, last], program=self.program)
         scripts = [with_said_bytes(script, of) for script, (of, _) in zip(scripts, found[1:])]
         for script, of in zip(scripts, found[1:]):
             with self.subTest(script.title):

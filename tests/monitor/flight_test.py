@@ -1,6 +1,8 @@
-"""What happens around the start and the end of snapshots: operations in flight, persistent requests, failures, one-sided
-operations, communicators that come and go, and requests that MPI hands out again. Rank 0 is monitored, rank 1 is its
-partner, whose calls aren't seen."""
+"""What happens around the start and the end of snapshots: operations in flight, persistent requests, failures,
+one-sided operations, communicators that come and go, and requests that MPI hands out again. Rank 0 is monitored, rank 1
+is its partner, whose calls aren't seen."""
+
+import re
 
 import case
 from calls import NA, Script, calls, check, run, sent
@@ -14,9 +16,9 @@ LAST = Script("end", """
     Win_free other; Win_free win; Comm_free two; Comm_free one""", {})
 
 
-def puts(*sizes, done=None, late=0):
+def puts(*sizes, done=None):
     """Small puts of these sizes, of which these were completed."""
-    return calls(len(sizes), sum(sizes), done, late)._replace(small=len(sizes), small_bytes=sum(sizes))
+    return calls(len(sizes), sum(sizes), done)._replace(small=len(sizes), small_bytes=sum(sizes))
 
 
 # ---- messages ------------------------------------------------------------------------------------
@@ -125,7 +127,8 @@ def shared_sends(is_one):
 FAILURES = [
     Script("calls that fail at once", """
         0: begin a; !Send 10 one >99; !Isend 20 one >99; !Bcast 30 two >99; end a""", {
-            "a": {"one Send": sent(1, 10, done=0), "one Isend": sent(1, 20, done=0), "two Bcast": calls(1, 0, done=0)}}),
+            "a": {"one Send": sent(1, 10, done=0), "one Isend": sent(1, 20, done=0),
+                  "two Bcast": calls(1, 0, done=0)}}),
     # The request of the last one may be that of a failed receive.
     Script("receives of more than fits", """
         0: begin a; !Recv 8 one; Irecv 8 one @0; !Wait @0; Irecv 8 one @1; !Test @1; Irecv 64 two @2; Wait @2; end a
@@ -163,7 +166,8 @@ OF_OVERLAPPING = {"a": {"one Put": puts(1, 1, 10, done=0)}, "c": {"one Put": put
 IDLE = "idle flushes"
 WINDOWS = [
     Script("a put before the start, the flush inside", "0: Put 10 win; begin a; Win_flush win; end a", {"a": {}}),
-    # The flush isn't seen. The put that it ended must not end in a later snapshot, nor be held together with a put there.
+    # The flush isn't seen. The put that it ended must not end in a later snapshot, nor be held together with a put
+    # there.
     Script("a put inside, the flush after the end", """
         0: begin a; Put 10 win; end a; Win_flush win; begin b; Put 20 win; Win_flush_all win; end b""", {
             "a": {"one Put": puts(10, done=0)}, "b": {"one Put": puts(20)}}),
@@ -265,8 +269,8 @@ COMMUNICATORS = [
 
 
 def too_many(at_a_time):
-    """Calls MPI_Alltoall on each of many duplicates of MPI_COMM_SELF, which exist at a time, or one after the other with
-    a name each."""
+    """Calls MPI_Alltoall on each of many duplicates of MPI_COMM_SELF, which exist at a time, or one after the other
+    with a name each."""
     use, free = "Comm_dup MPI_COMM_SELF +t{0}; Alltoall 8 t{0}", "Comm_free t{0}"
     text = (named(use, range(MANY)) + "; end a; " + named(free, range(MANY)) if at_a_time else
             named("; ".join((use, "Comm_set_name t{0}", free)), range(MANY)) + "; end a")
@@ -287,29 +291,19 @@ QUESTIONS = [("profile {} large=1".format(FIVE), []), ("profile pttopt large=10"
 SIZES = (10, 1000, 65535, 65536)
 
 
-def message(size, words):
-    """A message as large or small as the words say."""
-    large = int(words.split("large=")[1].split()[0]) if "large=" in words else 0
-    is_large = size >= (large or 65536)
-    return calls(1, size)._replace(small=1 - is_large, small_bytes=0 if is_large else size, large=1 * is_large,
-                                   large_bytes=size if is_large else 0)
-
-
 def ask(questions):
     """At a time. The snapshots end in another order than they were started."""
-    order = sorted(range(len(questions)), key=lambda i: i * 5 % 14)
-    names = "abcdefghijklmn"
-    expected = ({}, {})
-    for name, (words, _) in zip(names, questions):
-        for rank, of in enumerate(expected):
-            of[name] = {"two Barrier": calls(1)}
-            if rank == 0:
-                of[name]["one Send"] = [message(size, words) for size in SIZES]
+    asked = dict(zip("abcdefghijklmn", questions))
+    of_rank_1 = {name: {"two Barrier": calls(1)} for name in asked}
+    expected = {}
+    for name, (words, _) in asked.items():
+        large = int((re.findall("large=([0-9]+)", words) or [0])[0]) or 65536  # the default
+        expected[name] = {"one Send": [sent(1, size, large=large) for size in SIZES], **of_rank_1[name]}
+    begins = "; ".join("begin {} {}".format(name, words) for name, (words, _) in asked.items())
+    ends = "; ".join("end " + name for name in sorted(asked, key=lambda name: ord(name) * 5 % 14))
     return Script("questions " + str(questions), "{}\n0: {}\n1: {}\nBarrier two; {}".format(
-        "; ".join("begin {} {}".format(name, words) for name, (words, _) in zip(names, questions)),
-        "; ".join("Send {} one".format(size) for size in SIZES), "; ".join(".Recv {} one".format(size) for size in SIZES),
-        "; ".join("end " + names[i] for i in order)), *expected,
-        warnings={name: codes for name, (_, codes) in zip(names, questions)})
+        begins, named("Send {} one", SIZES), named(".Recv {} one", SIZES), ends), expected, of_rank_1,
+        warnings={name: codes for name, (_, codes) in asked.items()})
 
 
 SAID_ONCE = Script("a handle that asks for nothing", "begin a per_rank; end a; begin b coll; end b", {},
@@ -320,7 +314,8 @@ OF_SERVICES = "services that the library doesn't count"
 
 # ---- requests that MPI hands out again -----------------------------------------------------------
 
-# Of each first operation nobody sees the end. The later ones end when they are waited for, and their bytes are their own.
+# Of each first operation nobody sees the end. The later ones end when they are waited for, and their bytes are their
+# own.
 UNSEEN = [
     Script("the end of a send that nobody saw", """
         0: begin b; begin a; Issend 8 one; meet; .Wait; Issend 8 two; end b; meet; Wait; Issend 8 two; meet; Wait; end a
@@ -333,13 +328,14 @@ UNSEEN = [
         1: .Send 10 one; .Send 20 two; .Send 30 two""", {
             "a": {"one Irecv": calls(1, 0, done=0), "two Irecv": calls(2, 50)}}, {}, {"a": [UNTRACKED]})]
 KINDS = range(1, 13)
-# Sends that share a request which nobody knows end where they are posted, whenever and in which order they are waited for.
+# Sends that share a request which nobody knows end where they are posted, whenever they are waited for.
 SHARED = [
     *[Script("sends that share a request", """
         0: Pcontrol 1; begin b; begin a; Isend 1 one @0; Isend 2 two @1; Isend 3 one @2; Isend 4 two @3; one @0-1; end b
         0: Wait @3-0; end a
         1: .Recv 64 one; .Recv 64 two; .Recv 64 one; .Recv 64 two""", {
-            name: {"one Isend": [sent(1, 1), sent(1, 3)], "two Isend": [sent(1, 2), sent(1, 4)]} for name in "ab"})] * 2,
+            name: {"one Isend": [sent(1, 1), sent(1, 3)], "two Isend": [sent(1, 2), sent(1, 4)]}
+            for name in "ab"})] * 2,
     Script("many kinds of sends that share a request each", """
         0: begin b; begin a; {}; end b; Wait @25-2; end a; Pcontrol 0
         1: .Recv 64 one *24""".format("; ".join("Pcontrol {0}; Isend 1 one @{1}; Isend 1 one @{2}".format(
