@@ -24,9 +24,9 @@
  */
 #include "calls.h"
 #include "common/clock/source.h"
+#include "monitor/flags.h"
 
 #include <inttypes.h>
-#include <mpirtmon.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +35,8 @@
 int me, partner;
 static int case_number;
 static FILE *found;
+
+static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 void wrong(const struct call *call, const char *what, int is)
 {
@@ -91,9 +93,9 @@ static int are_one(struct call *c)
 
 /* What calls.py must know: whether two requests are one; what the last status says to have arrived;
    how many ranks a communicator has. */
-static int say(int number)
+static int say(int what)
 {
-    (void)fprintf(found, "%d\tsaid\t%d\n", case_number, number);
+    (void)fprintf(found, "%d\tsaid\t%d\n", case_number, what);
     return MPI_SUCCESS;
 }
 
@@ -143,7 +145,7 @@ static int fail_softly(struct call *c)
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-enum { SNAPSHOTS = 26, LARGE_BYTES = 1000, FLAGS = 11 };
+enum { SNAPSHOTS = 26, LARGE_BYTES = 1000 };
 
 static struct snapshot {
     MPIX_Monitor handle;
@@ -155,15 +157,21 @@ static struct snapshot *snapshot_of(const struct call *c)
     return &snapshots[c->words[1][0] - 'a'];
 }
 
-/* Members of a handle, by the words that set them to 1. */
-static const char *const flags[FLAGS] = {"profile", "other",    "pttopt", "coll",
-                                         "sizes",   "calls",    "comm",   "msgsize",
-                                         "traffic", "per_rank", "clock"};
+#define FLAGS(FLAG) FLAG(profile) MONITOR_FLAGS(FLAG) FLAG(per_rank) FLAG(clock)
 
 static bool equal(const MPIX_Monitor *a, const MPIX_Monitor *b)
 {
-    return memcmp(a, b, FLAGS * sizeof(int)) == 0 && a->large_bytes == b->large_bytes &&
-           !(a->timeout_us < b->timeout_us || a->timeout_us > b->timeout_us);
+#define AND_EQUAL(Flag) &&a->Flag == b->Flag
+    return a->large_bytes == b->large_bytes FLAGS(AND_EQUAL) && !(a->timeout_us < b->timeout_us) &&
+           !(a->timeout_us > b->timeout_us);
+}
+
+static void set_flag(MPIX_Monitor *handle, const char *word)
+{
+#define SET_FLAG(Flag)                                                                             \
+    if (strcmp(word, #Flag) == 0)                                                                  \
+        handle->Flag = 1;
+    FLAGS(SET_FLAG)
 }
 
 /* begin SNAPSHOT [FLAG...] [large=BYTES] [timeout=US]: without words, counts everything. */
@@ -176,11 +184,11 @@ static int begin(struct call *c)
     if (c->words[2] != NULL)
         asked = (MPIX_Monitor){0};
     for (char **word = &c->words[2]; *word != NULL; word++) {
-        for (int i = 0; i < FLAGS; i++)
-            if (strcmp(*word, flags[i]) == 0)
-                (&asked.profile)[i] = 1;
-        (void)sscanf(*word, "large=%" SCNd64, &asked.large_bytes);
-        (void)sscanf(*word, "timeout=%lf", &asked.timeout_us);
+        set_flag(&asked, *word);
+        if (strncmp(*word, "large=", 6) == 0)
+            asked.large_bytes = number(*word + 6);
+        if (strncmp(*word, "timeout=", 8) == 0)
+            asked.timeout_us = strtod(*word + 8, NULL);
     }
     snapshot->handle = asked;
     const int code = MPIX_Start_monitor(&snapshot->request, &snapshot->handle, NULL);
@@ -303,23 +311,30 @@ static const struct function *function_of(const char *name)
     return NULL;
 }
 
+static void read_requests(struct call *c, const char *word)
+{
+    const char *const dash = strchr(word, '-');
+    c->first = number(word);
+    c->last = dash == NULL ? c->first : number(dash + 1);
+}
+
 /* Sets what a word says. */
 static void read_word(struct call *c, const char *word)
 {
     if (word[0] >= '0' && word[0] <= '9')
-        c->count = atoi(word);
+        c->count = number(word);
     else if (word[0] == '>')
-        c->peer = strcmp(word, ">none") == 0 ? MPI_PROC_NULL : atoi(word + 1);
+        c->peer = strcmp(word, ">none") == 0 ? MPI_PROC_NULL : number(word + 1);
     else if (word[0] == '#')
-        c->tag = atoi(word + 1);
+        c->tag = number(word + 1);
     else if (word[0] == '=')
-        c->expected = atoi(word + 1);
+        c->expected = number(word + 1);
     else if (word[0] == '*')
-        c->times = atoi(word + 1);
+        c->times = number(word + 1);
     else if (word[0] == '+')
         c->made = object_of(word + 1);
-    else if (word[0] == '@' && sscanf(word, "@%d-%d", &c->first, &c->last) == 1)
-        c->last = c->first;
+    else if (word[0] == '@')
+        read_requests(c, word + 1);
     else if (strcmp(word, "status") == 0)
         c->wants_status = true;
     else if (strcmp(word, "once") == 0)
@@ -328,7 +343,7 @@ static void read_word(struct call *c, const char *word)
         c->all = true;
     else if (type_of(word) != MPI_DATATYPE_NULL)
         c->type = type_of(word);
-    else if (word[0] != '@')
+    else
         c->object = object_of(word);
 }
 
@@ -365,8 +380,8 @@ static struct call read_line(char *line)
 static void call(const struct function *function, struct call *c)
 {
     const int step = c->last < c->first ? -1 : 1;
-    const int end = function->form == EACH ? c->last : c->first;
-    for (int slot = c->first; slot != end + step; slot += step) {
+    const int until = function->form == EACH ? c->last : c->first;
+    for (int slot = c->first; slot != until + step; slot += step) {
         c->slot = slot;
         if (c->expected != NOT_KNOWN)
             slots[slot] = (struct slot){true, c->expected, c->peer};
