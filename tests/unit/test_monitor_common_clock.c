@@ -63,4 +63,13 @@ TEST(errors_grow_with_the_distance)
     assert_near(error_at(&clock, 1500000000), 100.0 + 5e4, 1e-3);
 }
 
+/* The first one stays, the latest one counts. */
+TEST(a_third_takes_the_place_of_the_second)
+{
+    struct common_clock second, third;
+    assert_int_equal(common_clock_find(MPI_COMM_WORLD, &second), 2);
+    assert_int_equal(common_clock_find(MPI_COMM_WORLD, &third), 2);
+    assert_true(third.first_ns == second.first_ns && third.last_ns > second.last_ns);
+}
+
 const struct test_program test_program = {.mpi = true};
