@@ -43,22 +43,3 @@ TEST(other_abis_are_refused)
         for (size_t program = 0; program < KINDS; program++)
             assert_int_equal(abi_fits(kinds[built], kinds[program]), fits[built][program]);
 }
-
-/* This program and the MPI library that it is linked with. */
-TEST(own_library_fits)
-{
-    const char *library;
-    const struct abi program = abi_of_program(&library);
-    assert_true(strlen(library) > 0);
-    assert_null(strchr(library, '\n'));
-    assert_true(abi_fits(abi_of_build(), program));
-    assert_int_equal(abi_of_build().family, program.family);
-}
-
-TEST(versions_are_named)
-{
-    char name[64];
-    assert_string_equal(abi_name((struct abi){ABI_STANDARD, 1}, name, sizeof name),
-                        "the MPI standard's ABI, version 1");
-    assert_string_equal(abi_name((struct abi){ABI_OPEN_MPI, 0}, name, sizeof name), "Open MPI");
-}

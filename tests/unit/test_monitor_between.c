@@ -51,36 +51,6 @@ static struct operation some(enum operation_kind kind, int64_t size)
 
 /* ---- computation after calls ----------------------------------------------------------------- */
 
-/* A wait completes three of one size and one of another; 800 ticks later the next call begins. */
-TEST(in_equal_parts)
-{
-    const struct operation small = some(OPERATION_Irecv, 8), large = some(OPERATION_Irecv, 1024);
-    between_call_left(2000);
-    between_settle(&small, 1, true);
-    between_settle(&large, 1, true);
-    between_settle(&small, 2, true);
-    between_call_left(2800);
-    assert_int_equal(added_count, 2);
-    assert_int_equal(added[0].which.size_class, size_class(8));
-    assert_int_equal(added[0].after_ticks, 600);
-    assert_int_equal(added[1].which.size_class, size_class(1024));
-    assert_int_equal(added[1].after_ticks, 200);
-    /* The next one completed nothing. */
-    between_call_left(9000);
-    assert_int_equal(added_count, 2);
-}
-
-/* The next call itself is no computation. */
-TEST(calls_are_no_computation)
-{
-    const struct operation receive = some(OPERATION_Irecv, 8);
-    between_call_left(2000);
-    between_settle(&receive, 1, true);
-    inside.ticks += 70; /* of the call that the thread leaves now */
-    between_call_left(2100);
-    assert_int_equal(added[0].after_ticks, 30);
-}
-
 TEST(those_that_differ_in_anything_have_their_own)
 {
     struct operation operations[5];
@@ -140,25 +110,6 @@ TEST(collectives_that_follow_their_like_at_once)
     /* Whether messages are joinable isn't decided here. */
     assert_false(is_joinable(OPERATION_Isend, 1, 0));
     assert_false(is_joinable(OPERATION_Isend, 1, 0));
-}
-
-static bool ends_burst(const struct operation *operation, bool is_waited_for)
-{
-    const uint64_t before = between_burst;
-    between_settle(operation, 1, is_waited_for);
-    return between_burst != before;
-}
-
-TEST(bursts)
-{
-    struct operation receive = some(OPERATION_Irecv, 8);
-    const struct operation sends = some(OPERATION_Isend, 8);
-    const struct operation collective = some(OPERATION_Barrier, 0);
-    receive.receives = true;
-    assert_true(ends_burst(&receive, false));
-    assert_true(ends_burst(&collective, false));
-    assert_true(ends_burst(&sends, true));
-    assert_false(ends_burst(&sends, false));
 }
 
 const struct test_program test_program = {.before_each = set_up};

@@ -100,31 +100,42 @@ static void assert_flags(const char *flags)
 TEST(each_flag_is_a_word)
 {
     static const struct {
-        const char *text, *flags;
+        const char *text, *flags, *output;
     } cases[] = {
-        {"other", "100000000"},
-        {"pttopt", "010000000"},
-        {"coll", "001000000"},
-        {"comm", "000100000"},
-        {"msgsize", "000010000"},
-        {"traffic", "000001000"},
-        {"calls", "000000100"},
-        {"sizes", "000000010"},
-        {"all", "111111111"},
-        {"coll,clock", "001000001"},
-        {"coll,pttopt,coll", "011000000"},
+        {"other", "100000000", ""},
+        {"pttopt", "010000000", ""},
+        {"coll", "001000000", ""},
+        {"comm", "000100000", ""},
+        {"msgsize", "000010000", ""},
+        {"traffic", "000001000", ""},
+        {"calls", "000000100", ""},
+        {"sizes", "000000010", ""},
+        {"all", "111111111", ""},
+        {"coll,clock", "001000001", ""},
+        {"coll,pttopt,coll", "011000000", ""},
         /* Without flags it is all. */
-        {"", "111111111"},
-        {"clock", "111111111"},
-        {"large=1", "111111111"},
-        {"output=coll", "111111111"},
-        {"per-rank", "111111111"},
-        {"timeout=1s,per-rank,large=2", "111111111"},
+        {"", "111111111", ""},
+        {"clock", "111111111", ""},
+        {"large=1", "111111111", ""},
+        {"per-rank", "111111111", ""},
+        {"timeout=1s,per-rank,large=2", "111111111", ""},
+        /* Names of files have whatever is no word. */
+        {"output=a", "111111111", "a"},
+        {"output=a,coll", "001000000", "a"},
+        {"coll,output=a,b.tsv", "001000000", "a,b.tsv"},
+        {"output=a,b,coll", "001000000", "a,b"},
+        {"output=a,coll,output=b", "001000000", "b"},
+        {"output=a,,b", "111111111", "a,,b"},
+        {"output=a,", "111111111", "a,"},
+        {"output=a,collective", "111111111", "a,collective"},
+        {"output=a=b,large=1", "111111111", "a=b"},
+        {"output= ", "111111111", " "},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         accept(cases[i].text);
         assert_flags(cases[i].flags);
         assert_int_equal(environment.handle.per_rank, strstr(cases[i].text, "per-rank") != NULL);
+        assert_string_equal(environment.output, cases[i].output);
     }
     accept("coll");
     assert_int_equal(environment.handle.large_bytes, MPIX_MONITOR_LARGE_BYTES);
@@ -201,29 +212,6 @@ TEST(times_in_any_locale)
     assert_string_equal(number, "0,5");
 }
 
-TEST(files)
-{
-    static const struct {
-        const char *text, *file, *flags;
-    } cases[] = {
-        {"output=a", "a", "111111111"},
-        {"output=a,coll", "a", "001000000"},
-        {"coll,output=a,b.tsv", "a,b.tsv", "001000000"},
-        {"output=a,b,coll", "a,b", "001000000"},
-        {"output=a,coll,output=b", "b", "001000000"},
-        {"output=a,,b", "a,,b", "111111111"},
-        {"output=a,", "a,", "111111111"},
-        {"output=a,collective", "a,collective", "111111111"},
-        {"output=a=b,large=1", "a=b", "111111111"},
-        {"output= ", " ", "111111111"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        accept(cases[i].text);
-        assert_string_equal(environment.output, cases[i].file);
-        assert_flags(cases[i].flags);
-    }
-}
-
 TEST(wrong_words)
 {
     static const struct {
@@ -261,13 +249,10 @@ TEST(very_long_texts)
     assert_non_null(text);
     memset(text, 'x', LENGTH);
     text[LENGTH] = '\0';
-    refuse(text, "'xxx");
-    memcpy(text, "output=", 7);
-    refuse(text, "'output=xxx");
-    memcpy(text, "timeout=", 8);
-    refuse(text, "'timeout=xxx");
-    memcpy(text, "large=", 6);
-    refuse(text, "'large=");
+    for (const char *const *word = WORDS("xxx", "output=", "timeout=", "large="); *word; word++) {
+        memcpy(text, *word, strlen(*word));
+        refuse(text, *word);
+    }
     for (int i = 0; i + 5 <= LENGTH; i += 5)
         memcpy(text + i, "coll,", 5);
     text[LENGTH - 1] = '\0';
@@ -350,29 +335,6 @@ TEST(clocks_are_compared_where_asked_for)
         assert_int_equal(comparisons, cases[i].comparisons);
         assert_int_equal(started_with.clock, strcmp(cases[i].variable, "coll") != 0);
     }
-}
-
-TEST(stderr_without_a_file)
-{
-    started_file = NULL;
-    whole_run("all");
-    environment_end(); /* does nothing: MPI_Finalize comes once */
-    assert_true(started_file == stderr);
-    assert_runs(1);
-    assert_true(fflush(stderr) == 0); /* still open */
-}
-
-/* Rank 0 says on stderr that a report is lost; nothing else happens. */
-TEST(a_lost_report_is_said)
-{
-    char path[TEMPORARY_PATH_MAX], text[256];
-    make_temporary(path);
-    const int saved = divert(stderr, path);
-    whole_run("output=/dev/full");
-    restore(stderr, saved);
-    read_text(path, text, sizeof text);
-    unlink(path);
-    assert_string_equal(text, rank == 0 ? "mpirtmon: /dev/full: as the test wants\n" : "");
 }
 
 /* The reports of a job and of the job that it spawns are both there, side by side. Both have the

@@ -97,25 +97,6 @@ static uint64_t waited(int call, int who)
     return 50 * (uint64_t)((who - call % ranks + ranks) % ranks);
 }
 
-TEST(waiting_is_the_time_beyond_the_shortest)
-{
-    enum { CALLS = 60 };
-    struct late *const late = make();
-    struct late_waiting waiting;
-    double sum = 0.0;
-    for (int i = 0; i < CALLS; i++) {
-        (void)late_add(late, 1, 2, 100 + waited(i, rank));
-        sum += (double)waited(i, rank);
-    }
-    assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
-    assert_near(waiting.mean_ticks, sum / CALLS, 1e-9);
-    assert_near(waiting.error_ticks, 0.0, 1e-12);
-    assert_near(waiting.skew_ticks, 100.0, 1e-9);
-    assert_int_equal(waiting.calls, CALLS);
-    assert_int_equal(waiting.last, CALLS / ranks);
-    free(late);
-}
-
 /* Ranks outside of the communicator take part, and say nothing. */
 TEST(ranks_without_the_series)
 {
@@ -131,33 +112,8 @@ TEST(ranks_without_the_series)
     free(late);
 }
 
-TEST(nothing_is_said_of_other_calls)
-{
-    struct late *const late = make();
-    struct late_waiting waiting;
-    for (int i = 0; i < 10 + (rank == 1); i++)
-        (void)late_add(late, 1, 2, 100);
-    assert_int_equal(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting), ranks < 2);
-    free(late);
-}
-
 /* What a call costs by itself, in all ranks. */
 static uint64_t cost(int call) { return 100 + (uint64_t)call * 7919 % 101; }
-
-/* What is left out has a standard error: that of a part of all calls. */
-TEST(calls_that_were_not_kept_have_an_error)
-{
-    enum { CALLS = 100000 };
-    struct late *const late = make();
-    struct late_waiting waiting;
-    for (int i = 0; i < CALLS; i++)
-        (void)late_add(late, 1, 2, cost(i) + waited(i, rank));
-    assert_true(late_compare(&late->series[0], MPI_COMM_WORLD, &waiting));
-    const double mean = 25.0 * (ranks - 1);
-    assert_near(waiting.mean_ticks, mean, 4.0 * waiting.error_ticks + 1e-9);
-    assert_true(ranks < 2 || (waiting.error_ticks > 0.1 && waiting.error_ticks < 2.0));
-    free(late);
-}
 
 /* Few calls that take very long are seldom among those that are kept; the time of all calls has
    them. One in 100 is half of all waiting. */

@@ -279,60 +279,6 @@ TEST(clocks_are_compared_where_asked_for)
         assert_true(good[i]);
 }
 
-/* Without a report there is nothing to compare. */
-TEST(a_clock_without_a_report_is_warned_of)
-{
-    const struct rows rows = {0};
-    struct warnings warnings;
-    fclose(snapshot.file);
-    snapshot.file = NULL;
-    snapshot.asked = (MPIX_Monitor){.profile = 1, .coll = 1, .clock = 1};
-    warnings_of_snapshot(&snapshot, &rows, &warnings);
-    assert_int_equal(warnings.count, 1);
-    assert_int_equal(warnings.warning[0].code, MPIX_MONITOR_WARNING_CLOCK);
-    assert_non_null(strstr(warnings.warning[0].text, "clock means nothing without a report"));
-}
-
-/* Whether the report has this warning once, or, if `warning` is NULL, none of its kind. */
-static bool has_one_warning(const char *warning)
-{
-    static const char kind[] = "# warning: nothing is monitored";
-    const char *const found = strstr(text, kind);
-    if (warning == NULL || found == NULL)
-        return warning == NULL && found == NULL;
-    return strncmp(found, warning, strlen(warning)) == 0 && strstr(found + 1, kind) == NULL;
-}
-
-TEST(a_handle_that_asks_for_nothing_is_warned_of)
-{
-    static const char off[] = "# warning: nothing is monitored: the handle's profile is 0";
-    static const char alone[] =
-        "# warning: nothing is monitored: profile is the handle's only flag";
-    static const struct {
-        MPIX_Monitor asked;
-        const char *warning;
-    } cases[] = {
-        {{.coll = 1, .traffic = 1}, off},
-        {{.other = 1}, off},
-        {{.profile = 1, .per_rank = 1}, alone},
-        {{.profile = 1, .msgsize = 1}, NULL},
-        {{.per_rank = 1}, NULL},
-    };
-    enum { CASES = COUNT(cases) };
-    bool good[CASES];
-    fclose(snapshot.file);
-    for (int i = 0; i < CASES; i++) {
-        struct rows rows;
-        snapshot.asked = cases[i].asked;
-        snapshot.file = fopen(path, "w");
-        const int code = write_report(&rows);
-        rows_free(&rows);
-        good[i] = code == MPIX_MONITOR_SUCCESS && (rank != 0 || has_one_warning(cases[i].warning));
-    }
-    for (int i = 0; i < CASES; i++)
-        assert_true(good[i]);
-}
-
 /* Rank 0's handle decides. */
 TEST(rows_of_each_rank_follow)
 {

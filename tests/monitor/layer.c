@@ -1,10 +1,25 @@
 /*
- * A layer under the monitor, so linked after it: an MPI library whose MPI_Isendrecv and
- * MPI_Isendrecv_replace leave in the status what an earlier message left there, as MPICH 5.1 does:
- * here always one byte. They are complete when they return.
+ * A layer under the monitor, so linked after it: other MPI libraries' ways.
+ *
+ * After MPI_Pcontrol(n) MPI_Isend gives one request to all sends that are complete when they are
+ * posted, or one to each kind of them, of which the monitor can't know before the program sends
+ * (Open MPI 6 has one for sends to other processes, another for those to MPI_PROC_NULL): MPI_Isend
+ * is a blocking send, which small messages survive without a posted receive, and returns the shared
+ * request of kind n, from 1 on. After MPI_Pcontrol(0) it is the MPI library's again; the program
+ * must have waited for all requests.
+ *
+ * MPI_Isendrecv and MPI_Isendrecv_replace leave in the status what an earlier message left there,
+ * as in MPICH 5.1: here always one byte. They are complete when they return.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+enum { KINDS = 12 };
+
+/* Generalized requests, which stay complete until they are freed. */
+static MPI_Request shared[KINDS];
+static int kind_in_use; /* of all sends from now on; 0: sends aren't shared */
 
 static int query(void *unused, MPI_Status *status)
 {
@@ -34,6 +49,43 @@ static int make_complete(MPI_Request *request)
     return PMPI_Grequest_complete(*request);
 }
 
+int MPI_Pcontrol(const int level, ...)
+{
+    for (int i = 0; i < KINDS && level > 0 && kind_in_use == 0; i++)
+        make_complete(&shared[i]);
+    for (int i = 0; i < KINDS && level == 0 && kind_in_use != 0; i++)
+        PMPI_Request_free(&shared[i]);
+    kind_in_use = level;
+    return MPI_SUCCESS;
+}
+
+int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    if (kind_in_use == 0)
+        return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
+    *request = shared[kind_in_use - 1];
+    return PMPI_Send(buf, count, datatype, dest, tag, comm);
+}
+
+static bool is_shared(MPI_Request request)
+{
+    for (int i = 0; kind_in_use != 0 && i < KINDS; i++)
+        if (request == shared[i])
+            return true;
+    return false;
+}
+
+/* A shared request only seems to be freed. */
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    if (!is_shared(*request))
+        return PMPI_Wait(request, status);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+#if MPI_VERSION >= 4
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define AS_BLOCKING(Name, Blocking, parameters, arguments)                                         \
     int Name parameters                                                                            \
@@ -59,3 +111,4 @@ ISENDRECV(PMPI, , int)
 ISENDRECV(MPI, _c, MPI_Count)
 ISENDRECV(PMPI, _c, MPI_Count)
 /* NOLINTEND(bugprone-macro-parentheses) */
+#endif
