@@ -95,7 +95,7 @@ static void read_record(const char *path)
     while (fgets(line, sizeof line, file) != NULL) {
         if (line[0] == '#' || read_numbers(line, of, 2, ' ') == NULL)
             continue;
-        record.of = realloc(record.of, (size_t)(record.count + 1) * sizeof *record.of);
+        record.of = world_grow(record.of, (size_t)record.count + 1, sizeof *record.of);
         record.of[record.count][0] = llround(of[0] * 1e3);
         record.of[record.count++][1] = llround(of[1] * 1e3);
     }

@@ -38,7 +38,7 @@ struct own_comm comm_find(MPI_Comm handle) { return find_entry(handle)->own; }
 
 static void add_entry(MPI_Comm handle, struct comm *comm, int rank)
 {
-    entries = realloc(entries, (size_t)(entry_count + 1) * sizeof *entries);
+    entries = world_grow(entries, (size_t)entry_count + 1, sizeof *entries);
     entries[entry_count++] = (struct entry){handle, {comm, rank}};
 }
 

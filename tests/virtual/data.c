@@ -1,4 +1,5 @@
 /* Data of operations, packed by the real library into memory that ranks share. */
+#include "common/mpi/counts.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"
 #include "tests/virtual/world.h"
@@ -8,17 +9,17 @@
 int64_t bytes_of(int64_t count, MPI_Datatype type)
 {
     MPI_Count size;
-    PMPI_Type_size_x(type, &size);
+    BC_PMPI_TYPE_SIZE(type, &size);
     return count * (int64_t)size;
 }
 
 /* Whether elements follow one another without gaps. */
 static bool is_contiguous(MPI_Datatype type)
 {
-    MPI_Count size, lower, extent, true_lower, true_extent;
-    PMPI_Type_size_x(type, &size);
-    PMPI_Type_get_extent_x(type, &lower, &extent);
-    PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent);
+    MPI_Aint lower, extent, true_lower, true_extent;
+    const int64_t size = bytes_of(1, type);
+    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
     return lower == 0 && true_lower == 0 && size == extent && size == true_extent;
 }
 
@@ -40,8 +41,8 @@ struct packed data_pack(const void *buffer, int64_t count, MPI_Datatype type)
 
 struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type)
 {
-    MPI_Count lower, extent;
-    PMPI_Type_get_extent_x(type, &lower, &extent);
+    MPI_Aint lower, extent;
+    PMPI_Type_get_extent(type, &lower, &extent);
     struct packed kept = {NULL, (size_t)(count * (int64_t)extent), true};
     if (count == 0 || (bytes_of(count, type) > DATA_BYTES && parameters.data == 0.0))
         return kept;

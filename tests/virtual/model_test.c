@@ -145,7 +145,7 @@ static void stages(void)
     static const struct {
         int64_t at_ns;
     } tests[] = {{3000}, {4000}, {6000}, {9000}};
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     int flag;
     parameters.progress_share = 0.25;
     MPI_Iallreduce(MPI_IN_PLACE, &(int){1}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);

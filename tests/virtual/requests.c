@@ -1,4 +1,5 @@
 /* Requests, and the calls that complete them. */
+#include "common/mpi/counts.h"
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"
@@ -87,7 +88,7 @@ void status_fill(MPI_Status *status, int source, int tag, int64_t bytes)
     status->MPI_SOURCE = source;
     status->MPI_TAG = tag;
     status->MPI_ERROR = MPI_SUCCESS;
-    PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
+    BC_PMPI_STATUS_SET_ELEMENTS(status, MPI_BYTE, (MPI_Count)bytes);
     PMPI_Status_set_cancelled(status, 0);
 }
 

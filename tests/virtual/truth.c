@@ -38,7 +38,7 @@ static struct row *find(const char *name, enum plan_kind kind, int64_t bytes)
     for (int i = 0; i < row_count; i++)
         if (rows[i].bytes == bytes && strcmp(rows[i].name, name) == 0)
             return &rows[last = i];
-    rows = realloc(rows, (size_t)(row_count + 1) * sizeof *rows);
+    rows = world_grow(rows, (size_t)row_count + 1, sizeof *rows);
     rows[row_count] = (struct row){.name = name, .kind = kind, .bytes = bytes};
     return &rows[row_count++];
 }

@@ -128,7 +128,7 @@ static int make_window(void *base, MPI_Aint bytes, int unit, bool shared, MPI_Co
     meeting_end(all, &own->own);
     (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     REAL(Win_create)(base, bytes, unit, MPI_INFO_NULL, MPI_COMM_SELF, &own->handle);
-    windows = realloc(windows, (size_t)(window_count + 1) * sizeof(struct own_window *));
+    windows = world_grow(windows, (size_t)window_count + 1, sizeof(struct own_window *));
     windows[window_count++] = own;
     *handle = own->handle;
     return MPI_SUCCESS;
@@ -187,7 +187,7 @@ static char *borrow(const struct exposed *part, int64_t offset, size_t bytes)
 {
     if (part->shared || part->process == getpid())
         return part->base + offset;
-    char *const copy = malloc(bytes + 1);
+    char *const copy = calloc(bytes + 1, 1);
     if (process_vm_readv(part->process, &(struct iovec){copy, bytes}, 1,
                          &(struct iovec){part->base + offset, bytes}, 1, 0) != (ssize_t)bytes)
         world_abort("can't read another rank's memory");
@@ -325,7 +325,7 @@ static int post_transfer(const char *name, MPI_Win window, const struct transfer
     kept->asked = handle != NULL;
     kept->request = request_make(&transfer_kind, name, PLAN_ONE_SIDED,
                                  bytes_of(kept->origin.count, kept->origin.type), kept, handle);
-    own->transfers = realloc(own->transfers, (size_t)(own->count + 1) * sizeof(struct transfer *));
+    own->transfers = world_grow(own->transfers, (size_t)own->count + 1, sizeof(struct transfer *));
     own->transfers[own->count++] = kept;
     const int64_t start_ns = plan_after_gap(&last_started_ns, world_now_ns);
     request_plan(kept->request, next_number());

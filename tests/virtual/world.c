@@ -191,6 +191,14 @@ void world_abort(const char *format, ...)
     _exit(1);
 }
 
+void *world_grow(void *memory, size_t count, size_t size)
+{
+    void *const grown = realloc(memory, count * size);
+    if (grown == NULL)
+        world_abort("no memory");
+    return grown;
+}
+
 double world_random(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

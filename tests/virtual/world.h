@@ -64,6 +64,9 @@ void world_wake(int rank);
 /* Prints a message and ends the job. */
 _Noreturn void world_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* realloc, which ends the job without memory. */
+void *world_grow(void *memory, size_t count, size_t size);
+
 /* Pseudo-random numbers in [0, 1) (SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom
    Number Generators", OOPSLA 2014). `state` is any number. */
 double world_random(uint64_t *state);
