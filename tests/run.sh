@@ -48,6 +48,6 @@ if [ -n "$condition" ]; then
     for variable in $variables "LD_PRELOAD=$build/tests/disturbance/libdisturbance.so"; do
         export "${variable?}"
     done
-    set -- -LE 'variants|lint|simulation|install|docs|virtual' -E '^(trials_.*|disturbance)$' "$@"
+    set -- -LE 'variants|lint|simulation|install|docs|virtual' "$@"
 fi
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

@@ -4,10 +4,8 @@
 
 #include <math.h>
 
-/* What made the operation longer by some time is lowered by this many times that: where an
-   operation proceeds only while the library is called, half of the work is hidden on the way to
-   the amount from which on none is. */
-#define LOWER_TIMES 2.0
+/* Work that made the operation longer is lowered by as much, but by this share of it at least. */
+#define LOWER_SHARE 0.05
 
 /* A knee that visits find so many times further up than the first one did is believed. */
 #define RAISE_TIMES 1.1
@@ -19,7 +17,7 @@ enum { PROBES_MAX = 8, PROBE_ROUNDS = 16 };
 static void lower(struct overlap_row *row, const struct overlap_fit *fit)
 {
     const double longer_ns = fit->total.value - fit->reference.value;
-    row->fitting_ns = fmax(0.0, row->fitting_ns - LOWER_TIMES * longer_ns);
+    row->fitting_ns = fmax(0.0, row->fitting_ns - fmax(longer_ns, LOWER_SHARE * row->fitting_ns));
     row->was_lowered = true;
 }
 

@@ -31,6 +31,13 @@ static struct stream streams[STREAMS_MAX];
 static int stream_count;
 static bool is_periodic;
 static struct record record;
+
+/* Times of a real machine, over their median. */
+static struct {
+    double *factor;
+    uint64_t count;
+} times;
+
 static int64_t next_ns; /* the earliest interruption of all; INT64_MAX: none */
 
 static struct {
@@ -83,18 +90,32 @@ static void read_streams(const char *text)
     }
 }
 
-static void read_record(const char *path)
+/* The next line of `count` numbers with spaces between them, of a file with comments. False at its
+ * end. */
+static bool read_line(FILE *file, double numbers[], int count)
 {
-    FILE *const file = path != NULL ? fopen(path, "r") : NULL;
-    double of[2]; /* start and length in us */
     char line[128];
-    if (path == NULL)
-        return;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (line[0] != '#' && read_numbers(line, numbers, count, ' ') != NULL)
+            return true;
+    return false;
+}
+
+static FILE *open_file(const char *path)
+{
+    FILE *const file = fopen(path, "r");
     if (file == NULL)
         world_abort("can't read %s", path);
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (line[0] == '#' || read_numbers(line, of, 2, ' ') == NULL)
-            continue;
+    return file;
+}
+
+static void read_record(const char *path)
+{
+    double of[2]; /* start and length in us */
+    if (path == NULL)
+        return;
+    FILE *const file = open_file(path);
+    while (read_line(file, of, 2)) {
         record.of = world_grow(record.of, (size_t)record.count + 1, sizeof *record.of);
         record.of[record.count][0] = llround(of[0] * 1e3);
         record.of[record.count++][1] = llround(of[1] * 1e3);
@@ -106,6 +127,21 @@ static void read_record(const char *path)
     record.period_ns = last[0] + last[1] + record.of[0][0];
 }
 
+static void read_times(const char *path)
+{
+    double factor;
+    if (path == NULL)
+        return;
+    FILE *const file = open_file(path);
+    while (read_line(file, &factor, 1)) {
+        times.factor = world_grow(times.factor, (size_t)times.count + 1, sizeof *times.factor);
+        times.factor[times.count++] = factor;
+    }
+    (void)fclose(file);
+    if (times.count == 0)
+        world_abort("no times in %s", path);
+}
+
 void clock_configure(void)
 {
     double of[3];
@@ -113,6 +149,7 @@ void clock_configure(void)
     is_periodic = periodic != NULL && strcmp(periodic, "1") == 0;
     read_streams(getenv("DISTURB"));
     read_record(getenv("DISTURB_RECORDED"));
+    read_times(getenv("DISTURB_TIMES"));
     if (read_variable("DISTURB_JUMPS", "ON_S:PERIOD_S:FACTOR", of, 3)) {
         jumps.on_s = of[0];
         jumps.period_s = of[1];
@@ -232,6 +269,13 @@ void clock_begin(void)
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
+
+double clock_recorded_factor(uint64_t chances)
+{
+    if (times.count == 0)
+        return 1.0;
+    return times.factor[(uint64_t)(world_random(&chances) * (double)times.count)];
+}
 
 double clock_factor(void)
 {

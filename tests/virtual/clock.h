@@ -20,8 +20,10 @@
  *                           in another waits for its end.
  *   DISTURB_PERIODIC        1: all gaps are the same
  *   DISTURB_RANKS           "0,3": only these ranks are interrupted; else all
- *   DISTURB_RECORDED        a file with lines "start_us length_us" of a real machine, repeated;
- *                           each rank of each launch begins somewhere else in it
+ *   DISTURB_RECORDED        a file with lines "start_us length_us", of a real machine, say,
+ *                           repeated; each rank of each launch begins somewhere else in it
+ *   DISTURB_TIMES           a file of times over their median, of a real machine, say: operations
+ *                           last longer by one of these factors, drawn at random
  *   DISTURB_JUMPS           "ON_S:PERIOD_S:FACTOR": in ON_S of every PERIOD_S all takes FACTOR
  *                           times as long on all ranks; a launch begins somewhere in the period
  *   DISTURB_DRIFT           "SHARE:PERIOD_S": all takes longer by up to this share, rising and
@@ -57,6 +59,9 @@ void clock_sleep(int64_t ns);
 
 /* Does units of work. */
 void clock_work(uint64_t units);
+
+/* By how many times longer lasts an operation, by DISTURB_TIMES; its own chances choose. */
+double clock_recorded_factor(uint64_t chances);
 
 /* By how many times longer than usual lasts what begins now: 1 on an undisturbed machine. */
 double clock_factor(void);

@@ -16,13 +16,14 @@ import typing
 import virtual
 
 CONDITIONS = {name: virtual.CONDITIONS[name] for name in ("ideal", "quiet", "cloud", "bad", "jumps",
-                                                        "varied")}
+                                                        "varied", "recorded")}
 # The share of intervals that hold the truth; a run of fewer launches must not be improbably below.
-INSIDE = {"ideal": 0.93, "quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90, "varied": 0.90}
+INSIDE = {"ideal": 0.93, "quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90, "varied": 0.90,
+          "recorded": 0.90}
 IMPROBABLE = 0.001
 # The mean error, in targets. Overlap can't be found to be more than 100 % or less than 0: where
 # durations vary much that alone makes means err.
-BIAS = {"varied": math.inf}
+BIAS = {"varied": math.inf, "recorded": math.inf}
 BIAS_ELSEWHERE = 0.25
 ERROR = 1.0                          # the median error of a case, in targets
 TOGETHER = 3                         # launches of one job
@@ -57,9 +58,17 @@ def overlap(collective, duration_us, points):
                 MODEL_FRACTION=chance.choice((0, 0.25, 0.5, 0.75, 1)),
                 MODEL_POST_US=chance.choice((0, 0.2, 0.5)), **variables):
             (row,) = launch.rows
+            guarantee(row)
             truth = launch.truth(collective)["overlap_pct"]
             yield truth, row["overlap_pct"], row["overlap_lo_pct"], row["overlap_hi_pct"], points
     return launches
+
+
+def guarantee(row):
+    """The work of a row doesn't make the operation longer: not surely by more than the acceptance threshold, and
+    where a row says that it is precise, not by more than the precision."""
+    assert row["total_lo_us"] <= 1.005 * row["ref_us"] + 0.001, row
+    assert row["status"] != "ok" or row["total_us"] <= 1.02 * row["ref_us"] + 0.001, row
 
 
 def slowness(samples, usual_us, factor):

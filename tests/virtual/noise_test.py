@@ -98,7 +98,7 @@ class Noise(virtual.Test):
 
     def test_recorded(self):
         """The file has 13 ticks, and something long once, in 50 ms."""
-        rows = self.rows("--per=host", DISTURB_RECORDED="interruptions.txt")
+        rows = self.rows("--per=host", DISTURB_RECORDED="ticks.txt")
         (job,) = of_scope(rows, "job")
         self.check(job, 280, (13 * 12 + 700) / 14, "recorded", 0.02, 0.02)
         found = {(row["source"], round(row["period_ms"]), round(row["stop_us"]))

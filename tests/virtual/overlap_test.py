@@ -33,6 +33,7 @@ class Overlap(virtual.Test):
         what = "{} {} {}".format(name, options, variables)
         self.near(row["overlap_pct"], truth["overlap_pct"], points, what)
         self.near(row["ref_us"], whole_us, 0.005 * whole_us, what + " ref_us")
+        self.assertLessEqual(row["total_us"], 1.005 * row["ref_us"] + 0.001, what)
         self.assertTrue(row["overlap_lo_pct"] <= truth["overlap_pct"] <= row["overlap_hi_pct"], what)
         return row
 

@@ -33,6 +33,7 @@ CONDITIONS = {
     "bad": {"DISTURB": "2000:50", "MODEL_JITTER": 0.01},
     "jumps": {"DISTURB_JUMPS": "2:5:1.3", "MODEL_JITTER": 0.01},
     "varied": {"DISTURB": "250:4", "MODEL_JITTER": 0.1},
+    "recorded": {"DISTURB_RECORDED": "epyc_interruptions.txt", "DISTURB_TIMES": "epyc_times.txt"},
 }
 
 digests = []
