@@ -89,7 +89,7 @@ def write_program(path, text):
 
 
 def await_file(path):
-    assert wait_for(lambda: os.path.exists(path), 10), f"no {path}"
+    assert wait_for(lambda: os.path.exists(path), 60), f"no {path}"
 
 
 class Suite:

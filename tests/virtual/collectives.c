@@ -166,11 +166,11 @@ static int count_of(const struct blocks *blocks, int i)
 
 static char *start_of(const struct blocks *blocks, int i)
 {
-    MPI_Count lower, extent;
+    MPI_Aint lower, extent;
     ptrdiff_t bytes = 0;
     if (!blocks->many)
         return (char *)blocks->base;
-    PMPI_Type_get_extent_x(type_of(blocks, i), &lower, &extent);
+    PMPI_Type_get_extent(type_of(blocks, i), &lower, &extent);
     if (blocks->addresses != NULL)
         bytes = blocks->addresses[i];
     else if (blocks->displs != NULL)

@@ -20,6 +20,7 @@ class Case(typing.NamedTuple):
     variables: dict
     words: str
     number: tuple = ()
+    disturbed: str = ""  # what is true, too, and said where not all is sure
 
 
 def hidden(fraction, words):
@@ -28,10 +29,10 @@ def hidden(fraction, words):
                 (r"iallreduce ([0-9.]+)", 100 * fraction, 0.1))
 
 
-def sizes(fraction, words):
+def sizes(fraction, words, disturbed=""):
     return Case(findings.sizes_that_hide, "overlap_ibcast",
                 ("--data-driven", "--max-num-elts=8", "--max-time=0.3"),
-                {"MODEL_DURATION_US": 200, "MODEL_FRACTION": fraction}, words)
+                {"MODEL_DURATION_US": 200, "MODEL_FRACTION": fraction}, words, disturbed=disturbed)
 
 
 def pays(fraction, words, gain_pct):
@@ -41,16 +42,17 @@ def pays(fraction, words, gain_pct):
                 words, (r"a gain of (-?[0-9.]+) %", gain_pct, 0.2))
 
 
-def tests(calls, variables, words, exposed_us):
+def tests(calls, variables, words, exposed_us, disturbed=""):
     return Case(gains.tests_that_help, "overlap_iallreduce", (*ONE_SIZE, "--test-calls=" + calls),
                 {"MODEL_DURATION_US": 200, "MODEL_BLOCKING_US": 200, **variables}, words,
-                (r"(?:without |, )([0-9.]+)(?: µs)?(?: \([^)]*\))?(?: without)?\)", exposed_us, 0.3))
+                (r"(?:without |, )([0-9.]+)(?: µs)?(?: \([^)]*\))?(?: without)?\)", exposed_us, 0.3), disturbed)
 
 
 CASES = [
     hidden(0.9, "at least 50 % of their time can be used for work"),
     hidden(0, "starting them early gains less than 10 % of their time"),
-    sizes(0.9, "^At least half of their time can be used for work: ibcast from 8 bytes on."),
+    sizes(0.9, "^At least half of their time can be used for work: ibcast from 8 bytes on.",
+          "^At least half of their time can be used for work: ibcast from [0-9]+ bytes on."),
     sizes(0.1, "^Less than half of their time can be used for work at any size that was measured: "
                "ibcast."),
     pays(0.5, "^Going non-blocking pays with plenty of work: MPI_Iallreduce ", 33.3),
@@ -58,7 +60,9 @@ CASES = [
     # Stages of 50 us under 400 us of work: a call in the middle starts the second one.
     tests("0,1,15", {"MODEL_FRACTION": 1, "MODEL_PROGRESS_SHARE": 0.25},
           "^With calls of MPI_Test during the work less stays exposed: MPI_Iallreduce of 64 bytes, "
-          r"least at 15 calls \(", 150.1),
+          r"least at 15 calls \(", 150.1,
+          "^With calls of MPI_Test during the work less stays exposed: MPI_Iallreduce of 64 bytes, "
+          r"least at (?:[0-9]+ or )+15 calls \("),
     # Two calls of 20 us until one completes the operation.
     tests("0,4", {"MODEL_FRACTION": 0.75, "MODEL_TEST_US": 20},
           r"^Calls of MPI_Test during the work only cost time: MPI_Iallreduce of 64 bytes \(", 50.1),
@@ -143,7 +147,7 @@ class Findings(virtual.Test):
                     sentence = self.said(case, folder)
                     told += bool(re.search(case.words, sentence))
                     if sentence and not sentence.startswith("It can't be told"):
-                        self.assertRegex(sentence, case.words)
+                        self.assertRegex(sentence, "|".join(filter(None, (case.words, case.disturbed))))
                 virtual.say("{}: {} of {} launches tell".format(name_of(case), told, len(folders)))
                 self.assertGreater(told, 0)
 

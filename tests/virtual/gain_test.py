@@ -11,7 +11,7 @@ from exposed import (POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us,
 TARGET = 0.005  # share of blocking_us
 # The same. More than 0.02 where interruptions hit nearly every call: of the ranks' medians
 # over few rounds the slowest counts, which is above the mean of each.
-DISTURBED_TARGETS = {"quiet": 0.02, "cloud": 0.06, "bad": 0.18}
+DISTURBED_TARGETS = {"quiet": 0.02, "cloud": 0.02, "bad": 0.02}
 LOST = {"quiet": 0.0011, "cloud": 0.03, "bad": 0.1}  # shares of the time
 THRESHOLD_PCT, CLEAR_POINTS = 2, 1.5
 
@@ -84,7 +84,7 @@ class Gain(virtual.Test):
 
     def test_programs(self):
         every = list(itertools.product((200, 20, 5), (0, 0.4, 1), (0.6, 1, 1.8), PROGRAMS))
-        for duration_us, fraction, factor, program in every[::virtual.by_tier(53, 11, 1)]:
+        for duration_us, fraction, factor, program in every[::virtual.by_tier(53, 11, 3)]:
             what = "{} D={} f={} blocking={} D".format(program, duration_us, fraction, factor)
             with self.subTest(what):
                 (found,) = run(program, duration_us, factor * duration_us, fraction)
@@ -93,7 +93,7 @@ class Gain(virtual.Test):
     def test_calls(self):
         """The operation proceeds in stages, each of which but the first one a test starts."""
         every = list(itertools.product((200, 20), (1, 2, 5, 17, 70), TESTED))
-        for duration_us, stages, program in every[::virtual.by_tier(17, 5, 1)]:
+        for duration_us, stages, program in every[::virtual.by_tier(17, 5, 2)]:
             for found in run(program, duration_us, 0.9 * duration_us, 1, "--test-calls=0,1,4,16",
                              stage_us=duration_us / stages, test_us=0.1 * duration_us / stages):
                 what = "{} D={}, {} stages, {:.0f} calls".format(program, duration_us, stages,
@@ -104,7 +104,7 @@ class Gain(virtual.Test):
     def test_auto(self):
         """The tests that were found leave hardly more exposed than the best number would."""
         every = list(itertools.product((200, 20), (1, 2, 5, 17, 70), TESTED))
-        for duration_us, stages, program in every[3::virtual.by_tier(17, 5, 1)]:
+        for duration_us, stages, program in every[3::virtual.by_tier(17, 5, 2)]:
             (found,) = run(program, duration_us, duration_us, 1, "--test-calls=auto",
                            stage_us=duration_us / stages, test_us=0.1 * duration_us / stages)
             what = "{} D={}, {} stages, auto: {:.0f} calls".format(
@@ -127,19 +127,20 @@ class Gain(virtual.Test):
                 self.assertIn(found.row["verdict"], found.right_verdicts(threshold_pct))
 
     def test_conditions(self):
-        """Where interruptions take the processor for a share of the time, times of calls lie
-        between those of an undisturbed machine and those that are longer by it: few interruptions
-        hit short calls, so that these have the median of undisturbed ones."""
+        """Where interruptions take the processors of both ranks for a share of the time, times of
+        calls lie between those of an undisturbed machine and those that are longer by both shares,
+        since a rank that is stopped delays the other: few interruptions hit short calls, so that
+        these have the median of undisturbed ones."""
         every = list(itertools.product(LOST, PROGRAMS, (200, 20), ((0, 1.3), (0.4, 0.8), (1, 1))))
         inside, launches, verdicts = 0, 0, {}
-        every = every[::virtual.by_tier(97, 41, 7)]
+        every = every[::virtual.by_tier(97, 41, 13)]
         for condition, program, duration_us, (fraction, factor) in every:
             what = "{}: {} D={} f={} blocking={} D".format(condition, program, duration_us,
                                                            fraction, factor)
             several = run(program, duration_us, factor * duration_us, fraction, launches=20,
                           **virtual.CONDITIONS[condition])
             with self.subTest(what):
-                quiet, busy = several[0], several[0].slower(1 / (1 - LOST[condition]))
+                quiet, busy = several[0], several[0].slower(1 / (1 - 2 * LOST[condition]))
                 for name in ("exposed_us", "blocking_us"):
                     found = statistics.median(one.row[name] for one in several)
                     truth = min(max(found, getattr(quiet, name)), getattr(busy, name))

@@ -171,7 +171,8 @@ MPI_NAME(Win_shared_query)
 
 int PMPI_Win_get_attr(MPI_Win handle, int key, void *value, int *flag)
 {
-    static int model = MPI_WIN_UNIFIED;
+    static int model;
+    model = MPI_WIN_UNIFIED; /* no constant in each library */
     if (key != MPI_WIN_MODEL)
         return REAL(Win_get_attr)(handle, key, value, flag);
     *(int **)value = &model;
@@ -206,9 +207,9 @@ static void give_back(const struct exposed *part, int64_t offset, size_t bytes, 
 
 static size_t span_of(const struct side *side)
 {
-    MPI_Count lower, extent, true_lower, true_extent;
-    PMPI_Type_get_extent_x(side->type, &lower, &extent);
-    PMPI_Type_get_true_extent_x(side->type, &true_lower, &true_extent);
+    MPI_Aint lower, extent, true_lower, true_extent;
+    PMPI_Type_get_extent(side->type, &lower, &extent);
+    PMPI_Type_get_true_extent(side->type, &true_lower, &true_extent);
     return side->count == 0 ? 0
                             : (size_t)((side->count - 1) * (int64_t)extent + (int64_t)true_lower +
                                        (int64_t)true_extent);
