@@ -120,7 +120,7 @@ class Mpirun(LaunchCase):
             assert process.returncode == status, said
             if number == signal.SIGTERM:
                 assert not part.exists()
-                assert at_work() == []
+                assert wait_for(lambda: not at_work()), at_work()
         assert at_work()
         # What the killed one left is ended by the next.
         done = call(words + ["--budget=6"])

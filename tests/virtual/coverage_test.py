@@ -25,7 +25,10 @@ IMPROBABLE = 0.001
 # durations vary much that alone makes means err.
 BIAS = {"varied": math.inf, "recorded": math.inf}
 BIAS_ELSEWHERE = 0.25
-ERROR = 1.0                          # the median error of a case, in targets
+# The median error of a case, in targets. Where times of messages differ up to ninefold, as those that were recorded
+# do, the median of loops with work less that without leans by 3 to 4 % of the overhead.
+ERROR = {"recorded": 1.5}
+ERROR_ELSEWHERE = 1.0
 TOGETHER = 3                         # launches of one job
 
 
@@ -179,7 +182,7 @@ class Coverage(virtual.Test):
         virtual.note_row("coverage", condition, *row)
         # A median of three launches tells nothing.
         for name, error in medians.items() if len(found) > 100 else ():
-            self.assertLessEqual(abs(error), ERROR, name)
+            self.assertLessEqual(abs(error), ERROR.get(condition, ERROR_ELSEWHERE), name)
         self.assertLessEqual(abs(bias), BIAS.get(condition, BIAS_ELSEWHERE))
         self.assertGreater(binomial_at_most(inside, len(found), INSIDE[condition]), IMPROBABLE)
         if len(found) > 500:

@@ -26,7 +26,7 @@ OPTIONS = {
     "overlap_ibarrier": ("--data-driven", "--check"),
     "overlap_halo": ("--local=2", "--check"),
 }
-NO_BENCHMARKS = ("_bare", "_test", "_error")
+NO_BENCHMARKS = ("_bare", "_test", "_error", "coarray")
 
 # What the harness costs is seen beside an operation that is the same on any number of ranks.
 COSTS = (
