@@ -200,24 +200,39 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *aske
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
+/* Reads `count` numbers with colons between them; returns what follows, or NULL where they are
+ * fewer. */
+static const char *read_numbers(const char *text, double numbers[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtod(text, &end);
+        if (end == text || (i + 1 < count && *end != ':'))
+            return NULL;
+        text = i + 1 < count ? end + 1 : end;
+    }
+    return text;
+}
+
 static void read_settings(void)
 {
     const char *text = getenv("DISTURB");
-    double rate, length_us, on_s, period_s;
-    int end = 0;
-    for (; text != NULL && stream_count < STREAMS_MAX &&
-           sscanf(text, "%lf:%lf%n", &rate, &length_us, &end) == 2;
-         text += end + (text[end] == ','))
-        streams[stream_count++] = (struct stream){.gap_ns = 1e9 / rate - length_us * 1e3,
-                                                  .length_ns = llround(length_us * 1e3)};
-    if (text != NULL && *text != '\0') {
-        (void)fprintf(stderr, "disturbance: DISTURB: '%s' is no list of streams\n", text);
-        exit(2);
+    double of[3]; /* rate, length in us; seconds on, period, factor */
+    while (text != NULL && *text != '\0') {
+        text = stream_count < STREAMS_MAX ? read_numbers(text, of, 2) : NULL;
+        if (text == NULL) {
+            (void)fprintf(stderr, "disturbance: DISTURB is no list of streams\n");
+            exit(2);
+        }
+        text += *text == ',';
+        streams[stream_count++] =
+            (struct stream){.gap_ns = 1e9 / of[0] - of[1] * 1e3, .length_ns = llround(of[1] * 1e3)};
     }
     text = getenv("DISTURB_JUMPS");
-    if (text != NULL && sscanf(text, "%lf:%lf:%lf", &on_s, &period_s, &jumps.factor) == 3) {
-        jumps.on_ns = llround(on_s * 1e9);
-        jumps.period_ns = llround(period_s * 1e9);
+    if (text != NULL && read_numbers(text, of, 3) != NULL) {
+        jumps.on_ns = llround(of[0] * 1e9);
+        jumps.period_ns = llround(of[1] * 1e9);
+        jumps.factor = of[2];
     }
 }
 

@@ -161,17 +161,19 @@ static void whole_end_of_rounds(void)
     enum { KINDS = 6 };
     struct count counts[THREADS * KINDS];
     const int64_t messages = ROUNDS * (int64_t)(2 * SEVERAL + MANY);
-    const int64_t bytes = ROUNDS * (2 * sum_to(SEVERAL) + sum_to(MANY)), long_bytes = ROUNDS * 2000;
+    const int64_t bytes = ROUNDS * (2 * (int64_t)sum_to(SEVERAL) + sum_to(MANY));
+    const int64_t long_bytes = (int64_t)ROUNDS * 2000;
     const int64_t puts = ROUNDS * (PUTS + 1);
     for (int i = 0; i < THREADS; i++) {
         const char *const name = workers[i].name;
-        const struct count of[KINDS] = {{name, "MPI_Irecv", messages, messages, bytes},
-                                        {name, "MPI_Isend", messages, messages, bytes},
-                                        {name, "MPI_Send", ROUNDS, ROUNDS, long_bytes},
-                                        {name, "MPI_Recv", ROUNDS, ROUNDS, long_bytes},
-                                        {name, "MPI_Allreduce", ROUNDS, ROUNDS, ROUNDS * 4},
-                                        {name, "MPI_Put", puts, puts, puts * 8}};
-        memcpy(&counts[i * KINDS], of, sizeof of);
+        const struct count of[KINDS] = {
+            {name, "MPI_Irecv", messages, messages, bytes},
+            {name, "MPI_Isend", messages, messages, bytes},
+            {name, "MPI_Send", ROUNDS, ROUNDS, long_bytes},
+            {name, "MPI_Recv", ROUNDS, ROUNDS, long_bytes},
+            {name, "MPI_Allreduce", ROUNDS, ROUNDS, (int64_t)ROUNDS * 4},
+            {name, "MPI_Put", puts, puts, puts * 8}};
+        memcpy(counts + (size_t)i * KINDS, of, sizeof of);
     }
     whole_end(counts, THREADS * KINDS, messages + puts, ROUNDS);
 }

@@ -71,8 +71,11 @@ static void add_hosts(struct bc_hosts *hosts, const char *text)
         int of[8], used = 0;
         size_t count = 0;
         assert_int_equal(sscanf(text, "%31s%n", name, &used), 1);
-        for (text += used; *text == ' '; text += used)
-            assert_int_equal(sscanf(text, "%d%n", &of[count++], &used), 1);
+        for (text += used; *text == ' ';) {
+            char *end;
+            of[count++] = (int)strtol(text, &end, 10);
+            text = end;
+        }
         bc_hosts_add(hosts, name, of, count);
         text += strspn(text, "; ");
     }

@@ -72,7 +72,7 @@ sanitizers | sanitizers_full)
     # with more ranks is tested with the most. Without _full the samples' memory is that of the short runs alone.
     without='unit_(work_.*|clock|virtual_.*)$'
     [ "$variant" != sanitizers ] ||
-        without="$without|unit_(coarray_2|stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
+        without="$without|unit_(stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
         -R '^(unit_.*|monitor_(counts|flight|requests|threads).*|bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
@@ -161,7 +161,7 @@ arm64)
     # Left out are long simulations, in which nothing is the processor's, tests that want times as on a machine, and
     # those where ranks wait for each other by polling for long.
     run ctest --test-dir "$build" --no-tests=error -L unit -j 3 --output-on-failure \
-        -E '^unit_(stats|gain|many_ranks|noise_sources|virtual_.*|finalize|coarray_2|[a-z_]*_[3478]|work_.*_O[23])$'
+        -E '^unit_(stats|gain|many_ranks|noise_sources|virtual_.*|finalize|[a-z_]*_[3478]|work_.*_O[23])$'
     before="qemu-aarch64 -L $sysroot"
     run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05 "--output=$build/syncbench.tsv"
     run_program 2 "$build/overlap/overlap_iallreduce" --check --data-driven --visits=1 --samples=5 \
@@ -176,7 +176,7 @@ openmpi | openmpi_full)
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
-            test_harness test_run test_sampling test_halo_swap test_linkmap_map test_linkmap_verdicts
+            test_harness test_sampling
         build_folders tests/virtual tests/monitor tests/end_to_end tests/this_machine
     else
         configure
@@ -194,7 +194,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(coarray|hosts|node_order|job)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(hosts|node_order|job)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(linkmap|msgrate|overlap|syncbench|halo|noise)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \

@@ -131,7 +131,7 @@ enum { MARGIN = 5, VALUES_MAX = 200000 };
 static void move_shape(const struct shape *shape, bool put, bool section)
 {
     static double buffer[VALUES_MAX];
-    const int64_t extent = (shape->blocks - 1) * shape->stride + shape->block;
+    const int64_t extent = (int64_t)(shape->blocks - 1) * shape->stride + shape->block;
     const int64_t slot = (extent > 0 ? extent : 0) + 2 * MARGIN;
     MPI_Datatype type = bc_section_create(shape->blocks, shape->block, shape->stride);
     bc_sync_all(&world_coarray);
@@ -240,7 +240,8 @@ static void stars(void)
         }
         struct bc_images images;
         bc_images_create(&images, &world_coarray, named, count);
-        expect("partners", images.count, count / 2 - 1);
+        const int partners = count / 2 - 1;
+        expect("partners", images.count, partners);
         clock_until(base_ns + comes_ns[rank]);
         bc_sync_images(&world_coarray, &images);
         expect("waited for all", now() >= last_ns, true);
