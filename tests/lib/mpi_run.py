@@ -120,6 +120,15 @@ def call(words, **how):
         "universal_newlines": True, "check": False, **how})
 
 
+def ask_ctest(build, *options):
+    """What CTest says of a build's tests. It is asked in a folder of its own, since it begins the log of a build anew,
+    which the run of tests that asks here is still writing."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as stream:
+            stream.write(f'subdirs("{os.path.abspath(build)}")\n')
+        return call(["ctest", "--test-dir", folder, *options], check=True).stdout
+
+
 def run_raw(launcher, ranks, program, environment=None, timeout_s=300):
     """Runs a program; returns the finished process with its texts."""
     line = launcher.line(ranks, environment or {}, program)

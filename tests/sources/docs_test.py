@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple
 
 from case import Case, call, each
-from mpi_run import run_raw
+from mpi_run import ask_ctest, run_raw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 README_LINES = 200
@@ -377,8 +377,7 @@ class Commands(Case):
 
     def test_labels(self):
         """The labels of the build's tests are in docs/developing.md."""
-        done = call(["ctest", "--test-dir", self.build, "--print-labels"])
-        labels = set(re.findall(r"^  (\w+)$", done.stdout, re.M))
+        labels = set(re.findall(r"^  (\w+)$", ask_ctest(self.build, "--print-labels"), re.M))
         assert "docs" in labels
         assert labels <= {span for _, _, rows in tables_of("docs/developing.md", "label")
                           for row in rows for span in code_spans(row[0])}

@@ -26,6 +26,12 @@ int64_t world_now_ns;
 
 double clock_factor(void) { return 1.0; }
 
+double clock_recorded_factor(uint64_t chances)
+{
+    (void)chances;
+    return 1.0;
+}
+
 double world_random(uint64_t *state) { return (double)(*state = 0); }
 
 void world_abort(const char *format, ...)

@@ -13,12 +13,13 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+from mpi_run import ask_ctest  # noqa: E402
+
 
 def tests_of(build):
     """The tests as CTest knows them: name, command, properties."""
-    text = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True,
-                          check=True).stdout
-    for test in json.loads(text)["tests"]:
+    for test in json.loads(ask_ctest(build, "--show-only=json-v1"))["tests"]:
         yield test["name"], test.get("command", []), {item["name"]: item["value"] for item in test["properties"]}
 
 

@@ -69,7 +69,7 @@ full)
     # Their own answers count for nothing here: timings are far off, and time limits are short. Not those with more ranks
     # than two that wait for each other by polling.
     # shellcheck disable=SC2086  # words
-    run python3 "$here/under.py" --label='unit|monitor' --without='unit_(work_.*|clock|stats|virtual_.*|(coarray|job)_[48])' "$build" -- $before
+    run python3 "$here/under.py" --label='unit|monitor' --without='unit_(work_.*|clock|stats|virtual_.*|job_[48])' "$build" -- $before
     ;;
 esac
 check_logs
