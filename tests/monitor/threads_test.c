@@ -163,7 +163,7 @@ static void whole_end_of_rounds(void)
     const int64_t messages = ROUNDS * (int64_t)(2 * SEVERAL + MANY);
     const int64_t bytes = ROUNDS * (2 * (int64_t)sum_to(SEVERAL) + sum_to(MANY));
     const int64_t long_bytes = (int64_t)ROUNDS * 2000;
-    const int64_t puts = ROUNDS * (PUTS + 1);
+    const int64_t puts = (int64_t)ROUNDS * (PUTS + 1);
     for (int i = 0; i < THREADS; i++) {
         const char *const name = workers[i].name;
         const struct count of[KINDS] = {

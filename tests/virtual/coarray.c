@@ -132,7 +132,7 @@ static void move_shape(const struct shape *shape, bool put, bool section)
 {
     static double buffer[VALUES_MAX];
     const int64_t extent = (int64_t)(shape->blocks - 1) * shape->stride + shape->block;
-    const int64_t slot = (extent > 0 ? extent : 0) + 2 * MARGIN;
+    const int64_t slot = (extent > 0 ? extent : 0) + (int64_t)2 * MARGIN;
     MPI_Datatype type = bc_section_create(shape->blocks, shape->block, shape->stride);
     bc_sync_all(&world_coarray);
     for (int64_t i = 0; i < slot * ranks; i++) {
