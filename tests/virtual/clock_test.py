@@ -16,6 +16,8 @@ MODEL = rules.Model(post=0.2, wait=0.3, latency=5, byte_ns=10, sync=0.5, barrier
 
 
 class Clock(virtual.Test):
+    target = "0.5 %; clocks 5 ns, later 50 ns"
+
     def test_shared_clock(self):
         """Its error when it was found, ten seconds later, and before and after updates: at most
         what it says, and what a reading may be off."""

@@ -98,6 +98,8 @@ def name_of(case):
 
 
 class Findings(virtual.Test):
+    target = "as its numbers are rounded"
+
     def folders(self, case, *options, **how):
         """Those of launches, and the one that has them all."""
         folder = Folder(self)

@@ -77,6 +77,8 @@ def run(program, duration_us, blocking_us, fraction, *options, stage_us=0.0, tes
 
 
 class Gain(virtual.Test):
+    target = "0.5 % of blocking_us"
+
     def check(self, found, what):
         self.near(found.error(), 0, TARGET, what)
         self.assertTrue(found.has_truth(), what)

@@ -36,6 +36,8 @@ def true_us(model, method, sync, ranks, box):
 
 
 class Halo(virtual.Test):
+    target = "0.5 %"
+
     def check(self, name, ranks, *options, rows, **variables):
         model = MODELS[name]
         boxes = ",".join("x".join(map(str, box)) for box in BOXES)

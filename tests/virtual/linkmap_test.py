@@ -39,6 +39,8 @@ def named(rows, size):
 
 
 class Linkmap(virtual.Test):
+    target = "0.5 %"
+
     def run_job(self, *options, nodes=4, expect=0, **variables):
         """The rows of a job with a rank on each node."""
         variables = dict({"VIRTUAL_NODES": nodes, "MODEL_LATENCY_US": LATENCY_US,

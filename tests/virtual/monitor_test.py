@@ -46,6 +46,8 @@ class Machine(typing.NamedTuple):
 
 
 class Case(virtual.Test):
+    target = "0.5 %, or 4 readings of the clock"
+
     def time_near(self, found_us, truth_us, what):
         self.near(found_us, truth_us, max(SHARE * truth_us, BESIDES_US), what)
 
@@ -113,6 +115,8 @@ def spans_us(m, ranks, rounds):
 
 
 class Script(Case):
+    """Calls, bytes and times of a report, of a program whose calls are known."""
+
     TIMES = 20
     WORDS = "pttopt,coll,calls,comm,msgsize,traffic,large={},timeout={}us"
 
@@ -211,6 +215,8 @@ class Timeouts(Case):
 # ---- time inside calls, and around them ----------------------------------------------------------
 
 class Inside(Case):
+    """Time inside MPI and computed between calls, of every kind of call."""
+
     TIMES, WORK_US, RANKS = 20, 300, 2
     M = Machine(200, 2, 0, 1, 50, 20)
 
@@ -323,6 +329,8 @@ def waiting(name, calls, step_us, ranks):
 
 
 class Late(Case):
+    """What ranks wait for late ones, in every kind of collective."""
+
     M = Machine(1, test=0.2)
 
     def check(self, calls, step_us, ranks=2, functions=FUNCTIONS, words="coll,clock", **variables):

@@ -65,6 +65,8 @@ def transfers_us(model, pattern, synchronisation, peers):
 
 
 class Rates(virtual.Test):
+    target = "0.5 %"
+
     def check(self, program, job, *options, model, iteration_us, rows, **variables):
         ranks, peers, stride = job
         (launch,) = virtual.run(program, "-p", peers, "-n", stride, *OPTIONS, *options, ranks=ranks,

@@ -38,6 +38,8 @@ def names(ranks):
 
 
 class Noise(virtual.Test):
+    target = "0.5 %, beside what chance makes of a rate"
+
     def rows(self, *options, ranks=RANKS, **variables):
         return virtual.run("noise", *OPTIONS, *options, ranks=ranks, **variables)[0].rows
 

@@ -62,6 +62,8 @@ PROGRAMS = {
 
 
 class Pairs(virtual.Test):
+    target = "0.1 point; 0.5 %"
+
     def check_row(self, row, truth, what):
         """What stays exposed under plenty of work are the posts and the end of the wait."""
         posts, end, rest, blocking_us = truth

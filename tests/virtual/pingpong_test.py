@@ -31,6 +31,8 @@ def true_us(model, row):
 
 
 class PingPong(virtual.Test):
+    target = "0.5 %"
+
     def check(self, model, *options, rows, **variables):
         (launch,) = virtual.run("pingpong", "--max-ndata=64", "--max-stride=4", *SAMPLES, *options,
                                 **model.variables(), **variables)

@@ -232,6 +232,8 @@ def cost_rows(report, results):
 
 
 class Savings(virtual.Test):
+    target = "10 % of what is saved; 1 % of a cost"
+
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)

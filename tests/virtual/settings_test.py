@@ -48,6 +48,8 @@ class Step(typing.NamedTuple):
 
 
 class Vary(virtual.Test):
+    target = "1 point"
+
     def setUp(self):
         self.chance, self.suites = random.Random(2), virtual.by_tier(plain=50, run=300, all=500)
         self.folder = Folder(self)

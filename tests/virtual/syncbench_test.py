@@ -43,6 +43,8 @@ def true_us(model, row):
 
 
 class Syncbench(virtual.Test):
+    target = "0.5 %"
+
     def check(self, name, ranks, *options, rows, **variables):
         model = MODELS[name]
         (launch,) = virtual.run("syncbench", "--delay={}".format(DELAY_UNITS), *options,
