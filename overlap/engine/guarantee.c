@@ -10,9 +10,10 @@
 /* A knee that visits find so many times further up than the first one did is believed. */
 #define RAISE_TIMES 1.1
 
-/* Amounts are probed before the first visit's rounds, this many times and with as many rounds at
-   most. */
+/* Amounts are probed before the first visit's rounds, this many times, with as many rounds, and in
+   this share of the visit's time at most. */
 enum { PROBES_MAX = 8, PROBE_ROUNDS = 16 };
+#define PROBES_SHARE 0.3
 
 static void lower(struct overlap_row *row, const struct overlap_fit *fit)
 {
@@ -32,21 +33,25 @@ static void choose_work(struct overlap_visit *visit)
 static void probe(struct overlap_visit *visit)
 {
     struct overlap_row *const row = visit->row;
+    const double deadline_s =
+        bc_elapsed_s() + PROBES_SHARE * fmax(0.0, overlap_seconds_left(visit));
     row->fitting_ns = fmax(0.0, row->knee_ns);
     for (int i = 0; i < PROBES_MAX; i++) {
         struct bc_samples rounds = {.count = 0};
-        struct bc_plan plan = bc_run_plan(visit->run, NULL, overlap_seconds_left(visit));
+        const struct bc_plan plan = {
+            .min_rounds = PROBE_ROUNDS,
+            .max_rounds = PROBE_ROUNDS,
+            .deadline_s = deadline_s,
+            .retakes = visit->run->job.oversubscribed ? 0 : PROBE_ROUNDS,
+        };
         int goes_on = 0;
         choose_work(visit);
-        plan.min_rounds = plan.max_rounds = PROBE_ROUNDS;
-        plan.grace_rounds = plan.warmup_rounds = 0;
-        plan.deadline_s = fmin(plan.deadline_s, visit->end_s);
         overlap_run_rounds(visit->run, &visit->round, OVERLAP_QUANTITIES, overlap_take_round, &plan,
                            &rounds);
         if (visit->root) {
             const struct overlap_fit fit = overlap_fit_of(visit->overlap, row, &rounds);
             goes_on = fit.beyond_ns > 0.0 && !isnan(fit.total.interval.lo) &&
-                      row->fitting_ns > 0.0 && overlap_seconds_left(visit) > 0.0;
+                      row->fitting_ns > 0.0 && bc_elapsed_s() < deadline_s;
             if (goes_on)
                 lower(row, &fit);
         }
