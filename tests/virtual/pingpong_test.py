@@ -76,6 +76,10 @@ class PingPong(virtual.Test):
             with self.subTest(variables=variables):
                 self.check(MODELS["usual"], "--patterns=put,MPI Send", rows=9, **variables)
 
+    def test_checked(self):
+        """Each way is timed by itself then, with a reading more."""
+        self.check(MODELS["usual"], "--patterns=put,MPI Send", "--check", rows=9, VIRTUAL_CLOCK_NS=500)
+
     def test_data(self):
         """Data that moves is checked; wrong data is FAIL."""
         for corrupt in (0, 1):
