@@ -176,21 +176,21 @@ static void say_point(const struct overhead_bench *bench, uint64_t units,
                      base_ns * 1e-3);
 }
 
-/* `t` is the transfer's time in ns. */
-static void set_availability(struct overhead_result *result, const struct bc_summary *t)
+/* What the overhead leaves of a time, in percent, with its interval; NAN where that is 0, or may
+   be, since a share of it says nothing. Each end is that of the farthest quotient: a low end of the
+   overhead below 0 is most of the shortest time. */
+static struct bc_summary available(const struct bc_summary *overhead, const struct bc_summary *time)
 {
-    const struct bc_summary *const o = &result->overhead_ns;
-    result->available_base_pct =
-        result->base_ns > 0.0 ? 100.0 * (1.0 - o->value / result->base_ns) : NAN;
-    result->available_pct = result->available_lo_pct = result->available_hi_pct = NAN;
-    /* A share of a transfer whose time is 0, or may be, says nothing. */
-    if (t->value <= 0.0)
-        return;
-    result->available_pct = 100.0 * (1.0 - o->value / t->value);
-    if (t->interval.lo <= 0.0)
-        return;
-    result->available_lo_pct = 100.0 * (1.0 - o->interval.hi / t->interval.lo);
-    result->available_hi_pct = 100.0 * (1.0 - o->interval.lo / t->interval.hi);
+    const struct bc_interval *const o = &overhead->interval, *const t = &time->interval;
+    struct bc_summary share = none;
+    if (!(time->value > 0.0))
+        return share;
+    share.value = 100.0 * (1.0 - overhead->value / time->value);
+    if (!(t->lo > 0.0))
+        return share;
+    share.interval.lo = 100.0 * (1.0 - o->hi / (o->hi > 0.0 ? t->lo : t->hi));
+    share.interval.hi = 100.0 * (1.0 - o->lo / (o->lo > 0.0 ? t->hi : t->lo));
+    return share;
 }
 
 /* ---- iterations ------------------------------------------------------------------------------ */
@@ -501,7 +501,8 @@ static void summarize(const struct overhead_bench *bench, const struct overhead_
     }
     if (knee)
         result->overhead_ns = summarize_overhead(bench, samples);
-    set_availability(result, is_fitted(bench) ? &result->transfer_ns : &base);
+    result->available_pct = available(&result->overhead_ns, &base);
+    result->transfer_available_pct = available(&result->overhead_ns, &result->transfer_ns);
     result->outcome = bc_run_outcome(run, samples, overhead_is_precise(bench, row));
     if (!knee)
         result->outcome.status = BC_NO_KNEE;

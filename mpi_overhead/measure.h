@@ -90,9 +90,9 @@ struct overhead_result {
     int64_t iterations; /* at the amount of work that gave the overhead */
     double iter_ns, work_ns, base_ns;
     struct bc_summary overhead_ns, transfer_ns; /* values and intervals; NAN where there are none */
-    double available_pct, available_lo_pct, available_hi_pct;
-    double available_base_pct; /* over base_ns, as specified; NAN without an overhead */
-    struct bc_outcome outcome; /* BC_NO_KNEE without an overhead */
+    struct bc_summary available_pct; /* what the overhead leaves of base_ns, as specified */
+    struct bc_summary transfer_available_pct; /* ... of transfer_ns; NAN without an overhead */
+    struct bc_outcome outcome;                /* BC_NO_KNEE without an overhead */
 };
 
 /* One visit of bench->exchange within `seconds` (significant on rank 0): by the fit of a plateau

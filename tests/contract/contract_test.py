@@ -96,8 +96,8 @@ HEADERS = {
     "overlap": overlap_header(),
     "overlap/overlap_halo": overlap_header("method local"),
     "mpi_overhead": """direction pair msgsize iterations iter_t work_t overhead base_t avail(%)
-        overhead_lo_us overhead_hi_us transfer_us avail_base_pct transfer_lo_us transfer_hi_us
-        avail_lo_pct avail_hi_pct visits lost_pct samples status""",
+        overhead_lo_us overhead_hi_us transfer_us transfer_avail_pct transfer_lo_us transfer_hi_us
+        avail_lo_pct avail_hi_pct transfer_avail_lo_pct transfer_avail_hi_pct visits lost_pct samples status""",
     "msgrate/msgrate": "pattern" + MSGRATE_COLUMNS,
     "msgrate/msgrate_rma": "pattern synchronisation transfer threads" + MSGRATE_COLUMNS,
     "pingpong": """arrangement pattern sync count blksize stride ndata nextent nrep time_s

@@ -68,15 +68,15 @@ class Rows(Case):
         for row in rows:
             iter_t, work_t, overhead = numbers(row, "iter_t", "work_t", "overhead")
             assert iter_t - work_t == within(overhead, 0.5)
-            check_share(row, "avail(%)", "transfer_us")
-            check_share(row, "avail_base_pct", "base_t")
+            check_share(row, "avail(%)", "base_t")
+            check_share(row, "transfer_avail_pct", "transfer_us")
 
     def test_threshold_of_the_specification(self):
         for size, iterations in ITERATIONS:
             row, = self.rows_of("-b", "1.05", "-m", size)
             assert row["iterations"] == iterations
             check_share(row, "avail(%)", "base_t")
-            assert row["avail_base_pct"] == row["avail(%)"]
+            assert row["transfer_avail_pct"] == "NA"
         row, = self.rows_of("-b", "1.05", "-i", "50", "-r")
         assert (row["iterations"], row["direction"]) == ("50", "recv")
 
@@ -131,7 +131,7 @@ class Rows(Case):
         # Not nearly enough time to get beyond a message of 64 MiB.
         done = self.start(PROGRAM, "-m", "8,64M", "--max-time=0.01", **TIMES)
         row = read_tsv(done.stdout)[1]
-        assert (row["status"], row["overhead"], row["avail_base_pct"]) == ("no-knee", "NA", "NA")
+        assert (row["status"], row["overhead"], row["avail(%)"]) == ("no-knee", "NA", "NA")
         assert "# note: row 2: no amount of work" in done.stdout
 
     def test_all_pairs(self):

@@ -24,6 +24,12 @@ class Overhead(virtual.Test):
         overhead_us, transfer_us = post_us + wait_us, latency_us + wait_us
         self.near(row["overhead"], overhead_us, 0.005 * overhead_us, what + " overhead")
         self.near(row["transfer_us"], transfer_us, 0.005 * transfer_us, what + " transfer")
+        for column, whole_us in (("avail(%)", row["base_t"]), ("transfer_avail_pct", transfer_us)):
+            share_pct = 100 * (1 - overhead_us / whole_us)
+            self.near(row[column], share_pct, 0.2, what + " " + column)
+            lo, hi = ("avail_lo_pct", "avail_hi_pct") if column == "avail(%)" else (
+                "transfer_avail_lo_pct", "transfer_avail_hi_pct")
+            self.assertTrue(row[lo] - 0.05 <= share_pct <= row[hi] + 0.05, what + " " + column)
         self.assertTrue(row["overhead_lo_us"] <= overhead_us <= row["overhead_hi_us"], what)
         self.assertEqual(row["status"], "ok", what)
         return row
