@@ -1,6 +1,6 @@
 #!/bin/sh
 # mpi_overhead over message sizes: 0, 2, 4 ... 4 MiB. The result, one TSV file,
-# goes to stdout or to --output=FILE.
+# goes to stdout or to --output=FILE; where and when it ran, to stderr.
 #
 # usage: mpi_overhead_sweep.sh [MPI_OVERHEAD OPTION]...
 #   for example: mpi_overhead_sweep.sh --recv --output=recv.tsv
@@ -32,5 +32,13 @@ LAUNCH=$(launch_words "$program")
 
 set -f # words, not patterns
 command -v "${LAUNCH%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${LAUNCH%% *}"
+{
+    echo "######### START #########"
+    echo "Running on $(uname -n)"
+    echo "Dir is $(pwd)"
+} >&2
+status=0
 # shellcheck disable=SC2086  # a list of words
-run $LAUNCH "$program" --msgsize=0,2:4M "$@"
+run $LAUNCH "$program" --msgsize=0,2:4M "$@" || status=$?
+echo "######### DONE! #########" >&2
+exit "$status"

@@ -61,3 +61,17 @@ class Sweep(Case):
                              f"--output={self.folder}/a.tsv")
         assert done.stdout == ""
         assert [row["msgsize"] for row in read_tsv((self.folder / "a.tsv").read_text())] == ["8"]
+
+
+class OverheadSweep(Case):
+    def test_as_specified(self):
+        """The lines around the table, on stderr; the program's exit status."""
+        program = self.folder / "mpi_overhead"
+        program.write_text("#!/bin/sh\necho \"$*\"\nexit 3\n")
+        program.chmod(0o755)
+        done = call(["sh", os.path.join(SCRIPTS, "mpi_overhead_sweep.sh"), "--recv"], cwd=self.folder,
+                    env={**os.environ, "PROGRAM": str(program), "LAUNCH": "env"})
+        assert (done.returncode, done.stdout) == (3, "--msgsize=0,2:4M --recv\n"), done.stderr
+        lines = done.stderr.splitlines()
+        assert lines[:3] == ["######### START #########", f"Running on {os.uname().nodename}", f"Dir is {self.folder}"]
+        assert lines[-1] == "######### DONE! #########"
