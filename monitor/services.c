@@ -17,8 +17,10 @@ static double seconds_of(struct timeval time)
 static void read_system(struct services *services)
 {
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
+    if (getrusage(RUSAGE_SELF, &usage) != 0) {
+        services->warning = "what the operating system counts can't be collected: getrusage fails";
         return;
+    }
     const struct service system[SERVICES_OF_SYSTEM] = {
         {"user_time", true, 0.0, seconds_of(usage.ru_utime)},
         {"system_time", true, 0.0, seconds_of(usage.ru_stime)},
@@ -213,7 +215,8 @@ static void read_library(struct services *services)
                                     .value = read_variable(variable)};
         memcpy(service->name, variable->name, sizeof service->name);
     }
-    services->warning = library.warning;
+    if (library.warning != NULL)
+        services->warning = library.warning;
     pthread_mutex_unlock(&library.lock);
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -295,6 +296,25 @@ TEST(more_variables_than_room_are_a_warning)
 }
 
 /* ---- the operating system -------------------------------------------------------------------- */
+
+static bool counts = true;
+
+int __real_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+    return counts ? __real_getrusage(who, usage) : -1;
+}
+
+TEST(no_counts_of_the_system_are_a_warning)
+{
+    static struct made_up variables[] = {{.name = "one", .class = COUNTER, ONE('u')}};
+    counts = false;
+    start_with(variables, 1);
+    counts = true;
+    assert_int_equal(before.count, 1);
+    assert_non_null(strstr(before.warning, "getrusage fails"));
+}
 
 static double processor_s(void)
 {
