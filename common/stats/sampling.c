@@ -194,7 +194,7 @@ static int32_t limit_batch(const struct run *run, int64_t wanted)
     if (wanted > BATCH_MAX)
         wanted = BATCH_MAX;
     if ((double)wanted * run->round_s > left_s)
-        wanted = (int64_t)(left_s / run->round_s);
+        wanted = left_s > 0.0 ? (int64_t)(left_s / run->round_s) : 0;
     return wanted < 1 ? 1 : (int32_t)wanted;
 }
 

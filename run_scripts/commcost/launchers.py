@@ -22,13 +22,12 @@ class Job(typing.NamedTuple):
     @property
     def nodes(self):
         """On how many nodes the ranks run, as far as can be known."""
-        environment = os.environ
         if self.hosts:
             return len(self.hosts.split(","))
         if self.ranks_per_node:
             return -(-self.ranks // self.ranks_per_node)
-        if environment.get("SLURM_JOB_NUM_NODES"):
-            return int(environment["SLURM_JOB_NUM_NODES"])
+        if slurm_number("SLURM_JOB_NUM_NODES"):
+            return slurm_number("SLURM_JOB_NUM_NODES")
         nodes = pbs_nodes()
         return len(set(nodes)) if nodes else 1
 
@@ -44,6 +43,37 @@ class Launch(typing.NamedTuple):
 def pbs_nodes():
     """The lines of PBS_NODEFILE, a slot each."""
     return machine.lines_of(os.environ.get("PBS_NODEFILE", ""))
+
+
+def slurm_number(name):
+    """A number that Slurm says of the job; None where it says nothing."""
+    text = os.environ.get(name, "")
+    if not text:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,8}", text):
+        raise UsageError(f"{name}='{text}' is no number: give --ranks, and --ranks-per-node or --hosts")
+    return int(text)
+
+
+def slurm_tasks():
+    """The ranks of a Slurm job; None where it says nothing. It says the same in two ways, which may contradict."""
+    tasks, nodes = slurm_number("SLURM_NTASKS"), slurm_number("SLURM_JOB_NUM_NODES")
+    name, by_node = "SLURM_TASKS_PER_NODE", os.environ.get("SLURM_TASKS_PER_NODE", "")
+    if not by_node:
+        return tasks
+    parts = [re.fullmatch(r"([1-9][0-9]{0,6})(?:\(x([1-9][0-9]{0,6})\))?", part) for part in by_node.split(",")]
+    if not all(parts):
+        raise UsageError(f"{name}='{by_node}' is no list of numbers like '4(x2),3': give --ranks")
+    total = sum(int(part.group(1)) * int(part.group(2) or 1) for part in parts)
+    count = sum(int(part.group(2) or 1) for part in parts)
+    for other, known, found in (("SLURM_NTASKS", tasks, total), ("SLURM_JOB_NUM_NODES", nodes, count)):
+        if known not in (None, found):
+            raise UsageError(f"{other}={known} contradicts {name}='{by_node}': give --ranks, and --ranks-per-node "
+                             "where there are several nodes")
+    # Without a number of tasks these are logical processors. On a node of the job its cores are known.
+    if tasks is None and os.environ.get("SLURMD_NODENAME"):
+        total = min(total, count * machine.ranks_with_room())
+    return total
 
 
 def in_allocation():
@@ -139,15 +169,16 @@ class OpenMpi(Launcher):
         words = [*self.words, *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
                  *([] if job.hosts or in_allocation() else ["--oversubscribe"]),
                  "-np", str(launch.ranks)]
-        if per_node:
-            words += ["--map-by", f"ppr:{per_node}:node"]
+        cores = self.cores_a_rank(job, launch)
+        # One --map-by says both: of two the last one counts.
+        place = f"ppr:{per_node}:node" if per_node else "slot" if cores > 1 else ""
+        if place:
+            words += ["--map-by", place + (f":PE={cores}" if cores > 1 else "")]
         if job.hosts:
             words += ["--host", ",".join(f"{host}:{slots}" for host in job.hosts.split(","))]
-        cores = self.cores_a_rank(job, launch)
         if job.bind not in ("", "none"):
             words += ["--bind-to", job.bind]
         elif cores:
-            words += ["--map-by", f"slot:PE={cores}"] if cores > 1 else []
             words += ["--bind-to", "core"]
         for name in launch.variables:
             words += ["-x", name]
@@ -252,20 +283,20 @@ def find(asked, build):
 
 def default_ranks(hosts, ranks_per_node):
     """The ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
-    environment = os.environ
-    nodes = environment.get("SLURM_JOB_NUM_NODES")
+    nodes = slurm_number("SLURM_JOB_NUM_NODES")
     if hosts:
-        ranks = len(hosts.split(",")) * (ranks_per_node or 1)
-    elif nodes and ranks_per_node:
-        ranks = int(nodes) * ranks_per_node
-    elif environment.get("SLURM_NTASKS"):
-        ranks = int(environment["SLURM_NTASKS"])
-    elif nodes:
-        ranks = int(environment.get("SLURM_CPUS_ON_NODE", "1"))
+        return max(2, len(hosts.split(",")) * (ranks_per_node or 1))
+    if nodes and ranks_per_node:
+        return max(2, nodes * ranks_per_node)
+    ranks = slurm_tasks()
+    if ranks is not None:
+        return max(2, ranks)
+    if nodes:
+        ranks = slurm_number("SLURM_CPUS_ON_NODE") or 1
         # Those are logical processors. On a node of the job its cores are known.
-        if environment.get("SLURMD_NODENAME"):
+        if os.environ.get("SLURMD_NODENAME"):
             ranks = min(ranks, machine.ranks_with_room())
-        ranks *= int(nodes)
+        ranks *= nodes
     elif pbs_nodes():
         ranks = len(pbs_nodes())
     else:

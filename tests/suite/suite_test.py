@@ -140,6 +140,31 @@ class Plan(SuiteCase):
         self.suite.environment["SLURM_CPUS_ON_NODE"] = "2"
         assert "--ntasks=6" in self.suite.launch("")
 
+    def test_threads_and_ranks_per_node(self):
+        """Open MPI takes one --map-by."""
+        make_system(self.suite, [str(i) for i in range(8)], "0-7")
+        line = self.suite.launch("orterun", "--ranks=4", "--ranks-per-node=2", "--options=msgrate_rma: -t 2",
+                                 name="msgrate_rma")
+        assert line.count("--map-by") == 1 and "--map-by ppr:2:node:PE=2 --bind-to core" in line
+
+    @each("variables, ranks", [
+        ({"SLURM_TASKS_PER_NODE": "4(x2)"}, 8), ({"SLURM_TASKS_PER_NODE": "4(x2),3"}, 11),
+        ({"SLURM_TASKS_PER_NODE": "4(x2)", "SLURM_NTASKS": "8", "SLURM_JOB_NUM_NODES": "2"}, 8)])
+    def test_tasks_of_a_slurm_job(self, variables, ranks):
+        self.suite.environment.update(SLURM_JOB_ID="7", **variables)
+        assert f"--ntasks={ranks}" in self.suite.launch("")
+
+    @each("variables, named", [
+        ({"SLURM_NTASKS": "2x"}, "SLURM_NTASKS='2x' is no number"),
+        ({"SLURM_NTASKS": "8", "SLURM_JOB_NUM_NODES": "0"}, "SLURM_JOB_NUM_NODES='0' is no number"),
+        ({"SLURM_TASKS_PER_NODE": "4(2)"}, "SLURM_TASKS_PER_NODE='4(2)' is no list"),
+        ({"SLURM_TASKS_PER_NODE": "4(x2)", "SLURM_NTASKS": "6"}, "SLURM_NTASKS=6 contradicts"),
+        ({"SLURM_TASKS_PER_NODE": "4(x2)", "SLURM_JOB_NUM_NODES": "3"}, "SLURM_JOB_NUM_NODES=3 contradicts")])
+    def test_what_slurm_can_not_mean(self, variables, named):
+        self.suite.environment.update(SLURM_JOB_ID="7", **variables)
+        done = self.suite.run("--launcher=mpirun", "--dry-run", status=2)
+        assert named in done.stderr and "give --ranks" in done.stderr, done.stderr
+
     @each("processors, ranks", [
         (100, 8), (3.9, 3), (0.5, 2),
         *in_full((4, 4), (2, 2))])
