@@ -308,7 +308,7 @@ int __wrap_getrusage(int who, struct rusage *usage)
 
 TEST(no_counts_of_the_system_are_a_warning)
 {
-    static struct made_up variables[] = {{.name = "one", .class = COUNTER, ONE('u')}};
+    struct made_up variables[] = {{.name = "one", .class = COUNTER, ONE('u')}};
     counts = false;
     start_with(variables, 1);
     counts = true;
