@@ -77,7 +77,7 @@ void linkmap_place_name(const struct linkmap_place *place, bool with_rank,
                         char name[BC_CELL_LENGTH])
 {
     if (with_rank)
-        snprintf(name, BC_CELL_LENGTH, "%.50s:%d", place->host, place->rank);
+        snprintf(name, BC_CELL_LENGTH, "%s:%d", place->host, place->rank);
     else
-        snprintf(name, BC_CELL_LENGTH, "%.*s", BC_CELL_LENGTH - 1, place->host);
+        snprintf(name, BC_CELL_LENGTH, "%s", place->host);
 }

@@ -1,4 +1,4 @@
-"""What all tests in Python get from pytest: the build, the launcher.
+"""What the tests of tests/input get from pytest: the build, the launcher.
 
     python3 -m pytest -c tests/pytest.ini --build=FOLDER --mpirun="mpirun.mpich" tests/FOLDER/FILE.py
 

@@ -8,8 +8,8 @@
 #            programs, simulated clusters, faults and bad input; under 25 minutes on two cores
 #   --full   every case of what --all has a share of; hours
 #   --condition=cloud|bad|jumps   ranks of the programs that run in real time are interrupted (tests/disturbance).
-#            Left out are variants, whose libraries want to be loaded first; trials and virtual time, which have
-#            conditions of their own; and what measures nothing here: lint, simulation, install, docs
+#            Left out are variants, whose libraries want to be loaded first; virtual time, which has
+#            conditions of its own; and what measures nothing here: lint, simulation, install, docs
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)

@@ -119,7 +119,8 @@ struct bc_table {
     size_t count;
 };
 
-#define BC_CELL_LENGTH 64
+/* Room for a host's name (256 characters in Open MPI) with a number, and the end of the text. */
+#define BC_CELL_LENGTH 320
 
 enum bc_format {
     BC_FORMAT_TSV,

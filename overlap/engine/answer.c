@@ -23,7 +23,7 @@
 #define BLOCK_ROUNDS_MIN 2
 
 /* Gives all ranks the work that the row's knee and margin ask for. Collective. */
-static void choose_work(struct overlap_visit *visit)
+static void choose_answer_work(struct overlap_visit *visit)
 {
     const struct overlap_row *const row = visit->row;
     const double margin_ns = visit->robust ? row->margin_ns : 0.0;
@@ -59,7 +59,7 @@ static void choose_more_than_fits(struct overlap_visit *visit)
     const int64_t rounds = probe_rounds(visit);
     for (;;) {
         struct overlap_estimate estimates[OVERLAP_ESTIMATED];
-        choose_work(visit);
+        choose_answer_work(visit);
         bc_samples_clear(&visit->own);
         overlap_take_rounds(visit, OVERLAP_BESIDE + 1, overlap_take_trial, rounds, visit->end_s);
         overlap_estimate(visit, 0, visit->own.count, estimates);
@@ -77,7 +77,7 @@ static void choose_more_than_fits(struct overlap_visit *visit)
             row->knee_ns = fmax(row->knee_ns, overlap_knee_of(estimates));
         row->margin_ns *= 2.0;
     }
-    choose_work(visit);
+    choose_answer_work(visit);
 }
 
 static double hidden_pct(const struct overlap_estimate *reference,
@@ -124,10 +124,9 @@ struct bc_summary overlap_summarize_answers(const struct bc_run *run,
                            run->settings.confidence_pct / 100.0);
 }
 
-/* Appends what the visit says. All of its rounds together may not be sure that the work is more
-   than fits, which the probe found of few: then the visit may say too little of the overlap, so
-   that later ones take more work, and what it says counts only as long as no other visit is sure.
-   Rank 0. */
+/* Appends what the visit says. The work must be more than fits, or it says too little of the
+   overlap. The probe found so by few rounds; where all rounds of the visit aren't sure of it, later
+   visits take more work, and the visit counts only as long as no other is sure. Rank 0. */
 static void take_answer(struct overlap_visit *visit, const struct overlap_estimate *estimates)
 {
     struct overlap_row *const row = visit->row;
@@ -138,8 +137,10 @@ static void take_answer(struct overlap_visit *visit, const struct overlap_estima
         row->margin_ns *= 2.0;
     if (may_fit && row->answers.count > 0 && !row->knee_is_beyond)
         return;
-    if (row->knee_is_beyond)
+    if (row->knee_is_beyond) {
         bc_samples_clear(&row->answers);
+        bc_samples_clear(&row->blocks);
+    }
     row->knee_is_beyond = may_fit;
     append_answer(estimates, &row->answers);
     row->knee_ns = overlap_summarize_answers(visit->run, &row->answers, OVERLAP_ANSWER_KNEE).value;
@@ -201,7 +202,7 @@ void overlap_measure_answer(struct overlap_visit *visit)
     if (visit->robust)
         choose_more_than_fits(visit);
     else
-        choose_work(visit);
+        choose_answer_work(visit);
     overlap_choose_plenty(visit);
     overlap_choose_fitting(visit);
     struct bc_plan plan = bc_run_plan(visit->run, rounds, fmax(0.0, overlap_seconds_left(visit)));

@@ -24,8 +24,8 @@
  * The search finds where that is, and with it the amounts of work that are seen to fit and not to
  * fit; visits of the row refine it.
  *
- * What a row says of work and total is of work that was seen not to make the operation longer, in
- * the same rounds as its reference (guarantee.c): the specification's guarantee.
+ * What a row says of work and total is of work that was seen not to make the operation longer than
+ * its reference, in the same rounds but for the mean (guarantee.c): the specification's guarantee.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_MEASURE_H
 #define COMMCOST_OVERLAP_ENGINE_MEASURE_H

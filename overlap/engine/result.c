@@ -44,7 +44,7 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     const double readings = run->settings.estimator == BC_MEDIAN ? 2.0 : 1.0;
     const double clock_pct = overlap_percent(readings * run->max_clock.read_ns, reference_ns);
     /* Times of one operation each don't tell a share. */
-    if (answers->count == 0 || row->rounds.count < 2)
+    if (answers->count == 0 || (answers->count == 1 && row->rounds.count < 2))
         return (struct bc_summary){0, NAN, NAN, {NAN, NAN}, NAN, NAN};
     struct bc_summary overlap = overlap_summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
     if (run->settings.estimator == BC_MEAN && answers->count == 1) {
@@ -143,16 +143,18 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
     return row->search.converged && gain_is_precise(overlap, row) &&
            (run->settings.estimator == BC_MEAN ||
             bc_half_width(&share) <= fmax(precision_pct, clock_limit)) &&
-           fit.beyond_ns <= 0.0 &&
-           (run->settings.estimator == BC_MEAN ||
-            total.value <= (1.0 + longer_pct / 100.0) * reference.value) &&
+           (row->fitting_ns <= 0.0 ||
+            (fit.beyond_ns <= 0.0 &&
+             (run->settings.estimator == BC_MEAN ||
+              total.value <= (1.0 + longer_pct / 100.0) * reference.value))) &&
            bc_is_precise(&reference, precision_pct / 100.0) &&
            bc_is_precise(&total, precision_pct / 100.0) &&
            (work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&work, precision_pct / 100.0));
 }
 
-/* Work that made the operation longer all the same is not told: none is. The overlap's interval
-   reaches down to what the work shows; under the mean that is the overlap. */
+/* If even this work made the operation longer, the row says that none fits. The overlap's interval
+   reaches down to what the work shows, whether the row was precise without that or not; under the
+   mean what it shows is the overlap. */
 static void set_overlap(const struct overlap_state *overlap, const struct overlap_row *row,
                         struct overlap_result *result)
 {

@@ -92,8 +92,8 @@ void overlap_find_test_calls(struct overlap_visit *visit, double seconds);
 void overlap_find_knee(struct overlap_visit *visit, double seconds);
 
 /* The reference and the total of a row, or of these rounds of it, as its result has them, on rank
-   0: `beyond_ns` is by how much the total is surely beyond what the acceptance threshold allows, or
-   0 or less where it isn't. Local. */
+   0. `beyond_ns`: by how much the total's interval lies beyond what the acceptance threshold allows
+   of the reference's value; 0 or less: it doesn't. Local. */
 struct overlap_fit {
     struct bc_summary reference, total;
     double beyond_ns;

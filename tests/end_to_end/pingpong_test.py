@@ -73,7 +73,6 @@ class Rows(Case):
         (2, ["--full"], ["4194304", "128", "4194304"]),
         (8, ["--max-ndata=64"], ["64", "128", "64"])])
     def test_parameters(self, ranks, options, expected):
-        """Where ranks share processors fewer blocks are the default (Time.test_oversubscribed)."""
         """The metadata have the numbers in force, where they were not given, too."""
         if ranks <= len(os.sched_getaffinity(0)) and ranks > 2:
             self.skipTest("a processor for each rank: nothing is less then")

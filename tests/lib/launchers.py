@@ -1,6 +1,5 @@
 """Launchers that a test has to start: a Slurm of this one machine, and the testbed's two hosts.
-Where one can't be had, its constructor raises SkipTest with the reason, which pytest takes for a
-skip, too; who made one must close() it."""
+Where one can't be had, its constructor raises SkipTest with the reason; who made one must close() it."""
 
 import os
 import shutil

@@ -69,13 +69,6 @@ def in_virtual_time(word):
     return there if os.path.isabs(str(word)) and os.path.exists(there) else str(word)
 
 
-def on_two_processors():
-    """The words before a program that keep it to the first two processors that this
-    process may use, or to the only one: on any machine ranks then have no others."""
-    first = sorted(os.sched_getaffinity(0))[:2]
-    return ["taskset", "-c", ",".join(map(str, first))]
-
-
 def available_gib():
     """The memory that programs can have."""
     with open("/proc/meminfo", encoding="ascii") as stream:

@@ -198,7 +198,7 @@ def check(test, script, found):
         of = found[rank]
         test.assertEqual(of.wrong, [], script.title)
         if expected is None:
-            return
+            continue
         ended = {one.split()[1] for one in statements(script.text, rank) if one.startswith("end ")}
         for name in ended | set(expected):
             words = asked(script, rank, name)

@@ -63,12 +63,6 @@ static inline const char *no_variable(const char *name)
     return NULL;
 }
 
-static inline void sleep_s(double seconds)
-{
-    const time_t whole_s = (time_t)seconds;
-    const struct timespec pause = {whole_s, (long)((seconds - (double)whole_s) * 1e9)};
-    nanosleep(&pause, NULL);
-}
 
 /* splitmix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
    2014. */

@@ -52,6 +52,5 @@ static inline int remove_folder(void **state)
 }
 
 /* A test that has an empty folder. */
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 #endif

@@ -74,7 +74,7 @@ sanitizers | sanitizers_full)
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
-        -R '^(unit_.*|monitor_(counts|flight|requests|threads).*|bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
+        -R '^(unit_.*|monitor_(counts|flight|requests|threads|misuse).*|bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
@@ -194,7 +194,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(hosts|node_order|job)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(msgrate|syncbench|halo)_many|monitor_(counts|flight|threads|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_(overlap|overhead)|leaks_kinds|suite_mpirun|(msgrate|syncbench|halo)_many|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
