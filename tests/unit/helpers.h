@@ -63,7 +63,6 @@ static inline const char *no_variable(const char *name)
     return NULL;
 }
 
-
 /* splitmix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
    2014. */
 struct random {
