@@ -11,7 +11,7 @@ from exposed import (POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us,
 TARGET = 0.005  # share of blocking_us
 # The same. More than 0.02 where interruptions hit nearly every call: of the ranks' medians
 # over few rounds the slowest counts, which is above the mean of each.
-DISTURBED_TARGETS = {"quiet": 0.02, "cloud": 0.02, "bad": 0.02}
+DISTURBED_TARGETS = {"quiet": 0.02, "cloud": 0.02, "bad": 0.03}
 LOST = {"quiet": 0.0011, "cloud": 0.03, "bad": 0.1}  # shares of the time
 THRESHOLD_PCT, CLEAR_POINTS = 2, 1.5
 
@@ -152,6 +152,8 @@ class Gain(virtual.Test):
                     (busy.exposed_us, quiet.blocking_us), (quiet.exposed_us, busy.blocking_us)))
                 right = {quiet._replace(exposed_us=100 - end, blocking_us=100).right_verdicts()[0]
                          for end in ends}
+                if {"pays", "loses"} <= right:
+                    right.add("even")  # which lies between them
                 for one in several:
                     verdict = one.row["verdict"]
                     self.assertIn(verdict, right | {"can't tell"}, what)
