@@ -1,7 +1,7 @@
 """msgrate and msgrate_rma as a user runs them: usage errors, rows, the specification's options,
 data checks."""
 
-from case import Case, also_many, by_ranks, each, in_full, many, within
+from case import Case, also_many, by_ranks, each, in_full, many, real, within
 from mpi_run import number, option_words, read_tsv
 
 PROGRAM, RMA = "msgrate/msgrate", "msgrate/msgrate_rma"
@@ -118,10 +118,6 @@ class Rows(Case):
         assert [(row["pattern"], row["synchronisation"]) for row in rows] == [
             (pattern, sync) for pattern in ("single direction", "pre-post") for sync in SYNCS]
         assert {row["transfer"] for row in rows} == {"get"}
-        for sync in SYNCS:
-            rows = self.rows_of(RMA, "-p", "1", "-i", "2", "-c", "0", "-r", sync, "-t", "2")
-            assert {row["synchronisation"] for row in rows} == {sync}
-            assert {row["threads"] for row in rows} == {"2"}
 
 
 # ---- --check: right data passes, in every job and with threads; wrong data fails -----------------
@@ -150,9 +146,17 @@ class Check(Case):
         for program in (PROGRAM, RMA):
             self.check(program, "-p", str(peers), "-n", "2", "-m", "5", ranks=ranks)
 
+    @real
     @each("transfer", ["put", "get"])
     def test_right_with_threads(self, transfer):
         self.check(RMA, "-p", "1", "-u", transfer, "-t", "3", "-m", "20")
+
+    @real
+    def test_rows_with_threads(self):
+        for sync in SYNCS:
+            rows = self.rows_of(RMA, "-p", "1", "-i", "2", "-c", "0", "-r", sync, "-t", "2")
+            assert {row["synchronisation"] for row in rows} == {sync}
+            assert {row["threads"] for row in rows} == {"2"}
 
     def test_wrong_machine_readable(self):
         done = self.start(PROGRAM, "-p", "1", "-i", "2", "-o", "--check",
