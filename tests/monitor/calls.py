@@ -197,7 +197,7 @@ def check(test, script, found):
     for rank, expected in enumerate((script.expected, script.of_rank_1)):
         of = found[rank]
         test.assertEqual(of.wrong, [], script.title)
-        if expected is None:
+        if script.expected is None:
             continue
         ended = {one.split()[1] for one in statements(script.text, rank) if one.startswith("end ")}
         for name in ended | set(expected):
