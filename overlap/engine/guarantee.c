@@ -10,8 +10,8 @@
 /* A knee that lies above the work by this factor is believed. */
 #define RAISE_FACTOR 1.1
 
-/* Amounts are probed before the first visit's rounds: so many times at most, with as many rounds
-   each, of which fewer than ROUNDS_MIN have no interval, and in this share of the visit's time. */
+/* Before the first visit's rounds at most PROBES_MAX amounts are probed, with PROBE_ROUNDS rounds
+   each, in this share of the visit's time. Fewer than ROUNDS_MIN rounds have no interval. */
 enum { PROBES_MAX = 8, PROBE_ROUNDS = 16, ROUNDS_MIN = 6 };
 #define PROBES_SHARE 0.3
 
@@ -103,7 +103,7 @@ void overlap_choose_fitting(struct overlap_visit *visit)
         probe(visit);
     else if (visit->root && visit->run->settings.samples == 0)
         reconsider(visit);
-    if (visit->root && row->fitting_ns != before_ns)
+    if (visit->root && visit->robust && row->fitting_ns != before_ns)
         bc_samples_clear(&row->rounds);
     give_work(visit);
 }

@@ -119,7 +119,7 @@ struct overlap_result {
    significant on rank 0 only. */
 struct overlap_row {
     struct bc_samples reference_phase; /* the reference time alone, before the search */
-    struct bc_samples rounds;          /* of all quantities, with the same work */
+    struct bc_samples rounds;          /* of all quantities, with the same work but for the mean */
     struct bc_samples answers;         /* the overlap and the knee of each visit */
     struct bc_samples blocks;          /* the same of parts of the first visit */
     struct overlap_search search;      /* of the first visit */
@@ -127,11 +127,11 @@ struct overlap_row {
     struct bc_samples gain_blocks;     /* the same of parts of the first visit */
     double knee_ns;                    /* the work that fits, as far as is known */
     double margin_ns;                  /* by how much more work is tried than that */
-    bool knee_is_beyond;               /* even that fitted in all visits so far: `answers` has the
-                                          last one, which says too little */
+    bool knee_is_beyond;               /* even knee and margin may have fitted in all visits so far:
+                                          `answers` has the last visit's, which may be too low */
     double fitting_ns;                 /* the work of `rounds`, which must not make the operation
                                           longer: guarantee.c */
-    bool was_lowered;                  /* ... and which did, when it was more */
+    bool was_lowered;                  /* fitting_ns once made it longer, and was lowered */
     double reference_ns;               /* of the first visit, phase 1 */
     bool has_blocking;                 /* the sister is timed, too */
     int64_t parts;                     /* of the work */

@@ -161,7 +161,8 @@ static void set_overlap(const struct overlap_state *overlap, const struct overla
     const struct bc_run *const run = overlap->run;
     const struct bc_summary share = summarize_overlap(run, row);
     const struct overlap_fit fit = overlap_fit_of(overlap, row, &row->rounds);
-    const bool fits = fit.beyond_ns <= 0.0 && row->fitting_ns > 0.0;
+    const bool has_work = run->settings.estimator == BC_MEAN || row->fitting_ns > 0.0;
+    const bool fits = fit.beyond_ns <= 0.0 && has_work;
     result->reference = fit.reference;
     result->reference_sd_ns = fit.reference.sd;
     result->total = fits ? fit.total : fit.reference;

@@ -101,8 +101,8 @@ struct overlap_fit {
 struct overlap_fit overlap_fit_of(const struct overlap_state *overlap,
                                   const struct overlap_row *row, const struct bc_samples *rounds);
 
-/* Chooses the work of this visit's rounds, row->fitting_ns, and forgets rounds with other work.
-   Collective. */
+/* Chooses the work of this visit's rounds, row->fitting_ns, and forgets rounds with other work, but
+   under the mean, where each visit finds work of its own. Collective. */
 void overlap_choose_fitting(struct overlap_visit *visit);
 
 /* Measures at the answer, and appends what the visit says to the row. Collective. */

@@ -58,6 +58,17 @@ class Overhead(virtual.Test):
                                     MODEL_SLOW_LINKS=links, MODEL_SLOW_LINK_US=30)
             self.near(launch.rows[0]["transfer_us"], 10 + more_us, 0.2, links)
 
+    def test_ends_of_what_is_left(self):
+        """Each end is that of the farthest quotient, also of an overhead that may be below 0."""
+        (launch,) = virtual.run("mpi_overhead", "--max-time=0.1", MODEL_POST_US=0.01, MODEL_LATENCY_US=20,
+                                MODEL_JITTER=0.5)
+        (row,) = launch.rows
+        self.assertLess(row["overhead_lo_us"], 0)
+        shortest_us = row["transfer_lo_us"]
+        for end, overhead_us in (("lo", row["overhead_hi_us"]), ("hi", row["overhead_lo_us"])):
+            self.near(row["transfer_avail_{}_pct".format(end)], 100 * (1 - overhead_us / shortest_us), 0.2, end)
+        self.assertLess(shortest_us, row["transfer_hi_us"])
+
     def test_clocks(self):
         for variables in ({"VIRTUAL_CLOCK_NS": 500}, {"VIRTUAL_RESOLUTION_NS": 100}):
             with self.subTest(variables=variables):
