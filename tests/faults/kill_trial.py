@@ -61,7 +61,7 @@ SWEEPS = [f"overlap_{name}_sweep" for name in WITH_ELEMENTS]
 # A few trials have one of each kind.
 PROGRAMS = [SWEEPS[0], *SHORT, *SWEEPS[1:]]
 
-# Such a share of the launches must have rows when they are killed, where there are so many trials.
+# Of ROWS_TRIALS_MIN trials or more, this share of the killed launches must have rows.
 ROWS_SHARE_MIN, ROWS_TRIALS_MIN = 1 / 3, 6
 
 

@@ -62,7 +62,7 @@ MESSAGES = [
         0: begin a; Issend 10 one; Request_free; Isend 20 two; Wait; end a
         1: .Recv 64 one; .Recv 64 two""", {"a": {"one Issend": sent(1, 10, done=0), "two Isend": sent(1, 20)}}),
     # More requests than the monitor can follow all count as calls, and those that it could follow as completed.
-    # Afterwards it can follow as many again.
+    # Afterwards it follows the same number of requests again.
     Script("more requests than can be followed", """
         0: begin a; Irecv 64 one @0-66535; Waitall @0-66535; Irecv 64 one @0-66535; Waitall @0-66535; end a
         1: .Send 1 one *133072""", {"a": {"one Irecv": calls(133072, 131072, done=131072)}}, {}, {"a": [3]}),
