@@ -57,19 +57,19 @@ static int wait_for(pid_t ranks[], int count)
     return worst;
 }
 
-/* Since one rank runs at a time, they need one processor, on which turns pass quickest: here. */
-static void share_processor(void)
+/* Since one rank runs at a time, they need one processor, on which turns pass quickest. */
+static void stay_on(int processor)
 {
     cpu_set_t here;
     CPU_ZERO(&here);
-    CPU_SET((size_t)sched_getcpu(), &here);
+    CPU_SET((size_t)processor, &here);
     (void)sched_setaffinity(0, sizeof here, &here);
 }
 
 /* True in a rank of the launch. */
 static bool run_launch(int launch, int *status)
 {
-    const int count = (int)parameters.ranks;
+    const int count = (int)parameters.ranks, processor = sched_getcpu();
     pid_t *const ranks = calloc((size_t)count, sizeof *ranks);
     world_create(count, launch);
     if (parameters.launches > 1.0)
@@ -81,7 +81,7 @@ static bool run_launch(int launch, int *status)
             world_abort("can't fork rank %d", rank);
         if (ranks[rank] == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-            share_processor();
+            stay_on(processor);
             (void)on_exit(leave_at_exit, NULL);
             world_enter(rank);
             return true;
