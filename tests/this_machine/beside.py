@@ -121,10 +121,13 @@ KNOWN_CALLS = ["MPI_Isend MPI_Wait", "MPI_Irecv MPI_Wait", "MPI_Send", "MPI_Recv
                "8 MPI_Irecv 8 MPI_Isend MPI_Waitall", "MPI_Start MPI_Wait", "MPI_Test", "MPI_Put",
                "MPI_Put MPI_Win_flush", "MPI_Barrier", "MPI_Allreduce", "MPI_Iallreduce MPI_Wait"]
 
+# Two loops of the same readings were once found to differ by 10 % on a processor: where code lies in memory, and what
+# interrupts it, matters to something so short. What is measured wrongly is wrong by a reading, or by half of one.
+READING = within(0.25)
+
 TESTS = {
-    "clock": Test(in_process("clock"), dict.fromkeys(
-        ["clock_gettime", "MPI_Wtime"], within(0.02))),
-    "tsc": Test(in_process("tsc"), {"time stamp counter": within(0.02)}),
+    "clock": Test(in_process("clock"), dict.fromkeys(["clock_gettime", "MPI_Wtime"], READING)),
+    "tsc": Test(in_process("tsc"), {"time stamp counter": READING}),
     "work": Test(in_process("work"), {
         **{f"{us} us at once and in halves": within(0.01) for us in (2, 20, 200, 600)},
         "20 us as calibrated": within(0.01)}),
