@@ -8,8 +8,8 @@
 #            programs, simulated clusters, faults and bad input; under 25 minutes on two cores
 #   --full   every case of what --all has a share of; hours
 #   --condition=cloud|bad|jumps   ranks of the programs that run in real time are interrupted (tests/disturbance).
-#            Left out are variants, whose libraries want to be loaded first; virtual time, which has
-#            conditions of its own; and what measures nothing here: lint, simulation, install, docs
+#            Virtual time has conditions of its own. Left out are variants, whose libraries want to be loaded first, and
+#            what measures nothing here: lint, simulation, install, docs
 set -eu
 
 COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -48,6 +48,6 @@ if [ -n "$condition" ]; then
     for variable in $variables "LD_PRELOAD=$build/tests/disturbance/libdisturbance.so"; do
         export "${variable?}"
     done
-    set -- -LE 'variants|lint|simulation|install|docs|virtual' "$@"
+    set -- -LE 'variants|lint|simulation|install|docs' "$@"
 fi
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

@@ -19,6 +19,10 @@ OPERATIONS = [*COLLECTIVES, *PAIRS, "halo"]
 WITH_ELEMENTS = [name for name in OPERATIONS if name not in ("ibarrier", "halo")]
 
 
+# What `run.sh --condition` sets.
+UNDISTURBED = ["-u", "LD_PRELOAD", "-u", "DISTURB", "-u", "DISTURB_JUMPS"]
+
+
 class Launcher:
     """mpirun with its flags, and how it passes on environment variables."""
 
@@ -32,12 +36,12 @@ class Launcher:
     def line(self, ranks, environment, program):
         """The command. Programs run in virtual time (tests/virtual) where all do, and where they
         have variables of the model MPI; with a library of their own they don't. What is preloaded
-        into all programs (run.sh --condition) comes first."""
+        into all programs (run.sh --condition) comes first, and is for real time only."""
         if any(name.startswith("MODEL_") for name in environment) or (
                 self.virtual and "LD_PRELOAD" not in environment and
                 in_virtual_time(program[0]) != str(program[0])):
             variables = {"VIRTUAL_RANKS": ranks, **environment}
-            return ["env", *(f"{name}={value}" for name, value in variables.items()),
+            return ["env", *UNDISTURBED, *(f"{name}={value}" for name, value in variables.items()),
                     *map(in_virtual_time, program)]
         everywhere = os.environ.get("LD_PRELOAD")
         if everywhere and "LD_PRELOAD" in environment:

@@ -39,8 +39,7 @@ static void begin(void)
 static void dawdle(int64_t ns)
 {
     clock_spend((double)ns);
-    while (!world_settle(world_now_ns))
-        continue;
+    world_settle_now();
 }
 
 /* ---- what the library may do, and mostly doesn't ----------------------------------------------

@@ -477,8 +477,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     const struct own_comm own = comm_find(comm);
     const struct receive wanted = {.source = source, .tag = tag};
     clock_spend(parameters.test_ns);
-    while (!world_settle(world_now_ns))
-        continue;
+    world_settle_now();
     const int64_t arrival_ns =
         world_now_ns - llround(plan_fraction(PLAN_RECEIVE) * plan_duration_ns(PLAN_RECEIVE, 0));
     const struct message *const message =

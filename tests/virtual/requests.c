@@ -245,8 +245,7 @@ static bool find_first(struct request *const requests[], int count, int64_t call
     struct arrival *arrivals;
     bool settled = true;
     *first = (struct first){PLAN_UNKNOWN, MPI_UNDEFINED};
-    while (!world_settle(world_now_ns))
-        continue;
+    world_settle_now();
     for (int i = 0; i < count; i++)
         if (requests[i] != NULL && requests[i]->kind->arrival_ns == NULL)
             compare_end(first, requests[i], i, call_ns);
@@ -298,8 +297,7 @@ static bool begin_test(int count, const MPI_Request handles[])
     if (!any)
         return false;
     clock_spend(parameters.test_ns);
-    while (!world_settle(world_now_ns))
-        continue;
+    world_settle_now();
     struct request **const requests = find_active(count, handles);
     resolve_arrivals(requests, count, world_now_ns);
     free(requests);

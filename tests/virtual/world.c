@@ -159,6 +159,12 @@ bool world_settle(int64_t at_ns)
     return !own->woken;
 }
 
+void world_settle_now(void)
+{
+    while (!world_settle(world_now_ns))
+        continue;
+}
+
 void world_sleep(void)
 {
     struct rank_state *const own = &world->of[world_rank];

@@ -55,6 +55,9 @@ void world_release(void *memory, size_t bytes);
    another rank woke this one up before: what this rank wanted to do has to be looked at again. */
 bool world_settle(int64_t at_ns);
 
+/* Returns when other ranks have done all that they do before this rank's time. */
+void world_settle_now(void);
+
 /* Returns when another rank has called world_wake for this one. */
 void world_sleep(void);
 
