@@ -70,7 +70,7 @@ sanitizers | sanitizers_full)
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS UCX_MEM_EVENTS
     # Timings say nothing here, and the work is compiled without sanitizers. What stays the same
     # with more ranks is tested with the most. Without _full the samples' memory is that of the short runs alone.
-    without='unit_(work_.*|clock|virtual_.*)$'
+    without='unit_(work_.*|clock)$'
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
@@ -161,7 +161,7 @@ arm64)
     # Left out are long simulations, in which nothing is the processor's, tests that want times as on a machine, and
     # those where ranks wait for each other by polling for long.
     run ctest --test-dir "$build" --no-tests=error -L unit -j 3 --output-on-failure \
-        -E '^unit_(stats|gain|many_ranks|noise_sources|virtual_.*|finalize|[a-z_]*_[3478]|work_.*_O[23])$'
+        -E '^unit_(stats|gain|many_ranks|noise_sources|finalize|[a-z_]*_[3478]|work_.*_O[23])$'
     before="qemu-aarch64 -L $sysroot"
     run_program 2 "$build/syncbench/syncbench" --check --visits=2 --max-time=0.05 "--output=$build/syncbench.tsv"
     run_program 2 "$build/overlap/overlap_iallreduce" --check --data-driven --visits=1 --samples=5 \
@@ -176,8 +176,8 @@ openmpi | openmpi_full)
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
-            test_harness test_sampling
-        build_folders tests/virtual tests/monitor tests/end_to_end tests/this_machine
+            test_harness test_sampling virtual_mpi_overhead
+        build_folders tests/monitor tests/end_to_end tests/this_machine
     else
         configure
         build_targets all
