@@ -29,8 +29,8 @@ def kind_of(result, first):
     """The kind of a results.Result by its benchmark's name (None without metadata), its columns,
     and the cells of its first row by column; None if it is of no benchmark."""
     name, header = result.benchmark, result.header
-    if name is not None and re.fullmatch(FOREIGN, name):
-        BENCHMARKS.setdefault(name, foreign_entry(name, result))
+    if name is not None and is_foreign(name):
+        BENCHMARKS[name] = foreign_entry(name, result, BENCHMARKS.get(name))
     if "collective" in header and "model" in header and first:
         collective = re.sub("[^A-Za-z0-9_]", "_", first["collective"])
         is_sweep = first["model"] == "data" and first.get("elements") != "NA"
@@ -405,15 +405,25 @@ FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how their benchmarks are called (foreign
 _SIZES = ("size_bytes", "nbytes", "msgsize")
 
 
-def foreign_entry(name, result):
-    """An entry made of what a result says of its columns."""
-    size = next((column for column in _SIZES if column in result.keys), None)
-    quantities = [Quantity(column, column) for _, column, _ in result.quantities()]
+def is_foreign(benchmark):
+    """Whether a benchmark of this name is another program's."""
+    return re.fullmatch(FOREIGN, benchmark) is not None
+
+
+def foreign_entry(name, result, before):
+    """An entry made of what a result says of its columns, and of those of the entry before, if not
+    None: files of one program have other columns."""
+    keys, quantities = result.keys, [Quantity(column, column, optional=True)
+                                     for _, column, _ in result.quantities()]
+    if before is not None:
+        keys = list(dict.fromkeys([column for column, _ in before.keys] + keys))
+        quantities = list(dict.fromkeys([*before.quantities, *quantities]))
+    size = next((column for column in _SIZES if column in keys), None)
     series = tuple(Key(column, "%" if column in ("test", "pattern") else column + " %", place > 0)
-                   for place, column in enumerate(result.keys) if column != size)
+                   for place, column in enumerate(keys) if column != size)
 
     def pictures(kind, _):
-        title = {"title_of": f"{kind}: {result.value('version') or 'another program'}",
+        title = {"title_of": f"{kind}: {result.value('program') or 'another program'}",
                  "size_title": "size (bytes)"}
         return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', quantity.column)}", "over_sizes",
                         f"{quantity.column} over size",
@@ -425,7 +435,7 @@ def foreign_entry(name, result):
     return Benchmark(name, f"Another program: {name}",
                      "What another program printed. Its methods are others than ours: compare it "
                      "with itself only.",
-                     tuple((column, column) for column in result.keys), tuple(quantities), pictures)
+                     tuple((column, column) for column in keys), tuple(quantities), pictures)
 
 
 # ---- the benchmarks ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ alarm is held for the call as a whole (Holm).
 import math
 import typing
 
-from commcost import command, rank_test, settings
+from commcost import benchmarks, command, rank_test, settings
 from commcost.command import UsageError
 from commcost.launches import Launches
 from commcost.output import Column, Output, decimals, six_digits
@@ -136,6 +136,15 @@ def compare(launches, limits):
     return changes
 
 
+def missing_altogether(changes):
+    """A sentence for each benchmark of which the new side has nothing."""
+    verdicts = {}
+    for change in changes:
+        verdicts.setdefault(change.series.schema.benchmark, set()).add(change.verdict)
+    return [f"{benchmark} is missing altogether on the new side" for benchmark, found in verdicts.items()
+            if found == {MISSING}]
+
+
 def note_of_few_launches(changes, limits):
     """What to do where no change in a row could be significant, were it the only one; None where
     there is no such row."""
@@ -164,7 +173,7 @@ def differences(launches):
         if key in ("ranks", "nodes", "ranks_per_node"):
             sentence = (f"{first.path:.{PATH_SHOWN}} ran on {first.value:.60} {key}, "
                         f"{other.path:.{PATH_SHOWN}} on {other.value:.60}")
-        elif key in settings.OF_THE_SYSTEM - {"timer"}:
+        elif key in settings.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
             sentence = (f"{benchmark}: {key} is {first.value:.60} in {first.path:.{PATH_SHOWN}}, "
                         f"{other.value:.60} in {other.path:.{PATH_SHOWN}}")
         else:
@@ -235,7 +244,7 @@ def write(output, options, words, launches, changes, remarks):
               for verdict in VERDICTS}
     parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     output.remark("summary", f"{parts}; {launches.count(BASE)} and {launches.count(NEW)} launches")
-    status = int(counts[SLOWER] + counts[FAILED] > 0)
+    status = int(counts[SLOWER] + counts[FAILED] + options.fail_missing * counts[MISSING] > 0)
     if not output.end(status):
         command.complain(PROGRAM, "output was lost: no space, or the file went away")
         return command.EXIT_FAILED
@@ -252,8 +261,8 @@ def parser():
 benchmarks: slower, faster, same, or can't tell. A path is a result, or a
 folder of results: PROGRAM.tsv with all launches in it, told apart by a
 column `run`, or runs/N/PROGRAM.tsv, one launch each.
-Exit status: 0 nothing got slower; 1 something did, or failed; 2 wrong
-usage, or results that can't be compared.""")
+Exit status: 0 nothing got slower; 1 something did, or failed, or with
+--fail-missing is missing; 2 wrong usage, or results that can't be compared.""")
     made.add_argument("--base", metavar="PATH...", help="files and folders of the side to compare "
                       "with: all words up to the next option")
     made.add_argument("--new", metavar="PATH...", help="files and folders of the side that may "
@@ -267,6 +276,8 @@ usage, or results that can't be compared.""")
                       default=95.0, help="confidence of the intervals, each by itself (default: 95)")
     made.add_argument("--force", action="store_true", help="compare also what was measured with "
                       "other options, on other numbers of ranks or nodes")
+    made.add_argument("--fail-missing", action="store_true", help="exit status 1 also if a row that "
+                      "the base has is missing on the new side")
     made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv", help="tab-separated "
                       "values, or columns aligned for reading (default: tsv)")
     made.add_argument("--output", metavar="FILE", help="write the result to FILE, not stdout")
@@ -364,6 +375,7 @@ def main(words):
     remarks = [("warning", text) for text in launches.warnings]
     remarks += [("warning", f"{text}: differences may come from that")
                 for text in refused + differing]
+    remarks += [("warning", text) for text in missing_altogether(changes)]
     few = note_of_few_launches(changes, limits)
     if few:
         sizes, hopeless, tested, hint = few

@@ -3,7 +3,8 @@
 A launch is one file as a program wrote it, or one value of the column `run` in a file that holds
 several. Launches whose file was cut off, was interrupted or lost output don't count, with a
 warning: what is missing in them isn't missing by chance. A launch that was read twice on one side
-(a copy, or a file and the same run among others) counts once.
+(a copy, or a file and the same run among others) counts once. Equal text of another benchmark, which
+has no date and no hosts, is no copy: only the same file is (Result.digest).
 """
 
 import array
@@ -12,7 +13,9 @@ import math
 import typing
 
 from commcost.rank_test import median
-from commcost.results import (PATH_SHOWN, SHOWN, Result, ResultError, find_results, parsed_number)
+from commcost.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results,
+                              parsed_number)
+from commcost.words import listed
 
 LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
 WARNINGS_MAX = 50
@@ -71,8 +74,8 @@ class Series:
 class Launch:
     """A launch, as far as it must be told from others."""
 
-    def __init__(self, side, path, file, merged):
-        self.side, self.path, self.merged = side, path, merged
+    def __init__(self, side, path, file, merged, is_foreign):
+        self.side, self.path, self.merged, self.is_foreign = side, path, merged, is_foreign
         self.file = file    # the number of its file
         self.digest = None  # of its file
         self.rows = hashlib.blake2b(digest_size=16)
@@ -111,17 +114,27 @@ class Launches:
 
     def add(self, side, path):
         """Adds a result, or a folder's results (results.find_results), to a side. ResultError for
-        what is none."""
-        found = find_results(path)
+        what is none; of a folder such files are left out, with a warning, as long as others are left."""
+        found, errors = find_results(path), []
         for remark in found.remarks:
             self.warn(remark)
         for file in found.paths:
-            with Result(file) as result:
-                self._add_file(side, result)
+            first = len(self.launches)
+            try:
+                with Result(file) as result:
+                    self._add_file(side, result)
+            except ResultError as error:
+                if file == path or len(self.launches) == LAUNCHES_MAX:
+                    raise
+                errors.append(error)
+                self._leave_out(first, str(error))
+        if errors and len(errors) == len(found.paths):
+            raise errors[0]
 
     def finish(self):
         """To be called once, after all files."""
         self._find_twice()
+        self._find_short()
         for (schema, keys, launch), status in self._statuses.items():
             if self.launches[launch].counts:
                 worst = self.statuses.get((schema, keys), status)
@@ -161,19 +174,18 @@ class Launches:
 
     def _add_file(self, side, result):
         self._files += 1
-        self._note_metadata(result)
         schema = Schema(result.benchmark, tuple(result.keys))
         merged = result.is_merged
         key_places = [result.place(name) for name in result.keys]
         run_place, status_place = result.place("run"), result.place("status")
         quantities = result.quantities()
         first = len(self.launches)
-        numbers = {} if merged else {None: self._add_launch(side, result.path, False)}
+        numbers = {} if merged else {None: self._add_launch(side, result, False)}
         rows = failed_rows = 0
         for cells in result.rows():
             run = cells[run_place] if merged else None
             if run not in numbers:
-                numbers[run] = self._add_launch(side, result.path, True)
+                numbers[run] = self._add_launch(side, result, True)
             number = numbers[run]
             keys = tuple(cells[place] for place in key_places)
             status = cells[status_place] if status_place is not None else "ok"
@@ -194,6 +206,7 @@ class Launches:
                     number, math.nan if value is None else value)
         for launch in self.launches[first:]:
             launch.digest = result.digest
+        self._note_metadata(result)
         self._check_end(result, first, rows, failed_rows)
 
     def _series_of(self, result, schema, keys, name, more):
@@ -206,10 +219,10 @@ class Launches:
                           "the other way round")
         return series
 
-    def _add_launch(self, side, path, merged):
+    def _add_launch(self, side, result, merged):
         if len(self.launches) == LAUNCHES_MAX:
             raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
-        self.launches.append(Launch(side, path, self._files, merged))
+        self.launches.append(Launch(side, result.path, self._files, merged, result.is_foreign))
         return len(self.launches) - 1
 
     def _note_metadata(self, result):
@@ -224,27 +237,54 @@ class Launches:
         path = f"{result.path:.{PATH_SHOWN}}"
         if rows == 0:
             self.warn(f"{path} has no rows")
+        if result.is_foreign:
+            for remark in result.remarks:
+                self.warn(f"{path}: {remark.text}")
         if result.cut_line is not None:
             self.warn(f"{path}: line {result.cut_line} was cut off and doesn't count")
         interrupted = any(remark.kind == "warning" and remark.text.startswith("interrupted by ")
                           for remark in result.remarks)
         end = result.end
         if interrupted and not result.is_merged:
-            self._leave_out(first, path, "was interrupted by a signal: rows may be missing")
+            self._leave_out(first, f"{path} was interrupted by a signal: rows may be missing")
         elif end is None:
             if result.has_end:
-                self._leave_out(first, path, "was cut off: it doesn't end with '# end:' (the "
+                self._leave_out(first, f"{path} was cut off: it doesn't end with '# end:' (the "
                                 "program was killed, or there was no space)")
         elif end.status != 0 and failed_rows == 0 and not result.is_merged:
-            self._leave_out(first, path, "ends with an exit status other than 0 and no row that "
+            self._leave_out(first, f"{path} ends with an exit status other than 0 and no row that "
                             "failed: rows may be missing")
         if end is not None and end.rows != rows:
             self.warn(f"{path} has {rows} rows, and had {end.rows} when it was written")
 
-    def _leave_out(self, first, path, why):
-        self.warn(f"{path} {why}. It doesn't count")
+    def _leave_out(self, first, why):
+        self.warn(f"{why}. It doesn't count")
         for launch in self.launches[first:]:
             launch.incomplete = True
+
+    # ---- launches with fewer rows than others -----------------------------------------------------
+
+    def _find_short(self):
+        """Warns of launches of other benchmarks, whose outputs have no end that tells, that lack sizes
+        which most launches with the same table have. To be called before the statuses are put together."""
+        tables = {}  # by side and all of a row but its size: the launches that have it, by size
+        for schema, keys, number in self._statuses:
+            launch = self.launches[number]
+            if launch.counts and launch.is_foreign:
+                row = dict(zip(schema.keys, keys))
+                size = row.pop("size_bytes", None)
+                table = tables.setdefault((launch.side, schema.benchmark, *row.items()), {})
+                table.setdefault(size, set()).add(number)
+        short = {}  # by side and benchmark: the numbers of launches
+        for (side, benchmark, *_), sizes in tables.items():
+            every = set().union(*sizes.values())
+            short.setdefault((side, benchmark), set()).update(
+                *(every - have for have in sizes.values() if 2 * len(have) > len(every)))
+        for (_, benchmark), numbers in short.items():
+            paths = [f"{self.launches[number].path:.{PATH_SHOWN}}" for number in sorted(numbers)]
+            if paths:
+                self.warn(f"{benchmark}: rows that most launches have are missing in "
+                          f"{listed(paths, NAMES_SHOWN)}")
 
     # ---- launches that were read twice -----------------------------------------------------------
 

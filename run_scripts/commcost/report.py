@@ -35,8 +35,8 @@ MACHINE = {
     "mpi_library": "MPI library", "mpi_built_with": "built with", "mpi_device": "MPI device",
     "mpi_standard": "MPI standard", "mpi_abi": "standard ABI of MPI",
     "thread_level": "thread level", "mpi_variable": "MPI variables set", "compiler": "compiler",
-    "compiler_flags": "compiler flags", "version": "commcost version", "commit": "commcost commit",
-    "clock": "clock", "job_id": "job", "date": "measured"}
+    "compiler_flags": "compiler flags", "program": "program", "version": "commcost version",
+    "commit": "commcost commit", "clock": "clock", "job_id": "job", "date": "measured"}
 
 FOOTER = """Status of a row: ok; budget: the time was up before the interval was as narrow as asked;
 max-size: no size took the cutoff time; no-knee: the time was up before the overhead showed; FAIL:
@@ -191,7 +191,8 @@ def comparison_of(paths):
     except ResultError as error:
         return Comparison([], [], str(error))
     return Comparison(changes, launches.warnings + [
-        f"{text}: differences may come from that" for text in named], "")
+        f"{text}: differences may come from that" for text in named] +
+        compare.missing_altogether(changes), "")
 
 
 def comparison_section(comparison):

@@ -14,6 +14,7 @@ import re
 import typing
 
 from commcost import foreign
+from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
@@ -22,7 +23,10 @@ NAME_MAX = 127     # letters of a column's name
 SUMMARY_BEGIN = b"benchmark\tkey\tquantity\t"  # a summary's header row
 SHOWN = 120        # letters of a name or cell that an error shows
 PATH_SHOWN = 200
+NAMES_SHOWN = 4
 
+_NOT_KNOWN = ("no output that is known (no title of OSU's, Intel's or Sandia's benchmarks in the first "
+              f"{foreign.HEAD >> 20} MiB)")
 ROLES = ("key", "less", "more", "info")
 
 
@@ -72,7 +76,9 @@ class Result:
     remarks    notes and warnings so far
     end        the End that the last line states, or None
     cut_line   the number of a last line that was cut off and left out, or None
-    digest     after the rows: the same for files of the same bytes
+    is_foreign whether another benchmark wrote it: its remarks are this reader's, about what it lacks
+    digest     after the rows: the same for copies: files of the same bytes, which say when and where they
+               were measured; what another benchmark wrote doesn't, so there only the same file is the same
     """
 
     def __init__(self, path, needs_metadata=True, as_written=False):
@@ -82,10 +88,11 @@ class Result:
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
         self.header, self.keys = [], []
         self.end = self.cut_line = self.digest = None
-        self._number, self._whole = 0, True
+        self._number, self._whole, self.is_foreign = 0, True, False
         self._hash = hashlib.blake2b(digest_size=16)
         try:
-            self._stream = self._open()
+            self._stream = open(self.path, "rb")
+            self._streams = self._open()
         except IsADirectoryError:
             raise ResultError(f"cannot read '{path:.200}': it is a folder") from None
         except OSError as error:
@@ -98,16 +105,18 @@ class Result:
             raise
 
     def _open(self):
-        """The file, or what it says in our own form."""
-        # It may be a pipe, which can't be read twice.
-        stream = open(self.path, "rb", buffering=foreign.HEAD)
-        if not foreign.is_foreign(stream.peek()):
-            return stream
-        with stream:
-            content = stream.read()
-        self._hash.update(content)
+        """What to read, one after the other: the file, or what it says in our own form."""
+        # It may be a pipe, which can't be read twice, and is slow. The first piece ends with a line.
+        head = self._stream.read(foreign.HEAD) + self._stream.readline(LINE_MAX + 1)
+        self.is_foreign = foreign.is_foreign(head)
+        if not self.is_foreign:
+            return [io.BytesIO(head), self._stream]
+        with self._stream as stream:
+            file = os.fstat(stream.fileno())
+            self.digest = f"{file.st_dev}:{file.st_ino}"
+            content = head + stream.read()
         try:
-            return io.BytesIO(foreign.translated(content.decode("utf-8", "replace")).encode())
+            return [io.BytesIO(foreign.translated(content.decode("utf-8", "replace")).encode())]
         except foreign.ForeignError as error:
             raise ResultError(f"{self.path:.{PATH_SHOWN}}: {error}") from None
 
@@ -156,8 +165,9 @@ class Result:
     # ---- reading ---------------------------------------------------------------------------------
 
     def refuse(self, text):
-        """Raises the error about the line in hand."""
-        raise ResultError(f"{self.path:.{PATH_SHOWN}}: line {self._number}: {text}")
+        """Raises the error about the line in hand, which is no line of a file that was translated."""
+        line = "" if self.is_foreign else f"line {self._number}: "
+        raise ResultError(f"{self.path:.{PATH_SHOWN}}: {line}{text}")
 
     def rows(self):
         """The rows, as lists of cells, as many as the header row has. To be called once."""
@@ -178,18 +188,19 @@ class Result:
             for place, value in self._added:
                 cells.insert(place, value)
             yield cells
-        self.digest = self._hash.hexdigest()
+        self.digest = self.digest or self._hash.hexdigest()
 
     def _lines(self):
         """The lines, without their ends; `_number` and `_whole` are those of the line in hand."""
-        while True:
+        while self._streams:
             try:
-                line = self._stream.readline(LINE_MAX + 1)
+                line = self._streams[0].readline(LINE_MAX + 1)
             except OSError as error:
                 raise ResultError(
                     f"cannot read '{self.path:.{PATH_SHOWN}}': {error.strerror}") from None
             if not line:
-                return
+                self._streams.pop(0)
+                continue
             self._number += 1
             self._hash.update(line)
             if b"\0" in line:
@@ -250,8 +261,9 @@ class Result:
         if needs_metadata:
             for key in ("columns", "benchmark"):
                 if key not in self.metadata:
-                    self.refuse(f"no '# {key}:' before the first row: compare results with their "
-                                "metadata, without --no-header and --no-metadata")
+                    self.refuse(f"no '# {key}:' before the first row: " + (
+                        "compare results with their metadata, without --no-header and --no-metadata"
+                        if "\t" in line else _NOT_KNOWN))
         self.header = line.split("\t")
         if len(self.header) > COLUMNS_MAX:
             self.refuse(f"more than {COLUMNS_MAX} columns")
@@ -335,7 +347,7 @@ def find_results(path):
         others = [file for file in own if kinds[file] == "launch"]
         remarks += [f"{file:.{PATH_SHOWN}} has no column 'run', as other files beside it have: "
                     "left out" for file in others[-1:]]
-        return Found(merged, remarks)
+        return Found(merged, remarks + unknown_beside(others))
     for files in (files_below(os.path.join(path, "runs")), own, files_below(path)):
         found = []
         for file in files:
@@ -348,9 +360,19 @@ def find_results(path):
             elif kind == "launch":
                 found.append(file)
         if found:
-            return Found(found, remarks)
+            return Found(found, remarks + unknown_beside(files))
     raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with "
-                      "'# columns:' in it, in runs/N or in its folders")
+                      "'# columns:' in it, in runs/N or in its folders, and no .txt, .out or .log of a "
+                      "benchmark that is known")
+
+
+def unknown_beside(files):
+    """One remark that names what stands beside outputs of other benchmarks and is none that is known;
+    none where there are no such files."""
+    folders = dict.fromkeys(os.path.dirname(file) for file in files if not file.endswith(".tsv"))
+    unknown = [file for folder in folders for file in _entries(folder)
+               if os.path.isfile(file) and not file.endswith((".tsv", ".html")) and file not in files]
+    return [f"{listed(unknown, NAMES_SHOWN):.{PATH_SHOWN * 2}}: not known, left out"] if unknown else []
 
 
 def is_of_a_setting(path):

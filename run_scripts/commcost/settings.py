@@ -16,7 +16,8 @@ OF_A_LAUNCH = {"date", "last_date", "command", "hosts", "job_id", "clock_cost_ns
 # where it differs.
 OF_THE_SYSTEM = {"version", "commit", "compiler", "compiler_flags", "processor", "processors",
                  "cores", "kernel", "mpi_library", "mpi_built_with", "mpi_standard", "mpi_abi", "mpi_device",
-                 "mpi_variable", "thread_level", "binding", "clock", "timer"}
+                 "mpi_variable", "thread_level", "binding", "clock", "timer",
+                 "program", "calling_sequence"}  # of another benchmark (foreign.py)
 
 # How well it was measured: named, too.
 OF_THE_SAMPLING = {"precision", "confidence", "min-samples", "max-samples", "samples", "max-time",

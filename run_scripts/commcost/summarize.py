@@ -63,8 +63,8 @@ def summarize(paths, decimal="."):
     launches.finish()
     rows = rows_of(launches)
     if not rows:
-        raise ResultError(f"{paths[0]:.200}: no launch is complete: its programs were killed or "
-                          "interrupted, or had no space: measure it again")
+        why = launches.warnings[-1] if launches.warnings else "no column of its rows is a result"
+        raise ResultError(f"{paths[0]:.200}: no values: {why}")
     remarks = [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
     few = sum(row[HEADER.index("lo")] is None for row in rows)
     if few:

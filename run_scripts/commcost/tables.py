@@ -12,7 +12,7 @@ from commcost import benchmarks
 from commcost.command import UsageError, complain, plain
 from commcost.launches import worst_status
 from commcost.results import (PATH_SHOWN, Result, ResultError, files_below, is_of_a_setting,
-                              parsed_number, result_files)
+                              parsed_number, result_files, unknown_beside)
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
@@ -45,7 +45,9 @@ class Tables:
         self.tables, self.left, self._digests = [], [], {}
         self.labels = dict(zip((NEW, BASE), labels_of(paths)))
         for side, path in zip((NEW, BASE), paths):
-            for file in files_of(path):
+            files = files_of(path)
+            self.left += unknown_beside(files) if os.path.isdir(path) else []
+            for file in files:
                 try:
                     self._add(side, file)
                 except ResultError as error:

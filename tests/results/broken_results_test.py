@@ -5,11 +5,15 @@ import contextlib
 import os
 import random
 import re
+import sys
 
 from case import Case, each
 from commcost import command, compare, page, report, summarize, tables
 from commcost.results import ResultError
 from made_results import ALL, tsv
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+from foreign_test import OUTPUTS  # noqa: E402
 
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
 SEED = 3
@@ -75,3 +79,9 @@ class BrokenResults(Case):
             whole = (tsv(benchmark, columns, rows, metadata={"schema": 2, "columns": said}) +
                      f"# end: {len(rows)} rows, exit 0\n").encode()
             self.read_by_all([changed(whole, chance), whole][:1 + number % 2])
+
+    def test_changed_outputs_of_others(self):
+        chance = random.Random(SEED)
+        for _ in range(CHANGED_FULL if self.full else CHANGED // 3):
+            whole = chance.choice(sorted(text for text, *_ in OUTPUTS.values())).encode()
+            self.read_by_all([changed(whole, chance), whole])

@@ -4,9 +4,11 @@ programs' documentation, every format that they have for these benchmarks."""
 import os
 
 from case import Case, call, each
-from commcost import foreign, summarize, tables
+from commcost import compare, report, summarize, tables
+from commcost.launches import Launches
 from commcost.results import Result, ResultError
 from made_results import SCRIPTS
+from mpi_run import read_tsv
 
 LATENCY = """# OSU MPI Latency Test v7.3
 # Datatype: MPI_CHAR.
@@ -15,23 +17,28 @@ LATENCY = """# OSU MPI Latency Test v7.3
 1                       {}
 1048576                88.50
 """
+GOOD = LATENCY.format("0.21")
 
 # Output, the benchmark's name, columns with roles, and the rows' cells.
+_MSGRATE = {"pattern": "key", "job_size": "key", "npeers": "key", "nmsgs": "key", "nbytes": "key",
+            "cache_size": "key", "ppn": "key", "niters": "info", "rate_per_s": "more"}
 OUTPUTS = {
-    "osu_latency": (LATENCY.format("0.21"), "osu_latency",
+    "osu_latency": (GOOD, "osu_latency",
                     {"size_bytes": "key", "avg_latency_us": "less"},
                     ["0|0.20", "1|0.21", "1048576|88.50"]),
     "osu_latency of 5.x": ("""# OSU MPI Latency Test v5.9
 # Size          Latency (us)
 8                       0.33
-""", "osu_latency", {"size_bytes": "key", "latency_us": "less"}, ["8|0.33"]),
+""", "osu_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["8|0.33"]),
     "osu_latency with validation": ("""
 # OSU MPI Latency Test v7.2
 # Datatype: MPI_CHAR.
-# Size          Latency (us)        Validation
-8                       0.33              Pass
-""", "osu_latency", {"size_bytes": "key", "latency_us": "less", "validation": "info"},
-                                    ["8|0.33|Pass"]),
+# Size          Latency (us)        Validation P50 Tail Lat(us)
+8                       0.33              Pass             0.40
+16                      0.34              Fail             0.41
+""", "osu_latency", {"size_bytes": "key", "avg_latency_us": "less", "validation": "info",
+                     "p50_tail_lat_us": "info", "status": "info"},
+                                    ["8|0.33|Pass|0.40|ok", "16|0.34|Fail|0.41|FAIL"]),
     "osu_bw": ("""# OSU MPI Bandwidth Test v7.3
 # Datatype: MPI_CHAR.
 # Size      Bandwidth (MB/s)
@@ -51,7 +58,60 @@ OUTPUTS = {
 # Datatype: MPI_CHAR.
 # Size          Latency (us)
 1                       0.45
-""", "osu_put_latency", {"size_bytes": "key", "latency_us": "less"}, ["1|0.45"]),
+""", "osu_put_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["1|0.45"]),
+    "osu_mbw_mr of several windows": ("""# OSU MPI-CUDA Multiple Bandwidth / Message Rate Test v7.3
+# [ pairs: 1 ] [ window size: varied ]
+
+# Uni-directional Bandwidth (MB/sec)
+#              8          16
+1              1.00        2.00
+2              3.00        4.00
+
+# Message Rate Profile
+#              8          16
+1        1000000.00  2000000.00
+2        1500000.00  2000000.00
+""", "osu_cuda_multiple_bandwidth_message_rate",
+                                      {"size_bytes": "key", "window": "key", "rate_mbs": "more",
+                                       "messages_per_s": "more"},
+                                      ["1|8|1.00|1000000.00", "1|16|2.00|2000000.00",
+                                       "2|8|3.00|1500000.00", "2|16|4.00|2000000.00"]),
+    "osu_bw of several data types": ("""# OSU MPI Bandwidth Test v7.3
+# Datatype: MPI_CHAR.
+# Size      Bandwidth (MB/s)
+4                       10.1
+# Datatype: MPI_INT.
+# Size      Bandwidth (MB/s)
+4                      101.1
+""", "osu_bandwidth", {"datatype": "key", "size_bytes": "key", "bandwidth_mbs": "more"},
+                                     ["MPI_CHAR|4|10.1", "MPI_INT|4|101.1"]),
+    "osu_ibarrier, whose headings have no #": ("""# OSU MPI Non-blocking Barrier Latency Test v5.7.1
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+       Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+             89.72             68.02             63.15             65.64
+""", "osu_non_blocking_barrier_latency", {"size_bytes": "key", "overall_us": "info", "compute_us": "info",
+                                          "pure_comm_us": "less", "overlap_pct": "more"},
+                                               ["NA|89.72|68.02|63.15|65.64"]),
+    "a title without #": ("""OSU MPI Latency Test v5.3.2
+Size          Latency (us)
+1                     1.25
+""", "osu_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["1|1.25"]),
+    "a title without a version": ("""# OMB-Py MPI Bandwidth Test
+# Size (B)  Bandwidth (MB/s)
+1     1.25
+""", "osu_py_bandwidth", {"size_bytes": "key", "bandwidth_mbs": "more"}, ["1|1.25"]),
+    "any version, Windows": ("\ufeff# OSU MPI Latency Test v7.0-abc1\r\n# Size  Latency (us)\r\n1  1.25\r\n",
+                             "osu_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["1|1.25"]),
+    "lines with ranks": ("".join(f"{label}{line}" for label, line in zip(
+        ("[1,0]<stdout>:", "[1,0]<stdout>:", "[1,1]<stderr>:", "[1,0]<stdout>:"),
+        ("# OSU MPI Latency Test v7.5\n", "# Size  Latency (us)\n", "a warning\n", "1  1.25\n"))),
+                         "osu_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["1|1.25"]),
+    "srun -l": ("00: # OSU MPI Latency Test v7.5\n00: # Size  Latency (us)\n00: 1  1.25\n",
+                "osu_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["1|1.25"]),
+    "a title behind much else": (2500 * "[0] MPI startup(): 0  17  node  {0,4}\n" + GOOD,
+                                 "osu_latency", {"size_bytes": "key", "avg_latency_us": "less"},
+                                 ["0|0.20", "1|0.21", "1048576|88.50"]),
     "osu_allreduce -f": ("""
 # OSU MPI Allreduce Latency Test v7.3
 # Datatype: MPI_INT.
@@ -132,14 +192,31 @@ OUTPUTS = {
              "Unidir_Put (aggregate)|2|8|1000|0.50|16.00|NA|NA|NA|NA|NA|NA|NA"]),
     "imb of groups": ("""#    Intel(R) MPI Benchmark Suite V3.2.2, MPI1 part
 # Benchmarking Multi-PingPing
-# ( 2 groups of 2 processes each running simultaneous )
-# #processes = 4
+# ( 3 groups of 2 processes each running simultaneous )
+# Group  0:     0    1
         Group       #bytes #repetitions      t[usec]   Mbytes/sec
             0            0         1000         1.50         0.00
             1            0         1000         1.60         0.00
-""", "imb", {"test": "key", "processes": "key", "size_bytes": "key", "group": "key",
+            0            8 out-of-mem.; needed X=   0.9 GB; use flag "-mem X"
+# Benchmarking Multi-PingPing
+# ( 2 groups of 4 processes each running simultaneous )
+        Group       #bytes #repetitions      t[usec]   Mbytes/sec
+            0            0         1000         2.50         0.00
+""", "imb", {"test": "key", "processes": "key", "size_bytes": "key", "groups": "key", "group": "key",
              "repetitions": "info", "t_us": "less", "rate_mbs": "more"},
-                      ["Multi-PingPing|4|0|0|1000|1.50|0.00", "Multi-PingPing|4|0|1|1000|1.60|0.00"]),
+                      ["Multi-PingPing|2|0|3|0|1000|1.50|0.00", "Multi-PingPing|2|0|3|1|1000|1.60|0.00",
+                       "Multi-PingPing|4|0|2|0|1000|2.50|0.00"]),
+    "imb of threads": ("""# Benchmarking AllreduceMT
+# #processes = 2 (threads: 4)
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects
+            4         1000         1.00         1.00         8.10         0.00
+            8         1000         1.00         1.00         8.20         3.00
+           16 time-out.; Time limit (a * b) is over; use "-time X" or Y=X (f.h) to increase time limit.
+           32 int-overflow.; The production rank*size caused int overflow for given sample
+""", "imb", {"test": "key", "processes": "key", "size_bytes": "key", "threads": "key", "repetitions": "info",
+             "t_min_us": "info", "t_max_us": "info", "t_avg_us": "less", "defects": "info", "status": "info"},
+                                        ["AllreduceMT|2|4|4|1000|1.00|1.00|8.10|0.00|ok",
+                                         "AllreduceMT|2|8|4|1000|1.00|1.00|8.20|3.00|FAIL"]),
     "smb msgrate": ("""job size:   4
 npeers:     2
 niters:     4096
@@ -151,16 +228,16 @@ single direction: 1234567.25
 pair-based: 1100000.00
   pre-post: 1000000.50
  all-start: 900000.00
-""", "smb_msgrate", foreign._MSGRATE_ROLES,
-                    [f"{pattern}|4|2|4096|128|8|16777216|1|{rate}" for pattern, rate in (
+""", "smb_msgrate", _MSGRATE,
+                    [f"{pattern}|4|2|128|8|16777216|1|4096|{rate}" for pattern, rate in (
                         ("single direction", "1234567.25"), ("pair-based", "1100000.00"),
                         ("pre-post", "1000000.50"), ("all-start", "900000.00"))]),
     "smb msgrate -o": ("4 2 4096 128 8 16777216 1 1234567.25 1100000.00 1000000.50 900000.00 \n",
-                       "smb_msgrate", foreign._MSGRATE_ROLES,
-                       ["single direction|4|2|4096|128|8|16777216|1|1234567.25",
-                        "pair-based|4|2|4096|128|8|16777216|1|1100000.00",
-                        "pre-post|4|2|4096|128|8|16777216|1|1000000.50",
-                        "all-start|4|2|4096|128|8|16777216|1|900000.00"]),
+                       "smb_msgrate", _MSGRATE,
+                       ["single direction|4|2|128|8|16777216|1|4096|1234567.25",
+                        "pair-based|4|2|128|8|16777216|1|4096|1100000.00",
+                        "pre-post|4|2|128|8|16777216|1|4096|1000000.50",
+                        "all-start|4|2|128|8|16777216|1|4096|900000.00"]),
     "smb mpi_overhead": ("""Calculating receive overhead
 Message size is 8 bytes
 work    iter_t       base_t
@@ -187,41 +264,198 @@ class Foreign(Case):
             assert ["|".join(cells) for cells in result.rows()] == rows
             assert (result.benchmark, result.roles) == (benchmark, roles)
 
-    def test_settings_are_metadata(self):
+    @each("text, key, value", [
+        (OUTPUTS["osu_put_latency"][0], "window_creation", "MPI_Win_allocate"),
+        (OUTPUTS["osu_put_latency"][0], "program", "OSU Micro-Benchmarks 7.3"),
+        (OUTPUTS["imb"][0], "program", "Intel MPI Benchmarks 2021.3"),
+        (GOOD, "datatype", "MPI_CHAR"), (GOOD, "version", None),
+        ("# Number of Receiver threads: 8\n" + GOOD, "number_of_receiver_threads", "8"),
+        ("# job: 8\n" + GOOD, "job", None), (GOOD.replace("Datatype", "Schema"), "schema", None),
+        (GOOD.replace("# Datatype: MPI_CHAR.", "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)"),
+         "send_buffer", "DEVICE (D)"),
+        (OUTPUTS["imb"][0].replace("# MPI_Datatype ", "# MPI_Op : MPI_MAX\n# MPI_Datatype "), "mpi_op", "MPI_MAX"),
+        (OUTPUTS["imb"][0].replace("# MPI_Datatype ", "# MPI_Datatype for reductions "), "reduction_datatype",
+         "MPI_BYTE"),
+        (OUTPUTS["imb"][0].replace("# Date  ", "# Calling sequence was:\n\n# IMB-MPI1 -npmin 36\n# Date  "),
+         "calling_sequence", "IMB-MPI1 -npmin 36")])
+    def test_settings_are_metadata(self, text, key, value):
         path = self.folder / "a"
-        path.write_text(OUTPUTS["osu_put_latency"][0])
+        path.write_text(text)
         with Result(str(path)) as result:
-            assert result.value("window_creation") == "MPI_Win_allocate"
-            assert result.value("synchronization") == "MPI_Win_flush"
-            assert result.value("version") == "7.3"
+            assert result.value(key) == value
 
     @each("text, said", [
-        (LATENCY.format("0.21") + LATENCY.format("0.22"), "a second table begins"),
-        (LATENCY[:60], "no rows"),
-        (LATENCY.replace("{}", ""), "has 1 cells, where 2 columns are named")])
+        (GOOD + GOOD, "line 7: a second title: one launch a file .csplit"),
+        (GOOD + "# SU MPI Bandwidth Test v5.6.2\n# Size  Bandwidth (MB/s)\n1  11.00\n", "line 7: a second title"),
+        (GOOD + "# Size  Bandwidth (MB/s)\n1  11.00\n", "line 7: other columns under the same title"),
+        (GOOD + "0  0.22\n", "line 7: a second row of size_bytes 0"),
+        (GOOD[:60], "no rows under headings that are known"),
+        ("# OSU MPI Init Test v5.6.2\nnprocs: 4, min: 67 ms\n", "no rows under headings that are known"),
+        (GOOD.replace("0.20", ""), "line 4: '0' is no row of the columns size_bytes, avg_latency_us"),
+        (GOOD.replace("0.20", "0.20  1"), "line 4: "), (GOOD.replace("0.20", "0,20"), "line 4: "),
+        (GOOD + "2 [n1:17] *** Process received signal ***\n", "line 7: "),
+        (GOOD + "1.5  0.22\n", "line 7: "), (GOOD + "12:00:01 3.5\n", "line 7: "), (GOOD + "00: 2  0.22\n", "line 7: "),
+        (OUTPUTS["imb"][0] + OUTPUTS["imb"][0], "line 47: a second title"),
+        (OUTPUTS["imb of threads"][0] + "2024-05-01 12:00 1 1 8.1 0\n", "line 8: "),
+        (OUTPUTS["imb of threads"][0] + "0: Error Allreduce,size = 8,sample #0\n", "line 8: "),
+        (OUTPUTS["imb of threads"][0] + " 4 1 1.00 1.00 8.10 0.00\n", "line 8: a second row of test "),
+        (OUTPUTS["smb msgrate"][0] + "all-start: 900001.00\n", "line 12: a second row of pattern all-start"),
+        (OUTPUTS["smb msgrate -o"][0] + "4 2 4096\n", "line 2: '4 2 4096' is no row"),
+        (OUTPUTS["smb mpi_overhead"][0] + "8  1000  1.0  1.0  1.0  1.0  1.0\n", "line 9: a second row of direction"),
+        (OUTPUTS["smb mpi_overhead"][0] + "32  1000  1.0\n", "line 9: "),
+        ("some text\n", "no output that is known"), ("# a comment\n1  2.5\n", "no output that is known")])
     def test_broken(self, text, said):
+        """What is named, is refused, with the line of the file."""
         path = self.folder / "a.txt"
         path.write_text(text)
         with self.assertRaisesRegex(ResultError, said):
             with Result(str(path)) as result:
                 list(result.rows())
 
+    @each("text, remarks", [
+        (GOOD, []), (GOOD + "8  0.2", ["line 7 was cut off and doesn't count"]), (GOOD + "# end", []),
+        (OUTPUTS["imb of threads"][0],
+         ["line 6: the program left out a size of AllreduceMT: time-out",
+          "line 7: the program left out a size of AllreduceMT: int-overflow"])])
+    def test_what_is_missing_is_said(self, text, remarks):
+        path = self.folder / "a.txt"
+        path.write_text(text)
+        launches = Launches()
+        launches.add(0, str(path))
+        launches.finish()
+        assert launches.warnings == [f"{path}: {remark}" for remark in remarks]
+        table, = tables.Tables([str(path)]).tables
+        assert [remark.text for remark in table.remarks] == remarks
+
+
+class Archive(Case):
+    """Folders of outputs."""
+
+    def written(self, side, *texts, name=""):
+        """A folder with these outputs."""
+        (self.folder / side).mkdir(exist_ok=True)
+        for number, text in enumerate(texts):
+            (self.folder / side / f"{name}{number}.txt").write_text(text)
+        return str(self.folder / side)
+
+    def launches(self, side, *texts):
+        """The Launches of such a folder."""
+        read = Launches()
+        read.add(0, self.written(side, *texts))
+        read.finish()
+        return read
+
+    def compared(self, *words, status=0):
+        """The rows of a comparison of the folders old and new, and its warnings."""
+        done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new", *words], cwd=str(self.folder))
+        assert done.returncode == status, done.stdout + done.stderr
+        warnings = [line[len("# warning: "):] for line in done.stdout.splitlines() if line.startswith("# warning: ")]
+        return read_tsv(done.stdout), warnings
+
     def test_archive_as_base(self):
         """A folder of outputs is compared and summarized."""
         for side, latency in (("old", 1.0), ("new", 1.5)):
-            (self.folder / side).mkdir()
-            for run in range(10):
-                (self.folder / side / f"{run}.txt").write_text(
-                    LATENCY.format(latency + run / 1000))
-        done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=str(self.folder))
-        assert done.returncode == 1, done.stderr
-        rows = [line.split("\t") for line in done.stdout.splitlines() if not line.startswith("#")]
-        verdicts = {row[rows[0].index("size_bytes")]: row[rows[0].index("verdict")] for row in rows[1:]}
-        assert verdicts == {"0": "same", "1": "slower", "1048576": "same"}
+            self.written(side, *(LATENCY.format(latency + run / 1000) for run in range(10)))
+        rows, warnings = self.compared(status=1)
+        assert {row["size_bytes"]: row["verdict"] for row in rows} == {"0": "same", "1": "slower", "1048576": "same"}
+        assert warnings == []
         text, _ = summarize.summarize([str(self.folder / "old")])
         assert "osu_latency\tsize_bytes=1\tavg_latency_us\tus\t1.00450\t" in text
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
+
+    def test_equal_text_is_no_copy(self):
+        """Outputs have few digits and no date; only the same file is read twice."""
+        for side, latencies in (("old", 6 * ["2.00"]), ("new", 6 * ["2.20"])):
+            self.written(side, *(OUTPUTS["osu_barrier"][0].replace("0.24", latency) for latency in latencies))
+        os.link(self.folder / "new/0.txt", self.folder / "new/link.txt")
+        os.symlink("0.txt", self.folder / "new/symlink.txt")
+        (row,), (warning,) = self.compared(status=1)
+        assert (row["verdict"], row["base_launches"], row["new_launches"]) == ("slower", "6", "6")
+        assert row["p_uncorrected"] == "0.00216"  # 2 of 924
+        assert warning.startswith("2 launches were read twice and count once")
+        read = tables.Tables([str(self.folder / "new")])
+        assert (len(read.tables), len(read.left)) == (6, 2)
+
+    @each("broken, said", [
+        (GOOD[:60], "no rows"), (GOOD + "2 [n1:17] *** signal ***\n", "line 7: "), (GOOD + GOOD, "line 7: ")])
+    def test_broken_in_a_folder(self, broken, said):
+        """It is named and left out, by comparison and report alike; it is refused where nothing else is there."""
+        for side in ("old", "new"):
+            self.written(side, GOOD, broken, GOOD)
+        rows, warnings = self.compared()
+        assert [(row["base_launches"], row["new_launches"]) for row in rows] == 3 * [("2", "2")]
+        assert [warning.startswith(f"{side}/1.txt: {said}") for side, warning in zip(("old", "new"), warnings)] == [
+            True, True]
+        read = tables.Tables([str(self.folder / "new")])
+        assert len(read.tables) == 2
+        assert [f"new/1.txt: {said}" in text for text in read.left] == [True]
+        with self.assertRaisesRegex(ResultError, f"new/1.txt: {said}"):
+            Launches().add(0, str(self.folder / "new/1.txt"))
+        with self.assertRaisesRegex(ResultError, f"bad/0.txt: {said}"):
+            self.launches("bad", broken)
+
+    def test_unknown_files_are_named_once(self):
+        folder = self.written("old", GOOD)
+        for name in ("a.log", "job.o17", "b.tsv", "report.html"):
+            (self.folder / "old" / name).write_text("nothing that is known\n")
+        said = f"{folder}/a.log and {folder}/job.o17: not known, left out"
+        assert [text for text in self.launches("old").warnings if "not known" in text] == [said]
+        assert [text for text in tables.Tables([folder]).left if "not known" in text] == [said]
+
+    @each("new, verdict", [
+        (OUTPUTS["osu_latency with validation"][0], "failed"), (OUTPUTS["imb of threads"][0], "failed")])
+    def test_wrong_data_fails(self, new, verdict):
+        self.written("old", new.replace("Fail", "Pass").replace("3.00", "0.00"))
+        self.written("new", new)
+        rows, _ = self.compared(status=1)
+        assert [row["verdict"] for row in rows] == ["can't tell", verdict]
+
+    def test_fewer_rows_than_others(self):
+        """The launch that lacks a size of most others is named; what has another test isn't compared with it."""
+        table = OUTPUTS["imb of threads"][0]
+        short = "".join(GOOD.splitlines(True)[:-1])
+        other = table.replace("AllreduceMT", "BcastMT").replace("            4 ", "            2 ")
+        read = self.launches("old", GOOD, short, GOOD + "8  0.3\n", GOOD, table, table, other)
+        assert [text for text in read.warnings if "missing" in text] == [
+            f"osu_latency: rows that most launches have are missing in {self.folder}/old/1.txt"]
+
+    def test_a_program_is_missing(self):
+        self.written("old", GOOD, OUTPUTS["osu_bw"][0])
+        self.written("new", OUTPUTS["osu_bw"][0])
+        rows, warnings = self.compared()
+        assert warnings == ["osu_latency is missing altogether on the new side"]
+        assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["can't tell"]
+        assert self.compared("--fail-missing", status=1) == (rows, warnings)
+        paths = [str(self.folder / side) for side in ("new", "old")]
+        assert report.comparison_of(paths).remarks == warnings
+
+    @each("old, new, refused, named", [
+        (GOOD, GOOD.replace("CHAR", "INT"), "osu_latency: datatype is MPI_CHAR in .*, MPI_INT in ", None),
+        ("# Number of Sender threads: 1\n" + GOOD, "# Number of Sender threads: 2\n" + GOOD,
+         "number_of_sender_threads is 1", None),
+        (GOOD, GOOD.replace("# Datatype: MPI_CHAR.\n", ""), None, None),
+        (GOOD, GOOD.replace("7.3", "7.5"), None, "program is OSU Micro-Benchmarks 7.3"),
+        ("# Calling sequence was:\n# IMB -npmin 2\n" + OUTPUTS["imb"][0],
+         "# Calling sequence was:\n# IMB -npmin 4\n" + OUTPUTS["imb"][0], None, "calling_sequence is IMB -npmin 2")])
+    def test_settings(self, old, new, refused, named):
+        """What changes the measurement isn't compared; another version or calling sequence is named."""
+        paths = [[self.written("old", old)], [self.written("new", new)]]
+        for sentences, said in zip(compare.differences(compare.read_all(paths)), (refused, named)):
+            assert len(sentences) == (said is not None)
+            if said:
+                self.assertRegex(sentences[0], said)
+        warned = [text for text in summarize.summarize(sum(paths, []))[1] if "rows are made of both" in text]
+        assert len(warned) == (refused is not None or named is not None)
+
+    def test_tables_of_one_program_in_files(self):
+        """A report shows the columns and keys of all files, whichever comes first."""
+        folder = self.written("old", OUTPUTS["imb of threads"][0], OUTPUTS["imb of groups"][0])
+        rows = tables.rows_by_key(tables.Tables([folder]), "imb")
+        assert [(row.keys["threads"], row.keys["groups"], row.texts("t_us"), row.texts("t_avg_us"))
+                for row in rows] == [
+            ("4", "NA", [], ["8.10"]), ("4", "NA", [], []), ("NA", "3", ["1.50"], []), ("NA", "3", ["1.60"], []),
+            ("NA", "2", ["2.50"], [])]
 
     @each("name", ['osu_"><img src=x>', "imb/../../x", "osu_\\1", "imb_sweep"])
     def test_names_that_are_none(self, name):

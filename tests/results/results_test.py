@@ -6,6 +6,8 @@ import random
 import resource
 import subprocess
 import sys
+import threading
+import time
 
 from case import Case, call, each, full
 from commcost.launches import Launches
@@ -63,12 +65,18 @@ class Results(ResultsCase):
         ("# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n1   0.25\n2   0.5\n",
          [["1", "0.25"], ["2", "0.5"]])])
     def test_pipe(self, text, rows):
-        """Which can be read only once: bench_compare <(zcat base.tsv.gz) ..."""
+        """Which can be read only once, and whose first piece may say nothing: bench_compare <(zcat base.tsv.gz) ..."""
+        def write():
+            with open(other, "wb", buffering=0) as stream:
+                stream.write(b"\n")
+                time.sleep(0.1)  # the reader may wait for the first piece alone
+                stream.write(text.encode())
         end, other = os.pipe()
-        os.write(other, text.encode())
-        os.close(other)
+        writer = threading.Thread(target=write)
+        writer.start()
         with Result(f"/dev/fd/{end}") as result:
             assert list(result.rows()) == rows
+        writer.join()
         os.close(end)
 
 

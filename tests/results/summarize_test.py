@@ -91,6 +91,9 @@ class Summarize(Case):
         text, said = self.summary.text()
         assert read_tsv(text)[0]["launches"] == "6"
         assert "results/runs/7/bench.tsv was cut off" in said
+        done = self.summary.start("results/runs/7/bench.tsv")
+        assert done.returncode == 2
+        assert "no values: results/runs/7/bench.tsv was cut off" in done.stderr
 
     def test_all_benchmarks(self):
         """Rows of all benchmarks, in their order; values of keys are one word."""
