@@ -37,16 +37,14 @@ function(commcost_man_page name program included)
   install(FILES "${_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endfunction()
 
-# commcost_benchmark(TARGET CONSTANT LIBRARY [SOURCE]...): the program of a benchmark, whose struct
-# bc_benchmark CONSTANT lies in LIBRARY or in one of the sources.
-function(commcost_benchmark target constant library)
-  add_executable(${target} "${PROJECT_SOURCE_DIR}/common/run/main.c" ${ARGN})
-  target_compile_definitions(${target} PRIVATE BC_BENCHMARK=${constant})
+# commcost_benchmark(TARGET LIBRARY SOURCE...): the program of a benchmark. The first source has its main() and its
+# tables, a struct bc_program TARGET_program.
+function(commcost_benchmark target library)
+  add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE ${library})
   # Tests link it once more.
   list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" REGEX "^[^/]")
-  set_target_properties(${target} PROPERTIES COMMCOST_CONSTANT ${constant} COMMCOST_LIBRARY ${library}
-                        COMMCOST_SOURCES "${ARGN}")
+  set_target_properties(${target} PROPERTIES COMMCOST_LIBRARY "${library}" COMMCOST_SOURCES "${ARGN}")
   set_property(GLOBAL APPEND PROPERTY COMMCOST_BENCHMARKS ${target})
 endfunction()
 

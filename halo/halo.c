@@ -10,14 +10,14 @@
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "common/stats/batch.h"
 #include "halo/kernel.h"
 #include "halo/parameters.h"
 
 #include <stdio.h>
 
-struct halo_state {
+struct halo {
     struct halo_parameters parameters;
     struct bc_run *run;
     struct halo_grid grid;
@@ -25,14 +25,9 @@ struct halo_state {
     double max_bytes; /* that a box may need; rank 0 */
 };
 
-/* Of a row. */
-struct key {
+struct row {
     const struct halo_method *method;
     const struct halo_box *box;
-};
-
-/* What a row remembers from visit to visit. */
-struct row {
     struct bc_batch_row swaps;
     int64_t wrong; /* swaps that were checked, on this rank */
 };
@@ -64,7 +59,7 @@ static const struct bc_column columns[] = {
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    struct halo_state *const halo = state;
+    struct halo *const halo = state;
     struct halo_parameters *const p = &halo->parameters;
     if (!halo_parameters_fit(p, run->job.ranks, error))
         return false;
@@ -78,7 +73,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* ---- what the run says before its rows ------------------------------------------------------- */
 
 /* Leaves out a method that calls a function which the MPI library lacks. */
-static void check_missing(struct halo_state *halo, int i)
+static void check_missing(struct halo *halo, int i)
 {
     const struct halo_method *const method = halo_methods[i];
     halo->parameters.method_chosen[i] = !method->missing;
@@ -89,7 +84,7 @@ static void check_missing(struct halo_state *halo, int i)
 
 /* Says how many faces of the shared window cross nodes; leaves it out where no process shares a
    node with a neighbour. Collective. */
-static void check_sharing(struct halo_state *halo, int i)
+static void check_sharing(struct halo *halo, int i)
 {
     const struct halo_method *const method = halo_methods[i];
     if (!method->shares_node)
@@ -107,7 +102,7 @@ static void check_sharing(struct halo_state *halo, int i)
 }
 
 /* Says when a method brings faces to the wrong side, which --check alone would show. Collective. */
-static void check_order(struct halo_state *halo, int i)
+static void check_order(struct halo *halo, int i)
 {
     const struct halo_method *const method = halo_methods[i];
     if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
@@ -119,20 +114,24 @@ static void check_order(struct halo_state *halo, int i)
 
 /* ---- what all rows share --------------------------------------------------------------------- */
 
-static void open_halo(void *state, struct bc_run *run)
+static void make_grid(struct halo *halo, struct bc_run *run)
 {
-    static void (*const checks[])(struct halo_state *, int) = {check_missing, check_sharing,
-                                                               check_order};
     static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
-    struct halo_state *const halo = state;
     struct halo_parameters *const p = &halo->parameters;
     BC_MPI(MPI_Dims_create(run->job.ranks, HALO_DIRECTIONS, p->dims));
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, p->dims, periodic, 0, &halo->comm));
     BC_MPI(MPI_Comm_set_errhandler(halo->comm, MPI_ERRORS_RETURN));
     halo->run = run;
     halo->grid = halo_grid_of(p->dims, run->job.rank);
+}
+
+/* Leaves out what this job or MPI library can't do, and says so. Collective. */
+static void check_methods(struct halo *halo)
+{
+    static void (*const checks[])(struct halo *, int) = {check_missing, check_sharing, check_order};
+    const struct halo_parameters *const p = &halo->parameters;
     if (p->left_out != NULL)
-        bc_output_remark(run->output, "note",
+        bc_output_remark(halo->run->output, "note",
                          "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
                          halo_box_advice(halo->max_bytes, p->packs).text);
     for (size_t c = 0; c < sizeof checks / sizeof *checks; c++)
@@ -141,18 +140,15 @@ static void open_halo(void *state, struct bc_run *run)
                 checks[c](halo, i);
 }
 
-static void list_rows(void *state, struct bc_rows *rows)
+static void list_rows(const struct halo *halo)
 {
-    const struct halo_parameters *const p = &((struct halo_state *)state)->parameters;
+    const struct halo_parameters *const p = &halo->parameters;
     for (int i = 0; i < HALO_METHODS; i++)
-        for (int j = 0; j < p->box_count && p->method_chosen[i]; j++)
-            bc_rows_add(rows, &(struct key){halo_methods[i], &p->boxes[j]});
-}
-
-static void close_halo(void *state)
-{
-    struct halo_state *const halo = state;
-    BC_MPI(MPI_Comm_free(&halo->comm));
+        for (int j = 0; j < p->box_count && p->method_chosen[i]; j++) {
+            struct row *const row = bc_add_row(halo->run);
+            row->method = halo_methods[i];
+            row->box = &p->boxes[j];
+        }
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -199,17 +195,15 @@ static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
 
 /* A sample is a batch of swaps, long against the clock. With --check each swap is timed by itself,
    and its data is made before and verified after the timed region. */
-static void visit(void *state, const void *row_key, double seconds, void *memory)
+static void measure(const struct halo *halo, struct bc_visit *visit)
 {
-    const struct halo_state *const halo = state;
     const struct bc_run *const run = halo->run;
-    const struct key *const key = row_key;
-    struct row *const row = memory;
+    struct row *const row = visit->row;
     const bool check = run->settings.check;
     struct halo_exchange exchange;
-    halo_exchange_init(&exchange, key->box, &halo->grid, halo->comm, run->job.node_comm);
-    key->method->create(&exchange);
-    struct round round = {.method = key->method, .exchange = &exchange, .window = run->window};
+    halo_exchange_init(&exchange, row->box, &halo->grid, halo->comm, run->job.node_comm);
+    row->method->create(&exchange);
+    struct round round = {.method = row->method, .exchange = &exchange, .window = run->window};
     const struct bc_batch batch = {
         .repeat = check ? repeat_checked : repeat,
         .context = &round,
@@ -217,60 +211,63 @@ static void visit(void *state, const void *row_key, double seconds, void *memory
         .clock_readings = 1.0,
         .window = run->window,
     };
-    bc_batch_visit(run, &batch, seconds, &row->swaps);
+    bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
+    visit->is_precise = bc_batch_is_precise(run, &row->swaps);
     row->wrong += round.wrong;
-    key->method->destroy(&exchange);
+    row->method->destroy(&exchange);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(const struct halo *halo, struct row *row)
 {
-    (void)key;
-    return bc_batch_is_precise(((const struct halo_state *)state)->run,
-                               &((const struct row *)row)->swaps);
-}
-
-static void conclude(void *state, const void *row_key, void *memory, void *filled)
-{
-    const struct halo_state *const halo = state;
-    const struct bc_run *const run = halo->run;
-    const struct key *const key = row_key;
-    struct row *const row = memory;
-    struct result *const result = filled;
+    struct bc_run *const run = halo->run;
+    struct result result = {0};
     const int *const dims = halo->grid.dims;
-    const int64_t *const extent = key->box->extent;
+    const int64_t *const extent = row->box->extent;
     int64_t wrong = 0;
-    bc_batch_conclude(run, &row->swaps, "swap", &result->swaps);
+    bc_batch_conclude(run, &row->swaps, "swap", &result.swaps);
     if (run->settings.check)
         bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    result->method = key->method->name;
-    result->sync = halo_sync_names[key->method->sync];
-    write_extents(result->dims, dims[0], dims[1], dims[2]);
-    write_extents(result->local, extent[0], extent[1], extent[2]);
-    result->ndata = halo_ndata(key->box);
-    result->bwidth_mbs = (double)sizeof(double) * (double)result->ndata / 1048576.0 /
-                         (result->swaps.repetition.value * 1e-9);
-    result->check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    result.method = row->method->name;
+    result.sync = halo_sync_names[row->method->sync];
+    write_extents(result.dims, dims[0], dims[1], dims[2]);
+    write_extents(result.local, extent[0], extent[1], extent[2]);
+    result.ndata = halo_ndata(row->box);
+    result.bwidth_mbs = (double)sizeof(double) * (double)result.ndata / 1048576.0 /
+                        (result.swaps.repetition.value * 1e-9);
+    result.check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
     if (wrong > 0)
-        result->swaps.outcome.status = BC_FAIL;
+        result.swaps.outcome.status = BC_FAIL;
+    bc_write_row(run, &result);
 }
 
-const struct bc_benchmark halo_benchmark = {
+const struct bc_program halo_program = {
     .name = "halo",
     .summary = "Measures a 3D halo swap in a periodic grid of processes, by put, get, messages\n"
                "of several kinds, and shared memory.",
-    .options = {halo_options, HALO_OPTIONS, &halo_default_parameters,
-                sizeof halo_default_parameters},
-    .table = {columns, sizeof columns / sizeof *columns},
+    .options = {halo_options, HALO_OPTIONS},
+    .defaults = &halo_default_parameters,
+    .defaults_bytes = sizeof halo_default_parameters,
+    .state_bytes = sizeof(struct halo),
+    .row_bytes = sizeof(struct row),
     .budget_s = 50.0,
     .may_start_together = true,
-    .bytes = {sizeof(struct halo_state), sizeof(struct key), sizeof(struct result),
-              sizeof(struct row)},
     .complete = halo_parameters_complete,
     .fit = fit,
-    .open = open_halo,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = close_halo,
 };
+
+int main(int argc, char **argv)
+{
+    struct halo halo;
+    struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    make_grid(&halo, run);
+    check_methods(&halo);
+    list_rows(&halo);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&halo, visit);
+        else
+            write_row(&halo, visit->row);
+    BC_MPI(MPI_Comm_free(&halo.comm));
+    return bc_finish(run);
+}

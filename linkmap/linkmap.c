@@ -34,11 +34,6 @@ enum { POINTS_A_LINE = 16 };
 /* Rounds of a tournament that a row's --max-time is for. */
 enum { ROUNDS_A_SHARE = 8 };
 
-/* Of a row: a message size. */
-struct key {
-    int bytes;
-};
-
 /* ---- usage ----------------------------------------------------------------------------------- */
 
 static bool is_per_rank(const struct linkmap_parameters *p, const struct bc_job *job)
@@ -53,7 +48,7 @@ static int points_of(const struct linkmap_parameters *p, const struct bc_job *jo
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    const struct linkmap_parameters *const p = &((struct linkmap_state *)state)->parameters;
+    const struct linkmap_parameters *const p = &((struct linkmap *)state)->parameters;
     const int points = points_of(p, &run->job);
     const double needed = 2.0 * (double)bc_size_list_max(&p->sizes);
     const double usable = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
@@ -96,9 +91,10 @@ static int unwritable(const char *path)
     return access(folder, W_OK) == 0 ? 0 : errno;
 }
 
-static bool probe(void *state, struct bc_run *run, struct bc_error *error)
+/* Whether the list of slow hosts can be written, before anything is measured; rank 0. */
+static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
+                        struct bc_error *error)
 {
-    const struct linkmap_parameters *const p = &((struct linkmap_state *)state)->parameters;
     const char *const others[] = {run->settings.output, run->settings.dump_samples};
     if (run->job.rank != 0 || p->exclude == NULL)
         return true;
@@ -122,16 +118,16 @@ static void remove_old_list(const char *path)
         (void)unlink(path); /* what can't be removed is written over */
 }
 
-static int shares(const void *state)
+/* The --max-time shares of a row. */
+static int shares_of(const struct linkmap *linkmap)
 {
-    const struct linkmap_state *const linkmap = state;
     const int points = points_of(&linkmap->parameters, &linkmap->run->job);
     return 1 + linkmap_rounds(points) / ROUNDS_A_SHARE;
 }
 
 /* ---- what all sizes share -------------------------------------------------------------------- */
 
-static void note_points(const struct linkmap_state *linkmap)
+static void note_points(const struct linkmap *linkmap)
 {
     const struct linkmap_points *const points = &linkmap->points;
     struct bc_output *const output = linkmap->run->output;
@@ -147,9 +143,8 @@ static void note_points(const struct linkmap_state *linkmap)
                          LINKMAP_POINTS_MIN);
 }
 
-static void open_linkmap(void *state, struct bc_run *run)
+static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
 {
-    struct linkmap_state *const linkmap = state;
     struct linkmap_points *const points = &linkmap->points;
     const size_t bytes = (size_t)bc_size_list_max(&linkmap->parameters.sizes);
     struct bc_node_order by_node;
@@ -180,16 +175,15 @@ static void open_linkmap(void *state, struct bc_run *run)
 }
 
 /* Each size once. */
-static void list_rows(void *state, struct bc_rows *rows)
+static void list_rows(const struct linkmap *linkmap)
 {
-    const struct bc_size_list *const sizes =
-        &((const struct linkmap_state *)state)->parameters.sizes;
+    const struct bc_size_list *const sizes = &linkmap->parameters.sizes;
     for (size_t i = 0; i < sizes->count; i++) {
         bool is_new = true;
         for (size_t k = 0; k < i; k++)
             is_new = is_new && sizes->values[k] != sizes->values[i];
         if (is_new)
-            bc_rows_add(rows, &(struct key){(int)sizes->values[i]});
+            ((struct linkmap_row *)bc_add_row(linkmap->run))->bytes = (int)sizes->values[i];
     }
 }
 
@@ -197,7 +191,7 @@ static void list_rows(void *state, struct bc_rows *rows)
 
 /* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. 0, or
    what errno says. Rank 0. */
-static int write_excluded(const struct linkmap_state *linkmap)
+static int write_excluded(const struct linkmap *linkmap)
 {
     FILE *const file = fopen(linkmap->parameters.exclude, "w");
     const char *last = NULL;
@@ -216,7 +210,7 @@ static int write_excluded(const struct linkmap_state *linkmap)
     return fclose(file) == 0 || problem != 0 ? problem : errno;
 }
 
-static void conclude_excluded(struct linkmap_state *linkmap)
+static void conclude_excluded(struct linkmap *linkmap)
 {
     struct bc_run *const run = linkmap->run;
     if (run->signal != 0) {
@@ -232,9 +226,8 @@ static void conclude_excluded(struct linkmap_state *linkmap)
     run->failed = true;
 }
 
-static void close_linkmap(void *state)
+static void close_linkmap(struct linkmap *linkmap)
 {
-    struct linkmap_state *const linkmap = state;
     if (linkmap->points.own == 0 && linkmap->parameters.exclude != NULL)
         conclude_excluded(linkmap);
     free(linkmap->points.sent);
@@ -248,7 +241,7 @@ static void close_linkmap(void *state)
 
 /* What `between` gets. */
 struct block {
-    struct linkmap_state *linkmap;
+    struct linkmap *linkmap;
     struct linkmap_row *row;
 };
 
@@ -279,7 +272,7 @@ static void gather_medians(struct block *block)
    far it came. */
 static void note_medians(const struct block *block, int rounds)
 {
-    struct linkmap_state *const linkmap = block->linkmap;
+    struct linkmap *const linkmap = block->linkmap;
     const struct linkmap_row *const row = block->row;
     const int points = linkmap->points.count, visit = row->links.visits - 1;
     if (linkmap->points.own != 0 || bc_elapsed_s() < linkmap->noted_s + NOTE_S)
@@ -318,42 +311,52 @@ static int repetitions_of(const struct bc_run *run, bool one_way)
     return (int)((run->settings.samples + run->visits - 1) / run->visits);
 }
 
-static void visit(void *state, const void *row_key, double seconds, void *memory)
+/* visit->seconds don't count: a tournament is whole, or it says nothing. */
+static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
-    (void)seconds; /* A tournament is whole, or it says nothing. */
-    struct linkmap_state *const linkmap = state;
-    struct linkmap_row *const row = memory;
+    struct linkmap_row *const row = visit->row;
     struct linkmap_links *const links = &row->links;
     struct block block = {linkmap, row};
     if (linkmap->points.own < 0)
         return;
-    links->bytes = ((const struct key *)row_key)->bytes;
+    links->bytes = row->bytes;
     links->one_way = links->bytes >= LINKMAP_ONE_WAY_BYTES;
     links->repetitions = repetitions_of(linkmap->run, links->one_way);
     linkmap_visit(links, &linkmap->points, BLOCK_ROUNDS, links->visits == 0 ? between_blocks : NULL,
                   &block);
     between_blocks(&block, linkmap_rounds(linkmap->points.count));
+    visit->is_precise = linkmap->points.own == 0 && linkmap_all_is_precise(linkmap, row);
 }
 
-const struct bc_benchmark linkmap_benchmark = {
+const struct bc_program linkmap_program = {
     .name = "linkmap",
     .summary =
         "Measures the links between all nodes, and names the nodes and links that are slow.\n"
         "Needs at least 2 processes, and 4 nodes or processes for verdicts.",
-    .options = {linkmap_options, LINKMAP_OPTIONS, &linkmap_default_parameters,
-                sizeof linkmap_default_parameters},
-    .table = {linkmap_columns, LINKMAP_COLUMNS},
+    .options = {linkmap_options, LINKMAP_OPTIONS},
+    .defaults = &linkmap_default_parameters,
+    .defaults_bytes = sizeof linkmap_default_parameters,
+    .state_bytes = sizeof(struct linkmap),
+    .row_bytes = sizeof(struct linkmap_row),
     .budget_s = 50.0,
-    .bytes = {sizeof(struct linkmap_state), sizeof(struct key), sizeof(struct linkmap_result),
-              sizeof(struct linkmap_row)},
     .fit = fit,
-    .probe = probe,
-    .open = open_linkmap,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = linkmap_is_precise,
-    .conclude = linkmap_conclude,
-    .follow = linkmap_follow,
-    .close = close_linkmap,
-    .shares = shares,
 };
+
+int main(int argc, char **argv)
+{
+    struct linkmap linkmap;
+    struct bc_error error = {""};
+    struct bc_run *const run = bc_start(&linkmap_program, &linkmap, argc, argv);
+    bc_require(run, can_exclude(&linkmap.parameters, run, &error), &error);
+    bc_open_result(run, linkmap_columns, LINKMAP_COLUMNS);
+    open_linkmap(&linkmap, run);
+    run->row_shares = shares_of(&linkmap);
+    list_rows(&linkmap);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&linkmap, visit);
+        else
+            linkmap_write_rows(&linkmap, visit->row);
+    close_linkmap(&linkmap);
+    return bc_finish(run);
+}

@@ -42,12 +42,12 @@ const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
     BC_OUTCOME_COLUMNS(linkmap_result, outcome),
 };
 
-static bool is_point(const struct linkmap_state *state) { return state->points.own >= 0; }
+static bool is_point(const struct linkmap *state) { return state->points.own >= 0; }
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
 /* What all rows of a size have. */
-static void begin_result(const struct linkmap_state *state, const struct linkmap_row *row,
+static void begin_result(const struct linkmap *state, const struct linkmap_row *row,
                          const char *scope, struct linkmap_result *result)
 {
     const struct bc_presence *const presence = &state->run->presence;
@@ -66,7 +66,7 @@ static void begin_result(const struct linkmap_state *state, const struct linkmap
 
 /* For this size's suspects: an equal share of what is left for those of all sizes. Collective over
    the points. */
-static double seconds_again(struct linkmap_state *state)
+static double seconds_again(struct linkmap *state)
 {
     const double now_s = bc_elapsed_s();
     const size_t left = state->parameters.sizes.count - (size_t)state->judged;
@@ -77,7 +77,7 @@ static double seconds_again(struct linkmap_state *state)
     return seconds;
 }
 
-static void judge(struct linkmap_state *state, struct linkmap_row *row)
+static void judge(struct linkmap *state, struct linkmap_row *row)
 {
     const struct linkmap_parameters *const p = &state->parameters;
     const struct linkmap_limits limits = {
@@ -103,7 +103,7 @@ static const char *whole_verdict(const struct linkmap_row *row)
     return unknown ? NULL : "even";
 }
 
-static void note_verdicts(const struct linkmap_state *state, const struct linkmap_row *row)
+static void note_verdicts(const struct linkmap *state, const struct linkmap_row *row)
 {
     struct bc_output *const output = state->run->output;
     const struct linkmap_map *const map = &row->map;
@@ -136,7 +136,7 @@ static void note_verdicts(const struct linkmap_state *state, const struct linkma
                          row->links.bytes, left);
 }
 
-static void set_name(const struct linkmap_state *state, int point, char name[BC_CELL_LENGTH])
+static void set_name(const struct linkmap *state, int point, char name[BC_CELL_LENGTH])
 {
     linkmap_place_name(&state->places[point], state->names_ranks, name);
 }
@@ -144,7 +144,7 @@ static void set_name(const struct linkmap_state *state, int point, char name[BC_
 /* ---- rows after the first -------------------------------------------------------------------- */
 
 /* The pair after the last one that has a row. False if there is none. Points only. */
-static bool next_pair(const struct linkmap_state *state, struct linkmap_row *row)
+static bool next_pair(const struct linkmap *state, struct linkmap_row *row)
 {
     double ignored;
     for (;;) {
@@ -165,7 +165,7 @@ static bool next_pair(const struct linkmap_state *state, struct linkmap_row *row
 }
 
 /* How many rows there are after the first one, on all ranks. Collective. */
-static int64_t count_further(const struct linkmap_state *state, const struct linkmap_row *row)
+static int64_t count_further(const struct linkmap *state, const struct linkmap_row *row)
 {
     int64_t count = 0;
     if (state->points.own == 0) {
@@ -178,7 +178,7 @@ static int64_t count_further(const struct linkmap_state *state, const struct lin
     return count;
 }
 
-static void follow_point(struct linkmap_state *state, const struct linkmap_row *row, int point,
+static void follow_point(struct linkmap *state, const struct linkmap_row *row, int point,
                          struct linkmap_result *result)
 {
     struct linkmap_place *const place = &state->places[point];
@@ -199,7 +199,7 @@ static void follow_point(struct linkmap_state *state, const struct linkmap_row *
 
 /* Brings the times of the links of `row->from` to rank 0, which asks for them, so that they don't
    come from all points at once. Collective over the points. */
-static void fetch_links(const struct linkmap_state *state, struct linkmap_row *row)
+static void fetch_links(const struct linkmap *state, struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &state->points;
     const int count = row->links.visits * LINKMAP_WAYS * points->count;
@@ -231,7 +231,7 @@ static void fetch_links(const struct linkmap_state *state, struct linkmap_row *r
 }
 
 /* The result of the pair; rank 0. */
-static void set_pair(const struct linkmap_state *state, const struct linkmap_row *row,
+static void set_pair(const struct linkmap *state, const struct linkmap_row *row,
                      struct linkmap_result *result)
 {
     begin_result(state, row, "pair", result);
@@ -257,43 +257,28 @@ static void free_row(struct linkmap_row *row)
     free(row->wrong);
 }
 
-bool linkmap_follow(void *state, const void *key, void *memory, void *result)
+/* The row with this number behind the first. Collective over the points. */
+static void set_further(struct linkmap *linkmap, struct linkmap_row *row, int64_t number,
+                        struct linkmap_result *result)
 {
-    (void)key;
-    struct linkmap_state *const linkmap = state;
-    struct linkmap_row *const row = memory;
-    if (row->next == row->further) {
-        free_row(row);
-        return false;
-    }
-    const int64_t number = row->next++;
     const int last_from = row->from;
-    if (!is_point(linkmap))
-        return true;
     if (number < linkmap->points.count) {
         if (linkmap->points.own == 0)
             follow_point(linkmap, row, (int)number, result);
-        return true;
+        return;
     }
     next_pair(linkmap, row);
     if (row->from != last_from)
         fetch_links(linkmap, row);
     if (linkmap->points.own == 0)
         set_pair(linkmap, row, result);
-    return true;
 }
 
 /* ---- the first row --------------------------------------------------------------------------- */
 
-bool linkmap_is_precise(const void *state, const void *key, const void *row)
-{
-    (void)key;
-    return linkmap_all_is_precise(state, row);
-}
-
 /* How the rows of the size ended; rank 0. One visit is what was asked for, and has no interval that
    could be precise. */
-static enum bc_status status_of(const struct linkmap_state *state, const struct linkmap_row *row)
+static enum bc_status status_of(const struct linkmap *state, const struct linkmap_row *row)
 {
     const struct bc_run *const run = state->run;
     return run->settings.samples > 0 || run->visits == 1 || linkmap_all_is_precise(state, row)
@@ -301,12 +286,10 @@ static enum bc_status status_of(const struct linkmap_state *state, const struct 
                : BC_BUDGET;
 }
 
-void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
+/* Judges, and fills in the row of all points. Collective; returns how many rows follow. */
+static int64_t set_first(struct linkmap *linkmap, struct linkmap_row *row,
+                         struct linkmap_result *result)
 {
-    (void)key;
-    struct linkmap_state *const linkmap = state;
-    struct linkmap_row *const row = memory;
-    struct linkmap_result *const result = filled;
     const struct bc_run *const run = linkmap->run;
     row->is_judged =
         is_point(linkmap) && run->signal == 0 && linkmap->points.count >= LINKMAP_POINTS_MIN;
@@ -316,9 +299,9 @@ void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
         linkmap_gather_wrong(linkmap, row);
     row->from = -1;
     row->to = linkmap->points.count;
-    row->further = count_further(linkmap, row);
+    const int64_t further = count_further(linkmap, row);
     if (linkmap->points.own != 0)
-        return;
+        return further;
     row->status = status_of(linkmap, row);
     begin_result(linkmap, row, "whole", result);
     linkmap_set_all_times(linkmap, row, result);
@@ -331,4 +314,21 @@ void linkmap_conclude(void *state, const void *key, void *memory, void *filled)
         result->verdict = whole_verdict(row);
         note_verdicts(linkmap, row);
     }
+    return further;
+}
+
+/* ---- all rows -------------------------------------------------------------------------------- */
+
+void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row)
+{
+    struct linkmap_result result = {0};
+    const int64_t further = set_first(linkmap, row, &result);
+    bc_write_row(linkmap->run, &result);
+    for (int64_t number = 0; number < further; number++) {
+        result = (struct linkmap_result){0};
+        if (is_point(linkmap))
+            set_further(linkmap, row, number, &result);
+        bc_write_row(linkmap->run, &result);
+    }
+    free_row(row);
 }

@@ -7,9 +7,7 @@
 enum { LINKMAP_COLUMNS = 21 };
 extern const struct bc_column linkmap_columns[LINKMAP_COLUMNS];
 
-/* Members of struct bc_benchmark. */
-bool linkmap_is_precise(const void *state, const void *key, const void *row);
-void linkmap_conclude(void *state, const void *key, void *row, void *result);
-bool linkmap_follow(void *state, const void *key, void *row, void *result);
+/* Writes all rows of a message size, and frees what is kept of it. Collective. */
+void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef COMMCOST_LINKMAP_STATE_H
 #define COMMCOST_LINKMAP_STATE_H
 
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "linkmap/parameters.h"
 #include "linkmap/places.h"
 #include "linkmap/verdicts.h"
@@ -16,7 +16,7 @@ struct linkmap_wrong {
     int partners[LINKMAP_WRONG_SHOWN];
 };
 
-struct linkmap_state {
+struct linkmap {
     struct linkmap_parameters parameters;
     struct bc_run *run;
     bool per_rank;
@@ -28,8 +28,9 @@ struct linkmap_state {
     double again_end_s;           /* when the last suspects must have been timed again; rank 0 */
 };
 
-/* A message size. */
+/* Of a message size. */
 struct linkmap_row {
+    int bytes;
     struct linkmap_links links;
     double *medians_ns; /* of each point's links, by visit, way and point; rank 0 */
     bool is_judged;
@@ -37,8 +38,7 @@ struct linkmap_row {
     struct linkmap_verdicts verdicts;
     struct linkmap_wrong *wrong; /* by point; rank 0, NULL where data isn't verified */
     enum bc_status status;       /* of all its rows whose data isn't wrong */
-    int64_t further, next;       /* rows after the first one, and the next of them */
-    int from, to;                /* the pair of the last one */
+    int from, to;                /* the pair that is written */
     double *fetched_ns;          /* the links of `from`, by visit, way and point; rank 0 */
     int *fetched_wrong;          /* its wrong data, as links.wrong; rank 0 */
 };

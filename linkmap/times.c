@@ -44,7 +44,7 @@ static void list_of_all(const struct linkmap_row *row, int points, int way, doub
     free(of_visit);
 }
 
-static struct bc_summary summary_of(const struct linkmap_state *state, double *values, int visits)
+static struct bc_summary summary_of(const struct linkmap *state, double *values, int visits)
 {
     return linkmap_over_visits(values, (size_t)visits, state->points.estimator,
                                state->run->settings.confidence_pct / 100.0);
@@ -77,7 +77,7 @@ static void dump(const struct bc_run *run, const char *name, const double *value
 }
 
 /* Sets the times of a result from what visits said of each way, which may be reordered. */
-static void set_times(const struct linkmap_state *state, const struct linkmap_row *row,
+static void set_times(const struct linkmap *state, const struct linkmap_row *row,
                       struct linkmap_result *result, double *const values[LINKMAP_WAYS])
 {
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
@@ -94,8 +94,8 @@ static void set_times(const struct linkmap_state *state, const struct linkmap_ro
     }
 }
 
-void linkmap_set_point_times(const struct linkmap_state *state, const struct linkmap_row *row,
-                             int point, struct linkmap_result *result)
+void linkmap_set_point_times(const struct linkmap *state, const struct linkmap_row *row, int point,
+                             struct linkmap_result *result)
 {
     double *values[LINKMAP_WAYS];
     allocate_values(row, values);
@@ -105,7 +105,7 @@ void linkmap_set_point_times(const struct linkmap_state *state, const struct lin
     free_values(values);
 }
 
-void linkmap_set_all_times(const struct linkmap_state *state, const struct linkmap_row *row,
+void linkmap_set_all_times(const struct linkmap *state, const struct linkmap_row *row,
                            struct linkmap_result *result)
 {
     double *values[LINKMAP_WAYS];
@@ -116,7 +116,7 @@ void linkmap_set_all_times(const struct linkmap_state *state, const struct linkm
     free_values(values);
 }
 
-void linkmap_set_link_times(const struct linkmap_state *state, const struct linkmap_row *row,
+void linkmap_set_link_times(const struct linkmap *state, const struct linkmap_row *row,
                             struct linkmap_result *result)
 {
     struct linkmap_links links = row->links;
@@ -129,7 +129,7 @@ void linkmap_set_link_times(const struct linkmap_state *state, const struct link
     free_values(values);
 }
 
-int linkmap_slowest_point(const struct linkmap_state *state, const struct linkmap_row *row)
+int linkmap_slowest_point(const struct linkmap *state, const struct linkmap_row *row)
 {
     int slowest = 0;
     double max_ns = 0.0, *values[LINKMAP_WAYS];
@@ -145,7 +145,7 @@ int linkmap_slowest_point(const struct linkmap_state *state, const struct linkma
     return slowest;
 }
 
-bool linkmap_all_is_precise(const struct linkmap_state *state, const struct linkmap_row *row)
+bool linkmap_all_is_precise(const struct linkmap *state, const struct linkmap_row *row)
 {
     const double precision = state->run->settings.precision_pct / 100.0;
     bool precise = true;

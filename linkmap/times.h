@@ -13,17 +13,17 @@ double *linkmap_medians(const struct linkmap_row *row, int points, int visit, in
 /* Each sets `time` or `ways` of the result, of the median of the point's links in each visit; of
    the median of these medians; of the link to row->to, among the row's fetched ones. Each is
    written to the file of --dump-samples, too. */
-void linkmap_set_point_times(const struct linkmap_state *state, const struct linkmap_row *row,
-                             int point, struct linkmap_result *result);
-void linkmap_set_all_times(const struct linkmap_state *state, const struct linkmap_row *row,
+void linkmap_set_point_times(const struct linkmap *state, const struct linkmap_row *row, int point,
+                             struct linkmap_result *result);
+void linkmap_set_all_times(const struct linkmap *state, const struct linkmap_row *row,
                            struct linkmap_result *result);
-void linkmap_set_link_times(const struct linkmap_state *state, const struct linkmap_row *row,
+void linkmap_set_link_times(const struct linkmap *state, const struct linkmap_row *row,
                             struct linkmap_result *result);
 
 /* The point with the longest times, either way. */
-int linkmap_slowest_point(const struct linkmap_state *state, const struct linkmap_row *row);
+int linkmap_slowest_point(const struct linkmap *state, const struct linkmap_row *row);
 
 /* Whether the times of all points are as precise as --precision asks. */
-bool linkmap_all_is_precise(const struct linkmap_state *state, const struct linkmap_row *row);
+bool linkmap_all_is_precise(const struct linkmap *state, const struct linkmap_row *row);
 
 #endif

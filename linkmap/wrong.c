@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-void linkmap_gather_wrong(const struct linkmap_state *state, struct linkmap_row *row)
+void linkmap_gather_wrong(const struct linkmap *state, struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &state->points;
     struct linkmap_wrong own = {0};
@@ -18,7 +18,7 @@ void linkmap_gather_wrong(const struct linkmap_state *state, struct linkmap_row 
                       points->comm));
 }
 
-void linkmap_warn_of_wrong(const struct linkmap_state *state, const struct linkmap_row *row)
+void linkmap_warn_of_wrong(const struct linkmap *state, const struct linkmap_row *row)
 {
     enum { SHOWN = 8 };
     struct bc_text named = {0};
@@ -49,7 +49,7 @@ bool linkmap_has_wrong(const struct linkmap_row *row, int point)
     return row->wrong != NULL && row->wrong[point].links > 0;
 }
 
-bool linkmap_has_any_wrong(const struct linkmap_state *state, const struct linkmap_row *row)
+bool linkmap_has_any_wrong(const struct linkmap *state, const struct linkmap_row *row)
 {
     for (int i = 0; i < state->points.count; i++)
         if (linkmap_has_wrong(row, i))

@@ -5,7 +5,7 @@
  * overhead_take in kernel.h. Each round gives a difference, so drift cancels.
  */
 #include "common/mpi/mpi_check.h"
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "common/stats/batch.h"
 #include "monitor/kernel.h"
 #include "monitor/mpirtmon.h"
@@ -24,10 +24,12 @@ struct state {
     int64_t repetitions;
 };
 
-/* Of a row. */
-struct key {
+struct row {
     const struct overhead_call *call;
     bool on; /* in a snapshot */
+    struct bc_samples samples;
+    int64_t repetitions; /* 0: not found yet */
+    bool in_time;        /* the last visit was precise before its time was up; rank 0 */
 };
 
 struct result {
@@ -50,26 +52,11 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(result, outcome),
 };
 
-static void open_bench(void *state, struct bc_run *run)
+static void list_rows(struct bc_run *run)
 {
-    struct state *const overhead = state;
-    overhead->run = run;
-    overhead_bench_create(&overhead->bench);
-}
-
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    (void)state;
-    for (int i = 0; i < overhead_calls_count; i++) {
-        bc_rows_add(rows, &(struct key){&overhead_calls[i], false});
-        bc_rows_add(rows, &(struct key){&overhead_calls[i], true});
-    }
-}
-
-static void close_bench(void *state)
-{
-    struct state *const overhead = state;
-    overhead_bench_destroy(&overhead->bench);
+    for (int i = 0; i < overhead_calls_count; i++)
+        for (int on = 0; on <= 1; on++)
+            *(struct row *)bc_add_row(run) = (struct row){.call = &overhead_calls[i], .on = on};
 }
 
 static void take_round(void *context, double *values)
@@ -93,19 +80,17 @@ static void check_monitor(int code)
         bc_abort("the monitor says: %s", MPIX_Monitor_error_string(code));
 }
 
-/* What a row remembers from visit to visit. */
-struct row {
-    struct bc_samples samples;
-    int64_t repetitions; /* 0: not found yet */
-    bool in_time;        /* the last visit was precise before its time was up; rank 0 */
-};
-
-static void visit(void *state, const void *row_key, double seconds, void *memory)
+/* Whether the difference is as precise as the settings ask for. Local. */
+static bool is_precise(const struct bc_run *run, const struct row *row)
 {
-    struct state *const overhead = state;
+    return bc_run_is_precise(run, &row->samples, row->in_time,
+                             &(struct bc_precise_value){.subtrahend = 1}, 1);
+}
+
+static void measure(struct state *overhead, struct bc_visit *visit)
+{
     const struct bc_run *const run = overhead->run;
-    const struct key *const key = row_key;
-    struct row *const row = memory;
+    struct row *const row = visit->row;
     MPIX_Monitor handle = {.profile = 1,
                            .other = 1,
                            .pttopt = 1,
@@ -117,9 +102,9 @@ static void visit(void *state, const void *row_key, double seconds, void *memory
                            .sizes = 1,
                            .timeout_us = TIMEOUT_US};
     MPIX_Monitor_request request;
-    if (key->on)
+    if (row->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));
-    overhead->call = key->call;
+    overhead->call = row->call;
     if (row->repetitions == 0)
         row->repetitions = bc_batch_double(1, REPETITIONS_MAX, PAIR_NS, pair_ns, overhead);
     overhead->repetitions = row->repetitions;
@@ -129,17 +114,10 @@ static void visit(void *state, const void *row_key, double seconds, void *memory
         .context = overhead,
         .clock_ns = run->own_clock.read_ns / (double)overhead->repetitions,
     };
-    row->in_time = bc_run_sample(run, &source, 1, seconds, &row->samples);
-    if (key->on)
+    row->in_time = bc_run_sample(run, &source, 1, visit->seconds, &row->samples);
+    visit->is_precise = is_precise(run, row);
+    if (row->on)
         check_monitor(MPIX_End_monitor(&request, &handle));
-}
-
-static bool is_precise(const void *state, const void *key, const void *memory)
-{
-    const struct row *const row = memory;
-    (void)key;
-    return bc_run_is_precise(((const struct state *)state)->run, &row->samples, row->in_time,
-                             &(struct bc_precise_value){.subtrahend = 1}, 1);
 }
 
 /* What the samples say. Local; rank 0. */
@@ -153,34 +131,43 @@ static void summarize(const struct bc_run *run, const struct row *row, struct re
     result->monitored_ns = bc_run_summarize(run, samples, 0, -1).value;
 }
 
-static void conclude(void *state, const void *row_key, void *memory, void *filled)
+static void write_row(struct bc_run *run, struct row *row)
 {
-    const struct bc_run *const run = ((struct state *)state)->run;
-    const struct key *const key = row_key;
-    struct row *const row = memory;
-    struct result *const result = filled;
+    struct result result = {0};
     if (run->job.rank == 0)
-        summarize(run, row, result);
-    result->call = key->call->name;
-    result->mode = key->on ? "on" : "off";
-    result->repetitions = row->repetitions;
-    result->outcome = bc_run_outcome(run, &row->samples, is_precise(state, key, row));
+        summarize(run, row, &result);
+    result.call = row->call->name;
+    result.mode = row->on ? "on" : "off";
+    result.repetitions = row->repetitions;
+    result.outcome = bc_run_outcome(run, &row->samples, is_precise(run, row));
     if (run->job.ranks == 1)
-        result->outcome.slowest_rank = BC_NO_INT;
+        result.outcome.slowest_rank = BC_NO_INT;
     bc_samples_free(&row->samples);
+    bc_write_row(run, &result);
 }
 
-const struct bc_benchmark monitor_overhead_benchmark = {
+const struct bc_program monitor_overhead_program = {
     .name = "monitor_overhead",
     .summary = "Nanoseconds that libmpirtmon adds to calls of MPI, off and on. One process is "
                "enough; each talks to itself.",
-    .table = {columns, sizeof columns / sizeof *columns},
+    .state_bytes = sizeof(struct state),
+    .row_bytes = sizeof(struct row),
     .budget_s = 20.0,
-    .bytes = {sizeof(struct state), sizeof(struct key), sizeof(struct result), sizeof(struct row)},
-    .open = open_bench,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = close_bench,
 };
+
+int main(int argc, char **argv)
+{
+    struct state overhead;
+    struct bc_run *const run = bc_start(&monitor_overhead_program, &overhead, argc, argv);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    overhead.run = run;
+    overhead_bench_create(&overhead.bench);
+    list_rows(run);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&overhead, visit);
+        else
+            write_row(run, visit->row);
+    overhead_bench_destroy(&overhead.bench);
+    return bc_finish(run);
+}

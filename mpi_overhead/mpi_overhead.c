@@ -11,16 +11,16 @@
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "mpi_overhead/measure.h"
 
 #include <stdlib.h>
 
-/* Of a row. */
-struct key {
+struct row {
     int64_t bytes;
     enum overhead_direction direction;
     int pair; /* the place of its measuring rank in the order of nodes */
+    struct overhead_row times;
 };
 
 struct result {
@@ -95,9 +95,8 @@ static void note_pairs(const struct overhead_bench *bench, int partner)
                          partner);
 }
 
-static void open_overhead(void *state, struct bc_run *run)
+static void open_overhead(struct overhead_bench *bench, struct bc_run *run)
 {
-    struct overhead_bench *const bench = state;
     const struct overhead_parameters *const p = &bench->parameters;
     bench->run = run;
     bench->verbose = p->verbose ? run->output : NULL;
@@ -118,23 +117,22 @@ static void open_overhead(void *state, struct bc_run *run)
     bench->rate = bc_work_calibrate();
 }
 
-static void list_rows(void *state, struct bc_rows *rows)
+static void list_rows(const struct overhead_bench *bench)
 {
-    const struct overhead_bench *const bench = state;
     const struct overhead_parameters *const p = &bench->parameters;
     const int pairs = p->all_pairs ? bench->run->job.ranks / 2 : 1;
     for (size_t i = 0; i < p->sizes.count; i++)
         for (int d = 0; d < OVERHEAD_DIRECTIONS; d++)
             for (int pair = 0; pair < pairs; pair++) {
-                const struct key key = {p->sizes.values[i], (enum overhead_direction)d, pair};
-                if (p->both || p->receive == (key.direction == OVERHEAD_RECEIVE))
-                    bc_rows_add(rows, &key);
+                const enum overhead_direction direction = (enum overhead_direction)d;
+                if (p->both || p->receive == (direction == OVERHEAD_RECEIVE))
+                    *(struct row *)bc_add_row(bench->run) = (struct row){
+                        .bytes = p->sizes.values[i], .direction = direction, .pair = pair};
             }
 }
 
-static void close_overhead(void *state)
+static void close_overhead(struct overhead_bench *bench)
 {
-    struct overhead_bench *const bench = state;
     bc_output_remark(bench->verbose, "verbose", "mpi_overhead: done");
     BC_MPI(MPI_Comm_free(&bench->exchange.pair));
     bc_node_order_destroy(&bench->by_node);
@@ -185,62 +183,64 @@ static void tell_no_knee(const struct overhead_bench *bench, bool in_time)
 }
 
 /* All pairs exchange messages; the times of one are the row's. */
-static void visit(void *state, const void *row_key, double seconds, void *row)
+static void measure(struct overhead_bench *bench, struct bc_visit *visit)
 {
-    struct overhead_bench *const bench = state;
     struct overhead_exchange *const x = &bench->exchange;
-    const struct key *const key = row_key;
-    x->direction = key->direction;
-    x->reports = bench->by_node.place == key->pair;
-    x->bytes = key->bytes;
-    bc_amount_create(&x->message, key->bytes, MPI_BYTE);
+    struct row *const row = visit->row;
+    x->direction = row->direction;
+    x->reports = bench->by_node.place == row->pair;
+    x->bytes = row->bytes;
+    bc_amount_create(&x->message, row->bytes, MPI_BYTE);
     if (bench->run->visit == 0)
-        tell_start(bench, bc_node_order_rank(&bench->by_node, key->pair));
-    overhead_visit(bench, seconds, row);
+        tell_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
+    overhead_visit(bench, visit->seconds, &row->times);
+    visit->is_precise = overhead_is_precise(bench, &row->times);
     bc_amount_destroy(&x->message);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(const struct overhead_bench *bench, struct row *row)
 {
-    (void)key;
-    return overhead_is_precise(state, row);
-}
-
-static void conclude(void *state, const void *row_key, void *memory, void *filled)
-{
-    const struct overhead_bench *const bench = state;
-    const struct key *const key = row_key;
-    struct overhead_row *const row = memory;
-    struct result *const result = filled;
+    struct result result = {0};
     int64_t wrong = 0;
-    bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    overhead_conclude(bench, row, &result->times);
-    result->direction = key->direction == OVERHEAD_SEND ? "send" : "recv";
-    result->pair = bc_node_order_rank(&bench->by_node, key->pair);
-    result->msgsize = key->bytes;
+    bc_harness_reduce(&row->times.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    overhead_conclude(bench, &row->times, &result.times);
+    result.direction = row->direction == OVERHEAD_SEND ? "send" : "recv";
+    result.pair = bc_node_order_rank(&bench->by_node, row->pair);
+    result.msgsize = row->bytes;
     if (wrong > 0)
-        result->times.outcome.status = BC_FAIL;
-    if (result->times.outcome.status == BC_NO_KNEE)
-        tell_no_knee(bench, row->in_time);
+        result.times.outcome.status = BC_FAIL;
+    if (result.times.outcome.status == BC_NO_KNEE)
+        tell_no_knee(bench, row->times.in_time);
+    bc_write_row(bench->run, &result);
 }
 
-const struct bc_benchmark mpi_overhead_benchmark = {
+const struct bc_program mpi_overhead_program = {
     .name = "mpi_overhead",
     .summary = "Measures how much of the processor a message takes, and how much of its\n"
                "transfer time is left for other work. Needs an even number of processes.",
-    .options = {overhead_options, OVERHEAD_OPTIONS, &overhead_default_parameters,
-                sizeof overhead_default_parameters},
-    .table = {columns, sizeof columns / sizeof *columns},
+    .options = {overhead_options, OVERHEAD_OPTIONS},
+    .defaults = &overhead_default_parameters,
+    .defaults_bytes = sizeof overhead_default_parameters,
+    .state_bytes = sizeof(struct overhead_bench),
+    .row_bytes = sizeof(struct row),
     .budget_s = 50.0,
-    .usage_option = 'q',
-    .bytes = {sizeof(struct overhead_bench), sizeof(struct key), sizeof(struct result),
-              sizeof(struct overhead_row)},
-    .fit = fit,
-    .open = open_overhead,
-    .rows = list_rows,
     .first_share = 0.4,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = close_overhead,
+    .usage_option = 'q',
+    .fit = fit,
 };
+
+int main(int argc, char **argv)
+{
+    struct overhead_bench bench;
+    struct bc_run *const run = bc_start(&mpi_overhead_program, &bench, argc, argv);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    open_overhead(&bench, run);
+    list_rows(&bench);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&bench, visit);
+        else
+            write_row(&bench, visit->row);
+    close_overhead(&bench);
+    return bc_finish(run);
+}

@@ -87,9 +87,8 @@ static void create_flush(struct msgrate_bench *bench)
                          (long long)bytes[0], (long long)bytes[1]);
 }
 
-void msgrate_open(void *state, struct bc_run *run)
+void msgrate_open(struct msgrate_bench *bench, struct bc_run *run)
 {
-    struct msgrate_bench *const bench = state;
     bench->run = run;
     create_peers(bench);
     create_flush(bench);
@@ -99,9 +98,8 @@ void msgrate_open(void *state, struct bc_run *run)
                          bc_node_order_rank(&bench->by_node, run->job.ranks - 1));
 }
 
-void msgrate_close(void *state)
+void msgrate_close(struct msgrate_bench *bench)
 {
-    struct msgrate_bench *const bench = state;
     bc_cache_flush_destroy(&bench->flush);
     bc_node_order_destroy(&bench->by_node);
     free(bench->sends);

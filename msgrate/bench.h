@@ -59,10 +59,12 @@ struct msgrate_bench {
     bool lower;                   /* this rank is in the lower half of the ranks ordered by node */
 };
 
-/* Functions of both programs (struct bc_benchmark); `state` is a struct msgrate_bench. */
+/* Functions of both programs (struct bc_program); `state` is a struct msgrate_bench. */
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
-void msgrate_open(void *state, struct bc_run *run);
-void msgrate_close(void *state);
+
+/* Makes what all rows share, and writes notes. Collective. */
+void msgrate_open(struct msgrate_bench *bench, struct bc_run *run);
+void msgrate_close(struct msgrate_bench *bench);
 
 #endif

@@ -176,7 +176,7 @@ struct msgrate_result {
         BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
         BC_OUTCOME_COLUMNS(msgrate_result, outcome)
 
-/* What a pattern remembers from visit to visit; all zeros before the first one. */
+/* What is known of a pattern; all zeros before the first visit. */
 struct msgrate_row {
     struct bc_samples iterations;
     int64_t wrong; /* messages, on this rank */
@@ -189,9 +189,12 @@ struct msgrate_key {
     const struct msgrate_pattern *pattern;
 };
 
-/* The members of struct bc_benchmark that both programs have. A run with defaults ends within the
+/* The members of struct bc_program that both programs have. A run with defaults ends within the
    budget. */
-#define MSGRATE_BENCHMARK .budget_s = 20.0, .complete = msgrate_complete, .close = msgrate_close
+#define MSGRATE_PROGRAM                                                                            \
+    .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
+    .state_bytes = sizeof(struct msgrate_bench), .row_bytes = sizeof(struct row),                  \
+    .budget_s = 20.0, .complete = msgrate_complete
 
 /* Allocates for the iterations of a row with two-sided communication. Local. */
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,

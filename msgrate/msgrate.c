@@ -6,7 +6,7 @@
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
  * times over iterations and ranks; the rate here is of the median iteration of the slowest rank.
  */
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "msgrate/exchange.h"
 
 static const struct bc_column columns[] = {
@@ -23,110 +23,94 @@ static const struct bc_column machine_columns[] = {
     BC_COLUMN("all-start", BC_MORE, 1, msgrate_result, rates_per_s[3]),
 };
 
-static bool is_machine_readable(const void *state)
-{
-    return ((const struct msgrate_parameters *)state)->machine_readable;
-}
-
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    if (is_machine_readable(state)) {
+    if (((const struct msgrate_parameters *)state)->machine_readable) {
         run->settings.no_header = true;
         run->settings.format = BC_FORMAT_TSV;
     }
     return msgrate_fit(state, run, error);
 }
 
-static struct bc_table choose_table(const void *state)
-{
-    if (is_machine_readable(state))
-        return (struct bc_table){machine_columns, sizeof machine_columns / sizeof *machine_columns};
-    return (struct bc_table){columns, sizeof columns / sizeof *columns};
-}
-
-/* With -o the one row of a size is of all patterns, from the first one on. */
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    const struct msgrate_parameters *const p = state;
-    const int count = p->machine_readable ? 1 : MSGRATE_PATTERNS;
-    for (size_t i = 0; i < p->sizes.count; i++)
-        for (int j = 0; j < count; j++)
-            bc_rows_add(rows, &(struct msgrate_key){p->sizes.values[i], &msgrate_patterns[j]});
-}
-
-/* What a row remembers from visit to visit: of its pattern, or of all patterns for -o. */
 struct row {
+    struct msgrate_key key; /* with -o its pattern is the first of all of them */
     struct msgrate_row patterns[MSGRATE_PATTERNS];
 };
 
-static int patterns_of(const void *state)
+/* The patterns of a row. */
+static int patterns_of(const struct msgrate_parameters *p)
 {
-    return is_machine_readable(state) ? MSGRATE_PATTERNS : 1;
+    return p->machine_readable ? MSGRATE_PATTERNS : 1;
 }
 
-/* The pattern number i of a row: its own one, or those from the first one on. */
-static struct msgrate_key key_of(const struct msgrate_key *row, int i)
+static void list_rows(const struct msgrate_bench *bench)
 {
-    return (struct msgrate_key){row->size_bytes, row->pattern + i};
+    const struct msgrate_parameters *const p = &bench->parameters;
+    for (size_t i = 0; i < p->sizes.count; i++)
+        for (int j = 0; j < MSGRATE_PATTERNS; j += patterns_of(p)) {
+            struct row *const row = bc_add_row(bench->run);
+            row->key = (struct msgrate_key){p->sizes.values[i], &msgrate_patterns[j]};
+        }
 }
 
-static void visit(void *state, const void *key, double seconds, void *memory)
+static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
-    struct row *const row = memory;
-    const int count = patterns_of(state);
+    struct row *const row = visit->row;
+    const int count = patterns_of(&bench->parameters);
     struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, state, key);
+    msgrate_exchange_create(&exchange, bench, &row->key);
+    visit->is_precise = true;
     for (int i = 0; i < count; i++) {
-        const struct msgrate_key one = key_of(key, i);
-        msgrate_choose(&exchange, one.pattern);
-        msgrate_visit(&exchange, seconds / count, &row->patterns[i]);
+        msgrate_choose(&exchange, row->key.pattern + i);
+        msgrate_visit(&exchange, visit->seconds / count, &row->patterns[i]);
+        visit->is_precise = visit->is_precise && msgrate_is_precise(bench, &row->patterns[i]);
     }
     msgrate_exchange_destroy(&exchange);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
-    (void)key;
-    for (int i = 0; i < patterns_of(state); i++)
-        if (!msgrate_is_precise(state, &((const struct row *)row)->patterns[i]))
-            return false;
-    return true;
-}
-
-static void conclude(void *state, const void *key, void *memory, void *filled)
-{
-    struct row *const row = memory;
-    struct msgrate_result *const result = filled;
-    struct bc_run *const run = ((struct msgrate_bench *)state)->run;
-    const int count = patterns_of(state);
+    struct bc_run *const run = bench->run;
+    struct msgrate_result result = {0};
     int64_t min_iterations = INT64_MAX;
-    for (int i = 0; i < count; i++) {
-        const struct msgrate_key one = key_of(key, i);
-        msgrate_conclude(state, &one, &row->patterns[i], result);
-        result->rates_per_s[i] = result->rate_per_s;
-        if (result->iterations < min_iterations)
-            min_iterations = result->iterations;
-        run->failed = run->failed || result->outcome.status == BC_FAIL;
+    for (int i = 0; i < patterns_of(&bench->parameters); i++) {
+        const struct msgrate_key one = {row->key.size_bytes, row->key.pattern + i};
+        msgrate_conclude(bench, &one, &row->patterns[i], &result);
+        result.rates_per_s[i] = result.rate_per_s;
+        if (result.iterations < min_iterations)
+            min_iterations = result.iterations;
+        run->failed = run->failed || result.outcome.status == BC_FAIL;
     }
-    result->iterations = min_iterations;
+    result.iterations = min_iterations;
+    bc_write_row(run, &result);
 }
 
-const struct bc_benchmark msgrate_benchmark = {
+const struct bc_program msgrate_program = {
     .name = "msgrate",
     .summary = "Measures how many messages a second a process sends and receives in four\n"
                "patterns, with cold caches and many peers. Needs at least one process more than\n"
                "there are peers (-p).",
-    .options = {msgrate_options, MSGRATE_OPTIONS, &msgrate_default_parameters,
-                sizeof msgrate_default_parameters},
-    MSGRATE_BENCHMARK,
-    .choose_table = choose_table,
-    .shares = patterns_of,
+    .options = {msgrate_options, MSGRATE_OPTIONS},
+    MSGRATE_PROGRAM,
     .fit = fit,
-    .open = msgrate_open,
-    .rows = list_rows,
-    .bytes = {sizeof(struct msgrate_bench), sizeof(struct msgrate_key),
-              sizeof(struct msgrate_result), sizeof(struct row)},
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
 };
+
+int main(int argc, char **argv)
+{
+    struct msgrate_bench bench;
+    struct bc_run *const run = bc_start(&msgrate_program, &bench, argc, argv);
+    if (bench.parameters.machine_readable)
+        bc_open_result(run, machine_columns, sizeof machine_columns / sizeof *machine_columns);
+    else
+        bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    run->row_shares = patterns_of(&bench.parameters);
+    msgrate_open(&bench, run);
+    list_rows(&bench);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&bench, visit);
+        else
+            write_row(&bench, visit->row);
+    msgrate_close(&bench);
+    return bc_finish(run);
+}

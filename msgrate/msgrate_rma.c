@@ -5,7 +5,7 @@
  * Method: as msgrate; the pre-posted halo opens its exposure where msgrate posts its receives. With
  * several threads each transfers its share of every peer's messages, and one of them synchronises.
  */
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "msgrate/exchange.h"
 
 #include <mpi.h>
@@ -65,11 +65,16 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void open_rma(void *state, struct bc_run *run)
+struct row {
+    struct msgrate_key key;
+    struct msgrate_row iterations;
+};
+
+static void open_rma(struct msgrate_bench *bench, struct bc_run *run)
 {
-    const int64_t threads = ((const struct msgrate_parameters *)state)->threads;
+    const int64_t threads = bench->parameters.threads;
     const struct bc_job *const job = &run->job;
-    msgrate_open(state, run);
+    msgrate_open(bench, run);
     if (threads > 1 && threads * job->max_per_node > job->min_allowed_processors)
         bc_output_remark(run->output, "warning",
                          "%lld threads on each of %d ranks have to share %d processors: rates are "
@@ -77,58 +82,61 @@ static void open_rma(void *state, struct bc_run *run)
                          (long long)threads, job->max_per_node, job->min_allowed_processors);
 }
 
-static void list_rows(void *state, struct bc_rows *rows)
+static void list_rows(const struct msgrate_bench *bench)
 {
-    const struct msgrate_parameters *const p = state;
+    const struct msgrate_parameters *const p = &bench->parameters;
     for (size_t i = 0; i < p->sizes.count; i++)
         for (int j = 0; j < MSGRATE_RMA_PATTERNS; j++) {
             const struct msgrate_pattern *const pattern = &msgrate_rma_patterns[j];
             if (p->sync == MSGRATE_ALL || p->sync == (int)pattern->sync)
-                bc_rows_add(rows, &(struct msgrate_key){p->sizes.values[i], pattern});
+                ((struct row *)bc_add_row(bench->run))->key =
+                    (struct msgrate_key){p->sizes.values[i], pattern};
         }
 }
 
-static void visit(void *state, const void *key, double seconds, void *row)
+static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
+    struct row *const row = visit->row;
     struct msgrate_exchange exchange;
-    msgrate_access_create(&exchange, state, key);
-    msgrate_visit(&exchange, seconds, row);
+    msgrate_access_create(&exchange, bench, &row->key);
+    msgrate_visit(&exchange, visit->seconds, &row->iterations);
+    visit->is_precise = msgrate_is_precise(bench, &row->iterations);
     msgrate_access_destroy(&exchange);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
-    (void)key;
-    return msgrate_is_precise(state, row);
+    struct msgrate_result result = {0};
+    msgrate_conclude(bench, &row->key, &row->iterations, &result);
+    result.synchronisation = sync_names[row->key.pattern->sync];
+    result.transfer = transfer_names[bench->parameters.transfer];
+    result.threads = bench->parameters.threads;
+    bc_write_row(bench->run, &result);
 }
 
-static void conclude(void *state, const void *row_key, void *row, void *filled)
-{
-    const struct msgrate_bench *const bench = state;
-    const struct msgrate_key *const key = row_key;
-    struct msgrate_result *const result = filled;
-    msgrate_conclude(bench, key, row, result);
-    result->synchronisation = sync_names[key->pattern->sync];
-    result->transfer = transfer_names[bench->parameters.transfer];
-    result->threads = bench->parameters.threads;
-}
-
-const struct bc_benchmark msgrate_rma_benchmark = {
+const struct bc_program msgrate_rma_program = {
     .name = "msgrate_rma",
     .summary = "Measures how many one-sided messages a second a process transfers, by\n"
                "synchronisation, with cold caches and many peers. Needs at least one process\n"
                "more than there are peers (-p).",
-    .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS, &msgrate_default_parameters,
-                sizeof msgrate_default_parameters},
-    .table = {columns, sizeof columns / sizeof *columns},
-    MSGRATE_BENCHMARK,
+    .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS},
+    MSGRATE_PROGRAM,
     .thread_level = thread_level,
     .fit = fit,
-    .open = open_rma,
-    .rows = list_rows,
-    .bytes = {sizeof(struct msgrate_bench), sizeof(struct msgrate_key),
-              sizeof(struct msgrate_result), sizeof(struct msgrate_row)},
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
 };
+
+int main(int argc, char **argv)
+{
+    struct msgrate_bench bench;
+    struct bc_run *const run = bc_start(&msgrate_rma_program, &bench, argc, argv);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    open_rma(&bench, run);
+    list_rows(&bench);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&bench, visit);
+        else
+            write_row(&bench, visit->row);
+    msgrate_close(&bench);
+    return bc_finish(run);
+}

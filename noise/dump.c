@@ -61,7 +61,7 @@ static void dump_rank(const struct bc_run *run, const struct noise_stops *stops,
     bc_samples_free(&stopped);
 }
 
-void noise_dump(const struct noise_state *noise, const struct noise_row *row)
+void noise_dump(const struct noise *noise, const struct noise_row *row)
 {
     const struct bc_run *const run = noise->run;
     if (run->settings.dump_samples == NULL)

@@ -62,14 +62,9 @@ static double all_shares(const struct noise_parameters *p)
     return QUANTA_SHARES + STEPS_SHARES * kinds_of(p);
 }
 
-static int shares(const void *state)
-{
-    return (int)ceil(all_shares(&((const struct noise_state *)state)->parameters));
-}
-
 /* ---- what all visits share ------------------------------------------------------------------- */
 
-static void describe_quanta(const struct noise_state *noise)
+static void describe_quanta(const struct noise *noise)
 {
     struct bc_output *const output = noise->run->output;
     const double asked_ns = noise->parameters.min_stop_us * 1e3;
@@ -92,7 +87,7 @@ static void describe_quanta(const struct noise_state *noise)
 }
 
 /* The ranks that have a row together, in the order of MPI_COMM_WORLD. */
-static void make_groups(struct noise_state *noise)
+static void make_groups(struct noise *noise)
 {
     const struct bc_job *const job = &noise->run->job;
     int rank;
@@ -106,7 +101,7 @@ static void make_groups(struct noise_state *noise)
     noise->groups = noise->parameters.per == NOISE_PER_RANK ? job->ranks : job->nodes;
 }
 
-static void list_steps(struct noise_state *noise)
+static void list_steps(struct noise *noise)
 {
     const struct noise_parameters *const p = &noise->parameters;
     noise->step_kinds = 0;
@@ -122,9 +117,8 @@ static void list_steps(struct noise_state *noise)
         }
 }
 
-static void open_noise(void *state, struct bc_run *run)
+static void open_noise(struct noise *noise, struct bc_run *run)
 {
-    struct noise_state *const noise = state;
     const struct noise_parameters *const p = &noise->parameters;
     noise->run = run;
     noise->rate = bc_work_calibrate();
@@ -145,9 +139,8 @@ static void open_noise(void *state, struct bc_run *run)
     describe_quanta(noise);
 }
 
-static void close_noise(void *state)
+static void close_noise(struct noise *noise)
 {
-    struct noise_state *const noise = state;
     for (int i = 0; i < noise->step_kinds; i++) {
         free(noise->steps[i].mean_ns);
         free(noise->steps[i].usual_ns);
@@ -159,13 +152,6 @@ static void close_noise(void *state)
     if (noise->leaders != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&noise->leaders));
     BC_MPI(MPI_Comm_free(&noise->group));
-}
-
-/* One: the job. */
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    (void)state;
-    bc_rows_add(rows, &(int){0});
 }
 
 /* ---- a visit --------------------------------------------------------------------------------- */
@@ -182,7 +168,7 @@ static int64_t samples_of_visit(const struct bc_run *run)
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
 /* Each rank by itself for so many seconds, or so many quanta; a signal ends that. */
-static void watch(struct noise_state *noise, double seconds, struct noise_row *row)
+static void watch(struct noise *noise, double seconds, struct noise_row *row)
 {
     const int64_t asked = samples_of_visit(noise->run);
     noise_stops_begin_visit(&row->stops);
@@ -210,7 +196,7 @@ struct tally {
 
 /* Adds a block of steps: what is longer than usual by more than a stop has been stopped. A block of
    few steps, or of steps that the clock hardly sees, doesn't tell what is usual. */
-static void add_steps(const struct noise_state *noise, struct noise_steps *steps, int count,
+static void add_steps(const struct noise *noise, struct noise_steps *steps, int count,
                       struct tally *tally)
 {
     const double usual_ns = noise_usual_ns(noise->readings, count);
@@ -236,8 +222,7 @@ static void add_steps(const struct noise_state *noise, struct noise_steps *steps
 }
 
 /* The next block of steps: 0 if the time is up or there are enough. Collective. */
-static int64_t next_block(const struct noise_state *noise, const struct tally *tally,
-                          int64_t end_ns)
+static int64_t next_block(const struct noise *noise, const struct tally *tally, int64_t end_ns)
 {
     const int64_t asked = samples_of_visit(noise->run);
     const double left_ns = (double)(end_ns - bc_now_ns());
@@ -264,7 +249,7 @@ static void keep(double **values, int visit, double value)
 }
 
 /* All ranks in step, for so many seconds or so many steps. Collective. */
-static void step(struct noise_state *noise, struct noise_steps *steps, double seconds)
+static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
     static noise_steps_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,
                                                               noise_allreduce_steps};
@@ -293,8 +278,7 @@ static void step(struct noise_state *noise, struct noise_steps *steps, double se
 
 /* Moves the times of the last visit to the clock that ranks share; its stops are those from `first`
    on. Collective. */
-static void move_to_shared_clock(const struct noise_state *noise, struct noise_stops *stops,
-                                 size_t first)
+static void move_to_shared_clock(const struct noise *noise, struct noise_stops *stops, size_t first)
 {
     struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
     bc_global_clock_update(noise->clock);
@@ -305,11 +289,10 @@ static void move_to_shared_clock(const struct noise_state *noise, struct noise_s
     watch->end_ns = bc_clock_model_reference(model, watch->end_ns);
 }
 
-static void visit(void *state, const void *key, double seconds, void *memory)
+static void measure(struct noise *noise, struct bc_visit *visit)
 {
-    (void)key;
-    struct noise_state *const noise = state;
-    struct noise_row *const row = memory;
+    struct noise_row *const row = visit->row;
+    double seconds = visit->seconds;
     const size_t first = row->stops.count;
     bc_harness_bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     const double share_s = seconds / all_shares(&noise->parameters);
@@ -323,24 +306,34 @@ static void visit(void *state, const void *key, double seconds, void *memory)
     if (!quanta_first)
         watch(noise, QUANTA_SHARES * share_s, row);
     move_to_shared_clock(noise, &row->stops, first);
+    visit->is_precise = true; /* The ranks are watched for a time, and no longer. */
 }
 
-const struct bc_benchmark noise_benchmark = {
+const struct bc_program noise_program = {
     .name = "noise",
     .summary = "Finds how often, for how long and by what ranks are stopped, and what that costs\n"
                "programs whose ranks wait for each other.",
-    .options = {noise_options, NOISE_OPTIONS, &noise_default_parameters,
-                sizeof noise_default_parameters},
-    .table = {noise_columns, NOISE_COLUMNS},
+    .options = {noise_options, NOISE_OPTIONS},
+    .defaults = &noise_default_parameters,
+    .defaults_bytes = sizeof noise_default_parameters,
+    .state_bytes = sizeof(struct noise),
+    .row_bytes = sizeof(struct noise_row),
     .budget_s = 15.0,
-    .bytes = {sizeof(struct noise_state), sizeof(int), sizeof(struct noise_result),
-              sizeof(struct noise_row)},
-    .open = open_noise,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = noise_is_precise,
-    .conclude = noise_conclude,
-    .follow = noise_follow,
-    .close = close_noise,
-    .shares = shares,
 };
+
+int main(int argc, char **argv)
+{
+    struct noise noise;
+    struct bc_run *const run = bc_start(&noise_program, &noise, argc, argv);
+    bc_open_result(run, noise_columns, NOISE_COLUMNS);
+    open_noise(&noise, run);
+    run->row_shares = (int)ceil(all_shares(&noise.parameters));
+    (void)bc_add_row(run); /* of the whole job */
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&noise, visit);
+        else
+            noise_write_rows(&noise, visit->row);
+    close_noise(&noise);
+    return bc_finish(run);
+}

@@ -52,7 +52,7 @@ static struct bc_summary no_summary(void)
 }
 
 /* A result in which nothing is known yet. Its padding is zeros, as it may be sent. */
-static struct noise_result begin_result(const struct noise_state *noise, const char *scope)
+static struct noise_result begin_result(const struct noise *noise, const char *scope)
 {
     const struct bc_presence *const presence = &noise->run->presence;
     struct noise_result result;
@@ -177,7 +177,7 @@ static void set_stops(const struct bc_run *run, const struct sums *sums, int vis
 }
 
 /* The job's result, on rank 0. Collective. */
-static void conclude_job(const struct noise_state *noise, const struct noise_row *row,
+static void conclude_job(const struct noise *noise, const struct noise_row *row,
                          struct noise_result *result)
 {
     const struct bc_run *const run = noise->run;
@@ -190,7 +190,7 @@ static void conclude_job(const struct noise_state *noise, const struct noise_row
 }
 
 /* The results of hosts or ranks, on rank 0, in the order of their lowest ranks. Collective. */
-static void conclude_groups(const struct noise_state *noise, const struct noise_row *row,
+static void conclude_groups(const struct noise *noise, const struct noise_row *row,
                             struct noise_result *results)
 {
     const struct bc_run *const run = noise->run;
@@ -255,7 +255,7 @@ static void tell_apart(const struct noise_result *results, int number, struct no
         snprintf(result->about + length, sizeof result->about - length, "#%d", alike + 1);
 }
 
-static struct noise_result source_result(const struct noise_state *noise,
+static struct noise_result source_result(const struct noise *noise,
                                          const struct noise_source *source, int64_t quanta)
 {
     struct noise_result result = begin_result(noise, "source");
@@ -287,7 +287,7 @@ static int by_group(const void *a, const void *b)
 
 /* Says on which hosts a source is: in its row if that is one, in a note if they are several, but
    not all. `group_of` has the group of each rank, `groups` the results of these; rank 0. */
-static void name_hosts(const struct noise_state *noise, const struct noise_source *source,
+static void name_hosts(const struct noise *noise, const struct noise_source *source,
                        const int *group_of, const struct noise_result *groups,
                        struct noise_result *result)
 {
@@ -322,7 +322,7 @@ static void name_hosts(const struct noise_state *noise, const struct noise_sourc
 }
 
 /* The results of sources, on rank 0, after those of hosts or ranks. Collective. */
-static void conclude_sources(const struct noise_state *noise, const struct noise_sources *sources,
+static void conclude_sources(const struct noise *noise, const struct noise_sources *sources,
                              int64_t quanta, const struct noise_result *groups,
                              struct noise_result *results)
 {
@@ -347,8 +347,7 @@ static void conclude_sources(const struct noise_state *noise, const struct noise
 #define WORK_OFF 0.05
 
 /* The min time of an operation over its steps, without the work before it. */
-static double shortest_operation_ns(const struct noise_state *noise,
-                                    const struct noise_steps *steps)
+static double shortest_operation_ns(const struct noise *noise, const struct noise_steps *steps)
 {
     double shortest_ns = INFINITY;
     for (int i = 0; i < noise->step_kinds; i++)
@@ -358,7 +357,7 @@ static double shortest_operation_ns(const struct noise_state *noise,
     return fmax(0.0, shortest_ns);
 }
 
-static void warn_of_steps(const struct noise_state *noise, const struct noise_steps *steps,
+static void warn_of_steps(const struct noise *noise, const struct noise_steps *steps,
                           const struct noise_result *result)
 {
     struct bc_output *const output = noise->run->output;
@@ -399,7 +398,7 @@ static struct bc_summary over_known_visits(const struct bc_run *run, double *val
 
 /* The prediction for steps that usually take this long in each visit: usual_ns[visits] on rank 0.
    Collective. */
-static struct bc_summary predict(const struct noise_state *noise, const struct noise_row *row,
+static struct bc_summary predict(const struct noise *noise, const struct noise_row *row,
                                  const double *usual_ns)
 {
     const int visits = row->stops.visit_count;
@@ -420,7 +419,7 @@ static struct bc_summary predict(const struct noise_state *noise, const struct n
 }
 
 /* The result of an operation, on rank 0. Collective. */
-static void conclude_steps(const struct noise_state *noise, const struct noise_row *row,
+static void conclude_steps(const struct noise *noise, const struct noise_row *row,
                            const struct noise_steps *steps, struct noise_result *result)
 {
     const size_t visits = (size_t)row->stops.visit_count;
@@ -444,15 +443,7 @@ static void conclude_steps(const struct noise_state *noise, const struct noise_r
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-bool noise_is_precise(const void *state, const void *key, const void *row)
-{
-    (void)state;
-    (void)key;
-    (void)row;
-    return true; /* The ranks are watched for a time, and no longer. */
-}
-
-static void warn_of_left_out(const struct noise_state *noise, const struct noise_row *row)
+static void warn_of_left_out(const struct noise *noise, const struct noise_row *row)
 {
     int64_t own = (int64_t)row->stops.left_out, most = 0;
     bc_harness_reduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -464,51 +455,48 @@ static void warn_of_left_out(const struct noise_state *noise, const struct noise
             NOISE_STOPS_MAX, (long long)most);
 }
 
-void noise_conclude(void *state, const void *key, void *memory, void *result)
+/* The results of hosts or ranks, sources and operations, and how many there are; on rank 0, which
+   has that of the job. Collective. */
+static struct noise_result *conclude_parts(const struct noise *noise, const struct noise_row *row,
+                                           const struct noise_result *of_job, int64_t *count)
 {
-    (void)key;
-    const struct noise_state *const noise = state;
-    struct noise_row *const row = memory;
     const struct bc_run *const run = noise->run;
-    const struct noise_result *const of_job = result;
     const bool reports = run->job.rank == 0;
     const struct noise_limits limits = {noise->parameters.alpha_pct / 100.0,
                                         noise->parameters.threshold_pct,
                                         run->settings.confidence_pct / 100.0};
     struct noise_sources sources;
+    noise_sources_find(run, &row->stops, &limits, &sources);
+    *count = noise->groups + sources.count + noise->step_kinds;
+    bc_harness_bcast(count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    struct noise_result *const results = bc_allocate(reports ? (size_t)*count : 0, sizeof *results,
+                                                     "no memory for %lld rows", (long long)*count);
+    /* Only rank 0 has results, sources and the quanta of all. */
+    int64_t next = noise->groups;
+    conclude_groups(noise, row, results);
+    conclude_sources(noise, &sources, of_job->outcome.samples, results,
+                     results + (reports ? next : 0));
+    next += sources.count;
+    for (int i = 0; i < noise->step_kinds; i++)
+        conclude_steps(noise, row, &noise->steps[i], reports ? &results[next++] : NULL);
+    noise_sources_free(&sources);
+    return results;
+}
+
+void noise_write_rows(const struct noise *noise, struct noise_row *row)
+{
+    struct bc_run *const run = noise->run;
+    struct noise_result of_job = {0};
+    int64_t count;
     if (run->signal != 0) /* else a short visit is what was asked for */
         noise_stops_drop_cut_visit(&row->stops);
     warn_of_left_out(noise, row);
-    conclude_job(noise, row, result);
-    noise_sources_find(run, &row->stops, &limits, &sources);
-    row->count = noise->groups + sources.count + noise->step_kinds;
-    bc_harness_bcast(&row->count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    row->results = bc_allocate(reports ? (size_t)row->count : 0, sizeof *row->results,
-                               "no memory for %lld rows", (long long)row->count);
-    /* Only rank 0 has results, sources and the quanta of all. */
-    int64_t next = noise->groups;
-    conclude_groups(noise, row, row->results);
-    conclude_sources(noise, &sources, reports ? of_job->outcome.samples : 0, row->results,
-                     row->results + (reports ? next : 0));
-    next += sources.count;
-    for (int i = 0; i < noise->step_kinds; i++)
-        conclude_steps(noise, row, &noise->steps[i], reports ? &row->results[next++] : NULL);
-    noise_sources_free(&sources);
+    conclude_job(noise, row, &of_job);
+    struct noise_result *const parts = conclude_parts(noise, row, &of_job, &count);
     noise_dump(noise, row);
-}
-
-bool noise_follow(void *state, const void *key, void *memory, void *result)
-{
-    (void)key;
-    const struct noise_state *const noise = state;
-    struct noise_row *const row = memory;
-    if (row->next < row->count) {
-        if (noise->run->job.rank == 0)
-            *(struct noise_result *)result = row->results[row->next];
-        row->next++;
-        return true;
-    }
+    bc_write_row(run, &of_job);
+    for (int64_t i = 0; i < count; i++)
+        bc_write_row(run, run->job.rank == 0 ? &parts[i] : NULL);
     noise_stops_free(&row->stops);
-    free(row->results);
-    return false;
+    free(parts);
 }

@@ -10,9 +10,7 @@
 enum { NOISE_COLUMNS = 38 };
 extern const struct bc_column noise_columns[NOISE_COLUMNS];
 
-/* Members of struct bc_benchmark. */
-bool noise_is_precise(const void *state, const void *key, const void *row);
-void noise_conclude(void *state, const void *key, void *row, void *result);
-bool noise_follow(void *state, const void *key, void *row, void *result);
+/* Writes all rows, and frees what the rank has kept. Collective. */
+void noise_write_rows(const struct noise *noise, struct noise_row *row);
 
 #endif

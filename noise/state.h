@@ -6,7 +6,7 @@
 
 #include "common/clock/shared/global_clock.h"
 #include "common/clock/work.h"
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "noise/kernel.h"
 #include "noise/lengths.h"
 #include "noise/parameters.h"
@@ -28,7 +28,7 @@ struct noise_steps {
     int64_t judged, stopped; /* in blocks that tell what is usual; of these with a stop */
 };
 
-struct noise_state {
+struct noise {
     struct noise_parameters parameters;
     struct bc_run *run;
     struct bc_work_rate rate;
@@ -44,13 +44,9 @@ struct noise_state {
     int step_kinds;
 };
 
-/* What a rank keeps from visit to visit. */
+/* What a rank keeps of the run. */
 struct noise_row {
     struct noise_stops stops; /* by the clock that ranks share */
-
-    /* From `conclude` to the last row. */
-    struct noise_result *results; /* rows after the first; rank 0 */
-    int64_t count, next;
 };
 
 struct noise_result {

@@ -17,9 +17,11 @@ static void block(struct overlap_operation *operation)
     overlap_flush(operation);
 }
 
-OVERLAP_BENCHMARK(get, "MPI_Rget", .functions = {.start = post, .blocking = block},
+OVERLAP_OPERATION(get, "MPI_Rget", .functions = {.start = post, .blocking = block},
                   .serve = overlap_stay_away, .describe = overlap_pairs_describe,
                   .place = overlap_pairs_place, .create = overlap_create_source_window,
                   .destroy = overlap_destroy_window,
                   .send = {overlap_one_block_of_upper, overlap_sent_to_all},
                   .receive = {overlap_one_block_of_lower, overlap_from_partner});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_get_program, argc, argv); }

@@ -143,12 +143,6 @@ static const struct bc_column columns[] =
     OVERLAP_COLUMNS(BC_KEY, BC_KEY, BC_LESS, BC_COLUMN("method", BC_KEY, 0, halo_result, method),
                     BC_COLUMN("local", BC_KEY, 0, halo_result, local), );
 
-static struct bc_table choose_table(const void *state)
-{
-    (void)state;
-    return (struct bc_table){columns, sizeof columns / sizeof *columns};
-}
-
 static bool complete(void *memory, struct bc_error *error)
 {
     struct halo_state *const state = memory;
@@ -251,12 +245,11 @@ static void note_left_out(const struct halo_state *state, const struct bc_run *r
                          overlap_form_names[state->overlap.parameters.form]);
 }
 
-static void open_halo(void *memory, struct bc_run *run)
+static void open_halo(struct halo_state *state, struct bc_run *run)
 {
-    struct halo_state *const state = memory;
     MPI_Comm comm;
     const struct halo_grid grid = make_grid(&run->job, &comm);
-    overlap_open(memory, run);
+    overlap_open(&state->overlap, run);
     if (state->left_out != NULL)
         bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
                          state->left_out, halo_box_advice(state->max_bytes, true).text);
@@ -269,45 +262,44 @@ static void open_halo(void *memory, struct bc_run *run)
     BC_MPI(MPI_Comm_free(&comm));
 }
 
-static void list_rows(void *memory, struct bc_rows *rows)
+static void list_rows(struct halo_state *state)
 {
-    struct halo_state *const state = memory;
     state->variant_count = 0;
     for (int box = 0; box < state->box_count; box++)
         for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
             if (has_rows(state, i))
                 state->variants[state->variant_count++] =
                     (struct swap_variant){halo_methods_in_parts[i], state->boxes[box]};
-    overlap_list_rows_of(&state->overlap, state->variant_count, state->variants,
-                         sizeof *state->variants, rows);
+    overlap_list_rows(&state->overlap, state->variant_count, state->variants,
+                      sizeof *state->variants);
 }
 
-static void visit(void *memory, const void *row_key, double seconds, void *row_memory)
+static void measure(struct halo_state *state, struct bc_visit *visit)
 {
-    const struct swap_variant *const variant = ((const struct overlap_key *)row_key)->variant;
-    struct overlap_row *const row = row_memory;
-    overlap_visit(memory, row_key, seconds, row_memory);
+    struct overlap_row *const row = visit->row;
+    const struct swap_variant *const variant = row->key.variant;
+    overlap_measure(&state->overlap, visit);
     row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
 }
 
-static void conclude(void *memory, const void *row_key, void *row, void *filled)
+static void write_row(struct halo_state *state, struct overlap_row *row)
 {
-    const struct swap_variant *const variant = ((const struct overlap_key *)row_key)->variant;
+    const struct swap_variant *const variant = row->key.variant;
+    struct halo_result result = {0};
     const int64_t *const extent = variant->box.extent;
-    struct halo_result *const result = filled;
-    overlap_conclude(memory, row_key, row, &result->overlap);
-    result->overlap.elements = halo_ndata(&variant->box);
-    result->overlap.form =
+    overlap_conclude(&state->overlap, row, &result.overlap);
+    result.overlap.elements = halo_ndata(&variant->box);
+    result.overlap.form =
         overlap_form_names[variant->method->persistent ? OVERLAP_PERSISTENT : OVERLAP_NONBLOCKING];
-    result->method = variant->method->name;
-    (void)snprintf(result->local, sizeof result->local, "%lldx%lldx%lld", (long long)extent[0],
+    result.method = variant->method->name;
+    (void)snprintf(result.local, sizeof result.local, "%lldx%lldx%lld", (long long)extent[0],
                    (long long)extent[1], (long long)extent[2]);
+    bc_write_row(state->overlap.run, &result);
 }
 
 /* The work can't be cut too fine in the smallest box, if boxes were asked for. */
-static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
+static bool probe(struct halo_state *state, struct bc_run *run, struct bc_error *error)
 {
-    struct halo_state *const state = memory;
     struct swap_variant variants[HALO_METHODS_IN_PARTS];
     struct overlap_choice choices[HALO_METHODS_IN_PARTS];
     const struct halo_box *smallest = &state->boxes[0];
@@ -325,27 +317,38 @@ static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
                                  bc_option_given(&run->options, "local"), error);
 }
 
-const struct bc_benchmark overlap_halo = {
+const struct bc_program overlap_halo_program = {
     .name = "overlap_halo",
     .summary = "Measures how much work fits under a 3D halo swap in a periodic grid of\n"
                "processes, and what that gains against the same swap by blocking calls.\n"
                "Needs at least 2 processes.",
-    .options = {overlap_options, OVERLAP_OPTIONS,
-                &(const struct halo_state){
-                    .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo, .form = OVERLAP_FORMS},
-                    .local_text = DEFAULT_LOCAL,
-                    .methods = {.text = "all"}},
-                sizeof(struct halo_state)},
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    OVERLAP_PROGRAM_BASE,
-    .bytes = {sizeof(struct halo_state), sizeof(struct overlap_key), sizeof(struct halo_result),
-              sizeof(struct overlap_row)},
+    .defaults = &(const struct halo_state){.overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo,
+                                                                  .form = OVERLAP_FORMS},
+                                           .local_text = DEFAULT_LOCAL,
+                                           .methods = {.text = "all"}},
+    .defaults_bytes = sizeof(struct halo_state),
+    .state_bytes = sizeof(struct halo_state),
     .complete = complete,
     .fit = fit,
-    .probe = probe,
-    .choose_table = choose_table,
-    .open = open_halo,
-    .rows = list_rows,
-    .visit = visit,
-    .conclude = conclude,
+    OVERLAP_PROGRAM,
 };
+
+int main(int argc, char **argv)
+{
+    struct halo_state state;
+    struct bc_error error = {""};
+    struct bc_run *const run = bc_start(&overlap_halo_program, &state, argc, argv);
+    const bool good = probe(&state, run, &error);
+    bc_require(run, good, &error);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    open_halo(&state, run);
+    list_rows(&state);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&state, visit);
+        else
+            write_row(&state, visit->row);
+    overlap_close(&state.overlap);
+    return bc_finish(run);
+}

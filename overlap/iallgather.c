@@ -7,3 +7,5 @@ OVERLAP_COLLECTIVE(iallgather, MPI_Iallgather, MPI_Allgather,
                    .fails_persistent_in = "MPICH Version:\t4.0.",
                    .send = {overlap_one_block, overlap_sent_to_all},
                    .receive = {overlap_block_per_rank, overlap_from_each});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_iallgather_program, argc, argv); }

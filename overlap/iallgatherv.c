@@ -7,3 +7,5 @@ OVERLAP_COLLECTIVE_C(iallgatherv, MPI_Iallgatherv, MPI_Allgatherv,
                       MPI_DOUBLE, operation->comm),
                      .layout = OVERLAP_VARYING, .send = {overlap_own_amount, overlap_sent_to_all},
                      .receive = {overlap_all_amounts, overlap_from_each});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_iallgatherv_program, argc, argv); }

@@ -6,3 +6,5 @@ OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
                       operation->comm),
                      .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
                      .receive = {overlap_one_block, overlap_sum});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_iallreduce_program, argc, argv); }

@@ -6,3 +6,5 @@ OVERLAP_COLLECTIVE(ialltoall, MPI_Ialltoall, MPI_Alltoall,
                     counts->type, operation->comm),
                    .send = {overlap_block_per_rank, overlap_sent_to_each},
                    .receive = {overlap_block_per_rank, overlap_from_each_to_me});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_ialltoall_program, argc, argv); }

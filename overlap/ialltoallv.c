@@ -8,3 +8,5 @@ OVERLAP_COLLECTIVE_C(ialltoallv, MPI_Ialltoallv, MPI_Alltoallv,
                      .layout = OVERLAP_VARYING,
                      .send = {overlap_own_amount_per_rank, overlap_sent_amount_to_each},
                      .receive = {overlap_all_amounts, overlap_from_each_to_me});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_ialltoallv_program, argc, argv); }

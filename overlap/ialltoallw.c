@@ -8,3 +8,5 @@ OVERLAP_COLLECTIVE(ialltoallw, MPI_Ialltoallw, MPI_Alltoallw,
                    .layout = OVERLAP_VARYING_BYTES,
                    .send = {overlap_own_amount_per_rank, overlap_sent_amount_to_each},
                    .receive = {overlap_all_amounts, overlap_from_each_to_me});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_ialltoallw_program, argc, argv); }

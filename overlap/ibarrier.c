@@ -72,3 +72,5 @@ static bool check(struct overlap_operation *operation)
 
 OVERLAP_COLLECTIVE(ibarrier, MPI_Ibarrier, MPI_Barrier, (operation->comm), .no_elements = true,
                    .check = check, .end_check = end_check);
+
+int main(int argc, char **argv) { return overlap_main(&overlap_ibarrier_program, argc, argv); }

@@ -8,3 +8,5 @@ OVERLAP_COLLECTIVE(ibcast, MPI_Ibcast, MPI_Bcast,
                    .fails_large_in = "MPICH Version:\t4.0.",
                    .send = {overlap_one_block_at_root, overlap_sent_to_all},
                    .receive = {overlap_one_block_but_at_root, overlap_from_root});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_ibcast_program, argc, argv); }

@@ -7,3 +7,5 @@ OVERLAP_COLLECTIVE_C(igatherv, MPI_Igatherv, MPI_Gatherv,
                       MPI_DOUBLE, operation->shape.root, operation->comm),
                      .layout = OVERLAP_VARYING, .send = {overlap_own_amount, overlap_sent_to_all},
                      .receive = {overlap_all_amounts_at_root, overlap_from_each});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_igatherv_program, argc, argv); }

@@ -8,3 +8,8 @@ OVERLAP_COLLECTIVE(ineighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_allt
                     counts->type, operation->comm),
                    .on_grid = true, .send = {overlap_block_per_neighbour, overlap_sent_to_each},
                    .receive = {overlap_block_per_neighbour, overlap_from_each_to_me});
+
+int main(int argc, char **argv)
+{
+    return overlap_main(&overlap_ineighbor_alltoall_program, argc, argv);
+}

@@ -16,9 +16,11 @@ OVERLAP_CALL(serve, counts, "MPI_Send",
              MPI_Send(operation->send, counts->count, counts->type, operation->partner, TAG,
                       operation->comm))
 
-OVERLAP_BENCHMARK(irecv, "MPI_Irecv",
+OVERLAP_OPERATION(irecv, "MPI_Irecv",
                   .functions = {.start = start, .persist = persist, .blocking = block},
                   .persistent_function = "MPI_Recv_init", .serve = serve,
                   .describe = overlap_pairs_describe, .place = overlap_pairs_place,
                   .send = {overlap_one_block_of_upper, overlap_sent_to_all},
                   .receive = {overlap_one_block_of_lower, overlap_from_partner});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_irecv_program, argc, argv); }

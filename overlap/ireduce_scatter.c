@@ -7,3 +7,8 @@ OVERLAP_COLLECTIVE_C(ireduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter,
                      .layout = OVERLAP_REDUCED,
                      .send = {overlap_block_per_rank, overlap_sent_to_each},
                      .receive = {overlap_one_block, overlap_sum_to_me});
+
+int main(int argc, char **argv)
+{
+    return overlap_main(&overlap_ireduce_scatter_program, argc, argv);
+}

@@ -6,3 +6,5 @@ OVERLAP_COLLECTIVE_C(iscan, MPI_Iscan, MPI_Scan,
                       operation->comm),
                      .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
                      .receive = {overlap_one_block, overlap_sum_up_to_me});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_iscan_program, argc, argv); }

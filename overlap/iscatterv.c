@@ -9,3 +9,5 @@ OVERLAP_COLLECTIVE_C(iscatterv, MPI_Iscatterv, MPI_Scatterv,
                      .layout = OVERLAP_VARYING,
                      .send = {overlap_all_amounts_at_root, overlap_sent_to_each},
                      .receive = {overlap_own_amount, overlap_from_root_to_me});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_iscatterv_program, argc, argv); }

@@ -16,9 +16,11 @@ OVERLAP_CALL(serve, counts, "MPI_Recv",
              MPI_Recv(operation->receive, counts->count, counts->type, operation->partner, TAG,
                       operation->comm, MPI_STATUS_IGNORE))
 
-OVERLAP_BENCHMARK(isend, "MPI_Isend",
+OVERLAP_OPERATION(isend, "MPI_Isend",
                   .functions = {.start = start, .persist = persist, .blocking = block},
                   .persistent_function = "MPI_Send_init", .serve = serve,
                   .describe = overlap_pairs_describe, .place = overlap_pairs_place,
                   .send = {overlap_one_block_of_lower, overlap_sent_to_all},
                   .receive = {overlap_one_block_of_upper, overlap_from_partner});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_isend_program, argc, argv); }

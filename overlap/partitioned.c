@@ -131,13 +131,6 @@ static const struct bc_option own_options[] = {
 static const struct bc_column data_driven_columns[] = DATA_DRIVEN_COLUMNS;
 static const struct bc_column time_driven_columns[] = TIME_DRIVEN_COLUMNS;
 
-static struct bc_table choose_table(const void *state)
-{
-    const bool data_driven = ((const struct overlap_state *)state)->parameters.data_driven;
-    return (struct bc_table){data_driven ? data_driven_columns : time_driven_columns,
-                             sizeof data_driven_columns / sizeof *data_driven_columns};
-}
-
 static int64_t greatest_divisor(int64_t a, int64_t b)
 {
     while (b != 0) {
@@ -225,9 +218,8 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 }
 
 /* A note tells where only the default asks for too many partitions. */
-static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
+static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc_error *error)
 {
-    struct partitioned_state *const state = memory;
     struct overlap_state *const overlap = &state->overlap;
     overlap->parts_option = "--partitions";
     overlap->max_parts = bc_size_list_max(&state->partitions);
@@ -237,10 +229,9 @@ static bool probe(void *memory, struct bc_run *run, struct bc_error *error)
                                  bc_option_given(&run->options, "partitions"), error);
 }
 
-static void open_partitioned(void *memory, struct bc_run *run)
+static void open_partitioned(struct partitioned_state *state, struct bc_run *run)
 {
-    const struct partitioned_state *const state = memory;
-    overlap_open(memory, run);
+    overlap_open(&state->overlap, run);
     if (state->lowered)
         bc_output_remark(run->output, "note",
                          "%lld partition%s instead of " DEFAULT_PARTITIONS
@@ -249,40 +240,48 @@ static void open_partitioned(void *memory, struct bc_run *run)
                          *state->partitions.values == 1 ? "" : "s");
 }
 
-static void list_rows(void *memory, struct bc_rows *rows)
+static void write_row(struct partitioned_state *state, struct overlap_row *row)
 {
-    struct partitioned_state *const state = memory;
-    overlap_list_rows_of(&state->overlap, state->partitions.count, state->partitions.values,
-                         sizeof *state->partitions.values, rows);
+    struct partitioned_result result = {0};
+    overlap_conclude(&state->overlap, row, &result.overlap);
+    result.partitions = *(const int64_t *)row->key.variant;
+    bc_write_row(state->overlap.run, &result);
 }
 
-static void conclude(void *memory, const void *key, void *row, void *filled)
-{
-    struct partitioned_result *const result = filled;
-    overlap_conclude(memory, key, row, &result->overlap);
-    result->partitions = *(const int64_t *)((const struct overlap_key *)key)->variant;
-}
-
-const struct bc_benchmark overlap_partitioned = {
+const struct bc_program overlap_partitioned_program = {
     .name = "overlap_partitioned",
     .summary = "Measures what it gains to send a message in parts, each as soon as the work that\n"
                "makes it is done (MPI_Psend_init, MPI_Pready), against one MPI_Send after the\n"
                "work.\nNeeds at least 2 processes.",
-    .options = {overlap_options, OVERLAP_OPTIONS,
-                &(const struct partitioned_state){
-                    .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &partitioned},
-                    .partitions.text = DEFAULT_PARTITIONS},
-                sizeof(struct partitioned_state)},
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    OVERLAP_PROGRAM_BASE,
-    .bytes = {sizeof(struct partitioned_state), sizeof(struct overlap_key),
-              sizeof(struct partitioned_result), sizeof(struct overlap_row)},
+    .defaults = &(const struct partitioned_state){.overlap.parameters = {OVERLAP_DEFAULTS,
+                                                                         .kind = &partitioned},
+                                                  .partitions.text = DEFAULT_PARTITIONS},
+    .defaults_bytes = sizeof(struct partitioned_state),
+    .state_bytes = sizeof(struct partitioned_state),
     .complete = overlap_parameters_complete,
     .fit = fit,
-    .probe = probe,
-    .choose_table = choose_table,
-    .open = open_partitioned,
-    .rows = list_rows,
-    .visit = overlap_visit,
-    .conclude = conclude,
+    OVERLAP_PROGRAM,
 };
+
+int main(int argc, char **argv)
+{
+    struct partitioned_state state;
+    struct bc_error error = {""};
+    struct bc_run *const run = bc_start(&overlap_partitioned_program, &state, argc, argv);
+    const bool good = probe(&state, run, &error);
+    bc_require(run, good, &error);
+    bc_open_result(run,
+                   state.overlap.parameters.data_driven ? data_driven_columns : time_driven_columns,
+                   sizeof data_driven_columns / sizeof *data_driven_columns);
+    open_partitioned(&state, run);
+    overlap_list_rows(&state.overlap, state.partitions.count, state.partitions.values,
+                      sizeof *state.partitions.values);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            overlap_measure(&state.overlap, visit);
+        else
+            write_row(&state, visit->row);
+    overlap_close(&state.overlap);
+    return bc_finish(run);
+}

@@ -24,9 +24,11 @@ static void block(struct overlap_operation *operation)
     overlap_flush(operation);
 }
 
-OVERLAP_BENCHMARK(put, "MPI_Rput", .functions = {.start = post, .blocking = block},
+OVERLAP_OPERATION(put, "MPI_Rput", .functions = {.start = post, .blocking = block},
                   .finish = finish, .serve = overlap_stay_away, .describe = overlap_pairs_describe,
                   .place = overlap_pairs_place, .create = overlap_create_target_window,
                   .destroy = overlap_destroy_window, .settle = overlap_sync_window,
                   .send = {overlap_one_block_of_lower, overlap_sent_to_all},
                   .receive = {overlap_one_block_of_upper, overlap_from_partner});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_put_program, argc, argv); }

@@ -35,9 +35,11 @@ static void persist(struct overlap_operation *operation)
 /* A rank without a partner. */
 static void rest(struct overlap_operation *operation) { (void)operation; }
 
-OVERLAP_BENCHMARK(sendrecv, "MPI_Isend and MPI_Irecv", .requests = REQUESTS,
+OVERLAP_OPERATION(sendrecv, "MPI_Isend and MPI_Irecv", .requests = REQUESTS,
                   .functions = {.start = start, .persist = persist, .blocking = block},
                   .persistent_function = "MPI_Send_init", .serve = rest,
                   .describe = overlap_pairs_describe, .place = overlap_pairs_place_both,
                   .send = {overlap_one_block_of_both, overlap_sent_to_all},
                   .receive = {overlap_one_block_of_both, overlap_from_partner});
+
+int main(int argc, char **argv) { return overlap_main(&overlap_sendrecv_program, argc, argv); }

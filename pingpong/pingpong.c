@@ -9,7 +9,7 @@
 #include "common/mpi/coarray.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"
 
@@ -27,7 +27,7 @@
 /* The maximum number of sizes in a sweep: 2^0 to 2^40. */
 #define SIZES_MAX 41
 
-struct pingpong_state {
+struct pingpong {
     struct pingpong_parameters parameters;
     struct bc_run *run;
     struct bc_node_order by_node;
@@ -39,12 +39,12 @@ struct pingpong_state {
     MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
 };
 
-/* Of a row. */
-struct key {
+struct row {
     enum pingpong_arrangement arrangement;
     const struct pingpong_pattern *pattern;
     enum pingpong_sync sync;
     struct pingpong_shape shape;
+    struct pingpong_row repetitions;
 };
 
 struct result {
@@ -132,7 +132,7 @@ static bool is_arranged(const struct pingpong_parameters *p, enum pingpong_arran
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    struct pingpong_parameters *const p = &((struct pingpong_state *)state)->parameters;
+    struct pingpong_parameters *const p = &((struct pingpong *)state)->parameters;
     const int ranks = run->job.ranks;
     bool arranged = false;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
@@ -160,7 +160,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* ---- what all rows share --------------------------------------------------------------------- */
 
 /* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
-static struct pingpong_part find_part(const struct pingpong_state *pingpong,
+static struct pingpong_part find_part(const struct pingpong *pingpong,
                                       enum pingpong_arrangement arrangement)
 {
     struct pingpong_part part =
@@ -186,7 +186,7 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
 }
 
 /* Says which arrangements are left out, and how many pairs of others cross nodes. Collective. */
-static void note_arrangements(const struct pingpong_state *pingpong)
+static void note_arrangements(const struct pingpong *pingpong)
 {
     const struct bc_run *const run = pingpong->run;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
@@ -204,13 +204,13 @@ static void note_arrangements(const struct pingpong_state *pingpong)
     }
 }
 
-static void create_coarray(struct pingpong_state *pingpong)
+static void create_coarray(struct pingpong *pingpong)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
     bc_coarray_create(&pingpong->coarray, MPI_COMM_WORLD, largest_extent(p, &p->limits));
 }
 
-static void destroy_coarrays(struct pingpong_state *pingpong)
+static void destroy_coarrays(struct pingpong *pingpong)
 {
     for (int i = 0; i < pingpong->exact_count; i++)
         bc_coarray_destroy(&pingpong->exact[i]);
@@ -219,18 +219,16 @@ static void destroy_coarrays(struct pingpong_state *pingpong)
 }
 
 /* With more ranks than processors making windows takes longer than most rows. */
-static void renew(void *state)
+static void renew(struct pingpong *pingpong)
 {
-    struct pingpong_state *const pingpong = state;
     if (pingpong->run->job.oversubscribed)
         return;
     destroy_coarrays(pingpong);
     create_coarray(pingpong);
 }
 
-static void open_pingpong(void *state, struct bc_run *run)
+static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
 {
-    struct pingpong_state *const pingpong = state;
     const struct pingpong_parameters *const p = &pingpong->parameters;
     pingpong->run = run;
     bc_node_order_create(&pingpong->by_node, &run->job);
@@ -251,27 +249,30 @@ static bool is_wanted(const struct pingpong_parameters *p, const struct pingpong
     return sync != PINGPONG_SYNC_NONE && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)sync);
 }
 
-static void list_rows(void *state, struct bc_rows *rows)
+static void list_rows(const struct pingpong *pingpong)
 {
-    const struct pingpong_state *const pingpong = state;
     const struct pingpong_parameters *const p = &pingpong->parameters;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         for (int i = 0; i < PINGPONG_PATTERNS; i++)
             for (int s = 0; s < PINGPONG_SYNCS; s++) {
+                const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
                 const struct pingpong_pattern *const pattern = &pingpong_patterns[i];
-                struct key key = {
-                    (enum pingpong_arrangement)a, pattern, (enum pingpong_sync)s, {0}};
-                if (!is_arranged(p, key.arrangement, pingpong->run->job.ranks) ||
-                    !p->patterns.chosen[i] || !is_wanted(p, pattern, key.sync))
+                const enum pingpong_sync sync = (enum pingpong_sync)s;
+                struct pingpong_shape shape;
+                if (!is_arranged(p, arrangement, pingpong->run->job.ranks) ||
+                    !p->patterns.chosen[i] || !is_wanted(p, pattern, sync))
                     continue;
-                for (int n = 0; pingpong_shape_at(pattern->sweep, &p->limits, n, &key.shape); n++)
-                    bc_rows_add(rows, &key);
+                for (int n = 0; pingpong_shape_at(pattern->sweep, &p->limits, n, &shape); n++)
+                    *(struct row *)bc_add_row(pingpong->run) =
+                        (struct row){.arrangement = arrangement,
+                                     .pattern = pattern,
+                                     .sync = sync,
+                                     .shape = shape};
             }
 }
 
-static void close_pingpong(void *state)
+static void close_pingpong(struct pingpong *pingpong)
 {
-    struct pingpong_state *const pingpong = state;
     if (pingpong->pair != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&pingpong->pair));
     destroy_coarrays(pingpong);
@@ -281,7 +282,7 @@ static void close_pingpong(void *state)
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /* The coarray of exactly `count` values. Collective. */
-static struct bc_coarray *exact_coarray(struct pingpong_state *pingpong, int64_t count)
+static struct bc_coarray *exact_coarray(struct pingpong *pingpong, int64_t count)
 {
     for (int i = 0; i < pingpong->exact_count; i++)
         if (pingpong->exact[i].count == count)
@@ -292,17 +293,17 @@ static struct bc_coarray *exact_coarray(struct pingpong_state *pingpong, int64_t
 }
 
 /* Collective. */
-static void create_game(struct pingpong_state *pingpong, const struct key *key,
+static void create_game(struct pingpong *pingpong, const struct row *row,
                         struct pingpong_game *game)
 {
-    const struct pingpong_pattern *const pattern = key->pattern;
-    const struct pingpong_shape *const shape = &key->shape;
-    const struct pingpong_part part = find_part(pingpong, key->arrangement);
+    const struct pingpong_pattern *const pattern = row->pattern;
+    const struct pingpong_shape *const shape = &row->shape;
+    const struct pingpong_part part = find_part(pingpong, row->arrangement);
     const bool pair_alone =
-        pingpong->run->job.oversubscribed && key->arrangement == PINGPONG_SINGLE;
+        pingpong->run->job.oversubscribed && row->arrangement == PINGPONG_SINGLE;
     *game = (struct pingpong_game){
         .pattern = pattern,
-        .sync = key->sync,
+        .sync = row->sync,
         .coarray =
             pattern->exact ? exact_coarray(pingpong, pingpong_ndata(shape)) : &pingpong->coarray,
         .shape = *shape,
@@ -327,67 +328,77 @@ static void destroy_game(struct pingpong_game *game)
         bc_amount_destroy(&game->message);
 }
 
-static void visit(void *state, const void *key, double seconds, void *row)
+static void measure(struct pingpong *pingpong, struct bc_visit *visit)
 {
-    struct pingpong_state *const pingpong = state;
+    struct row *const row = visit->row;
     struct pingpong_game game;
-    create_game(pingpong, key, &game);
-    pingpong_visit(pingpong->run, &game, seconds, row);
+    create_game(pingpong, row, &game);
+    pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
+    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.repetitions);
     destroy_game(&game);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
-{
-    (void)key;
-    return bc_batch_is_precise(((const struct pingpong_state *)state)->run,
-                               &((const struct pingpong_row *)row)->repetitions);
-}
-
-static void conclude(void *state, const void *row_key, void *memory, void *filled)
+static void write_row(struct bc_run *run, struct row *row)
 {
     static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
-    const struct bc_run *const run = ((struct pingpong_state *)state)->run;
-    const struct key *const key = row_key;
-    struct pingpong_row *const row = memory;
-    struct result *const result = filled;
+    struct result result = {0};
     int64_t wrong = 0;
-    bc_batch_conclude(run, &row->repetitions, "repetition", &result->times);
+    bc_batch_conclude(run, &row->repetitions.repetitions, "repetition", &result.times);
     if (run->settings.check)
-        bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        bc_harness_reduce(&row->repetitions.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
+                          MPI_COMM_WORLD);
     if (wrong > 0)
-        result->times.outcome.status = BC_FAIL;
-    result->arrangement = pingpong_arrangement_name((int)key->arrangement);
-    result->pattern = key->pattern->name;
-    result->sync = sync_names[key->sync];
-    result->shape = key->shape;
-    result->ndata = pingpong_ndata(&key->shape);
-    result->nextent = pingpong_nextent(&key->shape);
+        result.times.outcome.status = BC_FAIL;
+    result.arrangement = pingpong_arrangement_name((int)row->arrangement);
+    result.pattern = row->pattern->name;
+    result.sync = sync_names[row->sync];
+    result.shape = row->shape;
+    result.ndata = pingpong_ndata(&row->shape);
+    result.nextent = pingpong_nextent(&row->shape);
     /* Half of there and back. */
-    result->latency = result->times.repetition;
-    bc_summary_scale(&result->latency, 0.5);
-    result->bwidth_mbs =
-        (double)sizeof(double) * (double)result->ndata / 1048576.0 / (result->latency.value * 1e-9);
-    result->check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    result.latency = result.times.repetition;
+    bc_summary_scale(&result.latency, 0.5);
+    result.bwidth_mbs =
+        (double)sizeof(double) * (double)result.ndata / 1048576.0 / (result.latency.value * 1e-9);
+    result.check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    bc_write_row(run, &result);
 }
 
-const struct bc_benchmark pingpong_benchmark = {
+const struct bc_program pingpong_program = {
     .name = "pingpong",
     .summary =
         "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
         "patterns, synchronisation included. Needs at least 2 processes.",
-    .options = {pingpong_options, PINGPONG_OPTIONS, &pingpong_default_parameters,
-                sizeof pingpong_default_parameters},
-    .table = {columns, sizeof columns / sizeof *columns},
+    .options = {pingpong_options, PINGPONG_OPTIONS},
+    .defaults = &pingpong_default_parameters,
+    .defaults_bytes = sizeof pingpong_default_parameters,
+    .state_bytes = sizeof(struct pingpong),
+    .row_bytes = sizeof(struct row),
     .budget_s = 50.0, /* without --full */
-    .bytes = {sizeof(struct pingpong_state), sizeof(struct key), sizeof(struct result),
-              sizeof(struct pingpong_row)},
+    .renews = true,
     .complete = pingpong_parameters_complete,
     .fit = fit,
-    .open = open_pingpong,
-    .rows = list_rows,
-    .renew = renew,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = close_pingpong,
 };
+
+int main(int argc, char **argv)
+{
+    struct pingpong pingpong;
+    struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    open_pingpong(&pingpong, run);
+    list_rows(&pingpong);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        switch (visit->step) {
+        case BC_RENEW:
+            renew(&pingpong);
+            break;
+        case BC_MEASURE:
+            measure(&pingpong, visit);
+            break;
+        case BC_WRITE:
+            write_row(run, visit->row);
+            break;
+        }
+    close_pingpong(&pingpong);
+    return bc_finish(run);
+}

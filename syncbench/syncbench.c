@@ -10,7 +10,7 @@
 #include "common/machine/node_order.h"
 #include "common/mpi/grid.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 #include "syncbench/measure.h"
 #include "syncbench/parameters.h"
 
@@ -18,7 +18,7 @@
 
 #define AUTO_DELAY_NS 100.0
 
-struct syncbench_state {
+struct syncbench {
     struct syncbench_parameters parameters;
     struct bc_run *run;
     struct bc_coarray coarray;
@@ -31,14 +31,9 @@ struct syncbench_state {
     uint64_t delay_units;
 };
 
-/* Of a row. */
-struct key {
+struct row {
     const struct syncbench_kind *kind;
     int n; /* neighbours in a ring */
-};
-
-/* What a row remembers from visit to visit. */
-struct row {
     struct syncbench_row loops;
     int neighbours;
     bool wrong; /* it didn't synchronise, at some visit; rank 0 */
@@ -92,7 +87,7 @@ static void settle(struct syncbench_parameters *p, struct bc_run *run)
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    struct syncbench_parameters *const p = &((struct syncbench_state *)state)->parameters;
+    struct syncbench_parameters *const p = &((struct syncbench *)state)->parameters;
     const int ranks = run->job.ranks;
     if (ranks < 2)
         return bc_error_set(error, "synchronisation needs at least 2 processes, got 1: use mpirun "
@@ -137,7 +132,7 @@ static int *allocate_ranks(int count)
 
 /* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks ordered by
    node; rings and grids are MPI_COMM_WORLD's, as a program has them. Local. */
-static int find_neighbours(const struct syncbench_state *bench, enum syncbench_set set, int n)
+static int find_neighbours(const struct syncbench *bench, enum syncbench_set set, int n)
 {
     const struct bc_job *const job = &bench->run->job;
     const bool pairs = set == SYNCBENCH_PAIR;
@@ -166,14 +161,14 @@ static bool note_left_out(const struct syncbench_parameters *p, const struct bc_
     return pairs;
 }
 
-static void create_windows(struct syncbench_state *bench)
+static void create_windows(struct syncbench *bench)
 {
     bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
     bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
     bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
 }
 
-static void destroy_windows(struct syncbench_state *bench)
+static void destroy_windows(struct syncbench *bench)
 {
     bc_queue_lock_destroy(&bench->critical);
     bc_mutex_destroy(&bench->lock);
@@ -181,18 +176,16 @@ static void destroy_windows(struct syncbench_state *bench)
 }
 
 /* With more ranks than processors making windows takes longer than most rows. */
-static void renew(void *state)
+static void renew(struct syncbench *bench)
 {
-    struct syncbench_state *const bench = state;
     if (bench->run->job.oversubscribed)
         return;
     destroy_windows(bench);
     create_windows(bench);
 }
 
-static void open_syncbench(void *state, struct bc_run *run)
+static void open_syncbench(struct syncbench *bench, struct bc_run *run)
 {
-    struct syncbench_state *const bench = state;
     const struct syncbench_parameters *const p = &bench->parameters;
     const int ranks = run->job.ranks;
     bench->run = run;
@@ -213,9 +206,8 @@ static void open_syncbench(void *state, struct bc_run *run)
     }
 }
 
-static void list_rows(void *state, struct bc_rows *rows)
+static void list_rows(const struct syncbench *bench)
 {
-    const struct syncbench_state *const bench = state;
     const struct syncbench_parameters *const p = &bench->parameters;
     for (int k = 0; k < SYNCBENCH_KINDS; k++) {
         const struct syncbench_kind *const kind = &syncbench_kinds[k];
@@ -223,13 +215,12 @@ static void list_rows(void *state, struct bc_rows *rows)
         const int max = rings ? (int)p->max_neighbours : 2;
         for (int n = 2; p->types.chosen[k] && n <= max; n += 2)
             if (syncbench_lacks(kind->set, bench->run->job.ranks, n) == NULL)
-                bc_rows_add(rows, &(struct key){kind, n});
+                *(struct row *)bc_add_row(bench->run) = (struct row){.kind = kind, .n = n};
     }
 }
 
-static void close_syncbench(void *state)
+static void close_syncbench(struct syncbench *bench)
 {
-    struct syncbench_state *const bench = state;
     free(bench->neighbours);
     free(bench->order);
     bc_node_order_destroy(&bench->by_node);
@@ -244,15 +235,13 @@ static bool is_checked(const struct bc_run *run, const struct syncbench_kind *ki
     return kind->may_not_wait || (run->settings.check && kind->set != SYNCBENCH_NOBODY);
 }
 
-static void visit(void *state, const void *row_key, double seconds, void *memory)
+static void measure(struct syncbench *bench, struct bc_visit *visit)
 {
-    struct syncbench_state *const bench = state;
     const struct bc_run *const run = bench->run;
-    const struct key *const key = row_key;
-    const struct syncbench_kind *const kind = key->kind;
+    struct row *const row = visit->row;
+    const struct syncbench_kind *const kind = row->kind;
     const int64_t inner = bench->parameters.inner;
-    struct row *const row = memory;
-    row->neighbours = find_neighbours(bench, kind->set, key->n);
+    row->neighbours = find_neighbours(bench, kind->set, row->n);
     struct syncbench_team team = {
         .coarray = &bench->coarray, .lock = &bench->lock, .critical = &bench->critical};
     bc_images_create(&team.images, &bench->coarray, bench->neighbours, row->neighbours);
@@ -269,61 +258,71 @@ static void visit(void *state, const void *row_key, double seconds, void *memory
     };
     if (is_checked(run, kind))
         row->wrong = syncbench_check(kind, &team) > 0 || row->wrong;
-    syncbench_visit(run, &loop, inner == 0, seconds, &row->loops);
+    syncbench_visit(run, &loop, inner == 0, visit->seconds, &row->loops);
+    visit->is_precise = syncbench_is_precise(run, &row->loops);
     if (kind->close != NULL)
         kind->close(&team);
     bc_images_destroy(&team.images);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(struct bc_run *run, struct row *row)
 {
-    (void)key;
-    return syncbench_is_precise(((const struct syncbench_state *)state)->run,
-                                &((const struct row *)row)->loops);
-}
-
-static void conclude(void *state, const void *row_key, void *memory, void *filled)
-{
-    const struct bc_run *const run = ((struct syncbench_state *)state)->run;
-    const struct syncbench_kind *const kind = ((const struct key *)row_key)->kind;
-    struct row *const row = memory;
-    struct result *const result = filled;
+    const struct syncbench_kind *const kind = row->kind;
+    struct result result = {0};
     const bool verdict = is_checked(run, kind) && !kind->may_not_wait;
-    syncbench_conclude(run, &row->loops, &result->times);
-    result->sync = kind->name;
-    result->neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : row->neighbours;
+    syncbench_conclude(run, &row->loops, &result.times);
+    result.sync = kind->name;
+    result.neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : row->neighbours;
     if (kind->set == SYNCBENCH_TURNS)
-        result->neighbours = BC_NO_INT;
-    result->ranks = run->job.ranks;
-    result->check = run->settings.check ? "NA" : "off";
+        result.neighbours = BC_NO_INT;
+    result.ranks = run->job.ranks;
+    result.check = run->settings.check ? "NA" : "off";
     if (verdict)
-        result->check = row->wrong ? "FAIL" : "ok";
+        result.check = row->wrong ? "FAIL" : "ok";
     if (verdict && row->wrong)
-        result->times.outcome.status = BC_FAIL;
+        result.times.outcome.status = BC_FAIL;
     if (row->wrong && kind->may_not_wait)
         bc_output_remark(run->output, "note",
                          "%s: no synchronisation in this MPI library: processes came out before "
                          "others had gone in, as MPI allows",
                          kind->name);
+    bc_write_row(run, &result);
 }
 
-const struct bc_benchmark syncbench_benchmark = {
+const struct bc_program syncbench_program = {
     .name = "syncbench",
     .summary = "Measures what synchronising processes costs, in the ways of coarrays and of MPI.\n"
                "Needs at least 2 processes.",
-    .options = {syncbench_options, SYNCBENCH_OPTIONS, &syncbench_default_parameters,
-                sizeof syncbench_default_parameters},
-    .table = {columns, sizeof columns / sizeof *columns},
+    .options = {syncbench_options, SYNCBENCH_OPTIONS},
+    .defaults = &syncbench_default_parameters,
+    .defaults_bytes = sizeof syncbench_default_parameters,
+    .state_bytes = sizeof(struct syncbench),
+    .row_bytes = sizeof(struct row),
     .budget_s = 50.0,
     .may_start_together = true,
-    .bytes = {sizeof(struct syncbench_state), sizeof(struct key), sizeof(struct result),
-              sizeof(struct row)},
+    .renews = true,
     .fit = fit,
-    .open = open_syncbench,
-    .rows = list_rows,
-    .renew = renew,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = close_syncbench,
 };
+
+int main(int argc, char **argv)
+{
+    struct syncbench bench;
+    struct bc_run *const run = bc_start(&syncbench_program, &bench, argc, argv);
+    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    open_syncbench(&bench, run);
+    list_rows(&bench);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        switch (visit->step) {
+        case BC_RENEW:
+            renew(&bench);
+            break;
+        case BC_MEASURE:
+            measure(&bench, visit);
+            break;
+        case BC_WRITE:
+            write_row(run, visit->row);
+            break;
+        }
+    close_syncbench(&bench);
+    return bc_finish(run);
+}

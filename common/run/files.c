@@ -37,7 +37,7 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
 bool bc_files_open(struct bc_run *run, struct bc_error *error)
 {
     if (open_dump(run, error))
-        run->output = bc_settings_open(&run->settings, run->benchmark->name, &run->table, error);
+        run->output = bc_settings_open(&run->settings, run->program->name, &run->table, error);
     if (run->output == NULL && run->dump != NULL)
         fclose(run->dump);
     return run->output != NULL;
@@ -54,7 +54,7 @@ bool bc_files_are_good(struct bc_run *run)
 /* Says that a file was lost; the path is NULL for stdout. */
 static void report_loss(const struct bc_run *run, const char *path, int problem)
 {
-    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->benchmark->name,
+    fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->program->name,
             path != NULL ? path : "stdout",
             problem == ENOENT ? "it was removed" : strerror(problem));
 }

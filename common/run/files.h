@@ -3,7 +3,7 @@
 #ifndef COMMCOST_COMMON_RUN_FILES_H
 #define COMMCOST_COMMON_RUN_FILES_H
 
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 
 /* Opens them. False with the error set, which names the option. */
 bool bc_files_open(struct bc_run *run, struct bc_error *error);

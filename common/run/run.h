@@ -1,5 +1,5 @@
 /*
- * A run of a benchmark, as its functions see it, and how they sample. bc_benchmark_main makes it.
+ * A run of a benchmark, as its program sees it, and how it samples. bc_start makes it (program.h).
  */
 #ifndef COMMCOST_COMMON_RUN_RUN_H
 #define COMMCOST_COMMON_RUN_RUN_H
@@ -26,7 +26,8 @@ enum bc_exit {
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
 
-struct bc_benchmark;
+struct bc_program;
+struct bc_sweep; /* of visits.c */
 
 /* What a row's visits were like. */
 struct bc_presence {
@@ -36,11 +37,13 @@ struct bc_presence {
 };
 
 struct bc_run {
-    const struct bc_benchmark *benchmark;
-    void *state; /* the benchmark's */
+    const struct bc_program *program;
+    void *state; /* the program's */
+    int argc;    /* the command line, as MPI leaves it */
+    char **argv;
     struct bc_job job;
     struct bc_settings settings;
-    struct bc_options options;      /* the benchmark's own, then the common ones */
+    struct bc_options options;      /* the program's own, then the common ones */
     char *defaults;                 /* theirs, as bc_options_encode has them */
     struct bc_clock_cost own_clock; /* this rank's: comes off what it times */
     struct bc_clock_cost max_clock; /* maximum over ranks: for metadata, and decisions made alike */
@@ -59,9 +62,11 @@ struct bc_run {
                         --max-time is given, and are visited once unless --visits is. On rank 0 */
     int visits;      /* that each row gets, more if it isn't precise then; see --visits */
     double span_s;   /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
-    int visit;       /* the present one, from 0 on */
-    int64_t rows;    /* written so far */
-    struct bc_presence presence; /* of the row that is concluded; on rank 0 */
+    int row_shares;  /* the number of --max-time shares that a row takes; the program may set it */
+    struct bc_sweep *sweep;      /* the rows; NULL: none yet */
+    int visit;                   /* the present one of its row, from 0 on */
+    int64_t rows;                /* written so far */
+    struct bc_presence presence; /* of the row that is written; on rank 0 */
     struct bc_contention contention;
     bool failed; /* on rank 0: a row's status was FAIL */
     int signal;  /* that ended the run, or 0 */

@@ -4,6 +4,7 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/files.h"
+#include "common/run/program.h"
 #include "common/run/signals.h"
 #include "common/stats/random.h"
 
@@ -27,11 +28,10 @@
 #define TERMINAL_S 0.5
 #define ELSEWHERE_S 20.0
 
-/* ---- the list of rows ------------------------------------------------------------------------ */
-
 struct row {
-    void *memory;      /* the benchmark's; NULL: not visited yet */
+    void *memory;      /* the program's */
     int visits;        /* so far */
+    bool is_precise;   /* after the last one; rank 0 */
     double measured_s; /* in these visits */
     double last_s;     /* in the last one */
     struct bc_waits waits;
@@ -39,28 +39,19 @@ struct row {
     int64_t late; /* rounds with a late start that were used; rank 0 */
 };
 
-struct bc_rows {
-    char *keys;
-    size_t key_bytes, count, capacity;
+/* What rank 0 tells the others before each visit. */
+struct order {
+    int64_t row; /* or NO_ROW */
+    int64_t pause_ns;
+    int64_t renews; /* what rows share is made anew first */
 };
 
-void bc_rows_add(struct bc_rows *rows, const void *key)
-{
-    if (rows->count == rows->capacity) {
-        rows->capacity = rows->capacity > 0 ? 2 * rows->capacity : 64;
-        rows->keys = realloc(rows->keys, rows->capacity * rows->key_bytes);
-        if (rows->keys == NULL)
-            bc_abort("no memory for %zu rows", rows->capacity);
-    }
-    memcpy(rows->keys + rows->count * rows->key_bytes, key, rows->key_bytes);
-    rows->count++;
-}
+enum { NO_ROW = -1 };
 
-struct sweep {
+struct bc_sweep {
     struct bc_run *run;
-    const struct bc_benchmark *benchmark;
-    struct bc_rows keys;
     struct row *rows;
+    size_t count, capacity;
     double shares_left; /* that rows which aren't written have still to get; rank 0 */
     bool adds_visits;   /* to rows that aren't precise */
     bool stopped;       /* by a signal, or since output is lost; the same on every rank */
@@ -75,27 +66,47 @@ struct sweep {
     bool visited;  /* some row was, in this turn */
     bool begins;   /* the next visit is the first one of a turn but the first */
     double reported_s;
+
+    /* What the program does now. */
+    struct bc_visit visit;
+    enum { UNBEGUN, VISITING, WRITING } phase;
+    size_t row; /* that is visited or written */
+    double visit_start_s;
+    bool is_first_result; /* of the row that is written */
 };
 
-static const void *key_of(const struct sweep *sweep, size_t row)
+/* ---- the list of rows ------------------------------------------------------------------------ */
+
+void *bc_add_row(struct bc_run *run)
 {
-    return sweep->keys.keys + row * sweep->keys.key_bytes;
+    if (run->sweep == NULL)
+        run->sweep = bc_allocate(1, sizeof *run->sweep, "no memory for rows");
+    struct bc_sweep *const sweep = run->sweep;
+    if (sweep->count == sweep->capacity) {
+        sweep->capacity = sweep->capacity > 0 ? 2 * sweep->capacity : 64;
+        sweep->rows = realloc(sweep->rows, sweep->capacity * sizeof *sweep->rows);
+        if (sweep->rows == NULL)
+            bc_abort("no memory for %zu rows", sweep->capacity);
+    }
+    void *const memory = bc_allocate(1, run->program->row_bytes, "no memory for a row");
+    sweep->rows[sweep->count++] = (struct row){.memory = memory};
+    return memory;
 }
 
 /* ---- time, on rank 0 ------------------------------------------------------------------------- */
 
 /* The share of its time that a row's visit may take. */
-static double share_of(const struct sweep *sweep, int visit)
+static double share_of(const struct bc_sweep *sweep, int visit)
 {
     const int visits = sweep->run->visits;
-    const double first = sweep->benchmark->first_share;
+    const double first = sweep->run->program->first_share;
     if (first <= 0.0 || visits == 1)
         return 1.0 / visits;
     return visit == 0 ? first : (1.0 - first) / (visits - 1);
 }
 
 /* The shares of the visits that a row has still to get. */
-static double shares_left(const struct sweep *sweep, const struct row *row)
+static double shares_left(const struct bc_sweep *sweep, const struct row *row)
 {
     double shares = 0.0;
     for (int visit = row->visits; visit < sweep->run->visits; visit++)
@@ -106,12 +117,10 @@ static double shares_left(const struct sweep *sweep, const struct row *row)
 /* The time for a row, in all its visits; INFINITY: as long as its samples take. */
 static double row_seconds(const struct bc_run *run)
 {
-    const struct bc_benchmark *const benchmark = run->benchmark;
-    const double shares = benchmark->shares != NULL ? benchmark->shares(run->state) : 1;
     const bool in_full = run->settings.samples > 0 || run->counted;
     if (in_full && !bc_option_given(&run->options, "max-time"))
         return INFINITY;
-    return shares * run->settings.max_time_s;
+    return run->row_shares * run->settings.max_time_s;
 }
 
 /* What is left of the budget of a run with default times. */
@@ -123,7 +132,7 @@ static double budget_left(const struct bc_run *run)
 }
 
 /* How long the next visit of a row may take. */
-static double visit_seconds(const struct sweep *sweep, const struct row *row)
+static double visit_seconds(const struct bc_sweep *sweep, const struct row *row)
 {
     const struct bc_run *const run = sweep->run;
     const double row_left_s = row_seconds(run) - row->measured_s;
@@ -143,7 +152,7 @@ static double visit_seconds(const struct sweep *sweep, const struct row *row)
 
 /* ---- which visit comes next, on rank 0 ------------------------------------------------------- */
 
-static bool wants_visit(const struct sweep *sweep, size_t number)
+static bool wants_visit(const struct bc_sweep *sweep, size_t number)
 {
     const struct bc_run *const run = sweep->run;
     const struct row *const row = &sweep->rows[number];
@@ -154,12 +163,11 @@ static bool wants_visit(const struct sweep *sweep, size_t number)
     if (row->visits < run->visits)
         return true;
     return sweep->adds_visits && row->visits < MORE_VISITS * run->visits &&
-           visit_seconds(sweep, row) >= row->last_s / 2.0 &&
-           !sweep->benchmark->is_precise(run->state, key_of(sweep, number), row->memory);
+           visit_seconds(sweep, row) >= row->last_s / 2.0 && !row->is_precise;
 }
 
 /* Begins the next turn, in an order of its own. */
-static void begin_turn(struct sweep *sweep)
+static void begin_turn(struct bc_sweep *sweep)
 {
     const size_t count = sweep->end - sweep->first;
     uint64_t state = (uint64_t)++sweep->turn;
@@ -173,18 +181,16 @@ static void begin_turn(struct sweep *sweep)
 }
 
 /* Whether the group, which is in its first turn, is large enough. */
-static bool group_is_full(const struct sweep *sweep)
+static bool group_is_full(const struct bc_sweep *sweep)
 {
     const double visits = sweep->run->visits;
-    return sweep->end == sweep->keys.count ||
+    return sweep->end == sweep->count ||
            (sweep->end > sweep->first &&
             (visits == 1 || (bc_elapsed_s() - sweep->start_s) * visits > GROUP_S));
 }
 
-enum { NO_ROW = -1 };
-
 /* The row to visit next, or NO_ROW if the group is done. */
-static int64_t next_row(struct sweep *sweep)
+static int64_t next_row(struct bc_sweep *sweep)
 {
     if (sweep->turn == 0 && !group_is_full(sweep))
         return (int64_t)sweep->end++;
@@ -206,7 +212,7 @@ static int64_t next_row(struct sweep *sweep)
 }
 
 /* How long to wait before the next visit, so that turns are spread. */
-static double pause_seconds(const struct sweep *sweep)
+static double pause_seconds(const struct bc_sweep *sweep)
 {
     const struct bc_run *const run = sweep->run;
     if (!sweep->begins)
@@ -219,17 +225,17 @@ static double pause_seconds(const struct sweep *sweep)
 /* ---- progress, on rank 0 --------------------------------------------------------------------- */
 
 /* Says how far the group is, on stderr; `done` removes that from a terminal. */
-static void report_progress(struct sweep *sweep, bool done)
+static void report_progress(struct bc_sweep *sweep, bool done)
 {
     const bool terminal = isatty(STDERR_FILENO) != 0;
     const double now_s = bc_elapsed_s();
-    const char *const name = sweep->benchmark->name;
+    const char *const name = sweep->run->program->name;
     if (done && terminal && sweep->reported_s > sweep->start_s)
         fprintf(stderr, "\r%*s\r", 70, "");
     if (done || now_s - sweep->reported_s < (terminal ? TERMINAL_S : ELSEWHERE_S))
         return;
     double made = 0.0, planned = 0.0;
-    for (size_t i = sweep->first; i < sweep->keys.count; i++) {
+    for (size_t i = sweep->first; i < sweep->count; i++) {
         const int visits = sweep->rows[i].visits;
         made += visits < sweep->run->visits ? visits : sweep->run->visits;
         planned += sweep->run->visits;
@@ -242,42 +248,10 @@ static void report_progress(struct sweep *sweep, bool done)
     sweep->reported_s = now_s;
 }
 
-/* ---- a visit --------------------------------------------------------------------------------- */
-
-/* What rank 0 tells the others before each visit. */
-struct order {
-    int64_t row; /* or NO_ROW */
-    int64_t pause_ns;
-    int64_t renews; /* what rows share is made anew first */
-};
-
-/* Collective; `seconds` are significant on rank 0. */
-static void visit(struct sweep *sweep, struct row *row, const void *key, double seconds)
-{
-    struct bc_run *const run = sweep->run;
-    const struct bc_benchmark *const benchmark = sweep->benchmark;
-    struct bc_starts *const starts = bc_start_window_starts(run->window);
-    if (row->memory == NULL)
-        row->memory = bc_allocate(1, benchmark->bytes.row, "no memory for a row");
-    if (starts != NULL)
-        starts->used = 0;
-    run->visit = row->visits;
-    bc_contention_look(&run->contention, NULL);
-    const double start_s = bc_elapsed_s();
-    benchmark->visit(run->state, key, seconds, row->memory);
-    row->last_s = bc_elapsed_s() - start_s;
-    bc_contention_look(&run->contention, &row->waits);
-    if (row->visits < run->visits)
-        sweep->shares_left -= share_of(sweep, row->visits);
-    row->visits++;
-    row->measured_s += row->last_s;
-    if (starts != NULL)
-        row->late += starts->used;
-    bc_stops_watch(&row->stops, fmin(WATCH_MAX_S, fmax(WATCH_MIN_S, WATCH_SHARE * row->last_s)));
-}
+/* ---- visits ---------------------------------------------------------------------------------- */
 
 /* Whether no rank has noted a signal and nothing that was written is lost. Collective. */
-static bool goes_on(struct sweep *sweep)
+static bool goes_on(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
     int flags[2] = {bc_signals_noted(), run->job.rank == 0 && !bc_files_are_good(run)};
@@ -286,37 +260,73 @@ static bool goes_on(struct sweep *sweep)
     return flags[0] == 0 && flags[1] == 0;
 }
 
-/* Visits the rows of a group until none wants more. Collective. */
-static void visit_group(struct sweep *sweep)
+/* Chooses the row to visit next, and waits until that is due. False if no row of the group wants a
+   visit, or nothing is to be measured any more. Collective. */
+static bool choose_row(struct bc_sweep *sweep)
 {
-    const struct bc_run *const run = sweep->run;
-    while (!sweep->stopped) {
-        struct order order = {NO_ROW, 0, 0};
-        if (run->job.rank == 0) {
-            report_progress(sweep, false);
-            order.row = next_row(sweep);
-            order.pause_ns = (int64_t)(1e9 * pause_seconds(sweep));
-            order.renews = sweep->begins;
-        }
-        bc_harness_bcast(&order, 3, MPI_INT64_T, 0, MPI_COMM_WORLD);
-        if (order.row == NO_ROW)
-            return;
-        if (order.pause_ns > 0) {
-            bc_sleep_ns(order.pause_ns); /* A signal ends it. */
-            sweep->stopped = !goes_on(sweep);
-            if (sweep->stopped)
-                return;
-        }
-        if (order.renews && sweep->benchmark->renew != NULL)
-            sweep->benchmark->renew(run->state);
-        const size_t number = (size_t)order.row;
-        struct row *const row = &sweep->rows[number];
-        if (run->job.rank != 0 && number >= sweep->end)
-            sweep->end = number + 1;
-        visit(sweep, row, key_of(sweep, number),
-              run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0);
+    struct order order = {NO_ROW, 0, 0};
+    if (sweep->stopped)
+        return false;
+    if (sweep->run->job.rank == 0) {
+        report_progress(sweep, false);
+        order.row = next_row(sweep);
+        order.pause_ns = (int64_t)(1e9 * pause_seconds(sweep));
+        order.renews = sweep->begins;
+    }
+    bc_harness_bcast(&order, 3, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    if (order.row == NO_ROW)
+        return false;
+    if (order.pause_ns > 0) {
+        bc_sleep_ns(order.pause_ns); /* A signal ends it. */
         sweep->stopped = !goes_on(sweep);
     }
+    sweep->row = (size_t)order.row;
+    sweep->begins = order.renews;
+    if (sweep->end <= sweep->row && !sweep->stopped)
+        sweep->end = sweep->row + 1;
+    return !sweep->stopped;
+}
+
+static struct bc_visit *begin_step(struct bc_sweep *sweep, enum bc_step step)
+{
+    sweep->visit = (struct bc_visit){.step = step};
+    if (step != BC_RENEW)
+        sweep->visit.row = sweep->rows[sweep->row].memory;
+    return &sweep->visit;
+}
+
+static struct bc_visit *begin_visit(struct bc_sweep *sweep)
+{
+    struct bc_run *const run = sweep->run;
+    const struct row *const row = &sweep->rows[sweep->row];
+    struct bc_starts *const starts = bc_start_window_starts(run->window);
+    struct bc_visit *const visit = begin_step(sweep, BC_MEASURE);
+    if (starts != NULL)
+        starts->used = 0;
+    run->visit = row->visits;
+    visit->seconds = run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0;
+    bc_contention_look(&run->contention, NULL);
+    sweep->visit_start_s = bc_elapsed_s();
+    return visit;
+}
+
+/* Collective. */
+static void end_visit(struct bc_sweep *sweep)
+{
+    struct bc_run *const run = sweep->run;
+    struct row *const row = &sweep->rows[sweep->row];
+    const struct bc_starts *const starts = bc_start_window_starts(run->window);
+    row->last_s = bc_elapsed_s() - sweep->visit_start_s;
+    bc_contention_look(&run->contention, &row->waits);
+    if (row->visits < run->visits)
+        sweep->shares_left -= share_of(sweep, row->visits);
+    row->visits++;
+    row->is_precise = sweep->visit.is_precise;
+    row->measured_s += row->last_s;
+    if (starts != NULL)
+        row->late += starts->used;
+    bc_stops_watch(&row->stops, fmin(WATCH_MAX_S, fmax(WATCH_MIN_S, WATCH_SHARE * row->last_s)));
+    sweep->stopped = !goes_on(sweep);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -330,93 +340,128 @@ static double lost_pct(const struct row *row)
     return all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN;
 }
 
-/* Says so if what was sampled for the row had to take missed starts. */
-static void warn_of_late_starts(const struct bc_run *run, const struct row *row)
+/* Says what disturbed the row's visits. Collective. */
+static void remark_visits(struct bc_run *run, const struct row *row)
 {
-    if (row->late > 0)
+    bc_contention_row(&row->waits, &run->job, run->output, run->rows);
+    if (run->job.rank == 0 && row->late > 0)
         bc_output_remark(run->output, "warning",
                          "row %lld: in %lld rounds behind it a rank started late, and there were "
                          "too few others",
                          (long long)run->rows, (long long)row->late);
 }
 
-/* Writes a result on rank 0, and notes the status FAIL. */
-static void write_result(struct bc_run *run, const void *result)
+void bc_write_row(struct bc_run *run, const void *result)
 {
+    struct bc_sweep *const sweep = run->sweep;
+    run->rows++;
+    if (sweep->is_first_result)
+        remark_visits(run, &sweep->rows[sweep->row]);
+    sweep->is_first_result = false;
     if (run->job.rank != 0)
         return;
     bc_output_row(run->output, result);
     run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
 }
 
-/* Whether the row has a further result. Collective. */
-static bool follow(const struct sweep *sweep, const struct row *row, const void *key, void *result)
+/* Collective. */
+static struct bc_visit *begin_write(struct bc_sweep *sweep)
 {
-    const struct bc_benchmark *const benchmark = sweep->benchmark;
-    if (benchmark->follow == NULL)
-        return false;
-    memset(result, 0, benchmark->bytes.result);
-    return benchmark->follow(sweep->run->state, key, row->memory, result);
+    struct row *const row = &sweep->rows[sweep->row];
+    sweep->shares_left -= shares_left(sweep, row);
+    sweep->run->presence = (struct bc_presence){row->visits, lost_pct(row)};
+    sweep->is_first_result = true;
+    return begin_step(sweep, BC_WRITE);
 }
 
-/* Writes what there is to say of a row, and frees its memory. Collective. */
-static void write_row(struct sweep *sweep, struct row *row, const void *key, void *result)
+static void end_write(struct bc_sweep *sweep)
 {
-    struct bc_run *const run = sweep->run;
-    memset(result, 0, sweep->benchmark->bytes.result);
-    run->presence = (struct bc_presence){row->visits, lost_pct(row)};
-    sweep->benchmark->conclude(run->state, key, row->memory, result);
-    run->rows++;
-    bc_contention_row(&row->waits, &run->job, run->output, run->rows);
-    if (run->job.rank == 0)
-        warn_of_late_starts(run, row);
-    write_result(run, result);
-    while (follow(sweep, row, key, result)) {
-        run->rows++;
-        write_result(run, result);
-    }
+    struct row *const row = &sweep->rows[sweep->row++];
     free(row->memory);
     row->memory = NULL;
 }
 
-/* Collective. */
-static void write_group(struct sweep *sweep, void *result)
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void begin_sweep(struct bc_run *run)
+{
+    struct bc_sweep *const sweep = run->sweep;
+    sweep->run = run;
+    sweep->shares_left = (double)sweep->count;
+    sweep->order =
+        bc_allocate(sweep->count, sizeof *sweep->order, "no memory for %zu rows", sweep->count);
+    sweep->adds_visits = run->job.rank == 0 && run->visits > 1 && run->settings.samples == 0 &&
+                         !bc_option_given(&run->options, "visits");
+}
+
+static void begin_group(struct bc_sweep *sweep)
+{
+    sweep->first = sweep->end;
+    sweep->start_s = sweep->reported_s = bc_elapsed_s();
+    sweep->turn = 0;
+    sweep->begins = false;
+    sweep->phase = VISITING;
+}
+
+static void begin_writing(struct bc_sweep *sweep)
 {
     if (sweep->run->job.rank == 0)
         report_progress(sweep, true);
-    for (size_t i = sweep->first; i < sweep->end; i++) {
-        sweep->shares_left -= shares_left(sweep, &sweep->rows[i]);
-        write_row(sweep, &sweep->rows[i], key_of(sweep, i), result);
-    }
-    sweep->stopped = !goes_on(sweep) || sweep->stopped;
+    sweep->row = sweep->first;
+    sweep->phase = WRITING;
 }
 
-void bc_visits_run(struct bc_run *run)
+/* What comes after a step of the group in hand; NULL if it is done. Collective. */
+static struct bc_visit *next_of_group(struct bc_sweep *sweep)
 {
-    const struct bc_benchmark *const benchmark = run->benchmark;
-    struct sweep sweep = {
-        .run = run, .benchmark = benchmark, .keys = {.key_bytes = benchmark->bytes.key}};
-    if (benchmark->rows != NULL)
-        benchmark->rows(run->state, &sweep.keys);
-    const size_t count = sweep.keys.count;
-    sweep.shares_left = (double)count;
-    sweep.rows = bc_allocate(count, sizeof *sweep.rows, "no memory for %zu rows", count);
-    sweep.order = bc_allocate(count, sizeof *sweep.order, "no memory for %zu rows", count);
-    sweep.adds_visits = run->job.rank == 0 && run->visits > 1 && run->settings.samples == 0 &&
-                        !bc_option_given(&run->options, "visits");
-    void *const result = bc_allocate(1, benchmark->bytes.result, "no memory for a row");
-    while (!sweep.stopped && sweep.end < count) {
-        sweep.first = sweep.end;
-        sweep.start_s = sweep.reported_s = bc_elapsed_s();
-        sweep.turn = 0;
-        sweep.begins = false;
-        visit_group(&sweep);
-        write_group(&sweep, result);
+    if (sweep->phase == VISITING) {
+        if (choose_row(sweep))
+            return sweep->begins && sweep->run->program->renews ? begin_step(sweep, BC_RENEW)
+                                                                : begin_visit(sweep);
+        begin_writing(sweep);
+    }
+    if (sweep->row < sweep->end)
+        return begin_write(sweep);
+    sweep->stopped = !goes_on(sweep) || sweep->stopped;
+    return NULL;
+}
+
+struct bc_visit *bc_next_visit(struct bc_run *run)
+{
+    struct bc_sweep *const sweep = run->sweep;
+    if (sweep == NULL)
+        return NULL;
+    if (sweep->phase == UNBEGUN) {
+        begin_sweep(run);
+        begin_group(sweep);
+    } else if (sweep->visit.step == BC_RENEW)
+        return begin_visit(sweep);
+    else if (sweep->visit.step == BC_MEASURE)
+        end_visit(sweep);
+    else
+        end_write(sweep);
+    for (;;) {
+        struct bc_visit *const visit = next_of_group(sweep);
+        if (visit != NULL)
+            return visit;
+        if (sweep->stopped || sweep->end == sweep->count)
+            break;
+        begin_group(sweep);
     }
     if (run->signal != 0)
         bc_output_remark(run->output, "warning", "interrupted by %s", bc_signal_name(run->signal));
-    free(result);
-    free(sweep.order);
-    free(sweep.rows);
-    free(sweep.keys.keys);
+    return NULL;
+}
+
+void bc_visits_free(struct bc_run *run)
+{
+    struct bc_sweep *const sweep = run->sweep;
+    if (sweep == NULL)
+        return;
+    for (size_t i = 0; i < sweep->count; i++)
+        free(sweep->rows[i].memory);
+    free(sweep->order);
+    free(sweep->rows);
+    free(sweep);
+    run->sweep = NULL;
 }

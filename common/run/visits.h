@@ -14,11 +14,9 @@
 #ifndef COMMCOST_COMMON_RUN_VISITS_H
 #define COMMCOST_COMMON_RUN_VISITS_H
 
-#include "common/run/benchmark.h"
+#include "common/run/run.h"
 
-/* Lists the benchmark's rows, visits them and writes them. Ends after the visit in hand, and writes
-   the rows with the visits that they have, if a rank notes a signal (run->signal) or output is
-   lost. Sets run->failed if a row's status is FAIL. Collective over MPI_COMM_WORLD. */
-void bc_visits_run(struct bc_run *run);
+/* Frees what bc_add_row and bc_next_visit (program.h) have made. Local. */
+void bc_visits_free(struct bc_run *run);
 
 #endif

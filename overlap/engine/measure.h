@@ -86,7 +86,7 @@ bool overlap_parameters_complete(void *state, struct bc_error *error);
 
 /* What the rows of a run share. */
 struct overlap_state {
-    struct overlap_parameters parameters; /* first: the frame reads the options into it */
+    struct overlap_parameters parameters; /* first: options are read into it */
     const char *obstacle;  /* on rank 0: what the default max_elements didn't fit into; or NULL */
     bool lacks_persistent; /* on rank 0: rows of that form are left out */
     bool cuts_too_fine;    /* on rank 0: see overlap_probe */
@@ -115,9 +115,19 @@ struct overlap_result {
     struct bc_outcome outcome;
 };
 
-/* What a row remembers from visit to visit; all zeros before the first one. All but `wrong` is
-   significant on rank 0 only. */
+/* What tells a row from others. */
+struct overlap_key {
+    int64_t elements;
+    int64_t test_calls;  /* or OVERLAP_AUTO */
+    const void *variant; /* of a kind that has several; stays as long as the run */
+    enum overlap_form form;
+    enum bc_status status; /* BC_MAX_SIZE: not even this size takes the cutoff time; else BC_OK */
+};
+
+/* A row; all zeros but for the key before the first visit. All but key and `wrong` is significant
+   on rank 0 only. */
 struct overlap_row {
+    struct overlap_key key;
     struct bc_samples reference_phase; /* the reference time alone, before the search */
     struct bc_samples rounds;          /* of all quantities, with the same work but for the mean */
     struct bc_samples answers;         /* the overlap and the knee of each visit */

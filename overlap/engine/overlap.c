@@ -36,13 +36,6 @@ static bool is_data_driven(const struct overlap_parameters *parameters)
     return parameters->data_driven || parameters->kind->no_elements;
 }
 
-struct bc_table overlap_choose_table(const void *state)
-{
-    const size_t count = sizeof data_driven_columns / sizeof *data_driven_columns;
-    const bool data_driven = is_data_driven(&((const struct overlap_state *)state)->parameters);
-    return (struct bc_table){data_driven ? data_driven_columns : time_driven_columns, count};
-}
-
 /* What `elements` don't fit into; NULL: they fit. */
 static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
                                      int64_t elements)
@@ -234,9 +227,8 @@ bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
 }
 
 /* In the time-driven model a note tells, too, if no size takes the cutoff time. */
-bool overlap_probe(void *state, struct bc_run *run, struct bc_error *error)
+bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, struct bc_error *error)
 {
-    struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
     const bool chosen = !is_data_driven(p) || p->kind->no_elements ||
                         bc_option_given(&run->options, "min-num-elts");
@@ -263,10 +255,16 @@ static void note_fine_cuts(const struct overlap_state *overlap)
                                                    : "parts are without work");
 }
 
-void overlap_open(void *state, struct bc_run *run)
+/* The number of calls of MPI_Test is looked for before anything else. */
+static int shares_of(const struct overlap_parameters *p)
 {
-    struct overlap_state *const overlap = state;
+    return p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
+}
+
+void overlap_open(struct overlap_state *overlap, struct bc_run *run)
+{
     overlap->run = run;
+    run->row_shares = shares_of(&overlap->parameters);
     overlap->first_rate = overlap->rate = bc_work_calibrate();
     if (overlap->parameters.kind->describe != NULL)
         overlap->parameters.kind->describe(run);
@@ -288,10 +286,8 @@ void overlap_open(void *state, struct bc_run *run)
         note_fine_cuts(overlap);
 }
 
-/* Calibrates again and says so if the rate is not what it was. */
-void overlap_close(void *state)
+void overlap_close(const struct overlap_state *overlap)
 {
-    const struct overlap_state *const overlap = state;
     const double before = overlap->first_rate.ns_per_unit;
     const double after = bc_work_calibrate().ns_per_unit;
     const double drift_pct = before > 0.0 ? 100.0 * fabs(after / before - 1.0) : 0.0;
@@ -303,13 +299,6 @@ void overlap_close(void *state)
                          "the work's rate drifted by %.1f %% on a rank during the run: the "
                          "processor's clock rate or its load changed",
                          max_pct);
-}
-
-/* The number of calls of MPI_Test is looked for before anything else. */
-int overlap_shares(const void *state)
-{
-    const struct overlap_parameters *const p = &((const struct overlap_state *)state)->parameters;
-    return p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
 }
 
 /* ---- the rows of the two models -------------------------------------------------------------- */
@@ -373,9 +362,10 @@ static struct overlap_key find_size(struct overlap_state *overlap, const void *v
 }
 
 /* Adds the rows of a size. */
-static void add_rows(const struct overlap_parameters *p, struct overlap_key key, size_t count,
-                     const char *variants, size_t bytes, struct bc_rows *rows)
+static void add_rows(struct overlap_state *overlap, struct overlap_key key, size_t count,
+                     const char *variants, size_t bytes)
 {
+    const struct overlap_parameters *const p = &overlap->parameters;
     for (size_t variant = 0; variant < count; variant++)
         for (int form = 0; form < OVERLAP_FORMS; form++)
             for (int i = 0; i < p->test_calls_count; i++) {
@@ -384,29 +374,24 @@ static void add_rows(const struct overlap_parameters *p, struct overlap_key key,
                 key.form = (enum overlap_form)form;
                 key.test_calls = p->test_calls[i];
                 key.variant = variants != NULL ? variants + variant * bytes : NULL;
-                bc_rows_add(rows, &key);
+                ((struct overlap_row *)bc_add_row(overlap->run))->key = key;
             }
 }
 
-void overlap_list_rows_of(struct overlap_state *overlap, size_t count, const void *variants,
-                          size_t bytes, struct bc_rows *rows)
+void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *variants,
+                       size_t bytes)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_key key = {.elements = 0, .status = BC_OK};
     if (p->kind->no_elements) {
-        add_rows(p, key, count, variants, bytes, rows);
+        add_rows(overlap, key, count, variants, bytes);
     } else if (p->data_driven) {
         for (key.elements = p->min_elements; key.elements > 0;
              key.elements = next_elements(p, key.elements))
-            add_rows(p, key, count, variants, bytes, rows);
+            add_rows(overlap, key, count, variants, bytes);
     } else {
-        add_rows(p, find_size(overlap, variants), count, variants, bytes, rows);
+        add_rows(overlap, find_size(overlap, variants), count, variants, bytes);
     }
-}
-
-void overlap_list_rows(void *state, struct bc_rows *rows)
-{
-    overlap_list_rows_of(state, 1, NULL, 0, rows);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -421,33 +406,28 @@ static double size_bytes(const struct overlap_operation *operation)
     return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
 }
 
-void overlap_visit(void *state, const void *row_key, double seconds, void *memory)
+void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit)
 {
-    struct overlap_state *const overlap = state;
-    const struct overlap_key *const key = row_key;
-    struct overlap_row *const row = memory;
+    struct overlap_row *const row = visit->row;
+    const struct overlap_key *const key = &row->key;
     struct overlap_operation operation;
     const struct overlap_choice choice = {.form = key->form,
                                           .root = (int)overlap->parameters.root,
                                           .elements = key->elements,
                                           .variant = key->variant};
     overlap_operation_create(&operation, overlap->parameters.kind, &overlap->run->job, &choice);
-    overlap_visit_operation(overlap, &operation, key->test_calls, seconds, row);
+    overlap_visit_operation(overlap, &operation, key->test_calls, visit->seconds, row);
     row->size_bytes = size_bytes(&operation);
+    visit->is_precise = overlap->run->job.rank == 0 && overlap_row_is_precise(overlap, row);
     overlap_operation_destroy(&operation);
-}
-
-bool overlap_is_precise(const void *state, const void *key, const void *row)
-{
-    (void)key;
-    return overlap_row_is_precise(state, row);
 }
 
 /* With less work than the operation takes, or on shared processors, a row doesn't say who makes
    progress. */
-static void judge_progress(struct overlap_state *overlap, const struct overlap_key *key,
-                           const struct overlap_row *row, const struct overlap_result *result)
+static void judge_progress(struct overlap_state *overlap, const struct overlap_row *row,
+                           const struct overlap_result *result)
 {
+    const struct overlap_key *const key = &row->key;
     if (overlap->parameters.plenty < 1.0 || overlap->run->job.oversubscribed ||
         isnan(result->gain.exposed.interval.lo))
         return;
@@ -465,13 +445,11 @@ static void judge_progress(struct overlap_state *overlap, const struct overlap_k
     overlap_progress_add(&overlap->progress, &judged);
 }
 
-void overlap_conclude(void *state, const void *row_key, void *memory, void *filled)
+void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
+                      struct overlap_result *result)
 {
-    struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
-    const struct overlap_key *const key = row_key;
-    struct overlap_row *const row = memory;
-    struct overlap_result *const result = filled;
+    const struct overlap_key *const key = &row->key;
     int64_t all_wrong = 0; /* on rank 0 */
     bc_harness_reduce(&row->wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     overlap_conclude_row(overlap, row, result);
@@ -496,7 +474,7 @@ void overlap_conclude(void *state, const void *row_key, void *memory, void *fill
                          "wrong data in %lld operations, counted over ranks", (long long)all_wrong);
     }
     if (overlap->run->job.rank == 0 && key->form == OVERLAP_NONBLOCKING)
-        judge_progress(overlap, key, row, result);
+        judge_progress(overlap, row, result);
     const double reference_us = result->reference.value * 1e-3;
     if (!is_data_driven(p) && key->status == BC_OK &&
         reference_us < CUTOFF_SHARE * p->cutoff_ms * 1e3)
@@ -504,4 +482,31 @@ void overlap_conclude(void *state, const void *row_key, void *memory, void *fill
                          "the operation took %.3f us here, and the cutoff time when its size was "
                          "searched for: something was in the way then; run it again",
                          reference_us);
+}
+
+/* ---- a program whose rows are sizes ---------------------------------------------------------- */
+
+int overlap_main(const struct bc_program *program, int argc, char **argv)
+{
+    struct overlap_state overlap;
+    struct bc_error error = {""};
+    struct bc_run *const run = bc_start(program, &overlap, argc, argv);
+    const bool good = overlap_probe(&overlap, run, &error);
+    bc_require(run, good, &error);
+    bc_open_result(run,
+                   is_data_driven(&overlap.parameters) ? data_driven_columns : time_driven_columns,
+                   sizeof data_driven_columns / sizeof *data_driven_columns);
+    overlap_open(&overlap, run);
+    overlap_list_rows(&overlap, 1, NULL, 0);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;) {
+        if (visit->step == BC_MEASURE) {
+            overlap_measure(&overlap, visit);
+        } else {
+            struct overlap_result result = {0};
+            overlap_conclude(&overlap, visit->row, &result);
+            bc_write_row(run, &result);
+        }
+    }
+    overlap_close(&overlap);
+    return bc_finish(run);
 }

@@ -11,29 +11,25 @@ add_library(few_counts_overlap OBJECT ${PROJECT_SOURCE_DIR}/overlap/engine/count
 target_link_libraries(few_counts_overlap PUBLIC few_counts)
 set_target_properties(few_counts few_counts_overlap PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 
-# few_counts_program(PROGRAM CONSTANT LIBRARY [SOURCE]...)
-function(few_counts_program name constant engine)
-  commcost_benchmark(few_counts_${name} ${constant} ${engine} ${ARGN} $<TARGET_OBJECTS:few_counts>)
+# few_counts_program(PROGRAM [OBJECTS]...)
+function(few_counts_program name)
+  get_target_property(_library ${name} COMMCOST_LIBRARY)
+  get_target_property(_sources ${name} COMMCOST_SOURCES)
+  commcost_benchmark(few_counts_${name} "${_library}" ${_sources} ${ARGN} $<TARGET_OBJECTS:few_counts>)
   # The checks of the sources look at the programs' own objects.
   set_target_properties(few_counts_${name} PROPERTIES OUTPUT_NAME ${name} EXPORT_COMPILE_COMMANDS OFF
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/few_counts")
 endfunction()
 
-foreach(collective IN ITEMS iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw
+foreach(operation IN ITEMS iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw
         ibcast iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce
-        ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv)
-  few_counts_program(overlap_${collective} overlap_${collective} overlap_engine
-                     ${PROJECT_SOURCE_DIR}/overlap/${collective}.c $<TARGET_OBJECTS:few_counts_overlap>)
+        ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv
+        get irecv isend put sendrecv)
+  few_counts_program(overlap_${operation} $<TARGET_OBJECTS:few_counts_overlap>)
 endforeach()
-foreach(operation IN ITEMS get irecv isend put sendrecv)
-  few_counts_program(overlap_${operation} overlap_${operation} overlap_pairs
-                     ${PROJECT_SOURCE_DIR}/overlap/${operation}.c $<TARGET_OBJECTS:few_counts_overlap>)
+foreach(program IN ITEMS mpi_overhead msgrate msgrate_rma pingpong halo)
+  few_counts_program(${program})
 endforeach()
-few_counts_program(mpi_overhead mpi_overhead_benchmark overhead_engine)
-few_counts_program(msgrate msgrate_benchmark msgrate_engine)
-few_counts_program(msgrate_rma msgrate_rma_benchmark msgrate_engine)
-few_counts_program(pingpong pingpong_benchmark pingpong_engine)
-few_counts_program(halo halo_benchmark halo_engine)
 
 commcost_unittest(large_few_counts few_counts_test.py large 240)
 commcost_unittest(large_usage large_usage_test.py large 240)

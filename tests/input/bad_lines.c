@@ -64,7 +64,7 @@ static void print_options(void)
         print_field(count);
         for (size_t i = 0; i < run.options.count; i++)
             print_option(&run.options.entries[i]);
-        bc_run_release(&run);
+        program_release(&run);
     }
     print_field(NULL);
 }
@@ -92,7 +92,7 @@ static size_t read_count(size_t max)
     return count;
 }
 
-static const struct bc_benchmark *program_with(const char *name)
+static const struct bc_program *program_with(const char *name)
 {
     for (size_t i = 0; i < programs_count; i++)
         if (strcmp(programs[i]->name, name) == 0)
@@ -101,12 +101,12 @@ static const struct bc_benchmark *program_with(const char *name)
 }
 
 /* Reads a line; NULL, or the line's program. */
-static const struct bc_benchmark *read_line(struct line *line)
+static const struct bc_program *read_line(struct line *line)
 {
     char *const name = read_field(), *const expectation = name != NULL ? read_field() : NULL;
     if (expectation == NULL)
         return NULL;
-    const struct bc_benchmark *const program = program_with(name);
+    const struct bc_program *const program = program_with(name);
     char *const culprit = read_field();
     *line = (struct line){.words = {name}, .count = 1};
     while (strcmp(expectation, expectation_names[line->expectation]) != 0)
@@ -139,7 +139,7 @@ static size_t judge_lines(void)
     size_t wrong = 0, outcomes[OUTCOMES] = {0};
     uint64_t number = 0;
     struct line line;
-    for (const struct bc_benchmark *program; (program = read_line(&line)) != NULL; number++) {
+    for (const struct bc_program *program; (program = read_line(&line)) != NULL; number++) {
         enum outcome outcome;
         const struct job job = job_with(number);
         if (!judge(program, &line, &job, &outcome)) {

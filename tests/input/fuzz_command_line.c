@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     enum outcome outcome;
     if (count < 2)
         return 0;
-    const struct bc_benchmark *const program = programs[bytes[0] % programs_count];
+    const struct bc_program *const program = programs[bytes[0] % programs_count];
     const struct job job = job_of(bytes[1]);
     char *const text = text_of(bytes + 2, count - 2);
     for (char *piece = text; piece < text + count - 2;) {

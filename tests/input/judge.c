@@ -14,7 +14,7 @@
 
 /* What is known of a line, and found. */
 struct trial {
-    const struct bc_benchmark *program;
+    const struct bc_program *program;
     const struct line *line;
     const struct job *job;
     bool good;
@@ -160,7 +160,7 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
             complain(trial, "another rank refuses the values: %s", error.text);
     }
     free(text);
-    bc_run_release(&other);
+    program_release(&other);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -234,10 +234,10 @@ static void with_run(struct trial *trial, void (*check)(struct trial *trial, str
     struct bc_run run;
     program_prepare(&run, trial->program);
     check(trial, &run);
-    bc_run_release(&run);
+    program_release(&run);
 }
 
-bool judge(const struct bc_benchmark *program, const struct line *line, const struct job *job,
+bool judge(const struct bc_program *program, const struct line *line, const struct job *job,
            enum outcome *outcome)
 {
     struct trial trial = {.program = program, .line = line, .job = job, .good = true};

@@ -49,7 +49,7 @@ enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or ver
 
 /* Gives the line to the program. If something is not as it must be, says so on stderr and returns
    false. */
-bool judge(const struct bc_benchmark *program, const struct line *line, const struct job *job,
+bool judge(const struct bc_program *program, const struct line *line, const struct job *job,
            enum outcome *outcome);
 
 #endif

@@ -2,20 +2,27 @@
 
 #include <stdlib.h>
 
-#define PROGRAM(constant) extern const struct bc_benchmark constant;
+#define PROGRAM(constant) extern const struct bc_program constant;
 #include "programs.def"
 #undef PROGRAM
 
 #define PROGRAM(constant) &constant,
-const struct bc_benchmark *const programs[] = {
+const struct bc_program *const programs[] = {
 #include "programs.def"
 };
 #undef PROGRAM
 const size_t programs_count =
     sizeof programs / sizeof programs[0]; /* NOLINT(bugprone-sizeof-expression) */
 
-void program_prepare(struct bc_run *run, const struct bc_benchmark *program)
+void program_prepare(struct bc_run *run, const struct bc_program *program)
 {
-    if (!bc_run_prepare(run, program))
+    void *const state = malloc(program->state_bytes + 1);
+    if (state == NULL || !bc_run_prepare(run, program, state))
         abort();
+}
+
+void program_release(struct bc_run *run)
+{
+    bc_run_release(run);
+    free(run->state);
 }

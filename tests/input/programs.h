@@ -5,14 +5,17 @@
 #ifndef COMMCOST_TESTS_BAD_INPUT_PROGRAMS_H
 #define COMMCOST_TESTS_BAD_INPUT_PROGRAMS_H
 
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 
 #include <stddef.h>
 
-extern const struct bc_benchmark *const programs[];
+extern const struct bc_program *const programs[];
 extern const size_t programs_count;
 
-/* bc_run_prepare; aborts without memory. Free with bc_run_release. */
-void program_prepare(struct bc_run *run, const struct bc_benchmark *program);
+/* bc_run_prepare with a state of its own; aborts without memory. */
+void program_prepare(struct bc_run *run, const struct bc_program *program);
+
+/* Frees both. */
+void program_release(struct bc_run *run);
 
 #endif

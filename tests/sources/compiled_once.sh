@@ -2,7 +2,7 @@
 # To be sourced. For checkers that read a build's compile_commands.json.
 
 # compiled_once BUILD_FOLDER FOLDER: writes FOLDER/compile_commands.json with each source once, as the first target that
-# has it compiles it. Many have the same, as common/run/main.c.
+# has it compiles it.
 compiled_once() {
     python3 - "$1" "$2" <<'END'
 import json

@@ -25,12 +25,12 @@ static int64_t number_in(const char *variable, int64_t otherwise)
     return text != NULL ? strtoll(text, NULL, 10) : otherwise;
 }
 
-void bare_list(struct bc_rows *rows, int count)
+void bare_list(struct bc_run *run, int count)
 {
     const int64_t only = number_in("BARE_ROW", 0);
     for (int row = 0; row < count; row++)
         if (only == 0 || only == row + 1)
-            bc_rows_add(rows, &row);
+            *(int *)bc_add_row(run) = row;
 }
 
 void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(void *),
@@ -74,16 +74,17 @@ void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *co
     bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
 }
 
-void bare_conclude(const struct bc_run *run, const char *name, const struct bc_summary *ours,
-                   const struct bc_outcome *outcome, struct bare_row *row,
-                   struct bare_result *result)
+void bare_write_row(struct bc_run *run, const char *name, const struct bc_summary *ours,
+                    const struct bc_outcome *outcome, struct bare_row *row)
 {
+    struct bare_result result = {0};
     if (run->job.rank == 0) {
-        result->name = name;
-        result->ours = *ours;
-        result->bare = bc_run_summarize(run, &row->samples, 0, row->has_less ? 1 : -1);
-        result->ratio = ours->value / result->bare.value;
-        result->outcome = *outcome;
+        result.name = name;
+        result.ours = *ours;
+        result.bare = bc_run_summarize(run, &row->samples, 0, row->has_less ? 1 : -1);
+        result.ratio = ours->value / result.bare.value;
+        result.outcome = *outcome;
     }
     bc_samples_free(&row->samples);
+    bc_write_row(run, &result);
 }

@@ -2,7 +2,7 @@
  * Programs that measure rows of a benchmark and, in turn, a bare loop of the same calls: is what
  * the benchmark reports what the calls take, and does its interval hold that?
  *
- * They are benchmarks on the frame themselves. A visit of a row takes samples as the benchmark
+ * They are benchmark programs themselves. A visit of a row takes samples as the benchmark
  * does, in half of the time, then samples of the bare loop; both are summarised in the same way.
  * A row of the result has both times and their ratio. Environment variable BARE_ROW=N: measures
  * row N only, counted from 1.
@@ -13,7 +13,7 @@
 #ifndef BARE_H
 #define BARE_H
 
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 
 /* What a row remembers of its bare loop from visit to visit. All zeros before the first one. */
 struct bare_row {
@@ -32,14 +32,15 @@ struct bare_result {
 enum { BARE_COLUMNS = 15 };
 extern const struct bc_column bare_columns[BARE_COLUMNS];
 
-/* The members of struct bc_benchmark that are the same for all of these programs. */
-#define BARE_BENCHMARK .table = {bare_columns, BARE_COLUMNS}, .budget_s = 20.0, .fit = bare_fit
+/* The members of struct bc_program that are the same for all of these programs. */
+#define BARE_PROGRAM .row_bytes = sizeof(struct row), .budget_s = 20.0, .fit = bare_fit
 
 /* Needs two ranks. */
 bool bare_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Lists keys 0 to count - 1, of type int, or the one that BARE_ROW chooses. Local. */
-void bare_list(struct bc_rows *rows, int count);
+/* Lists the rows, which begin with their number, an int from 0 to count - 1; or the one that
+   BARE_ROW chooses. */
+void bare_list(struct bc_run *run, int count);
 
 /* The share of a visit that the benchmark's own samples may take. */
 #define BARE_OURS 0.5
@@ -65,10 +66,9 @@ typedef double bare_fn(void *context);
 void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
                 int64_t repetitions, double seconds, struct bare_row *row);
 
-/* Fills in the result from `ours` and `outcome`, which are the benchmark's (rank 0), and frees what
-   the row holds. Local. */
-void bare_conclude(const struct bc_run *run, const char *name, const struct bc_summary *ours,
-                   const struct bc_outcome *outcome, struct bare_row *row,
-                   struct bare_result *result);
+/* Writes the row from `ours` and `outcome`, which are the benchmark's (rank 0), and frees what it
+   holds. Collective. */
+void bare_write_row(struct bc_run *run, const char *name, const struct bc_summary *ours,
+                    const struct bc_outcome *outcome, struct bare_row *row);
 
 #endif

@@ -143,6 +143,7 @@ struct state {
 };
 
 struct row {
+    int number;
     struct bc_batch_row ours;
     struct bare_row bare;
 };
@@ -183,20 +184,6 @@ static double bare(void *context)
     return (MPI_Wtime() - start) * 1e9 / (double)round->repetitions;
 }
 
-static void open_halo(void *memory, struct bc_run *run)
-{
-    struct state *const state = memory;
-    static const int dims[] = {2, 1, 1};
-    state->run = run;
-    state->grid = halo_grid_of(dims, run->job.rank);
-}
-
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    (void)state;
-    bare_list(rows, SWAPS);
-}
-
 static void measure_ours(void *memory)
 {
     struct round *const round = memory;
@@ -212,50 +199,52 @@ static void measure_bare(void *memory)
                &round->row->bare);
 }
 
-static void visit(void *memory, const void *key, double seconds, void *row)
+static void measure(const struct state *state, struct bc_visit *visit)
 {
-    const struct state *const state = memory;
+    const struct bc_run *const run = state->run;
     const struct halo_box box = {{N, N, N}};
+    struct row *const row = visit->row;
     struct round round = {
-        .bare = &swaps[*(const int *)key], .run = state->run, .row = row, .seconds = seconds};
+        .bare = &swaps[row->number], .run = run, .row = row, .seconds = visit->seconds};
     round.method = method_of(round.bare);
-    halo_exchange_init(&round.exchange, &box, &state->grid, MPI_COMM_WORLD,
-                       state->run->job.node_comm);
+    halo_exchange_init(&round.exchange, &box, &state->grid, MPI_COMM_WORLD, run->job.node_comm);
     round.method->create(&round.exchange);
-    round.arrays.rank = state->run->job.rank;
+    round.arrays.rank = run->job.rank;
     round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
     round.bare->make(&round.arrays);
-    bare_in_turn(state->run, measure_ours, measure_bare, &round);
+    bare_in_turn(run, measure_ours, measure_bare, &round);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
     round.method->destroy(&round.exchange);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(struct bc_run *run, struct row *row)
 {
-    (void)key;
-    return bc_batch_is_precise(((const struct state *)state)->run,
-                               &((const struct row *)row)->ours);
-}
-
-static void conclude(void *memory, const void *key, void *row_memory, void *result)
-{
-    const struct bc_run *const run = ((const struct state *)memory)->run;
-    struct row *const row = row_memory;
     struct bc_batch_result ours;
     bc_batch_conclude(run, &row->ours, "swap", &ours);
-    bare_conclude(run, swaps[*(const int *)key].name, &ours.repetition, &ours.outcome, &row->bare,
-                  result);
+    bare_write_row(run, swaps[row->number].name, &ours.repetition, &ours.outcome, &row->bare);
 }
 
-const struct bc_benchmark halo_bare_benchmark = {
+static const struct bc_program halo_bare_program = {
     .name = "halo_bare",
     .summary = "Compares halo's swaps with bare ones.",
-    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
-    BARE_BENCHMARK,
-    .open = open_halo,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
+    .state_bytes = sizeof(struct state),
+    BARE_PROGRAM,
 };
+
+int main(int argc, char **argv)
+{
+    struct state state;
+    struct bc_run *const run = bc_start(&halo_bare_program, &state, argc, argv);
+    bc_open_result(run, bare_columns, BARE_COLUMNS);
+    state.run = run;
+    state.grid = halo_grid_of((const int[]){2, 1, 1}, run->job.rank);
+    bare_list(run, SWAPS);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&state, visit);
+        else
+            write_row(run, visit->row);
+    return bc_finish(run);
+}

@@ -79,6 +79,7 @@ static double bare_iteration(void *context)
 }
 
 struct row {
+    int pattern;
     struct msgrate_row ours;
     struct bare_row bare;
 };
@@ -93,20 +94,6 @@ static const struct msgrate_parameters defaults = {
 static struct msgrate_key key_of(int pattern)
 {
     return (struct msgrate_key){BYTES, &msgrate_patterns[pattern]};
-}
-
-static void open_msgrate(void *state, struct bc_run *run)
-{
-    msgrate_open(state, run);
-    rank = run->job.rank;
-    peer = 1 - rank;
-    no_statuses = MPI_STATUSES_IGNORE;
-}
-
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    (void)state;
-    bare_list(rows, MSGRATE_PATTERNS);
 }
 
 static void measure_ours(void *memory)
@@ -133,43 +120,49 @@ static void measure_bare(void *memory)
     }
 }
 
-static void visit(void *state, const void *key, double seconds, void *row)
+static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
+    struct row *const row = visit->row;
     struct round round = {
-        .bench = state, .pattern = *(const int *)key, .row = row, .seconds = seconds};
-    bare_in_turn(round.bench->run, measure_ours, measure_bare, &round);
+        .bench = bench, .pattern = row->pattern, .row = row, .seconds = visit->seconds};
+    bare_in_turn(bench->run, measure_ours, measure_bare, &round);
+    visit->is_precise = msgrate_is_precise(bench, &row->ours);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
-    (void)key;
-    return msgrate_is_precise(state, &((const struct row *)row)->ours);
+    const struct msgrate_key key = key_of(row->pattern);
+    struct msgrate_result ours = {0};
+    msgrate_conclude(bench, &key, &row->ours, &ours);
+    bare_write_row(bench->run, key.pattern->name, &ours.iteration, &ours.outcome, &row->bare);
 }
 
-static void conclude(void *state, const void *key, void *row_memory, void *result)
-{
-    const struct msgrate_bench *const bench = state;
-    const struct msgrate_key own_key = key_of(*(const int *)key);
-    struct row *const row = row_memory;
-    struct msgrate_result ours;
-    memset(&ours, 0, sizeof ours);
-    msgrate_conclude(bench, &own_key, &row->ours, &ours);
-    bare_conclude(bench->run, own_key.pattern->name, &ours.iteration, &ours.outcome, &row->bare,
-                  result);
-}
-
-const struct bc_benchmark msgrate_bare_benchmark = {
+static const struct bc_program msgrate_bare_program = {
     .name = "msgrate_bare",
     .summary = "Compares msgrate with bare loops.",
-    .options = {msgrate_options, MSGRATE_OPTIONS, &defaults, sizeof defaults},
-    .bytes = {sizeof(struct msgrate_bench), sizeof(int), sizeof(struct bare_result),
-              sizeof(struct row)},
-    BARE_BENCHMARK,
+    .options = {msgrate_options, MSGRATE_OPTIONS},
+    .defaults = &defaults,
+    .defaults_bytes = sizeof defaults,
+    .state_bytes = sizeof(struct msgrate_bench),
     .complete = msgrate_complete,
-    .open = open_msgrate,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = msgrate_close,
+    BARE_PROGRAM,
 };
+
+int main(int argc, char **argv)
+{
+    struct msgrate_bench bench;
+    struct bc_run *const run = bc_start(&msgrate_bare_program, &bench, argc, argv);
+    bc_open_result(run, bare_columns, BARE_COLUMNS);
+    msgrate_open(&bench, run);
+    rank = run->job.rank;
+    peer = 1 - rank;
+    no_statuses = MPI_STATUSES_IGNORE;
+    bare_list(run, MSGRATE_PATTERNS);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&bench, visit);
+        else
+            write_row(&bench, visit->row);
+    msgrate_close(&bench);
+    return bc_finish(run);
+}

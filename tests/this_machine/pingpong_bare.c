@@ -15,7 +15,7 @@
 enum { TAG = 2 };
 
 /* What both loops of a visit use: the same memory, since where it lies makes up to 3 %. */
-struct visit {
+struct loops {
     const struct bc_run *run;
     const struct bare_pingpong *pingpong;
     struct row *row;
@@ -27,24 +27,25 @@ struct visit {
 };
 
 struct row {
+    int number;
     struct pingpong_row ours;
     struct bare_row bare;
 };
 
 /* ---- bare loops ------------------------------------------------------------------------------ */
 
-static void send(const struct visit *visit)
+static void send(const struct loops *visit)
 {
     MPI_Send(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD);
 }
 
-static void receive(const struct visit *visit)
+static void receive(const struct loops *visit)
 {
     MPI_Recv(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
 }
 
-static void messages(const struct visit *visit)
+static void messages(const struct loops *visit)
 {
     for (int64_t i = 0; i < visit->repetitions; i++)
         if (visit->rank == 0) {
@@ -56,7 +57,7 @@ static void messages(const struct visit *visit)
         }
 }
 
-static void put(const struct visit *visit)
+static void put(const struct loops *visit)
 {
     MPI_Put(visit->coarray.values, visit->count, MPI_DOUBLE, visit->partner, 0, visit->count,
             MPI_DOUBLE, visit->coarray.window);
@@ -65,7 +66,7 @@ static void put(const struct visit *visit)
 /* MPI_STATUSES_IGNORE. Volatile, since gcc takes MPICH's constant for an array of size 0. */
 static MPI_Status *volatile no_statuses;
 
-static void meet(const struct visit *visit)
+static void meet(const struct loops *visit)
 {
     MPI_Request requests[2];
     MPI_Win_sync(visit->coarray.window);
@@ -76,7 +77,7 @@ static void meet(const struct visit *visit)
     MPI_Win_sync(visit->coarray.window);
 }
 
-static void puts_and_meetings(const struct visit *visit)
+static void puts_and_meetings(const struct loops *visit)
 {
     for (int64_t i = 0; i < visit->repetitions; i++) {
         if (visit->rank == 0)
@@ -91,7 +92,7 @@ static void puts_and_meetings(const struct visit *visit)
 static const struct bare_pingpong {
     const char *name; /* of pingpong's pattern */
     enum pingpong_sync sync;
-    void (*repeat)(const struct visit *visit);
+    void (*repeat)(const struct loops *visit);
 } pingpongs[] = {{"MPI Send", PINGPONG_SYNC_NONE, messages},
                  {"put", PINGPONG_SYNC_IMAGES, puts_and_meetings}};
 
@@ -99,7 +100,7 @@ enum { ROWS = sizeof pingpongs / sizeof *pingpongs };
 
 static double bare(void *context)
 {
-    const struct visit *const visit = context;
+    const struct loops *const visit = context;
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     visit->pingpong->repeat(visit);
@@ -107,22 +108,6 @@ static double bare(void *context)
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
-
-struct state {
-    const struct bc_run *run;
-};
-
-static void open_pingpong(void *state, struct bc_run *run)
-{
-    ((struct state *)state)->run = run;
-    no_statuses = MPI_STATUSES_IGNORE;
-}
-
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    (void)state;
-    bare_list(rows, ROWS);
-}
 
 static const struct pingpong_pattern *pattern_of(const char *name)
 {
@@ -134,7 +119,7 @@ static const struct pingpong_pattern *pattern_of(const char *name)
 
 static void measure_ours(void *memory)
 {
-    struct visit *const visit = memory;
+    struct loops *const visit = memory;
     struct pingpong_game game = {
         .pattern = pattern_of(visit->pingpong->name),
         .sync = visit->pingpong->sync,
@@ -152,52 +137,48 @@ static void measure_ours(void *memory)
 
 static void measure_bare(void *memory)
 {
-    struct visit *const visit = memory;
+    struct loops *const visit = memory;
     visit->repetitions = bare_repetitions(visit->row->ours.repetitions.repetitions);
     bare_visit(visit->run, bare, NULL, visit, visit->repetitions, visit->seconds,
                &visit->row->bare);
 }
 
-static void visit(void *state, const void *key, double seconds, void *row)
+static void measure(const struct bc_run *run, struct bc_visit *visit)
 {
-    struct visit visit = {.run = ((const struct state *)state)->run,
-                          .pingpong = &pingpongs[*(const int *)key],
-                          .row = row,
-                          .seconds = seconds};
+    struct row *const row = visit->row;
+    struct loops loops = {
+        .run = run, .pingpong = &pingpongs[row->number], .row = row, .seconds = visit->seconds};
     const char *const count = getenv("BARE_COUNT");
-    visit.count = count != NULL ? (int)strtol(count, NULL, 10) : 1;
-    visit.rank = visit.run->job.rank;
-    visit.partner = 1 - visit.rank;
-    bc_coarray_create(&visit.coarray, MPI_COMM_WORLD, visit.count);
-    bare_in_turn(visit.run, measure_ours, measure_bare, &visit);
-    bc_coarray_destroy(&visit.coarray);
+    loops.count = count != NULL ? (int)strtol(count, NULL, 10) : 1;
+    loops.rank = run->job.rank;
+    loops.partner = 1 - loops.rank;
+    bc_coarray_create(&loops.coarray, MPI_COMM_WORLD, loops.count);
+    bare_in_turn(run, measure_ours, measure_bare, &loops);
+    bc_coarray_destroy(&loops.coarray);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours.repetitions);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(struct bc_run *run, struct row *row)
 {
-    (void)key;
-    return bc_batch_is_precise(((const struct state *)state)->run,
-                               &((const struct row *)row)->ours.repetitions);
-}
-
-static void conclude(void *state, const void *key, void *row_memory, void *result)
-{
-    const struct bc_run *const run = ((const struct state *)state)->run;
-    struct row *const row = row_memory;
     struct bc_batch_result ours;
     bc_batch_conclude(run, &row->ours.repetitions, "repetition", &ours);
-    bare_conclude(run, pingpongs[*(const int *)key].name, &ours.repetition, &ours.outcome,
-                  &row->bare, result);
+    bare_write_row(run, pingpongs[row->number].name, &ours.repetition, &ours.outcome, &row->bare);
 }
 
-const struct bc_benchmark pingpong_bare_benchmark = {
-    .name = "pingpong_bare",
-    .summary = "Compares pingpong with bare loops.",
-    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
-    BARE_BENCHMARK,
-    .open = open_pingpong,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-};
+static const struct bc_program pingpong_bare_program = {
+    .name = "pingpong_bare", .summary = "Compares pingpong with bare loops.", BARE_PROGRAM};
+
+int main(int argc, char **argv)
+{
+    char none;
+    struct bc_run *const run = bc_start(&pingpong_bare_program, &none, argc, argv);
+    bc_open_result(run, bare_columns, BARE_COLUMNS);
+    no_statuses = MPI_STATUSES_IGNORE;
+    bare_list(run, ROWS);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(run, visit);
+        else
+            write_row(run, visit->row);
+    return bc_finish(run);
+}

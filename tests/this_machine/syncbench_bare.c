@@ -17,13 +17,14 @@ enum { INNER_MAX = 200 };
 #define DELAY_NS 100.0
 
 struct state {
-    const struct bc_run *run;
+    struct bc_run *run;
     struct bc_coarray coarray;
     struct syncbench_team team;
     struct syncbench_loop loop;
 };
 
 struct row {
+    int number;
     struct syncbench_row ours;
     struct bare_row bare;
 };
@@ -83,9 +84,8 @@ static const struct syncbench_kind *mpi_barrier(void)
     return kind;
 }
 
-static void open_barrier(void *memory, struct bc_run *run)
+static void open_barrier(struct state *state, struct bc_run *run)
 {
-    struct state *const state = memory;
     const struct bc_work_rate rate = bc_work_calibrate();
     state->run = run;
     bc_coarray_create(&state->coarray, MPI_COMM_WORLD, 1);
@@ -100,13 +100,7 @@ static void open_barrier(void *memory, struct bc_run *run)
     };
 }
 
-static void list_rows(void *state, struct bc_rows *rows)
-{
-    (void)state;
-    bare_list(rows, ROWS);
-}
-
-struct visit {
+struct loops {
     const struct state *state;
     struct row *row;
     int number; /* of the row */
@@ -115,54 +109,54 @@ struct visit {
 
 static void measure_ours(void *memory)
 {
-    const struct visit *const visit = memory;
+    const struct loops *const visit = memory;
     syncbench_visit(visit->state->run, &visit->state->loop, true, visit->seconds * BARE_OURS,
                     &visit->row->ours);
 }
 
 static void measure_bare(void *memory)
 {
-    const struct visit *const visit = memory;
+    const struct loops *const visit = memory;
     struct bare_loop loop = {bare_repetitions(visit->row->ours.inner),
                              visit->state->loop.delay_units};
     bare_visit(visit->state->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
                &loop, loop.repetitions, visit->seconds, &visit->row->bare);
 }
 
-static void visit(void *state, const void *key, double seconds, void *row)
+static void measure(const struct state *state, struct bc_visit *visit)
 {
-    struct visit visit = {state, row, *(const int *)key, seconds};
-    bare_in_turn(visit.state->run, measure_ours, measure_bare, &visit);
+    struct row *const row = visit->row;
+    struct loops loops = {state, row, row->number, visit->seconds};
+    bare_in_turn(state->run, measure_ours, measure_bare, &loops);
+    visit->is_precise = syncbench_is_precise(state->run, &row->ours);
 }
 
-static bool is_precise(const void *state, const void *key, const void *row)
+static void write_row(const struct state *state, struct row *row)
 {
-    (void)key;
-    return syncbench_is_precise(((const struct state *)state)->run,
-                                &((const struct row *)row)->ours);
-}
-
-static void conclude(void *memory, const void *key, void *row_memory, void *result)
-{
-    const struct state *const state = memory;
-    struct row *const row = row_memory;
     struct syncbench_result ours;
     syncbench_conclude(state->run, &row->ours, &ours);
-    bare_conclude(state->run, bare_loops[*(const int *)key].name, &ours.sync, &ours.outcome,
-                  &row->bare, result);
+    bare_write_row(state->run, bare_loops[row->number].name, &ours.sync, &ours.outcome, &row->bare);
 }
 
-static void close_barrier(void *state) { bc_coarray_destroy(&((struct state *)state)->coarray); }
-
-const struct bc_benchmark syncbench_bare_benchmark = {
+static const struct bc_program syncbench_bare_program = {
     .name = "syncbench_bare",
     .summary = "Compares syncbench's MPI barrier with a bare loop.",
-    .bytes = {sizeof(struct state), sizeof(int), sizeof(struct bare_result), sizeof(struct row)},
-    BARE_BENCHMARK,
-    .open = open_barrier,
-    .rows = list_rows,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
-    .close = close_barrier,
+    .state_bytes = sizeof(struct state),
+    BARE_PROGRAM,
 };
+
+int main(int argc, char **argv)
+{
+    struct state state;
+    struct bc_run *const run = bc_start(&syncbench_bare_program, &state, argc, argv);
+    bc_open_result(run, bare_columns, BARE_COLUMNS);
+    open_barrier(&state, run);
+    bare_list(run, ROWS);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&state, visit);
+        else
+            write_row(&state, visit->row);
+    bc_coarray_destroy(&state.coarray);
+    return bc_finish(run);
+}

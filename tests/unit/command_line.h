@@ -6,19 +6,28 @@
 
 #include "helpers.h"
 
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* bc_run_prepare, with the state that all runs of a test share. */
+static inline void prepare(struct bc_run *run, const struct bc_program *program)
+{
+    static _Alignas(max_align_t) char state[1 << 16];
+    assert_true(program->state_bytes <= sizeof state);
+    assert_true(bc_run_prepare(run, program, state));
+}
 
 /* Prepares a run and gives it the words, in a job of `ranks` processes with any memory and without
    variables. False with the error set. Free with bc_run_release in either case. */
-static inline bool accept_words(struct bc_run *run, const struct bc_benchmark *benchmark, int ranks,
+static inline bool accept_words(struct bc_run *run, const struct bc_program *program, int ranks,
                                 const char *const *words, struct bc_error *error)
 {
     char *argv[WORDS_MAX];
     const int argc = make_arguments(argv, words);
     error->text[0] = '\0';
-    assert_true(bc_run_prepare(run, benchmark));
+    prepare(run, program);
     run->job.ranks = ranks;
     run->memory_per_rank = run->shared_memory_per_rank = INT64_MAX;
     const bool good = bc_run_accept(run, argc, argv, no_variable, error);

@@ -72,13 +72,13 @@ TEST(grids)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-extern const struct bc_benchmark halo_benchmark;
+extern const struct bc_program halo_program;
 
 /* The parameters that these words of a command line set; free with bc_run_release. */
 static struct halo_parameters *accepted(struct bc_run *run, int ranks, const char *const *words)
 {
     struct bc_error error;
-    if (!accept_words(run, &halo_benchmark, ranks, words, &error))
+    if (!accept_words(run, &halo_program, ranks, words, &error))
         fail_msg("refused: %s", error.text);
     return run->state;
 }
@@ -87,7 +87,7 @@ static void assert_refused(int ranks, const char *option, const char *value)
 {
     struct bc_run run;
     struct bc_error error;
-    assert_false(accept_words(&run, &halo_benchmark, ranks, WORDS(option, value), &error));
+    assert_false(accept_words(&run, &halo_program, ranks, WORDS(option, value), &error));
     assert_non_null(strstr(error.text, option));
     assert_non_null(strstr(error.text, "use "));
     bc_run_release(&run);

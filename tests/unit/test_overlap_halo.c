@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct bc_benchmark overlap_halo;
+extern const struct bc_program overlap_halo_program;
 
 #define MIB 1048576.0
 
@@ -19,7 +19,7 @@ static char *boxes_of(double max_bytes, const char *const *words, struct bc_erro
     char *argv[WORDS_MAX];
     const int argc = make_arguments(argv, words);
     struct bc_run run;
-    assert_true(bc_run_prepare(&run, &overlap_halo));
+    prepare(&run, &overlap_halo_program);
     run.job.ranks = 2;
     run.memory_per_rank = run.shared_memory_per_rank = (int64_t)(max_bytes / BC_MEMORY_SHARE);
     error->text[0] = '\0';

@@ -9,6 +9,7 @@
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
 #include "common/run/files.h"
+#include "common/run/program.h"
 #include "common/run/signals.h"
 #include "common/run/visits.h"
 
@@ -30,13 +31,15 @@ static struct script {
     int sleeps_from;
     int budget_ends; /* the visit, counted from 1, in which the budget ends; 0: none */
     int signalled;   /* the visit in which SIGTERM comes to the last rank; 0: none */
+    bool follows;    /* each row has one further result */
+    int shares;      /* of a row; 0: one */
 } script;
 
 /* What it noted. */
 static struct noted {
     int row;         /* counted from 1 */
     int visit;       /* run->visit */
-    int renewed;     /* calls of `renew` before */
+    int renewed;     /* times that rows were renewed before */
     int64_t written; /* rows before */
     double seconds;  /* that it may take; on rank 0 */
     double at_s;     /* since the beginning */
@@ -46,13 +49,9 @@ static int visit_count, renew_count;
 static double start_s;
 static struct bc_run run;
 
-struct state {
-    int64_t unused;
-};
-
-/* What a row remembers. */
 struct row {
-    int visits, followed;
+    int64_t number; /* counted from 1 */
+    int visits;
     struct bc_samples samples; /* their number alone: as many as each plan allows */
 };
 
@@ -69,30 +68,23 @@ static const struct bc_column columns[] = {
     BC_COLUMN("lost_pct", BC_INFO, 3, result, lost_pct),
 };
 
-static void list_rows(void *state, struct bc_rows *rows)
+static void measure(struct bc_visit *visit)
 {
-    for (int64_t number = 1; number <= script.rows; number++)
-        bc_rows_add(rows, &number);
-}
-
-static void renew(void *state) { renew_count++; }
-
-static void visit(void *state, const void *key, double seconds, void *memory)
-{
-    struct row *const row = memory;
+    struct row *const row = visit->row;
     const struct noted noted = {
-        .row = (int)*(const int64_t *)key,
+        .row = (int)row->number,
         .visit = run.visit,
         .renewed = renew_count,
         .written = run.rows,
-        .seconds = seconds,
+        .seconds = visit->seconds,
         .at_s = bc_elapsed_s() - start_s,
-        .plan = bc_run_plan(&run, &row->samples, seconds),
+        .plan = bc_run_plan(&run, &row->samples, visit->seconds),
     };
     assert_int_equal(row->visits, run.visit);
     visits[visit_count++ % VISITS_MAX] = noted;
     row->visits++;
     row->samples.count += (size_t)noted.plan.max_rounds;
+    visit->is_precise = row->number != script.unprecise_row && row->visits >= script.precise_after;
     if (run.visit >= script.sleeps_from)
         bc_sleep_ns((int64_t)(1e9 * script.sleeps_s));
     if (visit_count == script.budget_ends)
@@ -101,38 +93,22 @@ static void visit(void *state, const void *key, double seconds, void *memory)
         raise(SIGTERM);
 }
 
-static bool is_precise(const void *state, const void *key, const void *memory)
+static void write_row(const struct row *row)
 {
-    const struct row *const row = memory;
-    return *(const int64_t *)key != script.unprecise_row && row->visits >= script.precise_after;
+    struct result result = {row->number, row->visits, run.presence.visits, run.presence.lost_pct};
+    bc_write_row(&run, &result);
+    if (!script.follows)
+        return;
+    result = (struct result){.number = 1000 + row->number};
+    bc_write_row(&run, &result);
 }
 
-static void conclude(void *state, const void *key, void *memory, void *filled)
-{
-    const struct row *const row = memory;
-    *(struct result *)filled = (struct result){*(const int64_t *)key, row->visits,
-                                               run.presence.visits, run.presence.lost_pct};
-}
-
-/* Each row has one further result, which begins without the values of the row before. */
-static bool follow(void *state, const void *key, void *memory, void *filled)
-{
-    struct row *const row = memory;
-    ((struct result *)filled)->number = 1000 + *(const int64_t *)key;
-    return !row->followed++;
-}
-
-static const struct bc_benchmark fake = {
+static const struct bc_program fake = {
     .name = "fake",
     .summary = "Measures nothing.",
-    .table = {columns, COUNT(columns)},
+    .row_bytes = sizeof(struct row),
     .budget_s = INFINITY,
-    .bytes = {sizeof(struct state), sizeof(int64_t), sizeof(struct result), sizeof(struct row)},
-    .rows = list_rows,
-    .renew = renew,
-    .visit = visit,
-    .is_precise = is_precise,
-    .conclude = conclude,
+    .renews = true,
 };
 
 /* ---- running it ------------------------------------------------------------------------------ */
@@ -140,12 +116,12 @@ static const struct bc_benchmark fake = {
 static char output[16384]; /* what was written, on rank 0 */
 
 /* `default_max_s` is --max-time where that isn't given; 0: its default. */
-static void run_with(const struct bc_benchmark *benchmark, double default_max_s,
+static void run_with(const struct bc_program *program, double default_max_s,
                      const char *const *words)
 {
     struct bc_error error;
     char path[TEMPORARY_PATH_MAX];
-    assert_true(accept_words(&run, benchmark, ranks, words, &error));
+    assert_true(accept_words(&run, program, ranks, words, &error));
     make_temporary(path);
     run.settings.output = path;
     run.settings.max_time_s = default_max_s > 0.0 ? default_max_s : run.settings.max_time_s;
@@ -153,12 +129,22 @@ static void run_with(const struct bc_benchmark *benchmark, double default_max_s,
     run.visits = (int)run.settings.visits;
     run.job.rank = rank;
     run.job.shares_processors = true; /* no warnings of what else runs here */
-    run.table = benchmark->table;
+    run.table = (struct bc_table){columns, COUNT(columns)};
+    run.row_shares = script.shares > 0 ? script.shares : 1;
     visit_count = renew_count = 0;
     assert_true(rank != 0 || bc_files_open(&run, &error));
     bc_contention_begin(&run.contention, NULL);
     run.start_s = start_s = bc_elapsed_s();
-    bc_visits_run(&run);
+    for (int64_t number = 1; number <= script.rows; number++)
+        ((struct row *)bc_add_row(&run))->number = number;
+    for (struct bc_visit *visit; (visit = bc_next_visit(&run)) != NULL;) {
+        renew_count += visit->step == BC_RENEW;
+        if (visit->step == BC_MEASURE)
+            measure(visit);
+        if (visit->step == BC_WRITE)
+            write_row(visit->row);
+    }
+    bc_visits_free(&run);
     if (rank == 0)
         bc_files_close(&run, BC_EXIT_DONE);
     read_text(path, output, sizeof output);
@@ -240,10 +226,9 @@ TEST(one_visit_is_written_at_once)
 /* They stand behind their row, before the next one, and count as rows. */
 TEST(further_results_follow_their_row)
 {
-    struct bc_benchmark following = fake;
-    following.follow = follow;
     script.rows = 3;
-    run_with(&following, 0.0, WORDS("--max-time=0.02"));
+    script.follows = true;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02"));
     assert_int_equal(run.rows, 2 * 3);
     const char *const rows = "\n1001\t0\t0\t0.000\n2\t6\t6\t0.000\n1002\t0\t0\t0.000\n3\t6\t6\t";
     assert_int_equal(strstr(output, rows) != NULL, rank == 0);
@@ -354,7 +339,7 @@ TEST(visits_of_a_row)
         {{"--visits=9"}, 9, true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct bc_benchmark benchmark = fake;
+        struct bc_program benchmark = fake;
         struct bc_error error;
         benchmark.fit = cases[i].counted ? count_samples : NULL;
         assert_true(accept_words(&run, &benchmark, 1, cases[i].words, &error));
@@ -365,9 +350,9 @@ TEST(visits_of_a_row)
 
 /* ---- how many -------------------------------------------------------------------------------- */
 
-static const struct bc_benchmark *with_budget(double budget_s)
+static const struct bc_program *with_budget(double budget_s)
 {
-    static struct bc_benchmark limited;
+    static struct bc_program limited;
     limited = fake;
     limited.budget_s = budget_s;
     return &limited;
@@ -433,38 +418,37 @@ TEST(rows_are_visited_until_precise)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static int two_shares(const void *state) { return 2; }
-
 /* The time for the first visit: a row's by --max-time or its samples, whatever the budget is; or
    its share of the budget. */
 TEST(time_for_the_first_visit)
 {
-    struct bc_benchmark counted = *with_budget(40.0), double_rows = counted, uneven = counted,
-                        late = counted, endless = counted;
+    struct bc_program counted = *with_budget(40.0), uneven = counted, late = counted,
+                      endless = counted;
     counted.fit = count_samples;
-    double_rows.shares = two_shares;
     uneven.first_share = 0.4;
     late.budget_s = -5.0;
     endless.budget_s = INFINITY;
     const struct {
-        const struct bc_benchmark *benchmark;
+        const struct bc_program *benchmark;
         int rows;
         const char *words[3];
+        int shares;
         double seconds;
-    } cases[] = {{&endless, 1, {"--visits=1"}, 1.0},
-                 {&fake, 400, {"--visits=1", "--max-time=3"}, 3.0},
-                 {&fake, 400, {"--visits=1", "--samples=5"}, INFINITY},
-                 {&fake, 400, {"--samples=5", "--max-time=1"}, 1.0},
-                 {&counted, 400, {NULL}, INFINITY},
-                 {&counted, 400, {"--visits=1", "--max-time=1"}, 1.0},
-                 {&double_rows, 4, {"--visits=1", "--max-time=3"}, 6.0},
-                 {&fake, 3, {"--max-time=0.03", "--visits=4"}, 0.03 / 4.0},
-                 {&uneven, 3, {"--max-time=0.03", "--visits=4"}, 0.012},
-                 {with_budget(40.0), 400, {"--visits=1"}, 0.1},
-                 {with_budget(40.0), 2, {"--visits=1"}, 1.0},
-                 {&late, 400, {"--visits=1"}, 0.0}};
+    } cases[] = {{&endless, 1, {"--visits=1"}, 1, 1.0},
+                 {&fake, 400, {"--visits=1", "--max-time=3"}, 1, 3.0},
+                 {&fake, 400, {"--visits=1", "--samples=5"}, 1, INFINITY},
+                 {&fake, 400, {"--samples=5", "--max-time=1"}, 1, 1.0},
+                 {&counted, 400, {NULL}, 1, INFINITY},
+                 {&counted, 400, {"--visits=1", "--max-time=1"}, 1, 1.0},
+                 {&counted, 4, {"--visits=1", "--max-time=3"}, 2, 6.0},
+                 {&fake, 3, {"--max-time=0.03", "--visits=4"}, 1, 0.03 / 4.0},
+                 {&uneven, 3, {"--max-time=0.03", "--visits=4"}, 1, 0.012},
+                 {with_budget(40.0), 400, {"--visits=1"}, 1, 0.1},
+                 {with_budget(40.0), 2, {"--visits=1"}, 1, 1.0},
+                 {&late, 400, {"--visits=1"}, 1, 0.0}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         script.rows = cases[i].rows;
+        script.shares = cases[i].shares;
         run_with(cases[i].benchmark, 0.0, cases[i].words);
         if (rank == 0)
             assert_near(visits[0].seconds, cases[i].seconds, 1e-5);
@@ -475,7 +459,7 @@ TEST(time_for_the_first_visit)
    the row's 60 ms. None may take more than is left. */
 TEST(visits_share_the_time_of_a_row)
 {
-    struct bc_benchmark uneven = fake;
+    struct bc_program uneven = fake;
     uneven.first_share = 0.5;
     for (int is_uneven = 0; is_uneven <= 1; is_uneven++) {
         script.rows = 1;

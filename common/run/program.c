@@ -1,4 +1,4 @@
-#include "common/run/benchmark.h"
+#include "common/run/program.h"
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
@@ -24,24 +24,24 @@
 
 static const char *lookup_variable(const char *name) { return getenv(name); }
 
-bool bc_run_prepare(struct bc_run *run, const struct bc_benchmark *benchmark)
+bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state)
 {
     *run = (struct bc_run){
-        .benchmark = benchmark,
-        .state = calloc(1, benchmark->bytes.state),
+        .program = program,
+        .state = state,
         .settings = bc_default_settings,
-        .budget_s = benchmark->budget_s,
+        .budget_s = program->budget_s,
+        .row_shares = 1,
     };
-    /* The benchmark's own options come first in --help and metadata. */
+    /* The program's own options come first in --help and metadata. */
     const struct bc_option_table tables[] = {
-        {benchmark->own_options.rows, benchmark->own_options.count, run->state},
-        {benchmark->options.rows, benchmark->options.count, run->state},
-        bc_settings_table(&run->settings, benchmark->may_start_together),
+        {program->own_options.rows, program->own_options.count, state},
+        {program->options.rows, program->options.count, state},
+        bc_settings_table(&run->settings, program->may_start_together),
     };
-    if (run->state == NULL)
-        return false;
-    if (benchmark->options.defaults != NULL)
-        memcpy(run->state, benchmark->options.defaults, benchmark->options.defaults_bytes);
+    memset(state, 0, program->state_bytes);
+    if (program->defaults != NULL)
+        memcpy(state, program->defaults, program->defaults_bytes);
     if (!bc_options_create(&run->options, tables, 3)) {
         bc_run_release(run);
         return false;
@@ -54,9 +54,7 @@ void bc_run_release(struct bc_run *run)
 {
     bc_options_free(&run->options);
     free(run->defaults);
-    free(run->state);
     run->defaults = NULL;
-    run->state = NULL;
 }
 
 /* --start was called --sync, which is an option of its own in some benchmarks. */
@@ -64,7 +62,7 @@ static bool refuse_old_names(const struct bc_run *run, int argc, char *const *ar
                              struct bc_error *error)
 {
     static const char old[] = "--sync";
-    if (!run->benchmark->may_start_together || bc_options_find(&run->options, old + 2) != NULL)
+    if (!run->program->may_start_together || bc_options_find(&run->options, old + 2) != NULL)
         return true;
     for (int i = 1; i < argc; i++) {
         const char *const value = argv[i] + strlen(old);
@@ -94,15 +92,15 @@ static void settle_visits(struct bc_run *run)
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error)
 {
-    const struct bc_benchmark *const benchmark = run->benchmark;
+    const struct bc_program *const program = run->program;
     if (!refuse_old_names(run, argc, argv, error) ||
         !bc_options_parse(&run->options, argc, argv, lookup, error))
         return false;
     if (run->settings.help || run->settings.version)
         return true;
     if (!bc_settings_complete(&run->settings, &run->options, error) ||
-        (benchmark->complete != NULL && !benchmark->complete(run->state, error)) ||
-        (benchmark->fit != NULL && !benchmark->fit(run->state, run, error)))
+        (program->complete != NULL && !program->complete(run->state, error)) ||
+        (program->fit != NULL && !program->fit(run->state, run, error)))
         return false;
     settle_visits(run);
     return true;
@@ -113,7 +111,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 void bc_run_help(FILE *stream, const struct bc_run *run)
 {
     fprintf(stream, "Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
-            run->benchmark->name, run->benchmark->summary);
+            run->program->name, run->program->summary);
     bc_options_help(stream, &run->options);
 }
 
@@ -124,7 +122,7 @@ static void print_answer(struct bc_run *run, bool help)
     if (help)
         bc_run_help(stdout, run);
     else
-        printf("%s (commcost) %s\n", run->benchmark->name, COMMCOST_VERSION);
+        printf("%s (commcost) %s\n", run->program->name, COMMCOST_VERSION);
 }
 
 /* True if help or version was asked for; then it has been printed. */
@@ -132,7 +130,7 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     bool help = false, version = false;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char usage[] = {'-', run->benchmark->usage_option, '\0'};
+        const char usage[] = {'-', run->program->usage_option, '\0'};
         help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
                (usage[1] != '\0' && strcmp(argv[i], usage) == 0);
         version = version || strcmp(argv[i], "--version") == 0;
@@ -146,14 +144,21 @@ static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
-/* Frees what `begin` made and finalizes MPI; the program will return the status. Collective. */
+/* Frees what was made and finalizes MPI; the process will end with the status. Collective. */
 static void leave(struct bc_run *run, int status)
 {
+    bc_visits_free(run);
     bc_sampler_destroy(run->sampler);
     bc_start_window_destroy(run->window);
     bc_job_free(&run->job);
     bc_run_release(run);
     bc_finalize(status);
+}
+
+static _Noreturn void end_early(struct bc_run *run, int status)
+{
+    leave(run, status);
+    exit(status);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -165,7 +170,7 @@ static bool agree(const struct bc_run *run, bool good, const struct bc_error *er
     int all_good = good;
     BC_MPI(MPI_Bcast(&all_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!all_good && error != NULL && run->job.rank == 0)
-        fprintf(stderr, "%s: %s\n", run->benchmark->name, error->text);
+        fprintf(stderr, "%s: %s\n", run->program->name, error->text);
     return all_good;
 }
 
@@ -185,16 +190,14 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
     const bool decoded = root || bc_options_decode(&run->options, text);
     /* Where help was asked for, nothing else is looked at. */
     const bool asked = run->settings.help || run->settings.version;
-    if (!decoded || (!root && !asked && run->benchmark->complete != NULL &&
-                     !run->benchmark->complete(run->state, &error)))
+    if (!decoded || (!root && !asked && run->program->complete != NULL &&
+                     !run->program->complete(run->state, &error)))
         bc_abort("could not read the options of rank 0");
     free(text);
     run->visits = (int)run->settings.visits;
     run->span_s = bc_option_given(&run->options, "max-time")
                       ? fmin(BC_SPAN_S, run->settings.max_time_s)
                       : BC_SPAN_S;
-    run->table = run->benchmark->choose_table != NULL ? run->benchmark->choose_table(run->state)
-                                                      : run->benchmark->table;
     return true;
 }
 
@@ -212,16 +215,6 @@ static bool start_clock(struct bc_run *run)
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
     run->max_clock = (struct bc_clock_cost){cost[0], cost[1]};
     return true;
-}
-
-/* Collective. */
-static bool probe(struct bc_run *run)
-{
-    struct bc_error error = {""};
-    if (run->benchmark->probe == NULL)
-        return true;
-    const bool good = run->benchmark->probe(run->state, run, &error);
-    return agree(run, run->job.rank != 0 || good, &error);
 }
 
 static void write_parameters(struct bc_run *run)
@@ -243,12 +236,12 @@ static void write_parameters(struct bc_run *run)
     }
 }
 
-static void write_head(struct bc_run *run, int argc, char **argv)
+static void write_head(struct bc_run *run)
 {
     if (run->output == NULL)
         return;
     static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
-    bc_metadata_write_program(run->output, run->benchmark->name, argc, argv);
+    bc_metadata_write_program(run->output, run->program->name, run->argc, run->argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
     bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);
@@ -264,66 +257,80 @@ static void write_head(struct bc_run *run, int argc, char **argv)
 static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored;
-    if (run->benchmark->thread_level == NULL)
+    if (run->program->thread_level == NULL)
         return MPI_THREAD_SINGLE;
     (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
-    return run->benchmark->thread_level(run->state);
+    return run->program->thread_level(run->state);
 }
 
-/* Initializes MPI, describes the job, reads the options, opens the output and writes its head.
-   False if the program is to return *status at once: help and version, wrong usage, or a result
-   that can't be written. MPI is finalized then, or was not initialized. Collective. */
-static bool begin(struct bc_run *run, int argc, char **argv, int *status)
+/* Initializes MPI and describes the job. Collective. */
+static void join(struct bc_run *run, int argc, char **argv)
 {
-    struct bc_error error = {""};
-    if (answered_without_mpi(run, argc, argv)) {
-        bc_run_release(run);
-        *status = fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED;
-        return false;
-    }
     int provided;
     bc_shared_memory_watch(bc_launcher_is_first());
     MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv), &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    run->argc = argc;
+    run->argv = argv;
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);
     bc_harness_choose(run->job.oversubscribed);
     BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     run->memory_per_rank = bc_job_share_per_rank(&run->job, bc_memory_available());
     run->shared_memory_per_rank = bc_job_share_per_rank(&run->job, bc_shared_memory_available());
+}
+
+struct bc_run *bc_start(const struct bc_program *program, void *state, int argc, char **argv)
+{
+    static struct bc_run only;
+    struct bc_run *const run = &only;
+    if (!bc_run_prepare(run, program, state)) {
+        fprintf(stderr, "%s: out of memory\n", program->name);
+        exit(BC_EXIT_FAILED);
+    }
+    if (answered_without_mpi(run, argc, argv)) {
+        bc_run_release(run);
+        exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);
+    }
+    join(run, argc, argv);
     const bool usable = read_options(run, argc, argv);
     /* Asked for by an abbreviation, or in a bundle of short options. */
     const bool asked = usable && (run->settings.help || run->settings.version);
-    if (!usable || asked || !start_clock(run) || !probe(run) ||
-        !agree(run, run->job.rank != 0 || bc_files_open(run, &error), &error)) {
-        if (asked && run->job.rank == 0)
-            print_answer(run, run->settings.help);
-        *status = asked ? BC_EXIT_DONE : BC_EXIT_USAGE;
-        leave(run, *status);
-        return false;
-    }
+    if (asked && run->job.rank == 0)
+        print_answer(run, run->settings.help);
+    if (!usable || asked || !start_clock(run))
+        end_early(run, asked ? BC_EXIT_DONE : BC_EXIT_USAGE);
+    return run;
+}
+
+void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
+{
+    if (!agree(run, run->job.rank != 0 || good, error))
+        end_early(run, BC_EXIT_USAGE);
+}
+
+void bc_open_result(struct bc_run *run, const struct bc_column *columns, size_t count)
+{
+    struct bc_error error = {""};
+    run->table = (struct bc_table){columns, count};
+    bc_require(run, run->job.rank != 0 || bc_files_open(run, &error), &error);
     bc_signals_watch();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);
     if (run->settings.start == BC_START_WINDOW)
         run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
-    write_head(run, argc, argv);
+    write_head(run);
     /* Nothing is measured that can't be written. */
     if (!agree(run, bc_output_good(run->output), NULL)) {
-        *status = BC_EXIT_FAILED;
         if (run->job.rank == 0)
-            bc_files_close(run, *status);
-        leave(run, *status);
-        return false;
+            bc_files_close(run, BC_EXIT_FAILED);
+        end_early(run, BC_EXIT_FAILED);
     }
     bc_contention_begin(&run->contention, NULL);
-    return true;
 }
 
-/* ---- the whole life -------------------------------------------------------------------------- */
+/* ---- ending ---------------------------------------------------------------------------------- */
 
-/* Marks the end of the result, finalizes MPI and returns the exit status, the same on every rank.
-   Collective. */
-static int end(struct bc_run *run)
+int bc_finish(struct bc_run *run)
 {
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
@@ -334,21 +341,4 @@ static int end(struct bc_run *run)
     bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run, status);
     return status;
-}
-
-int bc_benchmark_main(const struct bc_benchmark *benchmark, int argc, char **argv)
-{
-    struct bc_run run;
-    int status;
-    if (!bc_run_prepare(&run, benchmark)) {
-        fprintf(stderr, "%s: out of memory\n", benchmark->name);
-        return BC_EXIT_FAILED;
-    }
-    if (!begin(&run, argc, argv, &status))
-        return status;
-    benchmark->open(run.state, &run);
-    bc_visits_run(&run);
-    if (benchmark->close != NULL)
-        benchmark->close(run.state);
-    return end(&run);
 }

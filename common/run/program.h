@@ -1,0 +1,122 @@
+/*
+ * A benchmark program: what it is, in tables, and what its main() calls. All of it is collective.
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         struct halo halo;
+ *         struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
+ *         bc_open_result(run, columns, sizeof columns / sizeof *columns);
+ *         list_rows(&halo);                                 // bc_add_row for each
+ *         for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+ *             if (visit->step == BC_MEASURE)
+ *                 measure(&halo, visit);
+ *             else
+ *                 write_row(&halo, visit->row);             // bc_write_row
+ *         return bc_finish(run);
+ *     }
+ */
+#ifndef COMMCOST_COMMON_RUN_PROGRAM_H
+#define COMMCOST_COMMON_RUN_PROGRAM_H
+
+#include "common/run/run.h"
+
+struct bc_option_rows {
+    const struct bc_option *rows;
+    size_t count;
+};
+
+struct bc_program {
+    const char *name;
+    const char *summary; /* what it measures, for --help */
+    /* The program's own options, and those that it shares with others. Their values lie in the
+       state. */
+    struct bc_option_rows own_options, options;
+    const void *defaults;  /* what the state begins with, the options' values; NULL: zeros */
+    size_t defaults_bytes; /* of that; the rest of the state begins with zeros */
+    size_t state_bytes;    /* the whole state, a struct of the program's */
+    size_t row_bytes;      /* what the program keeps of a row */
+    double budget_s;       /* a run with defaults ends within this, start-up included, unless the
+                              min samples of all rows take longer */
+    double first_share;    /* the share of a row's time that its first visit may take; 0: as much as
+                              each other visit */
+    bool may_start_together; /* has the option --start: run->window can start what it times */
+    bool renews;             /* wants the step BC_RENEW */
+    char usage_option;       /* a short option that asks for help beside -h, or 0 */
+
+    /* The thread level that it asks MPI for. Local, before MPI_Init. NULL: MPI_THREAD_SINGLE. */
+    int (*thread_level)(const void *state);
+    /* Turns option values into what the program uses, on every rank. False with the error set if
+       values are wrong, which happens on rank 0 only. Local. NULL: nothing to do. */
+    bool (*complete)(void *state, struct bc_error *error);
+    /* Checks the options against the job and its memory, on rank 0 only. May lower the value of an
+       option that wasn't given, or run->budget_s; other ranks get the options' values after that.
+       False with the error set ends the run with exit status 2. Local. NULL: nothing to check. */
+    bool (*fit)(void *state, struct bc_run *run, struct bc_error *error);
+};
+
+/* Fills in the state's defaults, reads the options into it, initializes MPI, describes the job and
+   selects the clock. Ends the process with the exit status of enum bc_exit where help was asked for
+   or something is wrong. `program` and `state` must stay as long as the run. */
+struct bc_run *bc_start(const struct bc_program *program, void *state, int argc, char **argv);
+
+/* Ends the run with exit status 2 unless all is well on rank 0, which prints the error. */
+void bc_require(struct bc_run *run, bool good, const struct bc_error *error);
+
+/* Opens the result and writes its head. Ends the process where that isn't possible. */
+void bc_open_result(struct bc_run *run, const struct bc_column *columns, size_t count);
+
+/* Adds a row behind the others. Returns the program's row_bytes for it, zeros; they are freed once
+   the row is written. Call it before the first visit, for the same rows on every rank. */
+void *bc_add_row(struct bc_run *run);
+
+/* What to do next. */
+enum bc_step {
+    BC_RENEW,   /* make anew what rows share, such as windows: where they lie in memory changes from
+                   launch to launch, too. Before each time that all rows are visited but the first */
+    BC_MEASURE, /* measure the row, in buffers that are made anew, and keep what was found. Its
+                   first visit also finds what later ones use, such as the length of a batch */
+    BC_WRITE    /* the row has all its visits: write what there is to say of it (bc_write_row) */
+};
+
+struct bc_visit {
+    enum bc_step step;
+    void *row;       /* the program's; NULL: of BC_RENEW */
+    double seconds;  /* that measuring may take; INFINITY: as long as it takes. On rank 0 */
+    bool is_precise; /* to be set by BC_MEASURE, on rank 0: the row is as precise as the settings
+                        ask for. If not, it gets more visits while there is time */
+};
+
+/* The next visit, which is valid until the next call; NULL when all rows are written. Once a rank
+   has noted a signal (run->signal) or output is lost, rows are written with the visits that they
+   have. See visits.h for which row is measured when. */
+struct bc_visit *bc_next_visit(struct bc_run *run);
+
+/* Writes a row of the table, rank 0's; what there is to remark of the visits comes before it. In
+   the step BC_WRITE, once or as often as there are results. */
+void bc_write_row(struct bc_run *run, const void *result);
+
+/* Marks the end of the result and finalizes MPI. Returns the exit status, the same on every rank.
+ */
+int bc_finish(struct bc_run *run);
+
+/* What bc_start does without MPI, for tests that want to know what a program makes of a command
+   line. All local. */
+
+/* Sets the defaults of all options; `run` and `state` must stay where they are. False without
+   memory. */
+bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
+
+/* Reads the environment and a command line into what was just prepared, and checks the values
+   against each other and against the job, which the caller has filled in (job, thread_level,
+   memory_per_rank, shared_memory_per_rank). False with the error set. True without any check
+   where help or version is asked for. */
+bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
+                   struct bc_error *error);
+
+/* Prints what --help prints. Call before anything is read, when the values are the defaults. */
+void bc_run_help(FILE *stream, const struct bc_run *run);
+
+/* Frees the options and what their values own. */
+void bc_run_release(struct bc_run *run);
+
+#endif
