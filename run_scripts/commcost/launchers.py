@@ -230,6 +230,7 @@ class Words(Launcher):
 
 
 KINDS = (Srun, Hydra, OpenMpi)
+NAMES = tuple(kind.name for kind in KINDS)
 
 
 def is_command(name):
