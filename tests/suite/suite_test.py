@@ -165,6 +165,8 @@ class Plan(SuiteCase):
         self.suite.environment.update(SLURM_JOB_ID="7", **variables)
         done = self.suite.run("--launcher=mpirun", "--dry-run", status=2)
         assert named in done.stderr and "give --ranks" in done.stderr, done.stderr
+        # What is given isn't asked of Slurm.
+        assert "-np 2 " in self.suite.launch("mpirun", "--hosts=a,b")
 
     @each("processors, ranks", [
         (100, 8), (3.9, 3), (0.5, 2),
