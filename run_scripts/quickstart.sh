@@ -55,7 +55,7 @@ results=$(cd "$results" 2>/dev/null && pwd) || exit "$status"
 set -- "$results"/*.tsv
 [ -e "$1" ] || exit "$status"
 
-sh "$COMMCOST_TOP/run_scripts/report_text.sh" "$results" >"$results/report.md"
+sh "$COMMCOST_TOP/run_scripts/report_text.sh" --beside "$results"
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
 echo "$results has report.md and report.html, which say what of that is from where, summary.tsv" >&2
 echo "for spreadsheets, and one .tsv file a program." >&2

@@ -374,8 +374,9 @@ def link_pictures(_, rows):
 
 
 def sizes_with(rows, column):
-    """The message sizes of rows that have numbers in a column, in their order."""
-    return tuple(dict.fromkeys(row["nbytes"] for row in rows if row.get(column, "NA") != "NA"))
+    """The message sizes of rows that have numbers in a column, in their order. Pictures are called by them."""
+    return tuple(dict.fromkeys(row["nbytes"] for row in rows
+                               if row.get(column, "NA") != "NA" and row["nbytes"].isdigit()))
 
 
 def has_all_pairs(rows):

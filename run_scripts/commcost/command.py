@@ -9,6 +9,7 @@ from commcost import __version__
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
 ERROR_MAX = 500  # letters
+CONTROLS = "\x00-\x1f\x7f-\x9f"
 
 
 class UsageError(Exception):
@@ -16,10 +17,10 @@ class UsageError(Exception):
 
 
 def plain(text):
-    """The text as one line that a terminal can show: control characters become spaces, what isn't
-    UTF-8 question marks."""
+    """The text as one line that a terminal can show: control characters, and those that change the order of
+    others, become spaces, what isn't UTF-8 question marks."""
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return re.sub("[\x00-\x1f\x7f-\x9f]", " ", text).replace("\ufffd", "?")
+    return re.sub(f"[{CONTROLS}\u200e\u200f\u2028-\u202e\u2066-\u2069]", " ", text).replace("\ufffd", "?")
 
 
 def complain(program, text):

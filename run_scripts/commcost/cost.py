@@ -505,7 +505,7 @@ process, averages over those that made such calls.""")
         sys.stdout.write(text)
         return command.EXIT_DONE
     try:
-        replace_file(options.output, text)
+        replace_file(options.output, text, is_named=True)
     except OSError as error:
         complain(PROGRAM, f"{options.output:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
         return command.EXIT_FAILED

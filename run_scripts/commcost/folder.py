@@ -5,7 +5,7 @@ launches of a program put together.
     runs/N/NAME.tsv      what each wrote; NAME.log what it said besides
     suite/               plan.tsv, versions, expected.tsv, environment, environment_of_site, system,
                          hosts, topology, options, calls, run_again.sh; launches.tsv: a record of
-                         each launch; running: the launch in hand; lock; complete: when it was done
+                         each launch; lock; complete: when it was done
 """
 
 import difflib
@@ -14,6 +14,7 @@ import itertools
 import os
 import re
 import shutil
+import stat
 import subprocess
 import time
 
@@ -56,6 +57,17 @@ class Folder:
         """Where a launch's result is when it is finished."""
         return os.path.join(self.path, "runs", str(step.run), step.name + ".tsv")
 
+    def check(self):
+        """FolderError where anything that the suite reads or writes is a link, a pipe or a device: what
+        a folder holds, which somebody may have sent, is neither followed nor waited for."""
+        for top in (self.suite, os.path.join(self.path, "runs")):
+            for path in [top, *(os.path.join(place, name) for place, folders, files in os.walk(top)
+                                for name in folders + files)]:
+                mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    raise FolderError(f"{path:.200} is a link, or no file: nothing in a results folder is "
+                                      "followed: remove it")
+
     def make(self):
         for folder in (self.path, self.suite, os.path.join(self.path, "runs")):
             os.makedirs(folder, exist_ok=True)
@@ -78,10 +90,12 @@ class Folder:
     def read(self, name):
         """The text of a file of the suite; "" where there is none."""
         try:
-            with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
-                return stream.read()
+            if stat.S_ISREG(os.lstat(self.of_suite(name)).st_mode):
+                with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
+                    return stream.read()
         except OSError:
-            return ""
+            pass
+        return ""
 
     def replace(self, name, text):
         """A file of the suite gets this text, whole or not at all."""

@@ -230,6 +230,7 @@ class Words(Launcher):
 
 
 KINDS = (Srun, Hydra, OpenMpi)
+NAMES = tuple(kind.name for kind in KINDS)
 
 
 def is_command(name):
@@ -283,9 +284,9 @@ def find(asked, build):
 
 def default_ranks(hosts, ranks_per_node):
     """The ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
-    nodes = slurm_number("SLURM_JOB_NUM_NODES")
     if hosts:
         return max(2, len(hosts.split(",")) * (ranks_per_node or 1))
+    nodes = slurm_number("SLURM_JOB_NUM_NODES")
     if nodes and ranks_per_node:
         return max(2, nodes * ranks_per_node)
     ranks = slurm_tasks()

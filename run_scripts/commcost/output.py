@@ -9,7 +9,7 @@ import typing
 
 from commcost import __version__
 from commcost.command import UsageError, complain, plain
-from commcost.results import SCHEMA
+from commcost.results import SCHEMA, parsed_number
 
 
 class Column(typing.NamedTuple):
@@ -49,23 +49,40 @@ def commit():
     return done.stdout.strip() or "NA"
 
 
-def replace_file(path, text):
-    """A file gets this text, whole or not at all; what is there and no file (a pipe, a device) is
-    written to."""
-    path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write(text)
-        return
+def remove(path):
+    """Removes a file or a link, if it is there."""
+    if os.path.lexists(path):
+        os.remove(path)
+
+
+def replace_file(path, content, is_named=False):
+    """A file gets this text, or these bytes, whole or not at all. A link in its place is replaced, not
+    followed, unless the user named it: then what is there and no file (a pipe, a device) is written to."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogateescape")
+    if is_named:
+        path = os.path.realpath(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as stream:
+                stream.write(content)
+            return
     new = path + ".new"
     try:
-        with open(new, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write(text)
+        remove(new)
+        with open(new, "xb") as stream:
+            stream.write(content)
         os.replace(new, path)
     except OSError:
-        if os.path.exists(new):
+        if os.path.isfile(new):
             os.remove(new)
         raise
+
+
+def cell_text(text):
+    """The text as a cell. Spreadsheets take what begins with one of these signs and is no number for a
+    formula: a ' before it makes it a text."""
+    text = plain(text)
+    return "'" + text if text.startswith(("=", "+", "-", "@")) and parsed_number(text) is None else text
 
 
 class Output:
@@ -90,14 +107,15 @@ class Output:
                            ("commit", commit()), ("schema", SCHEMA), ("date", date),
                            ("command", " ".join([self.program, *words])), *metadata]:
             self._comment(f"{key}: {value}")
-        roles = " ".join(f"{column.name}={column.role}" for column in columns)
+        names = [cell_text(column.name) for column in columns]
+        roles = " ".join(f"{name}={column.role}" for name, column in zip(names, columns))
         self._comment(f"columns: {roles}")
         if not self._rows_only:
-            self._line([column.name for column in columns])
+            self._line(names)
 
     def row(self, row):
         self._rows += 1
-        self._line([plain(str(column.cell(row))).replace("#", " ") or "NA"
+        self._line([cell_text(str(column.cell(row))).replace("#", " ") or "NA"
                     for column in self._columns])
 
     def remark(self, kind, text):

@@ -200,8 +200,8 @@ def html_of_page(page):
 # ---- Markdown ------------------------------------------------------------------------------------
 
 def words_of(text):
-    """Text in Markdown: no HTML of its own."""
-    return plain(str(text)).replace("<", "&lt;")
+    """Text in Markdown: no HTML, link, picture or code of its own."""
+    return re.sub(r"[][\\`*~]", r"\\\g<0>", plain(str(text))).replace("<", "&lt;")
 
 
 def cell_of(text):

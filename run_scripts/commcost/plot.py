@@ -14,6 +14,7 @@ import typing
 
 from commcost import benchmarks, command
 from commcost.command import UsageError, complain
+from commcost.output import replace_file
 from commcost.panels import HeatData, PanelData
 from commcost.results import PATH_SHOWN
 from commcost.tables import BASE, NEW, median_text, read_tables, threshold_of
@@ -31,6 +32,11 @@ SHAPES = (7, 9, 5, 13)  # gnuplot's point types
 def quoted(text):
     """A string of gnuplot's, which can't take two quotes in a row."""
     return "'" + command.plain(str(text)).replace("'", "\u2019") + "'"
+
+
+def tic(text):
+    """A tic's label, which is a format."""
+    return quoted(str(text).replace("%", "%%"))
 
 
 def power_below(value):
@@ -305,7 +311,7 @@ class PanelText:
         settings.set_array("dot_panel", [page + 1 for page, _ in dots])
         settings.set_array("dot_row", [data.rows_of(page).index(series) + 1
                                        for page, series in dots])
-        settings.set_array("dot_name", [quoted(data.series[series]) for _, series in dots])
+        settings.set_array("dot_name", [tic(data.series[series]) for _, series in dots])
         settings.set_array("dot_text", [quoted(self._dot_text(*dot)) for dot in dots])
 
     def _dot_text(self, page, series):
@@ -360,7 +366,7 @@ class HeatText:
         shown = list(enumerate(data.names))[::step or 1]
         settings.set("tics", len(shown))
         settings.set_array("tic_at", [place for place, _ in shown] or [0])
-        settings.set_array("tic_name", [quoted(name) for _, name in shown] or [quoted("")])
+        settings.set_array("tic_name", [tic(name) for _, name in shown] or [quoted("")])
 
     @property
     def table(self):
@@ -463,8 +469,7 @@ def draw(picture, texts, heads, drawing):
                 with open(os.path.join(work, name + ending), "w", encoding="utf-8") as stream:
                     stream.write(content)
                 if drawing.with_data:
-                    shutil.copy(stream.name, os.path.join(drawing.folder,
-                                                          f"{picture.name}.{name}{ending}"))
+                    replace_file(os.path.join(drawing.folder, f"{picture.name}.{name}{ending}"), content)
         head = Settings()
         head.set("folder", quoted("plots"))
         head.set("names", len(heads))
@@ -489,14 +494,12 @@ def draw_format(work, picture, form, folder):
     drawn = os.path.join(work, f"picture.{form}")
     if done.returncode != 0 or not os.path.exists(drawn) or not os.path.getsize(drawn):
         return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
+    with open(drawn, "rb") as stream:
+        content = stream.read()
     if form == "svg":
         # gnuplot names curves by its own commands, which browsers show.
-        with open(drawn, encoding="utf-8") as stream:
-            text = re.sub("<title>[^<]*</title>", "", stream.read())
-        with open(made, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    else:
-        shutil.copyfile(drawn, made)
+        content = re.sub(b"<title>[^<]*</title>", b"", content)
+    replace_file(made, content)
     return made, ""
 
 
@@ -522,6 +525,8 @@ pictures.""")
     first = options.paths[0]
     folder = command.beside(first, options.output, os.path.join(first, "pictures")
                             if os.path.isdir(first) else os.path.dirname(first) or ".")
+    if os.path.isdir(first) and os.path.islink(folder) and not options.output:
+        raise UsageError(f"'{folder:.{PATH_SHOWN}}' is a link, which is not followed: use --output")
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError:

@@ -446,30 +446,48 @@ script and no network.""")
     options = made.parse_with_results(words, 2)
     tables = read_tables(program, options.paths)
     first = options.paths[0]
-    output = command.beside(first, options.output, os.path.join(first, "report.html")
-                            if os.path.isdir(first) else re.sub(r"\.tsv$", "", first) + ".html")
+    output = command.beside(first, options.output, path_beside(first, "html"))
     with tempfile.TemporaryDirectory() as folder:
         pictures, note = draw_pictures(tables, folder, lambda text: complain(program, text))
         text = page.html_of_page(page_of(options.paths, tables, pictures, note))
-    try:
-        replace_file(output, text)
-    except OSError as error:
-        complain(program, f"{output:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
+    if not write_to(output, text, bool(options.output), program):
         return command.EXIT_FAILED
     print(output)
     return command.EXIT_DONE
+
+
+def path_beside(result, ending):
+    """Where a report goes by default."""
+    return (os.path.join(result, "report." + ending) if os.path.isdir(result) else
+            re.sub(r"\.tsv$", "", result) + "." + ending)
+
+
+def write_to(path, text, is_named, program):
+    """replace_file; False with a line on stderr where that fails."""
+    try:
+        replace_file(path, text, is_named)
+    except OSError as error:
+        complain(program, f"{path:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
+        return False
+    return True
 
 
 def text_main(words):
     program = "report_text.sh"
     made = command.Parser(
         program, f"{program} [OPTION]... RESULTS",
-        """Writes the same report as report.sh as Markdown to stdout, without pictures.""")
+        """Writes the same report as report.sh as Markdown, without pictures: to stdout.""")
+    made.add_argument("--beside", action="store_true", help="to RESULTS/report.md, or beside the file")
     made.add_argument("--short", action="store_true",
                       help="only what the results say in short, and the warnings")
     options = made.parse_with_results(words, 1)
+    first = options.paths[0]
     whole = page_of(options.paths, read_tables(program, options.paths), {})
     if options.short:
         whole = whole._replace(sections=whole.sections[:whole.first_listed], footer="")
-    sys.stdout.write(page.markdown_of_page(whole))
+    text = page.markdown_of_page(whole)
+    if not options.beside:
+        sys.stdout.write(text)
+    elif not write_to(command.beside(first, None, path_beside(first, "md")), text, False, program):
+        return command.EXIT_FAILED
     return command.EXIT_DONE

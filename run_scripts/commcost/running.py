@@ -46,11 +46,33 @@ def stat_of(process):
         return []
 
 
-def start_of(process):
-    """When a process started, in the kernel's ticks; with its number and the host it is one process
-    and no other. "" for one that is gone."""
-    fields = stat_of(process)
-    return fields[19] if len(fields) > 19 else ""
+def leads_session(process):
+    return stat_of(process)[3:4] == [str(process)]
+
+
+def writes_below(process, folder):
+    """Whether a process of this user was started with --output=FOLDER/N/NAME.tsv.part, as launches of a
+    suite are."""
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as stream:
+            words = os.fsdecode(stream.read()).split("\0")
+        if os.stat(f"/proc/{process}").st_uid != os.getuid():
+            return False
+    except OSError:
+        return False
+    files = [word[len("--output="):] for word in words
+             if word.startswith("--output=/") and word.endswith(".tsv.part")]
+    return any(os.path.realpath(os.path.dirname(os.path.dirname(file))) == folder for file in files)
+
+
+def left_behind(folder):
+    """The processes that write results below a folder, launchers first, each looked for when the one
+    before it has been dealt with."""
+    folder = os.path.realpath(folder)
+    for is_launcher in (True, False):
+        for process in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            if writes_below(process, folder) and (leads_session(process) or not is_launcher):
+                yield process
 
 
 def in_session(leader):
@@ -107,24 +129,19 @@ def end_group(leader, process=None):
 
 
 def is_there(leader, process):
-    return process.poll() is None if process is not None else bool(start_of(leader))
+    return process.poll() is None if process is not None else bool(stat_of(leader))
 
 
-def begin(line, log, note):
-    """Starts a command line, its output to the end of a file. `note` is written before the command
-    begins: the host, its number, its start. OSError where one can't be written."""
+def begin(words, log):
+    """Starts a command, its output to the end of a file. OSError where that can't be written."""
     def prepare():
         os.setsid()
-        with open(note, "w", encoding="utf-8") as stream:
-            stream.write(f"{os.uname().nodename} {os.getpid()} {start_of(os.getpid())}\n")
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ALL, signal.SIGCHLD})
 
     with open(log, "ab") as stream:
-        try:
-            return subprocess.Popen(["sh", "-c", "exec " + line], stdin=subprocess.DEVNULL,
-                                    stdout=stream, stderr=stream, preexec_fn=prepare)
-        except subprocess.SubprocessError:
-            raise OSError(f"cannot write {note}") from None
+        # The words are this process' own from the start: left_behind() knows it by them.
+        return subprocess.Popen(["sh", "-c", 'exec "$@"', "sh", *words], stdin=subprocess.DEVNULL,
+                                stdout=stream, stderr=stream, preexec_fn=prepare)
 
 
 def await_end(process, limit_s, signals):

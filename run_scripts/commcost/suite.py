@@ -4,13 +4,14 @@ together."""
 import datetime
 import os
 import re
+import shlex
 import sys
 import time
 import typing
 
 from commcost import command, folder, launchers, plan, running, summarize
 from commcost.command import UsageError, complain
-from commcost.output import replace_file
+from commcost.output import remove, replace_file
 from commcost.results import ResultError
 from commcost.words import counted
 
@@ -71,9 +72,11 @@ Where results go
                         was not finished is gone on with: what is there isn't
                         measured again, what was cut off is. More --runs than before
                         add to it; any other difference is refused
-  --resume=FOLDER       the same, with the options that it was begun with. Of these, a
-                        launcher that is a command with words, or a program in the
-                        folder itself, is run only if it is given again
+  --resume=FOLDER       the same, with the options that it was begun with. What could
+                        lead elsewhere is to be given again: --build, unless it is
+                        the default; --launcher, unless it is hydra, openmpi, srun or
+                        the build's own; --hosts, --vary, and --options that name a
+                        file
   --dry-run             print the commands of launches without a result, and how long
                         they will take
   -v, --verbose         print each command when it runs
@@ -97,6 +100,7 @@ VALUED = ("benchmarks", "runs", "options", "vary", "budget", "limit", "launcher"
           "ranks-per-node", "hosts", "bind", "build", "output", "resume")
 REPEATED = ("options", "vary")
 OF_ONE_CALL = ("output", "resume", "budget", "dry-run", "verbose")
+OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 HELP_SAYS = "(--help says more)"
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
 
@@ -149,10 +153,14 @@ def words_of(argv):
                 raise UsageError(f"--{name} needs a value {HELP_SAYS}")
         elif equals:
             raise UsageError(f"--{name}: takes no value")
-        if "\n" in value or "\t" in value:
-            raise UsageError(f"--{name}: no tabs or line breaks")
+        if has_controls(value):
+            raise UsageError(f"--{name}: no tabs, line breaks or other control characters")
         pairs.append((name, value if name in VALUED else None))
     return pairs
+
+
+def has_controls(text):
+    return re.search(f"[{command.CONTROLS}]", text) is not None
 
 
 def word_of(name, value):
@@ -179,10 +187,13 @@ def seconds_of(name, text):
 
 
 def check_program_options(text):
-    """Refuses what is the suite's own: without metadata a result doesn't say that it is complete."""
+    """Refuses what is the suite's own: without metadata a result doesn't say that it is complete. Behind a
+    colon launchers look for another program."""
     who, colon, words = text.partition(":")
-    if not colon:
-        raise UsageError(f"--options: '{text:.200}': use 'NAME: --option ...'")
+    words = words.split()
+    if not colon or ":" in words:
+        raise UsageError(f"--options: '{text:.200}': use 'NAME: --option ...', with one colon")
+    words = " ".join(words)
     # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
     own = r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
     if not who.startswith("overlap"):
@@ -231,75 +242,69 @@ def read_options(argv):
         kept=[word_of(name, value) for name, value in pairs if name not in OF_ONE_CALL])
 
 
-def default_build():
+def own_build():
     """The tree's, or as installed, in share/commcost; "" where there is none yet."""
-    for path in (os.path.join(TOP, "build"), os.path.join(TOP, "../../libexec/commcost")):
-        if os.path.isdir(path):
-            return os.path.abspath(path)
-    raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
+    return next((os.path.abspath(path) for path in (os.path.join(TOP, "build"),
+                                                    os.path.join(TOP, "../../libexec/commcost"))
+                 if os.path.isdir(path)), "")
+
+
+def default_build():
+    if not own_build():
+        raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
+    return own_build()
 
 
 def resumed_pairs(path, given):
-    """The options that a folder's suite was begun with. They are text from somebody's folder, a
-    line each: nothing evaluates them, and what would run a program unasked that only the folder
-    knows is refused. What is given again is left out."""
+    """The options that a folder's suite was begun with, but for those that are given again. They are
+    text from somebody's folder, a line each: what could lead elsewhere is refused."""
     if not os.path.isdir(path):
         raise UsageError(f"--resume: no folder '{path:.200}'")
-    try:
-        lines = folder.read_lines(os.path.join(path, "suite/options"))
-    except OSError:
-        raise UsageError(f"--resume: no suite was begun in '{path:.200}'") from None
-    names = {name for name, _ in given}
+    there = folder.Folder(os.path.abspath(path))
+    there.check()
+    lines = there.read("options").splitlines()
+    if not lines:
+        raise UsageError(f"--resume: no suite was begun in '{path:.200}'")
+    named = dict(given)
+    build = named.get("build") or own_build()
     pairs = []
     for line in lines:
         name, equals, value = line[2:].partition("=")
-        again = (name in ("launcher", "build", "vary") or
-                 (name == "options" and names_a_file(value))) and name in names
-        if not again:
-            check_resumed(path, line)
+        check_is_option(path, line)
+        if is_taken(name, value, build) and (name in REPEATED or name not in named):
             pairs.append((name, value if equals else None))
+        elif name not in named:
+            raise UsageError(f"--resume: the suite was begun with {plan.quoted([line])}: that is not taken "
+                             "from a results folder, give it again")
     return pairs
 
 
-def names_a_file(text):
-    """Whether options of a program have --dump-samples, abbreviated, too, which writes a file that
-    they name."""
-    return any(word.startswith("--d") and "--dump-samples".startswith(word.split("=")[0])
-               for word in text.partition(":")[2].split())
-
-
-def check_resumed(path, line):
-    begun = f"--resume: the suite was begun with {plan.quoted([line])}"
+def check_is_option(path, line):
     name, equals, value = line[2:].partition("=")
-    known = line.startswith("--") and (line == "--quick" or (
-        name in VALUED and name not in OF_ONE_CALL and equals and value))
-    if name == "options" and names_a_file(value):
-        raise UsageError(f"{begun}: a file to write is not taken from a results folder, give it "
-                         "again")
-    # A launcher, or its ssh, could take such a name for an option of its own.
-    if name == "hosts" and (re.search("(^|,)-", value) or
-                            re.search(r"[^][A-Za-z0-9._,:-]", value)):
-        raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that names no hosts: "
-                         f"'{line:.200}'")
-    if not known:
+    if not line.startswith("--") or has_controls(line) or not (line == "--quick" or (
+            name in VALUED and name not in OF_ONE_CALL and equals and value)):
         raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of a "
                          f"suite: '{line:.200}'")
-    # Variables may name programs, and so may builds and launchers.
-    if name == "vary":
-        raise UsageError(f"{begun}: what is varied is not taken from a results folder, give it "
-                         "again")
-    if name == "launcher" and " " in value:
-        raise UsageError(f"{begun}: a launcher with words is not taken from a results folder, give "
-                         "it again")
-    if (name == "build" or (name == "launcher" and "/" in value)) and is_within(path, value):
-        raise UsageError(f"{begun}: a program in the results folder is not run unasked, give it "
-                         "again")
 
 
-def is_within(path, other):
-    """Whether the other path leads to somewhere in the folder."""
-    inner, outer = os.path.realpath(other), os.path.realpath(path)
-    return inner == outer or inner.startswith(outer + os.sep)
+def is_taken(name, value, build):
+    """Whether --resume takes an option from the results folder: not if it could start a program that
+    isn't the build's, lead to another host, or name a file."""
+    if name == "build":
+        return bool(build) and os.path.realpath(value) == os.path.realpath(build)
+    if name == "launcher":
+        return value in launchers.NAMES or value == launchers.built_launcher(build)
+    if name == "bind":
+        return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
+    if name == "options":
+        return not names_a_file(value)
+    return name in ("benchmarks", "runs", "quick", "limit", "ranks", "ranks-per-node")
+
+
+def names_a_file(text):
+    """Whether options of a program have one, abbreviated, too, that names a file to write."""
+    names = [word.split("=")[0] for word in text.partition(":")[2].split()]
+    return any(len(name) > 2 and option.startswith(name) for name in names for option in OF_FILES)
 
 
 # ---- the suite -----------------------------------------------------------------------------------
@@ -337,6 +342,8 @@ class Suite:
         """Prints the launches that there is no result of yet, and how long they will take."""
         path = self.options.results
         there = folder.Folder(os.path.abspath(path)) if path else None
+        if there:
+            there.check()
         left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:])
                 if there is None or not os.path.exists(there.launch_file(step))]
         some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
@@ -356,13 +363,11 @@ class Suite:
 
     def resuming(self):
         """The command that goes on."""
-        again = [f"--vary={text}" for text in self.options.vary]
-        again += [f"--options={text}" for text in self.options.options if names_a_file(text)]
-        if " " in self.options.launcher:
-            again.append(f"--launcher={self.options.launcher}")
-        return " ".join(["run_suite.sh", f"--resume={plan.quoted([self.folder.path])}",
-                         *(f"{name}={plan.quoted([value])}" for name, value in
-                           (word.split("=", 1) for word in again))])
+        kept = [word[2:].partition("=") for word in self.options.kept]
+        again = [(name, value) for name, _, value in kept if not is_taken(
+            name, value, own_build() if name == "build" else self.options.build)]
+        return " ".join(["run_suite.sh", *(f"--{name}={plan.quoted([value])}" for name, value in [
+            ("resume", self.folder.path), *again])])
 
     def _open_folder(self):
         path = self.options.results
@@ -375,6 +380,7 @@ class Suite:
             if not os.path.exists(self.folder.of_suite("plan.tsv")) and os.path.isdir(path) and any(
                     name.endswith(".tsv") for name in os.listdir(path)):
                 raise Failure(f"{path} holds results of something else: use another folder")
+            self.folder.check()
             self.folder.make()
         except OSError:
             raise Failure(f"cannot make the folder {path}: use --output=FOLDER, where you may "
@@ -425,22 +431,16 @@ exec sh {script} \\
 """)
         os.chmod(self.folder.of_suite("run_again.sh"), 0o755)
         self.folder.replace("options", "".join(word + "\n" for word in self.options.kept))
-        if os.path.exists(self.folder.of_suite("complete")):
-            os.remove(self.folder.of_suite("complete"))
+        remove(self.folder.of_suite("complete"))
         job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or "NA"
         self.folder.append("calls", f"{now()} host {os.uname().nodename} process {os.getpid()} "
                                     f"job {job}: run_suite.sh {plan.quoted(self.argv)}\n")
 
     def _end_what_was_left(self):
         """A suite that was killed leaves its launch behind, which would disturb this one."""
-        words = self.folder.read("running").split()
-        if len(words) == 3 and words[0] == os.uname().nodename and re.fullmatch("[0-9]{1,9}",
-                                                                                words[1]):
-            process = int(words[1])
-            if running.start_of(process) == words[2]:
-                say(f"Ending process {process}, which an earlier run_suite.sh left")
-                running.end_group(process)
-        self._forget_running()
+        for process in running.left_behind(os.path.join(self.folder.path, "runs")):
+            say(f"Ending process {process}, which an earlier run_suite.sh left")
+            running.end_group(process)
 
     def _leave_out_broken(self):
         """A result that isn't whole any more, as after a copy that was cut off, is measured
@@ -450,10 +450,6 @@ exec sh {script} \\
             if os.path.exists(file) and folder.verdict(file) not in ("done", "wrong"):
                 say(f"{file} isn't whole: measured again")
                 os.replace(file, file + ".failed")
-
-    def _forget_running(self):
-        if os.path.exists(self.folder.of_suite("running")):
-            os.remove(self.folder.of_suite("running"))
 
     # ---- times -----------------------------------------------------------------------------------
 
@@ -523,18 +519,17 @@ exec sh {script} \\
             f"{step.name:<28} {in_words(self.elapsed_s):>6} so far, about "
             f"{in_words(self.time_left(number))} left")
         for old in (part, file + ".failed"):
-            if os.path.exists(old):
-                os.remove(old)
-        line = f"{step.command} {plan.quoted(['--output=' + part])}"
+            remove(old)
+        words = [*shlex.split(step.command), "--output=" + part]
+        line = plan.quoted(words)
         with open(log, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(f"+ {line}\n")
         if options.verbose:
             say(f"+ {line}")
         begin, begin_s = now(), time.monotonic()
-        process = running.begin(line, log, self.folder.of_suite("running"))
+        process = running.begin(words, log)
         status = running.await_end(process, limit_s, self.signals)
         seconds = int(time.monotonic() - begin_s)
-        self._forget_running()
         if status is None:  # a signal ended it
             remove(part)
             self.leave = self.signals.last.name
@@ -635,11 +630,6 @@ exec sh {script} \\
 
 def now():
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
-
-
-def remove(path):
-    if os.path.exists(path):
-        os.remove(path)
 
 
 def main(argv):

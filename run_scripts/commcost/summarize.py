@@ -8,9 +8,9 @@ import sys
 
 from commcost import command, rank_test, settings
 from commcost.benchmarks import unit_of
-from commcost.command import UsageError, complain, plain
+from commcost.command import UsageError, complain
 from commcost.launches import Launches
-from commcost.output import six_digits
+from commcost.output import cell_text, six_digits
 from commcost.results import ResultError
 
 PROGRAM = "summarize.sh"
@@ -50,7 +50,7 @@ def lines_of(rows, decimal="."):
             return "NA"
         if isinstance(value, float):
             return six_digits(value).replace(".", decimal)
-        return plain(str(value))
+        return cell_text(str(value))
     return ["\t".join(map(cell, row)) + "\n" for row in [HEADER, *rows]]
 
 

@@ -7,8 +7,8 @@
 #
 # The results go to results/pbs-JOB in the folder where it was submitted, or where SUITE has
 # --output=FOLDER. When the job's time is up before the suite is done, submit it again
-# with SUITE="--resume=FOLDER". Submit it in the top folder of commcost, or set
-# COMMCOST_TOP with -v.
+# with SUITE="--resume=FOLDER", and the options that the suite's last line adds. Submit it in
+# the top folder of commcost, or set COMMCOST_TOP with -v.
 #
 #PBS -N commcost
 #PBS -l select=2:ncpus=8:mpiprocs=8

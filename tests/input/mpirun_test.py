@@ -6,8 +6,7 @@ import re
 import subprocess
 import time
 
-import pytest
-
+from case import Case, each
 from lines import make_lines
 from processes import kill_session, processes, wait_for
 from readers import PYTHON
@@ -82,20 +81,20 @@ def judge(line, folder, status, output, errors):
         assert len(said) == 1
 
 
-class Lines:
+class Lines(Case):
     """Each line ends soon, with status 0, 1 or 2, and leaves nothing behind."""
 
-    def test_lines(self, built, launcher, full, say, tmp_path):
-        count = 500 if full else 30
+    def test_lines(self):
+        count = 500 if self.full else 30
         counts, wrong, slowest = {}, [], (0.0, "")
         begin = time.monotonic()
-        for number, line in enumerate(make_lines(built("tests/input/bad_lines"), SEED, count, tame=True)):
+        for number, line in enumerate(make_lines(self.built("tests/input/bad_lines"), SEED, count, tame=True)):
             if b":" in line.words:  # mpirun's: another program follows
                 continue
-            folder = tmp_path / str(number)
+            folder = self.folder / str(number)
             folder.mkdir()
             program = line.program.decode()
-            command = launcher.line(2, {}, [built(f"{FOLDERS.get(program, 'overlap')}/{program}")])
+            command = self.launcher.line(2, {}, [self.built(f"{FOLDERS.get(program, 'overlap')}/{program}")])
             command += [*line.words, *SHORT.get(program, []), "--max-time=0.002"]
             line_begin, errors = time.monotonic(), b""
             try:
@@ -105,8 +104,8 @@ class Lines:
             except (AssertionError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
                 wrong.append(f"{line}: {error}\n{errors[-3000:].decode(errors='replace')}")
             slowest = max(slowest, (time.monotonic() - line_begin, str(line)))
-        say(f"{count} lines in {time.monotonic() - begin:.0f} s; by status: "
-            f"{dict(sorted(counts.items()))}; slowest {slowest[0]:.1f} s: {slowest[1]}")
+        print(f"{count} lines in {time.monotonic() - begin:.0f} s; by status: "
+              f"{dict(sorted(counts.items()))}; slowest {slowest[0]:.1f} s: {slowest[1]}")
         assert not wrong, "\n\n".join(wrong)
         # Else nothing was shown.
         assert counts.get(0, 0) > count // 20
@@ -120,22 +119,6 @@ HOSTILE = [b"a\nb\tc\n1\t2\t3", b"\r\n# columns: x=key\n# benchmark: other\nx\n1
            b"# # \"quoted' \\n %s%n", b"\x0b\x0c\x1c\x1d\x1e", b"", b"x" * 100000]
 # Those that a file can be named with.
 NAMES = [value for value in HOSTILE if 0 < len(value) <= 200]
-
-
-def shown(value):
-    """Names the test of a value."""
-    return repr(value[:20])
-
-
-@pytest.fixture
-def monitor_overhead(built, tmp_path):
-    """Runs the program in the test's folder with these variables."""
-    def start(*options, variables=None, status=0):
-        done = run([built("monitor/monitor_overhead"), "--max-time=0.001", *options], tmp_path,
-                   variables)
-        assert done[0] == status, done[2].decode(errors="replace")
-        return done[2].decode()
-    return start
 
 
 def assert_result(path, keys):
@@ -155,37 +138,44 @@ def assert_result(path, keys):
     assert shape.split() == [str(len(rows) - 1), "13"]
 
 
-class Metadata:
+class Metadata(Case):
     """Whatever the environment holds, a result is what it would be without."""
 
-    @pytest.mark.parametrize("value", HOSTILE, ids=shown)
-    def test_variables(self, monitor_overhead, tmp_path, value):
-        path = tmp_path / "result.tsv"
-        monitor_overhead(f"--output={path}", variables={
+    def monitor_overhead(self, *options, variables=None, status=0):
+        """Runs the program in the test's folder with these variables."""
+        done = run([self.built("monitor/monitor_overhead"), "--max-time=0.001", *options], self.folder,
+                   variables)
+        assert done[0] == status, done[2].decode(errors="replace")
+        return done[2].decode()
+
+    @each("value", HOSTILE)
+    def test_variables(self, value):
+        path = self.folder / "result.tsv"
+        self.monitor_overhead(f"--output={path}", variables={
             b"FI_PROVIDER_X": value, b"HYDRA_X": value, b"PBS_JOBID": value})
         assert_result(path, ["mpi_variable", "job_id"])
 
-    @pytest.mark.parametrize("value", NAMES, ids=shown)
-    def test_command_line(self, monitor_overhead, tmp_path, value):
-        path = tmp_path / "result.tsv"
-        name = os.path.join(os.fsencode(tmp_path), value.replace(b"/", b"_"))
-        monitor_overhead(f"--output={path}", b"--dump-samples=" + name)
+    @each("value", NAMES)
+    def test_command_line(self, value):
+        path = self.folder / "result.tsv"
+        name = os.path.join(os.fsencode(self.folder), value.replace(b"/", b"_"))
+        self.monitor_overhead(f"--output={path}", b"--dump-samples=" + name)
         assert_result(path, ["command", "dump-samples"])
         assert os.path.exists(name)
 
-    @pytest.mark.parametrize("value", HOSTILE, ids=shown)
-    def test_monitor_words(self, monitor_overhead, value):
+    @each("value", HOSTILE)
+    def test_monitor_words(self, value):
         """The monitor's variable with no word of it: a line and status 2."""
-        said = monitor_overhead(variables={b"MPIRT_MONITOR": value}, status=2 if value else 0)
+        said = self.monitor_overhead(variables={b"MPIRT_MONITOR": value}, status=2 if value else 0)
         assert re.fullmatch(r"mpirtmon: MPIRT_MONITOR: [^\n]+\n" if value else "", said)
 
-    @pytest.mark.parametrize("value", NAMES, ids=shown)
-    def test_monitor_report(self, monitor_overhead, tmp_path, value):
+    @each("value", NAMES)
+    def test_monitor_report(self, value):
         """The monitor's report of a run in such an environment, in a file of such a name."""
         name = value.replace(b"/", b"_").replace(b",", b"_")
-        monitor_overhead(b"--dump-samples=dump" + name, variables={
+        self.monitor_overhead(b"--dump-samples=dump" + name, variables={
             b"MPIRT_MONITOR": b"all,output=" + name, b"UCX_X": value, b"PBS_JOBID": value})
-        with open(os.path.join(os.fsencode(tmp_path), name), "rb") as stream:
+        with open(os.path.join(os.fsencode(self.folder), name), "rb") as stream:
             text = stream.read().decode()
         rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
         assert (rows[0][0], {len(row) for row in rows}) == ("kind", {len(rows[0])})

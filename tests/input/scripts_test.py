@@ -1,6 +1,7 @@
 """Bad input for the scripts: hostile values of options, hostile names, and results that are
 damaged. What they are given is taken as it is or refused in a line; never executed."""
 
+import glob
 import os
 import random
 import re
@@ -8,9 +9,10 @@ import shlex
 import shutil
 import subprocess
 import xml.dom.minidom
+from pathlib import Path
 
-import pytest
-
+from case import Case, each
+from commcost import suite
 from made_results import ALL, METADATA, MadeResults, text_of, tsv
 from mpi_run import read
 from pretended_suite import SCRIPTS, SUITE, TOP, Suite, write_program
@@ -23,8 +25,6 @@ COMPLAINTS = re.compile(r"syntax error|not found|Illegal number|unterminated|awk
 
 class Trap:
     """A file that is made if a shell evaluates one of these texts."""
-
-    __test__ = False
 
     def __init__(self, folder):
         folder.mkdir()  # without a blank
@@ -43,12 +43,8 @@ class Trap:
             self.file.unlink()
         assert not sprung, f"executed: {words}"
         assert not COMPLAINTS.search(done.stderr), words
-
-
-@pytest.fixture
-def trap(tmp_path):
-    """Hostile texts, and whether one was executed."""
-    return Trap(tmp_path / "trap")
+        # What a terminal would obey.
+        assert not re.search("[^\t\n -~\x80-\uffff]|[\x7f-\x9f]", done.stdout + done.stderr), words
 
 
 class TrappedSuite(Suite):
@@ -80,30 +76,33 @@ class TrappedSuite(Suite):
         assert (status, output, len(said.splitlines())) == (2, "", 1), (words, said)
 
 
-@pytest.fixture
-def suite(tmp_path, trap):
+class SuiteCase(Case):
     """run_suite.sh, and nothing hostile may be executed."""
-    return TrappedSuite(tmp_path, trap)
+
+    def setUp(self):
+        super().setUp()
+        self.trap = Trap(self.folder / "trap")
+        self.suite = TrappedSuite(self.folder, self.trap)
 
 
-class Hostile:
+class Hostile(SuiteCase):
     """run_suite.sh and what starts it."""
 
-    def words(self, suite, *options):
-        return ["run_suite.sh", f"--build={suite.build}", "--benchmarks=halo", "--runs=1", *options]
+    def words(self, *options):
+        return ["run_suite.sh", f"--build={self.suite.build}", "--benchmarks=halo", "--runs=1", *options]
 
     OPTIONS = ("benchmarks", "runs", "options", "vary", "budget", "limit", "launcher", "ranks",
                "ranks-per-node", "hosts", "bind", "build", "resume", "output", "dry-run",
                "no-such-option")
 
-    @pytest.mark.parametrize("option", OPTIONS)
-    def test_values(self, suite, trap, full, option):
+    @each("option", OPTIONS)
+    def test_values(self, option):
         """Of every option, in a dry run; without --full a sixth of the texts with each, all of them
         with two or three."""
         first = self.OPTIONS.index(option) % 6
-        for value in trap.texts if full else trap.texts[first::6]:
-            status, output, said = suite.call_script(*self.words(
-                suite, "--launcher=orterun", "--dry-run", f"--{option}={value}"))
+        for value in self.trap.texts if self.full else self.trap.texts[first::6]:
+            status, output, said = self.suite.call_script(*self.words(
+                "--launcher=orterun", "--dry-run", f"--{option}={value}"))
             assert status in (0, 1, 2), said
             if status != 0:
                 assert (output, len(said.splitlines())) == ("", 1), said
@@ -116,118 +115,116 @@ class Hostile:
                 else:
                     assert command[command.index("--host") + 1].startswith(value), command
 
-    def test_lines_and_nothing(self, suite):
+    def test_lines_and_nothing(self):
         for option in ("--hosts=", "--hosts=a\nb", "--bind=\t", "--options=", "--output=",
                        "--budget=1\n2", ""):
-            suite.refused(*self.words(suite, "--launcher=orterun", option))
+            self.suite.refused(*self.words("--launcher=orterun", option))
 
-    def test_launches(self, suite, trap):
+    def test_launches(self):
         """With real launches, by a launcher that is named with its words and by one that is known;
         a launch's words are what they were."""
-        value = trap.texts[2] + " b * -x"
+        value = self.trap.texts[2] + " b * -x"
         for launcher, shown in (("other -n {ranks} -H {hosts} -b {bind}", [value, value]),
                                 ("orterun", [value + ":2", value])):
             output = f"-results of {launcher[:5]} $(id) *"
-            status, _, said = suite.call_script(*self.words(
-                suite, f"--launcher={launcher}", f"--hosts={value}", f"--bind={value}", "--ranks=2",
+            status, _, said = self.suite.call_script(*self.words(
+                f"--launcher={launcher}", f"--hosts={value}", f"--bind={value}", "--ranks=2",
                 f"--output={output}", "--options=halo: --local=* $(x) `y`"))
             assert status == 0, said
-            words = shlex.split(read(suite.work / output / "runs/1/halo.log").split("\n")[0][2:])
+            words = shlex.split(read(self.suite.work / output / "runs/1/halo.log").split("\n")[0][2:])
             assert [word for word in words
                     if value in word and ":" in word or word == value] == shown
-            assert words[-5:-1] == [f"{suite.build}/halo/halo", "--local=*", "$(x)", "`y`"]
+            assert words[-5:-1] == [f"{self.suite.build}/halo/halo", "--local=*", "$(x)", "`y`"]
 
-    def test_job_scripts(self, suite, trap):
-        build = trap.folder / "build"
-        build.symlink_to(suite.build)
-        status, output, said = suite.call_script("jobs/pbs.sh", environment={
-            "PBS_O_WORKDIR": str(suite.work), "PBS_JOBID": "$(touch x) *", "PBS_WALLTIME": "soon",
+    def test_job_scripts(self):
+        build = self.trap.folder / "build"
+        build.symlink_to(self.suite.build)
+        status, output, said = self.suite.call_script("jobs/pbs.sh", environment={
+            "PBS_O_WORKDIR": str(self.suite.work), "PBS_JOBID": "$(touch x) *", "PBS_WALLTIME": "soon",
             "COMMCOST_TOP": TOP,
             "SUITE": f"--build={build} --launcher=orterun --benchmarks=* --dry-run"})
         assert "no *" in said
         assert (status, output) == (2, "")
 
-    def test_sweep(self, suite, trap):
-        program = suite.folder / "show"
+    def test_sweep(self):
+        program = self.suite.folder / "show"
         write_program(program, """#!/bin/sh
 for word in "$@"; do printf '<%s>\\n' "$word"; done
 """)
-        status, output, said = suite.call_script(
-            "mpi_overhead_sweep.sh", *trap.texts,
+        status, output, said = self.suite.call_script(
+            "mpi_overhead_sweep.sh", *self.trap.texts,
             environment={"PROGRAM": str(program), "LAUNCH": "env"})
         assert status == 0, said
-        assert output.splitlines()[1:] == [f"<{value}>" for value in trap.texts]
+        assert output.splitlines()[1:] == [f"<{value}>" for value in self.trap.texts]
 
-    def test_quickstart(self, suite):
+    def test_quickstart(self):
         """Only what it refuses: else it would build."""
         for words in (["-x"], ["a", "b"], ["--help=$(id)"]):
-            suite.refused("quickstart.sh", *words)
+            self.suite.refused("quickstart.sh", *words)
         for ranks in ("2;id", "1", "9" * 30, "x\ny"):
-            suite.refused("quickstart.sh", "a", environment={"RANKS": ranks})
+            self.suite.refused("quickstart.sh", "a", environment={"RANKS": ranks})
 
 
-class Resumed:
-    """A suite's folder that somebody passed on: nothing that it holds is executed."""
+class Resumed(SuiteCase):
+    """A suite's folder that somebody passed on: nothing that it holds starts, ends, or is followed."""
 
-    @pytest.fixture
-    def suite(self, tmp_path, trap):
+    def setUp(self):
         """A suite with two launches as they are, and what goes on with them; `kept` is a copy."""
-        suite = TrappedSuite(tmp_path, trap)
-        self.begin(suite, "--options=halo: --rows=1")
-        suite.kept = suite.folder / "results kept"
-        shutil.copytree(suite.results, suite.kept)
-        return suite
+        super().setUp()
+        self.begin("--options=halo: --rows=1")
+        self.kept = self.suite.folder / "results kept"
+        shutil.copytree(self.suite.results, self.kept)
 
-    def begin(self, suite, *options):
-        shutil.rmtree(suite.results, ignore_errors=True)
-        status, _, said = suite.call("sh", SUITE, f"--build={suite.build}",
-                                     f"--output={suite.results}", "--benchmarks=halo,pingpong",
-                                     "--runs=1", "--launcher=orterun", "--ranks=2", *options)
+    def begin(self, *options):
+        shutil.rmtree(self.suite.results, ignore_errors=True)
+        status, _, said = self.suite.call("sh", SUITE, f"--build={self.suite.build}",
+                                          f"--output={self.suite.results}", "--benchmarks=halo,pingpong",
+                                          "--runs=1", "--launcher=hydra", "--ranks=2", *options)
         assert status == 0, said
 
-    def restore(self, suite, name, text):
-        """The suite's folder as it was, but for a file with this text."""
-        shutil.rmtree(suite.results)
-        shutil.copytree(suite.kept, suite.results)
-        (suite.results / "suite" / name).write_text(text, encoding="utf-8")
+    def restore(self):
+        """The suite's folder as it was, but for a launch."""
+        shutil.rmtree(self.suite.results)
+        shutil.copytree(self.kept, self.suite.results)
+        os.remove(self.suite.results / "runs/1/halo.tsv")
 
-    def resume(self, suite, *options):
-        return suite.call("sh", SUITE, f"--resume={suite.results}", *options)
+    def resume(self, *options):
+        """With the build that was not the default's given again."""
+        return self.suite.call("sh", SUITE, f"--resume={self.suite.results}",
+                               f"--build={self.suite.build}", *options)
 
-    def words(self, suite, run):
+    def words(self, run):
         """What halo was started with, but for the file of its result."""
-        return shlex.split(read(f"{suite.results}/runs/{run}/halo.log").split("\n")[0][2:])[:-1]
+        return shlex.split(read(f"{self.suite.results}/runs/{run}/halo.log").split("\n")[0][2:])[:-1]
 
-    def test_legitimate_options(self, suite, trap):
+    def test_legitimate_options(self):
         """With blanks, quotes and what a shell would evaluate: the words are what they were."""
-        value = f"it's \"a\" $({trap.touch}) `id` * ; \\ b"
-        self.begin(suite, f"--options=halo: --rows=1 {value}", f"--bind={value}", "--limit=60",
+        value = f"it's \"a\" $({self.trap.touch}) `id` * ; \\ b"
+        self.begin(f"--options=halo: --rows=1 {value}", "--bind=core:1", "--limit=60",
                    f"--options=all: --word={value}")
-        assert value in self.words(suite, 1)
-        assert self.resume(suite)[0] == 0
-        shutil.rmtree(suite.results / "runs")
-        assert self.resume(suite)[0] == 0
-        status, _, said = self.resume(suite, "--runs=2")
+        assert set(value.split()) < set(self.words(1))
+        assert self.resume()[0] == 0
+        shutil.rmtree(self.suite.results / "runs")
+        assert self.resume()[0] == 0
+        status, _, said = self.resume("--runs=2")
         assert status == 0, said
-        assert self.words(suite, 2) == self.words(suite, 1)
-        assert value in self.words(suite, 2)
+        assert self.words(2) == self.words(1)
         # And the last word on it is the caller's, also about the programs.
-        other = suite.folder / "other build"
-        other.symlink_to(suite.build)
-        suite.of_suite("versions").unlink()
-        status, output, said = self.resume(suite, "--dry-run", "--launcher=srun",
+        other = self.suite.folder / "other build"
+        other.symlink_to(self.suite.build)
+        self.suite.of_suite("versions").unlink()
+        status, output, said = self.resume("--dry-run", "--launcher=srun",
                                            f"--build={other}", "--runs=3")
         assert status == 0, said
         assert len(output.splitlines()) == 3
         assert "srun --kill-on-bad-exit=1" in output
         assert f"{other}/halo/halo" in output
 
-    @staticmethod
-    def damaged(trap, text):
+    def damaged(self, text):
         """A file's text with a hostile one in place of it, as a line of it, and in each of its
         cells or words."""
         was = text.rstrip("\n")
-        for hostile in trap.texts[:3]:
+        for hostile in self.trap.texts[:3]:
             yield hostile
             yield was + "\n" + hostile + "\n"
             yield was + " " + hostile + "\n"
@@ -235,76 +232,129 @@ class Resumed:
             yield re.sub(r"[^\t\n]+", lambda word, hostile=hostile: word.group() + hostile, text)
             yield re.sub(r"[^\t\n= ]+", lambda word, hostile=hostile: hostile, text)
 
-    def test_every_file(self, suite, trap, full):
-        files = sorted(os.listdir(suite.kept / "suite"))
+    def test_every_file(self):
+        files = sorted(os.listdir(self.kept / "suite"))
         # Only of these does anything become a part of commands or sums.
         used = {"options", "plan.tsv", "expected.tsv", "launches.tsv", "versions"}
         assert used <= set(files)
-        # Of a launch that was killed.
-        (suite.kept / "suite/running").write_text(f"{os.uname().nodename} 1 1\n")
-        for place, name in enumerate(["running", *files]):
-            was = read(suite.kept / "suite" / name)
+        for place, name in enumerate(files):
+            was = read(self.kept / "suite" / name)
             # Without --full each seventh, from another one on for each file: each text and each place of it.
-            texts = list(self.damaged(trap, was))[slice(None) if full else slice(place % 6, None, 7)]
-            for text in texts if name in used | {"running"} else texts[:1]:
-                self.restore(suite, name, text)
-                os.remove(suite.results / "runs/1/halo.tsv")
+            texts = list(self.damaged(was))[slice(None) if self.full else slice(place % 6, None, 7)]
+            for text in texts if name in used else texts[:1]:
+                self.restore()
+                self.suite.of_suite(name).write_text(text, encoding="utf-8")
                 for options in (["--dry-run"], [], ["--runs=2"])[:3 if name == "options" else 2]:
-                    status, _, said = self.resume(suite, *options)
+                    status, _, said = self.resume(*options)
                     assert status in (0, 1, 2), (name, text[:300], said)
 
-    def test_programs_of_the_folder(self, suite, trap, full):
-        """What only the folder names is not run: a program in it, a command with words."""
-        for name in ("suite/mpirun", "programs/halo/halo", "programs/pingpong"):
-            write_program(suite.kept / name, f"#!/bin/sh\ntouch '{trap.file}'\necho HYDRA\n")
-        link = suite.folder / "link"
-        link.symlink_to(suite.results)
-        build, touch = f"--build={suite.build}\n", f"touch${{IFS}}{trap.file}"
-        for options in (f"{build}--launcher={suite.results}/suite/mpirun\n",
-                        f"{build}--launcher={link}/suite/mpirun\n",
-                        f"{build}--launcher=../results/suite/mpirun",
-                        f"{build}--launcher=sh -c {touch} {{ranks}}\n",
-                        f"{build}--launcher=orterun sh -c {touch}\n",
-                        f"{build}--launcher=env {suite.results}/suite/mpirun {{ranks}}\n",
-                        f"--launcher=orterun\n--build={suite.results}/programs\n",
-                        f"--launcher=orterun\n--build={link}/suite/../programs\n",
-                        f"{build}--hosts=a,-oProxyCommand={suite.results}/programs/pingpong\n",
-                        f"{build}--hosts=-x\n", f"{build}--hosts=a b\n",
-                        f"{build}--options=halo: --rows=1 --dump-samples={trap.file}\n",
-                        f"{build}--options=halo: --du {trap.file}\n",
-                        f"{build}--options=halo:--dump-samples={trap.file}\n",
-                        f"{build}--options=halo: --d={trap.file}\n",
-                        f"{build}--options=halo:\u00a0--dump-samples={trap.file}\n",
-                        f"{build}--output={suite.folder}/elsewhere\n",
-                        f"{build}--resume={suite.kept}\n", f"{build}--\n", f"{build}-v\n",
-                        f"{build}\n", f"{build}halo\n"):
-            self.restore(suite, "options", "--benchmarks=halo,pingpong\n--runs=2\n" + options)
-            for call in ([], ["--dry-run"])[:2 if full else 1]:
-                status, output, said = self.resume(suite, *call)
-                assert (status, output, len(said.splitlines())) == (2, "", 1), (options, said)
+    def test_what_is_given_again(self):
+        """A program that neither the command line nor the build names is not run, with --dry-run neither;
+        no other host and no file that only the folder names is used."""
+        elsewhere = self.suite.folder / "elsewhere"
+        for program in (self.kept / "suite/mpirun", self.kept / "programs/halo/halo",
+                        elsewhere / "mpirun", elsewhere / "halo/halo"):
+            write_program(program, f"#!/bin/sh\ntouch '{self.trap.file}'\necho HYDRA\n")
+        sprung, build = self.trap.file, f"--build={self.suite.build}"
+        for place, line in enumerate((
+                     f"--launcher={self.suite.results}/suite/mpirun", f"--launcher={elsewhere}/mpirun",
+                     "--launcher=../elsewhere/mpirun", "--launcher=orterun", "--launcher=env",
+                     f"--launcher=sh -c touch${{IFS}}{sprung} {{ranks}}", f"--launcher=orterun {elsewhere}/mpirun",
+                     f"--launcher=env {elsewhere}/mpirun {{ranks}}", f"--vary=PATH={elsewhere},/bin",
+                     f"--vary=launcher:{elsewhere}/mpirun,hydra", f"--build={self.suite.results}/programs",
+                     f"--build={elsewhere}", "--build=../elsewhere", "--build=.", "--hosts=a,b",
+                     f"--hosts=a,-oProxyCommand={elsewhere}/mpirun", "--bind=-launcher-exec=x", "--bind=a b",
+                     f"--options=halo: --rows=1 --dump-samples={sprung}", f"--options=halo: --du {sprung}",
+                     f"--options=halo:--d={sprung}", f"--options=halo:\u00a0--dump-samples={sprung}",
+                     f"--options=linkmap: --exclude={sprung}", f"--options=halo: : -np 1 touch {sprung}",
+                     f"--output={elsewhere}", f"--resume={self.kept}", "--", "-v", "", "halo", "--hosts=\x1b]0;x")):
+            self.restore()
+            self.suite.of_suite("options").write_text(f"--benchmarks=halo,pingpong\n--runs=1\n{line}\n")
+            options = [*([] if line.startswith("--build") else [build]), *["--dry-run"][:place % 2]]
+            status, output, said = self.suite.call("sh", SUITE, f"--resume={self.suite.results}", *options)
+            assert (status, output, len(said.splitlines())) == (2, "", 1), (line, said)
 
-    def test_launcher_with_words(self, suite):
-        """How to go on says what has to be given again."""
-        shutil.rmtree(suite.results)
-        status, _, said = suite.call("sh", SUITE, f"--build={suite.build}",
-                                     f"--output={suite.results}", "--benchmarks=halo", "--runs=1",
-                                     "--launcher=other -n {ranks}", "--options=halo: --fault=once")
+    def test_options_that_name_files(self):
+        """The suite knows all of them."""
+        named = set()
+        for path in [f"{TOP}/common/run/settings.c", *glob.glob(f"{TOP}/*/parameters.c")]:
+            named.update(re.findall(r'\{"([a-z-]+)", BC_TEXT,[^}]*\.argument = "FILE"', read(path)))
+        assert {f"--{name}" for name in named} == {"--output", *suite.OF_FILES}
+
+    def test_how_to_go_on(self):
+        """It says what has to be given again."""
+        shutil.rmtree(self.suite.results)
+        given = [f"--build={self.suite.build}", "--launcher=other -n {ranks}", "--hosts=a,b"]
+        status, _, said = self.suite.call("sh", SUITE, f"--output={self.suite.results}", "--benchmarks=halo",
+                                          "--runs=1", "--ranks=2", "--options=halo: --fault=once", *given)
         assert status == 1, said
         again = shlex.split(said.splitlines()[-1].partition("run_suite.sh ")[2])
-        assert again == [f"--resume={suite.results}", "--launcher=other -n {ranks}"]
-        status, _, said = self.resume(suite)
-        assert (status, len(said.splitlines())) == (2, 1), said
-        status, _, said = suite.call("sh", SUITE, *again)
+        assert again == [f"--resume={self.suite.results}", *given]
+        for left in range(1, len(again)):
+            status, _, said = self.suite.call("sh", SUITE, *again[:left], *again[left + 1:])
+            assert (status, len(said.splitlines())) == (2, 1), said
+        status, _, said = self.suite.call("sh", SUITE, *again)
         assert status == 0, said
 
-    def test_files_outside(self, suite):
+    def test_processes(self):
+        """Only a launch of this folder is ended, whatever a file of it says."""
+        def start(*words):
+            started = subprocess.Popen(["sh", "-c", "sleep 60; :", *words], start_new_session=True)
+            self.addCleanup(started.wait)
+            self.addCleanup(started.kill)
+            return started
+
+        self.restore()
+        own = start(f"--output={self.suite.results}/runs/1/halo.tsv.part")
+        others = [start(f"--output={self.kept}/runs/1/halo.tsv.part"), start(f"{self.suite.results}/runs/1/halo.tsv"),
+                  start(f"--output={self.suite.results}/runs/1/halo.tsv"), start()]
+        for other in others:
+            begun = read(f"/proc/{other.pid}/stat").rpartition(")")[2].split()[19]
+            self.suite.of_suite("running").write_text(f"{os.uname().nodename} {other.pid} {begun}\n")
+            status, _, said = self.resume()
+            assert status == 0, said
+        assert [process.poll() is None for process in [own, *others]] == [False, True, True, True, True]
+
+    @each("name", ["suite", "suite/lock", "suite/launches.tsv", "suite/plan.tsv.new", "runs", "runs/1",
+                   "runs/1/halo.tsv", "runs/1/halo.tsv.part", "runs/1/halo.log", "halo.tsv", "halo.tsv.new",
+                   "summary.tsv", "summary.tsv.new"])
+    def test_links(self, name):
+        """Nothing is written, or waited for, where a name of the folder leads."""
+        outsides = [self.suite.folder / "mine", self.suite.folder / "nothing", None]
+        is_refused = name.startswith(("suite", "runs"))
+        # Without --full one of them for each name that is refused.
+        for outside in outsides[len(name) % 3:][:1] if is_refused and not self.full else outsides:
+            self.restore()
+            (self.suite.folder / "mine").write_text("mine")
+            path = self.suite.results / name
+            if path.is_dir():
+                outside = self.suite.folder / "moved"
+                shutil.rmtree(outside, ignore_errors=True)
+                path.rename(outside)
+            elif path.exists():
+                path.unlink()
+            if outside:
+                path.symlink_to(outside)
+            else:
+                os.mkfifo(path)
+            before = sorted(self.suite.folder.glob("moved/**/*"))
+            status, _, said = self.resume()
+            if is_refused:
+                assert (status, said.count("nothing in a results folder is followed")) == (1, 1), said
+            else:
+                assert status == 0 and path.is_symlink() is False, said
+            assert read(self.suite.folder / "mine") == "mine"
+            assert not (self.suite.folder / "nothing").exists()
+            assert sorted(self.suite.folder.glob("moved/**/*")) == before
+
+    def test_files_outside(self):
         """Names in the folder's files don't lead out of it."""
-        outside = suite.folder / "outside.tsv"
+        outside = self.suite.folder / "outside.tsv"
         outside.write_text("mine")
-        (suite.results / "runs/outside.tsv").write_text("a\tb\n1\t2\n")
-        with open(suite.of_suite("expected.tsv"), "a", encoding="ascii") as file:
+        (self.suite.results / "runs/outside.tsv").write_text("a\tb\n1\t2\n")
+        with open(self.suite.of_suite("expected.tsv"), "a", encoding="ascii") as file:
             file.write("../outside\t1\n")
-        self.resume(suite)
+        self.resume()
         assert read(outside) == "mine"
 
 
@@ -321,59 +371,127 @@ class TrappedResults(MadeResults):
         return done
 
 
-@pytest.fixture
-def results(tmp_path, trap):
+class ResultsCase(Case):
     """Hand-made results, and nothing hostile may be executed."""
-    return TrappedResults(tmp_path, trap)
+
+    def setUp(self):
+        super().setUp()
+        self.trap = Trap(self.folder / "trap")
+        self.results = TrappedResults(self.folder, self.trap)
 
 
 def parse_page(text):
     return xml.dom.minidom.parseString(text.split("\n", 1)[1] if text.startswith("<!") else text)
 
 
-class Names:
+class Names(ResultsCase):
     """Folders and files with names that shells, awk and commands could take for something else."""
 
-    def test_names(self, results, trap):
-        hostile = f"$(touch {str(trap.file).replace('/', '_')}) `id` 'q\" \\n *"
+    def test_names(self):
+        hostile = f"$(touch {str(self.trap.file).replace('/', '_')}) `id` 'q\" \\n *"
         for name in ("a=b", "-x", "--output=z", hostile):
-            results.add(name, "syncbench", "halo")
-            folder = results.folder / name
+            self.results.add(name, "syncbench", "halo")
+            folder = self.results.folder / name
             (folder / "halo.tsv").rename(folder / "x=1.tsv")
-            done = results.call("report.sh", *(["--"] if name.startswith("-") else []), name)
+            done = self.results.call("report.sh", *(["--"] if name.startswith("-") else []), name)
             assert done.returncode == 0, done.stderr
             text = read(folder / "report.html")
             parse_page(text)
             assert 'id="halo"' in text
             assert 'id="syncbench"' in text
-            done = results.call("report_text.sh", "--", name)
+            done = self.results.call("report_text.sh", "--", name)
             assert done.returncode == 0, done.stderr
             assert "| sync all |" in done.stdout
 
-    def test_contents(self, results, trap):
+    def test_contents(self):
         """Metadata, column names and cells that a shell, awk or gnuplot would evaluate."""
-        touch = trap.touch
+        touch = self.trap.touch
         for number, hostile in enumerate([
                 f"`{touch}`", f"'.system('{touch}').'", f"\".system(\"{touch}\").\"", f"$({touch})",
                 f"'; system '{touch}' #", f"\\'`{touch}`\\", f"@{touch}", f"';{touch};'",
-                f"< {touch}", f"{touch}|"]):
+                f"< {touch}", f"{touch}|", "%n%s%d", "\x1b]0;title\x07\u202e", "![x](http://a/b)",
+                "[x]: http://a/b", "!\\[x\\](http://a/b)", "<img src='http://a/b'/>", "../../x"]):
             name = f"hostile {number}"
             for benchmark, (program, columns, rows) in ALL.items():
                 cells = [[cell if NUMBER.fullmatch(str(cell)) or cell in ("time", "data", "NA")
-                          else f"{cell}{hostile}" for cell in row] for row in rows]
-                results.write(name, benchmark, tsv(
+                          else f"{hostile}{cell}{hostile}" for cell in row] for row in rows]
+                self.results.write(name, benchmark, tsv(
                     program, columns, cells, remarks=[f"warning: {hostile}", f"note: {hostile}"],
                     metadata={key: hostile for key in METADATA}))
             for words in (["plot.sh", "--format=svg", name], ["report.sh", name, "hostile 0"],
                           ["report_text.sh", name]):
-                done = results.call(*words)
+                done = self.results.call(*words)
                 assert done.returncode == 0, (words, hostile, done.stderr)
+            # Pictures and links of the page's own at most; none, and no HTML, in Markdown.
+            page = parse_page(read(self.results.folder / name / "report.html"))
+            assert not page.getElementsByTagName("img")
+            assert all(link.getAttribute("href").startswith("#") for link in page.getElementsByTagName("a"))
+            assert not re.search(r"(?<!\\)(\\\\)*[][`<]", done.stdout), (hostile, done.stdout)
 
-    @pytest.mark.parametrize("script", ["plot.sh", "report.sh"])
-    def test_refused(self, results, script):
+    def test_links(self):
+        """What a folder has in place of a page or picture is replaced, not followed."""
+        made = ("report.html", "report.md", "pictures/halo.svg", "pictures/halo.png", "pictures/halo.halo.tsv",
+                "pictures/halo.halo.set")
+        for ending in ("", ".new"):
+            folder = Path(self.results.add("links" + ending, "halo"))
+            outside = self.folder / "mine"
+            outside.write_text("mine")
+            (folder / "pictures").mkdir()
+            for name in made:
+                (folder / (name + ending)).symlink_to(outside)
+            for words in (["report.sh"], ["report_text.sh", "--beside"], ["plot.sh", "--data"]):
+                done = self.results.call(*words, folder)
+                assert done.returncode == 0, done.stderr
+            assert read(outside) == "mine"
+            assert [name for name in made if (folder / name).is_symlink() or not (folder / name).is_file()] == []
+        # The pictures' folder would be one with others' files. What the user names is followed.
+        shutil.rmtree(folder / "pictures")
+        (folder / "pictures").symlink_to(self.folder)
+        assert "is a link, which is not followed" in self.results.call("plot.sh", folder).stderr
+        named = self.folder / "named"
+        named.symlink_to(outside)
+        self.results.call("report.sh", f"--output={named}", folder)
+        assert named.is_symlink() and read(outside).startswith("<!DOCTYPE")
+
+    def test_waits_for_nothing(self):
+        folder = Path(self.results.add("pipes", "halo"))
+        (folder / "suite").mkdir()
+        for name in ("suite/launches.tsv", "report.html", "other.tsv"):
+            os.mkfifo(folder / name)
+        done = self.results.call("report.sh", folder)
+        assert done.returncode == 0 and (folder / "report.html").is_file(), done.stderr
+
+    def test_names_of_pictures(self):
+        """None leads out of the folder."""
+        _, columns, rows = ALL["linkmap"]
+        place = columns.index("nbytes")
+        rows = [[*row[:place], "../../../outside", *row[place + 1:]] for row in rows]
+        self.results.add("sizes", "linkmap", rows=rows)
+        (self.results.folder / "sizes/pictures/linkmap_..").mkdir(parents=True)
+        self.results.call("plot.sh", "--data", "sizes")
+        assert sorted(os.listdir(self.results.folder)) == ["sizes"]
+        assert sorted(os.listdir(self.results.folder / "sizes")) == ["linkmap.tsv", "pictures"]
+
+    def test_spreadsheets(self):
+        """No cell of a table that is made of results is a formula."""
+        for number, benchmark in enumerate(("=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)")):
+            columns = [f"{benchmark[0]}key", f"{benchmark[0]}time_us", "status"]
+            path = self.results.write(f"formulas {number}", "x", tsv(
+                benchmark, columns, [[benchmark, -1.5, "ok"], [benchmark + "2", 2.5, benchmark]],
+                metadata={"columns": f"{columns[0]}=key {columns[1]}=less status=info"}))
+            for words in (["summarize.sh", path], ["bench_compare", path, path]):
+                done = self.results.call(*words)
+                assert done.returncode == 0, done.stderr
+                cells = [cell for line in done.stdout.splitlines() if not line.startswith("#")
+                         for cell in line.split("\t")]
+                assert len(cells) > 20 and [cell for cell in cells if cell.startswith(("=", "+", "-", "@")) and
+                                            not NUMBER.fullmatch(cell)] == []
+
+    @each("script", ["plot.sh", "report.sh"])
+    def test_refused(self, script):
         for words in (["a\nb"], [""], ["--format=$(id)"], ["--output="], ["-\n"], ["a", "b", "c"],
                       ["x" * 20000]):
-            done = results.call(script, *words)
+            done = self.results.call(script, *words)
             assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), (
                 words[0][:40], done.stderr)
             assert len(done.stderr) < 700
@@ -421,26 +539,26 @@ def judge_page(page, known):
                 assert float(shown) in known or has_medians, f"{shown} is no cell"
 
 
-class Damaged:
+class Damaged(ResultsCase):
     """Results that are damaged: a page or a line; and no number that isn't in them."""
 
-    def test_damaged(self, results, full):
+    def test_damaged(self):
         choose = random.Random(1)
-        for number in range(240 if full else 12):
+        for number in range(240 if self.full else 12):
             kind = number % len(DAMAGES)
             benchmark = choose.choice(list(ALL))
             text = DAMAGES[kind](tsv(*ALL[benchmark]).encode(), choose)
-            path = results.folder / f"r{number}"
+            path = self.results.folder / f"r{number}"
             path.mkdir()
             (path / (benchmark + ".tsv")).write_bytes(text)
             known = {float(match) for cell in re.split(rb"[\t\n\r]", text)
                      for match in [cell.decode(errors="replace")] if NUMBER.fullmatch(match)}
-            done = results.call("report.sh", path.name)
+            done = self.results.call("report.sh", path.name)
             page = path / "report.html"
             assert done.returncode == (0 if page.exists() else 2), (kind, benchmark, done.stderr)
             if page.exists():
                 judge_page(page, known)
             else:
                 assert "no results of benchmarks" in done.stderr, (kind, benchmark)
-            text = results.call("report_text.sh", path)
+            text = self.results.call("report_text.sh", path)
             assert text.returncode == done.returncode, (kind, benchmark, text.stderr)

@@ -39,7 +39,7 @@ class Launcher:
         into all programs (run.sh --condition) comes first, and is for real time only."""
         if any(name.startswith("MODEL_") for name in environment) or (
                 self.virtual and "LD_PRELOAD" not in environment and
-                in_virtual_time(program[0]) != str(program[0])):
+                any(in_virtual_time(word) != str(word) for word in program)):
             variables = {"VIRTUAL_RANKS": ranks, **environment}
             return ["env", *UNDISTURBED, *(f"{name}={value}" for name, value in variables.items()),
                     *map(in_virtual_time, program)]

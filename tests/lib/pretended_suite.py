@@ -114,11 +114,9 @@ class Suite:
                             "STARTED": f"{self.folder}/started"}
 
     def line(self, *options, launcher="orterun"):
-        words = ["sh", SUITE]
+        words = ["sh", SUITE, f"--build={self.build}", *([f"--launcher={launcher}"] if launcher else [])]
         if not any(word.startswith("--resume") for word in options):
-            words += [f"--build={self.build}", f"--output={self.results}"]
-            if launcher:
-                words.append(f"--launcher={launcher}")
+            words.append(f"--output={self.results}")
         return words + list(options)
 
     def run(self, *options, launcher="orterun", status=0):

@@ -226,7 +226,7 @@ class Pbs(LaunchCase):
         assert {row["run"] for row in rows} == {"1", "2"}
         assert "--budget=540" in self.suite.of_suite("calls")
         # Submitted again, it goes on: here there is nothing left to do.
-        environment.update(PBS_JOBID="6.here", SUITE=f"--resume={self.suite.results}")
+        environment.update(PBS_JOBID="6.here", SUITE=f"{self.suite.build} --resume={self.suite.results}")
         done = call(["sh", script], environment)
         assert done.returncode == 0, done.stderr
         assert "2 of 2 launches" in done.stderr

@@ -12,6 +12,7 @@ import time
 
 from case import Case, call, each, in_full
 from commcost.plan import read_list
+from commcost.running import left_behind
 from mounts import enter_own_mounts
 from mpi_run import read, read_tsv
 from pretended_suite import LAUNCHER, PROGRAMS, SCRIPTS, Suite, await_file, write_program
@@ -164,6 +165,8 @@ class Plan(SuiteCase):
         self.suite.environment.update(SLURM_JOB_ID="7", **variables)
         done = self.suite.run("--launcher=mpirun", "--dry-run", status=2)
         assert named in done.stderr and "give --ranks" in done.stderr, done.stderr
+        # What is given isn't asked of Slurm.
+        assert "-np 2 " in self.suite.launch("mpirun", "--hosts=a,b")
 
     @each("processors, ranks", [
         (100, 8), (3.9, 3), (0.5, 2),
@@ -401,12 +404,9 @@ def kill_at(suite, options, wait_s, with_launch=False, started=False):
         await_file(suite.environment["STARTED"])
     time.sleep(wait_s)
     if with_launch:
-        try:
-            running = read(suite.of_suite("running")).split()
-            os.kill(process.pid, signal.SIGKILL)
-            os.killpg(int(running[1]), signal.SIGKILL)
-        except (OSError, IndexError):
-            pass
+        process.kill()
+        for left in left_behind(suite.results / "runs"):
+            os.kill(left, signal.SIGKILL)
     process.kill()
     process.wait()
     process.stderr.close()
