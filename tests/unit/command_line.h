@@ -11,12 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* bc_run_prepare, with the state that all runs of a test share. */
+/* bc_run_prepare, with a state for it: a test has two runs at most at a time. */
 static inline void prepare(struct bc_run *run, const struct bc_program *program)
 {
-    static _Alignas(max_align_t) char state[1 << 16];
-    assert_true(program->state_bytes <= sizeof state);
-    assert_true(bc_run_prepare(run, program, state));
+    static _Alignas(max_align_t) char states[2][1 << 16];
+    static int prepared;
+    assert_true(program->state_bytes <= sizeof *states);
+    assert_true(bc_run_prepare(run, program, states[prepared++ % 2]));
 }
 
 /* Prepares a run and gives it the words, in a job of `ranks` processes with any memory and without
