@@ -111,17 +111,19 @@ void presence_end(void)
     (void)unlink(decision);
 }
 
-/* A byte for each rank. False if it can't be written. */
+/* A byte for each rank. Synchronous, so that NFS writes no more than this byte. False if it can't
+   be written. */
 static bool leave_mark(int rank)
 {
-    const int file = open(marks, O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const int file = open(marks, O_WRONLY | O_CREAT | O_CLOEXEC | O_DSYNC, S_IRUSR | S_IWUSR);
     if (file < 0)
         return false;
     const bool written = pwrite(file, "x", 1, rank) == 1;
     return close(file) == 0 && written;
 }
 
-/* Sets the ranks that have left no mark. Returns how many these are. */
+/* Sets the ranks that have left no mark; NFS shows what others wrote when a file is opened. Returns
+   how many these are. */
 static int find_absent(int ranks, int *absent)
 {
     int count = 0;
@@ -134,15 +136,13 @@ static int find_absent(int ranks, int *absent)
     return count;
 }
 
-enum answer { NOT_YET, ALL_THERE, NOT_ALL_THERE };
+enum answer { ALL_THERE, NOT_ALL_THERE };
 
 static enum answer read_decision(void)
 {
     char text[8];
     const ssize_t length = readlink(decision, text, sizeof text);
-    return length < 0                                    ? NOT_YET
-           : length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE
-                                                         : NOT_ALL_THERE;
+    return length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE : NOT_ALL_THERE;
 }
 
 static double now_s(void)
@@ -152,25 +152,22 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Waits for the decision, or makes it. */
-static enum answer decide(int rank, int ranks, int *absent)
+/* Decides, unless it was decided before: when all marks are there, or this rank has waited too
+   long. The decision is looked for only then: NFS remembers for half a minute that a file isn't
+   there. */
+static enum answer decide(int ranks, int *absent)
 {
-    const double begin_s = now_s();
-    enum answer answer;
-    int failed = 0;
-    for (long pause_ns = 100000; (answer = read_decision()) == NOT_YET && failed == 0;) {
-        if (rank == 0 && find_absent(ranks, absent) == 0)
-            failed = symlink("all", decision);
-        else if (now_s() - begin_s > WAIT_S)
-            failed = symlink("some", decision);
-        else
-            (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-        if (failed != 0 && errno == EEXIST)
-            failed = 0;
+    const double end_s = now_s() + WAIT_S;
+    bool all;
+    long pause_ns = 100000;
+    while (all = find_absent(ranks, absent) == 0, !all && now_s() < end_s) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
         if (pause_ns < 50000000)
             pause_ns += pause_ns / 2;
     }
-    return answer;
+    if (symlink(all ? "all" : "some", decision) != 0 && errno != EEXIST)
+        return NOT_ALL_THERE;
+    return read_decision();
 }
 
 static void say_who_is_absent(struct bc_error *error, int rank, const int *absent, int count)
@@ -204,7 +201,7 @@ bool presence_agree(int rank, int ranks, struct bc_error *error)
         free(absent);
         return false;
     }
-    const enum answer answer = decide(rank, ranks, absent);
+    const enum answer answer = decide(ranks, absent);
     if (answer != ALL_THERE)
         say_who_is_absent(error, rank, absent, find_absent(ranks, absent));
     free(absent);

@@ -5,10 +5,10 @@
  * A message, a collective's too, may be received by the program of a rank without the monitor, so
  * MPI can't be asked. Each rank leaves a mark in a file of the working directory, which all ranks
  * have in common, `.mpirtmon-` and a number that is the job's (of what the launcher tells, and of
- * the words). When rank 0 sees the marks of all, it decides that they are there; whoever has waited
- * too long decides that they aren't. The decision is a symbolic link, which only the first of them
- * can make: all follow it. A rank that comes late, or files that are seen late, as with NFS, can
- * make the answer no, but never different ones. All functions are local, and none calls MPI.
+ * the words). Who sees the marks of all decides that they are there; who has waited too long, that
+ * they aren't. The decision is a symbolic link, which only the first of them can make: all follow
+ * it. A rank that comes late, or files that are seen late, can make the answer no, but never
+ * different ones. All functions are local, and none calls MPI.
  */
 #ifndef COMMCOST_MONITOR_PRESENCE_H
 #define COMMCOST_MONITOR_PRESENCE_H
