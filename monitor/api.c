@@ -5,7 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 
-static pthread_once_t made_ready = PTHREAD_ONCE_INIT;
+static pthread_once_t made_ready = PTHREAD_ONCE_INIT, measured = PTHREAD_ONCE_INIT;
 
 static void make_ready(void)
 {
@@ -13,6 +13,11 @@ static void make_ready(void)
     PMPI_Query_thread(&level);
     monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
     communicators_start();
+}
+
+/* What only snapshots need: without one the monitor sends nothing, not even to itself. */
+static void measure(void)
+{
     requests_start();
     snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
 }
@@ -109,6 +114,7 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
         return MPIX_MONITOR_ERR_ARGUMENT;
     if (!mpi_is_there())
         return MPIX_MONITOR_ERR_MPI;
+    (void)pthread_once(&measured, measure);
     struct snapshot *const snapshot = snapshot_create(handle, f);
     if (snapshot == NULL)
         return MPIX_MONITOR_ERR_MEMORY;
@@ -246,18 +252,39 @@ INTERPOSED const char *MPIX_Monitor_error_string(int code)
     return code >= 0 && code <= MPIX_MONITOR_ERR_OUTPUT ? texts[code] : "not a code of the monitor";
 }
 
-void monitors_abandon(void)
+void monitor_switch(const MPIX_Monitor_request *request, bool on)
 {
-    int abandoned = 0;
+    (void)pthread_mutex_lock(&places_lock);
+    const struct place *const place = find_place(request->serial);
+    struct snapshot *const snapshot = place != NULL ? place->snapshot : NULL;
+    if (snapshot != NULL && !on) {
+        snapshot_stop(snapshot);
+    } else if (snapshot != NULL) {
+        const uint64_t so_far_ticks = snapshot->end_ticks - snapshot->start_ticks;
+        if (start(snapshot))
+            snapshot->start_ticks -= so_far_ticks;
+    }
+    (void)pthread_mutex_unlock(&places_lock);
+}
+
+int monitors_drop(void)
+{
+    int dropped = 0;
     (void)pthread_mutex_lock(&places_lock);
     for (int i = 0; i < PLACES_MAX; i++)
         if (places[i].snapshot != NULL) {
             snapshot_stop(places[i].snapshot);
             snapshot_free(places[i].snapshot);
             places[i] = (struct place){0};
-            abandoned++;
+            dropped++;
         }
     (void)pthread_mutex_unlock(&places_lock);
+    return dropped;
+}
+
+void monitors_abandon(void)
+{
+    const int abandoned = monitors_drop();
     int rank = -1;
     if (abandoned > 0)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -22,7 +22,9 @@ static bool begin_receive(struct operation *operation, enum operation_kind kind,
     monitor_lock();
     const int found = handle_remove(&message_communicators, message_key(message));
     monitor_unlock();
-    const int communicator = found == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : found;
+    const int communicator = found != HANDLE_UNKNOWN       ? found
+                             : message == MPI_MESSAGE_NULL ? NULL_COMMUNICATOR
+                                                           : OTHER_COMMUNICATORS;
     return begin_if_monitored(operation, kind, communicator, (struct sent){0}, true);
 }
 

@@ -11,7 +11,12 @@ enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 _Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
 
 struct communicator communicators[COMMUNICATORS_MAX] = {
-    {.name = "(other communicators)", .members = "NA", .order = 3, .processes = -1},
+    [OTHER_COMMUNICATORS] = {.name = "(other communicators)",
+                             .members = "NA",
+                             .order = 3,
+                             .processes = -1},
+    [NULL_COMMUNICATOR] =
+        {.name = "(null handle)", .members = "NA", .order = 3, .processes = -1, .identity = 1},
 };
 
 struct handle_map communicator_numbers = HANDLE_MAP(NUMBER_BITS);
@@ -24,9 +29,10 @@ static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
 
 enum { FREE, LIVE, FREED };
-static unsigned char state[COMMUNICATORS_MAX] = {[OTHER_COMMUNICATORS] = LIVE};
-static int holds[COMMUNICATORS_MAX]; /* see communicator_hold */
-static int lowest_free = 1;          /* no number below it is free */
+static unsigned char state[COMMUNICATORS_MAX] = {
+    [OTHER_COMMUNICATORS] = LIVE, [NULL_COMMUNICATOR] = LIVE};
+static int holds[COMMUNICATORS_MAX];          /* see communicator_hold */
+static int lowest_free = COMMUNICATORS_FIRST; /* no number below it is free */
 
 static bool started;
 
@@ -246,7 +252,7 @@ int communicator_index(MPI_Comm comm)
     if (number != HANDLE_UNKNOWN)
         return number;
     if (comm == MPI_COMM_NULL || !started)
-        return OTHER_COMMUNICATORS; /* an error of the program's, which MPI will report */
+        return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
     return enter(comm, describe(comm), "communicator", false);
 }
 

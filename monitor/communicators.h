@@ -18,9 +18,15 @@
 
 #include "monitor/handles.h"
 
-/* Number 0 stands for all communicators that found no room, and a number after the last one for
-   calls that have no communicator. */
-enum { COMMUNICATORS_MAX = 512, OTHER_COMMUNICATORS = 0, NO_COMMUNICATOR = COMMUNICATORS_MAX };
+/* Number 0 stands for all communicators that found no room, 1 for calls on a null handle, which
+   fail, and a number after the last one for calls that have no communicator. */
+enum {
+    COMMUNICATORS_MAX = 512,
+    OTHER_COMMUNICATORS = 0,
+    NULL_COMMUNICATOR = 1,
+    COMMUNICATORS_FIRST = 2, /* of those that are told apart */
+    NO_COMMUNICATOR = COMMUNICATORS_MAX
+};
 
 struct communicator {
     uint64_t identity;

@@ -2,15 +2,18 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
+#include "monitor/calls.h"
 #include "monitor/common_clock.h"
 #include "monitor/flags.h"
-#include "monitor/snapshot.h"
+#include "monitor/presence.h"
+#include "monitor/report.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -162,15 +165,48 @@ bool environment_parse(const char *text, struct environment *environment, struct
     return good;
 }
 
-/* ---- the monitor of the whole run ------------------------------------------------------------ */
+/* ---- the report's file ------------------------------------------------------------------------
+ */
 
 static struct {
-    bool started;
+    bool started, is_off;
     int rank;
     struct environment environment;
     MPIX_Monitor_request request;
     FILE *file;
 } run;
+
+bool environment_asks(void)
+{
+    const char *const text = getenv("MPIRT_MONITOR");
+    return text != NULL && text[0] != '\0';
+}
+
+/* Makes this line all that is in the file. A pipe can't be truncated and keeps its lines. */
+static void write_note(FILE *file, const char *reason)
+{
+    rewind(file);
+    (void)!ftruncate(fileno(file), 0);
+    (void)fprintf(file, "# note: no report: %s\n", reason);
+    (void)fflush(file);
+}
+
+static const char NOT_YET[] = "the program has not called MPI_Finalize, or not yet";
+
+void environment_note(const char *reason)
+{
+    struct environment environment;
+    struct bc_error error;
+    struct stat status;
+    if (!environment_asks() || !environment_parse(getenv("MPIRT_MONITOR"), &environment, &error) ||
+        stat(environment.output, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    FILE *const file = fopen(environment.output, "r+e");
+    if (file == NULL)
+        return;
+    write_note(file, reason != NULL ? reason : NOT_YET);
+    (void)fclose(file);
+}
 
 /* Opens the file of rank 0's report. */
 static bool open_output(struct bc_error *error)
@@ -196,84 +232,117 @@ static bool open_output(struct bc_error *error)
                             "MPIRT_MONITOR: output=: cannot write '%.200s': %s: use a file that "
                             "can be written",
                             name, strerror(errno));
-    fprintf(run.file, "# note: no report: the program has not called MPI_Finalize, or not yet\n");
-    fflush(run.file);
+    write_note(run.file, NOT_YET);
+    report_replaces(run.file);
     return true;
 }
 
-enum wish { NOTHING, A_MONITOR, WHAT_IS_WRONG };
+/* ---- the monitor of the whole run ------------------------------------------------------------ */
 
-/* On rank 0: reads the variable and opens the file. */
-static enum wish read_variable(void)
+/* On rank 0: reads the variable and opens the file. False with a line on stderr if that can't be.
+ */
+static bool read_variable(void)
 {
-    const char *const text = getenv("MPIRT_MONITOR");
-    if (text == NULL || text[0] == '\0')
-        return NOTHING;
     struct bc_error error = {""};
-    if (environment_parse(text, &run.environment, &error) && open_output(&error))
-        return A_MONITOR;
+    if (environment_parse(getenv("MPIRT_MONITOR"), &run.environment, &error) && open_output(&error))
+        return true;
     fprintf(stderr, "mpirtmon: %s\n", error.text);
     fflush(stderr);
-    return WHAT_IS_WRONG;
+    return false;
 }
 
-void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
+/* Rank 0's settings. Collective; ends all processes if they are wrong. */
+static void share_settings(void)
 {
-    BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
     struct {
-        enum wish wish;
+        bool good;
         MPIX_Monitor handle;
     } settings;
     memset(&settings, 0, sizeof settings);
+    run.file = stderr; /* is not written but by rank 0; NULL would mean no report */
     if (run.rank == 0) {
-        settings.wish = read_variable();
+        settings.good = read_variable();
         settings.handle = run.environment.handle;
-    } else {
-        run.file = stderr; /* is not written; NULL would mean no report */
     }
     BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
-    if (settings.wish == WHAT_IS_WRONG) {
+    if (!settings.good) {
         /* Not MPI_Abort: launchers may lose the line then. */
         PMPI_Finalize();
         exit(2);
     }
-    if (settings.wish == NOTHING)
-        return;
     run.environment.handle = settings.handle;
-    /* What that takes is no part of the run. */
-    const uint64_t own_ticks =
-        settings.handle.coll && settings.handle.clock ? common_clock_compare(MPI_COMM_WORLD) : 0;
+}
+
+/* Whether all ranks have the monitor; from then on they may talk. */
+static bool are_all_there(void)
+{
+    int ranks;
+    struct bc_error error;
+    BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
+    BC_MPI(PMPI_Comm_size(MPI_COMM_WORLD, &ranks));
+    if (!presence_agree(run.rank, ranks, &error)) {
+        if (error.text[0] != '\0')
+            fprintf(stderr, "mpirtmon: %s\n", error.text);
+        if (run.rank == 0)
+            environment_note("not all ranks have the monitor");
+        return false;
+    }
+    BC_MPI(PMPI_Barrier(MPI_COMM_WORLD));
+    presence_end();
+    return true;
+}
+
+void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
+{
+    if (!environment_asks() || !are_all_there())
+        return;
+    share_settings();
+    int good = report_reserve();
+    if (run.environment.handle.coll && run.environment.handle.clock)
+        (void)common_clock_compare(MPI_COMM_WORLD);
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
-    if (code != MPIX_MONITOR_SUCCESS) {
-        fprintf(stderr, "mpirtmon: MPIRT_MONITOR: rank %d: the monitor could not start: %s\n",
-                run.rank, MPIX_Monitor_error_string(code));
-        fflush(stderr);
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+    if (code != MPIX_MONITOR_SUCCESS)
+        fprintf(stderr, "mpirtmon: nothing is monitored: rank %d: %s\n", run.rank,
+                MPIX_Monitor_error_string(code));
+    good = good && code == MPIX_MONITOR_SUCCESS;
+    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (!good) {
+        (void)monitors_drop();
+        return;
     }
     run.started = true;
+    /* What the monitor has done meanwhile is no part of the run. */
+    const uint64_t own_ticks = ticks_now() - exit_ticks;
     snapshots_begin_at(entry_ticks + own_ticks, exit_ticks + own_ticks);
 }
 
 bool environment_runs(void) { return run.started; }
 
+void environment_switch(bool on)
+{
+    if (!run.started || on != run.is_off)
+        return;
+    monitor_switch(&run.request, on);
+    run.is_off = !on;
+}
+
 void environment_end(void)
 {
+    presence_end();
     if (!run.started)
         return;
+    environment_switch(true);
     run.started = false;
-    if (run.rank == 0 && run.file != stderr) {
-        rewind(run.file);
-        /* A pipe can't be truncated and keeps its line. */
-        (void)!ftruncate(fileno(run.file), 0);
-    }
     int code = MPIX_End_monitor(&run.request, &run.environment.handle);
     if (run.rank != 0)
         return;
+    const char *const name = run.environment.output;
+    if (code != MPIX_MONITOR_SUCCESS && code != MPIX_MONITOR_ERR_OUTPUT && run.file != stderr)
+        write_note(run.file, MPIX_Monitor_error_string(code));
     const bool closed = run.file == stderr || fclose(run.file) == 0;
     if (code == MPIX_MONITOR_SUCCESS && !closed)
         code = MPIX_MONITOR_ERR_OUTPUT;
     if (code != MPIX_MONITOR_SUCCESS)
-        fprintf(stderr, "mpirtmon: %s: %s\n",
-                run.environment.output[0] != '\0' ? run.environment.output : "stderr",
+        fprintf(stderr, "mpirtmon: %s: %s\n", name[0] != '\0' ? name : "stderr",
                 MPIX_Monitor_error_string(code));
 }

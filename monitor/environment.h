@@ -1,7 +1,7 @@
 /*
- * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR on rank 0,
- * words separated by commas: flags (flags.h; `all`), `per-rank`, and large=SIZE, timeout=TIME and
- * output=FILE as monitor/README.md says.
+ * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR, the same
+ * on all ranks, words separated by commas: flags (flags.h; `all`), `per-rank`, and large=SIZE,
+ * timeout=TIME and output=FILE as monitor/README.md says.
  *
  * Without any flag it monitors everything; where the variable is empty or not set, nothing. Of a
  * word that comes twice the last one counts. The name of a file may have commas, unless a word
@@ -26,16 +26,28 @@ struct environment {
    what would do. Local. */
 bool environment_parse(const char *text, struct environment *environment, struct bc_error *error);
 
-/* Starts a monitor if the variable is set: one that began when MPI_Init was entered, at
-   entry_ticks, and has the time in it until that was left. Collective over MPI_COMM_WORLD; call it
-   once, when MPI is initialised. */
+/* Whether the variable asks for a report. If not, the monitor of the whole run does nothing at all.
+ */
+bool environment_asks(void);
+
+/* Writes into the file that the variable names, if there is such a file, that there is no report,
+   and why: an earlier one must not look like this run's. NULL: not yet. Local, also without MPI. */
+void environment_note(const char *reason);
+
+/* Starts a monitor if the variable is set on this rank and all others: one that began when MPI_Init
+   was entered, at entry_ticks, and has the time in it until that was left. If it is set on some
+   ranks only, or these alone have the library, nothing is monitored, which a line on stderr says,
+   and nothing is sent. Call it once, when MPI is initialised, and presence_begin before that. */
 void environment_start(uint64_t entry_ticks, uint64_t exit_ticks);
 
-/* Whether that monitor is active. Local. */
+/* Whether that monitor is active, or switched off. Local. */
 bool environment_runs(void);
 
+/* Switches that monitor off or on again: what happens in between doesn't count. Local. */
+void environment_switch(bool on);
+
 /* Ends that monitor and writes its report; a line on stderr says if the report is lost. Collective
-   over MPI_COMM_WORLD; call it before MPI is finalised. */
+   over MPI_COMM_WORLD where it runs; call it before MPI is finalised. */
 void environment_end(void);
 
 #endif

@@ -3,36 +3,13 @@
 #include "monitor/abi.h"
 #include "monitor/calls.h"
 #include "monitor/environment.h"
+#include "monitor/presence.h"
+#include "monitor/tools.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool saw_start;
-
-/* MPI_Init, entered at entry_ticks, returns `error`. */
-static int initialised(int error, uint64_t entry_ticks)
-{
-    const uint64_t exit_ticks = ticks_now();
-    saw_start = true;
-    if (error == MPI_SUCCESS && mpi_is_there())
-        environment_start(entry_ticks, exit_ticks);
-    return error;
-}
-
-/* A Fortran layer that calls the MPI library behind its C functions can't be seen from here. Tells
-   a user who asked for a monitor why there is no report. */
-__attribute__((destructor)) static void say_if_nothing_was_seen(void)
-{
-    const char *const asked = getenv("MPIRT_MONITOR");
-    int used = 0;
-    if (saw_start || asked == NULL || asked[0] == '\0' || PMPI_Initialized(&used) != MPI_SUCCESS ||
-        !used || !bc_launcher_is_first())
-        return;
-    (void)fputs("mpirtmon: nothing was monitored: the program did not call MPI through its C "
-                "functions (Fortran's mpi_f08 with MPICH and all Fortran with Open MPI can't be "
-                "monitored)\n",
-                stderr);
-}
+static bool saw_start, saw_session;
 
 /* Ends the program if its MPI library can't take the calls of this one. */
 static void refuse_other_library(void)
@@ -55,17 +32,79 @@ static void refuse_other_library(void)
     _exit(2);
 }
 
-INTERPOSED int MPI_Init(int *argc, char ***argv)
+/* Before MPI_Init. */
+static uint64_t begin(void)
 {
     refuse_other_library();
-    const uint64_t entry_ticks = ticks_now();
+    saw_start = true;
+    if (environment_asks())
+        presence_begin(getenv("MPIRT_MONITOR"));
+    return ticks_now();
+}
+
+/* MPI_Init, entered at entry_ticks, returns `error`. */
+static int initialised(int error, uint64_t entry_ticks)
+{
+    const uint64_t exit_ticks = ticks_now();
+    if (error == MPI_SUCCESS && mpi_is_there())
+        environment_start(entry_ticks, exit_ticks);
+    return error;
+}
+
+/* ---- programs without a report --------------------------------------------------------------- */
+
+/* A report of an earlier run must not look like this one's, however this one ends. Only in jobs: a
+   program that was started by hand may be one that reads the report, say. */
+__attribute__((constructor)) static void mark_old_report(void)
+{
+    if (environment_asks() && bc_launcher_processes() > 0 && bc_launcher_is_first() &&
+        program_needs_mpi())
+        environment_note(NULL);
+}
+
+#define AROUND                                                                                     \
+    "Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI opened with dlopen do that"
+
+/* Why there is no report though MPI was used, as far as was seen; NULL: none is missing. */
+static const char *find_reason(void)
+{
+    int is_used = 0, has_ended = 0;
+    (void)PMPI_Initialized(&is_used);
+    (void)PMPI_Finalized(&has_ended);
+    if (environment_runs() && has_ended)
+        return "MPI_Finalize was called around the monitor";
+    if (is_used && !saw_start)
+        return "MPI_Init was called around the monitor";
+    if (!is_used && saw_session)
+        return "the program used MPI by sessions only (MPI_Session_init), which can't be monitored";
+    return NULL;
+}
+
+/* A Fortran layer that calls the MPI library behind its C functions can't be seen from here, nor
+   another tool's calls of PMPI_. Tells a user who asked for a monitor why there is no report. */
+__attribute__((destructor)) static void say_why_there_is_no_report(void)
+{
+    const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
+    if (reason == NULL)
+        return;
+    const struct tool_before before = tool_before();
+    (void)fprintf(stderr, "mpirtmon: nothing was monitored: %s%s%s%s\n", reason,
+                  saw_session ? "" : ": " AROUND, before.functions > 0 ? ", and so may " : "",
+                  before.name);
+    environment_note(reason);
+}
+
+/* ---- wrappers -------------------------------------------------------------------------------- */
+
+INTERPOSED int MPI_Init(int *argc, char ***argv)
+{
+    const uint64_t entry_ticks = begin();
     return initialised(next.Init(argc, argv), entry_ticks);
 }
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    refuse_other_library();
-    const uint64_t entry_ticks = ticks_now();
+    const uint64_t entry_ticks = begin();
     return initialised(next.Init_thread(argc, argv, required, provided), entry_ticks);
 }
 
@@ -87,3 +126,23 @@ INTERPOSED int MPI_Finalize(void)
     monitors_abandon();
     return next.Finalize();
 }
+
+/* 0 switches the monitor of the whole run off, 1 on again; tools below may know other levels. What
+   comes behind the level can't be passed on. */
+INTERPOSED int MPI_Pcontrol(const int level, ...)
+{
+    if (level == 0 || level == 1)
+        environment_switch(level == 1);
+    return next.Pcontrol(level);
+}
+
+#if MPI_VERSION >= 4
+INTERPOSED int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
+{
+    struct mpi_call call;
+    refuse_other_library();
+    saw_session = true;
+    const bool entered = other_enter(&call);
+    return other_left(&call, entered, next.Session_init(info, handler, session));
+}
+#endif

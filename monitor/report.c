@@ -6,11 +6,15 @@
 #include "common/result/output.h"
 #include "monitor/flags.h"
 #include "monitor/gather.h"
+#include "monitor/requests.h"
+#include "monitor/tools.h"
 #include "monitor/waiting.h"
+#include "monitor/windows.h"
 
 #include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define COLUMN(name, role, decimals) BC_COLUMN(#name, role, decimals, MPIX_Monitor_row, name)
 
@@ -114,12 +118,14 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
          "for want of room: they are not in the timeouts",
          (long long)rows->untold);
     warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN, rows->unknown,
-         "%lld windows or persistent requests found no room: their operations can't be followed",
-         (long long)rows->unknown);
+         "%lld windows or persistent requests found no room (%d and %d fit at a time): their "
+         "operations can't be followed",
+         (long long)rows->unknown, WINDOWS_MAX, PERSISTENT_MAX);
     warn(warnings, MPIX_MONITOR_WARNING_UNPLACED, rows->unplaced,
          "%lld operations are on communicators (of which %d fit), windows or messages that "
          "found no room: they count for '%s'",
-         (long long)rows->unplaced, COMMUNICATORS_MAX - 1, communicators[OTHER_COMMUNICATORS].name);
+         (long long)rows->unplaced, COMMUNICATORS_MAX - COMMUNICATORS_FIRST,
+         communicators[OTHER_COMMUNICATORS].name);
     warn(warnings, MPIX_MONITOR_WARNING_UNKEPT, rows->unkept,
          "what ranks waited in %lld collective calls is not known: times of %d functions and "
          "communicators fit",
@@ -202,6 +208,12 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
     warnings_of_snapshot(snapshot, rows, &warnings);
     for (int i = 0; i < warnings.count; i++)
         bc_output_remark(output, "warning", "%s", warnings.warning[i].text);
+    const struct tool_before before = tool_before();
+    if (before.functions > 0)
+        bc_output_remark(output, "note",
+                         "%.100s comes before the monitor for %d functions, %s among them: calls "
+                         "that it doesn't pass on are not in this report",
+                         before.name, before.functions, before.function);
     if (!asked->profile)
         return;
     if (asked->other)
@@ -254,6 +266,22 @@ static bool write_each_rank(struct bc_output *output, struct rows *own, struct r
     return good;
 }
 
+static FILE *replaced;
+
+void report_replaces(FILE *file) { replaced = file; }
+
+static struct bc_output *begin_output(FILE *file)
+{
+    const struct bc_style style = {BC_FORMAT_TSV, BC_WITH_METADATA, NULL};
+    struct bc_output *const output = bc_output_attach(file, &style, &table);
+    if (output == NULL || file != replaced)
+        return output;
+    rewind(file);
+    /* A pipe can't be truncated and keeps its line. */
+    (void)!ftruncate(fileno(file), 0);
+    return output;
+}
+
 /* Collective; only the code of rank 0 counts. */
 static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job,
                      MPI_Comm comm)
@@ -261,7 +289,6 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const bool root = job->rank == 0;
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
     struct rows own = {0};
-    const struct bc_style style = {BC_FORMAT_TSV, BC_WITH_METADATA, NULL};
     struct bc_output *output = NULL;
     rows_find_late(rows, snapshot, comm);
     if (agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock))
@@ -270,7 +297,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     /* Where each rank has rows of its own its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;
     if (root && good)
-        output = bc_output_attach(snapshot->file, &style, &table);
+        output = begin_output(snapshot->file);
     good = agreed(good && output != NULL);
     if (good && root) {
         write_head(output, snapshot, rows, job);
@@ -287,8 +314,41 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
                       : MPIX_MONITOR_SUCCESS;
 }
 
+/* Room for the communicators that a report has at a time, which other modules make, too. */
+enum { RESERVED = 4 };
+static MPI_Comm reserved[RESERVED];
+static bool is_reserved;
+
+static void free_reserved(int count)
+{
+    for (int i = 0; i < count; i++)
+        BC_MPI(PMPI_Comm_free(&reserved[i]));
+    is_reserved = false;
+}
+
+bool report_reserve(void)
+{
+    int rank, count = 0;
+    MPI_Errhandler usual;
+    BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    BC_MPI(PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual));
+    BC_MPI(PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    while (count < RESERVED &&
+           PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &reserved[count]) == MPI_SUCCESS)
+        count++;
+    BC_MPI(PMPI_Comm_set_errhandler(MPI_COMM_WORLD, usual));
+    BC_MPI(PMPI_Errhandler_free(&usual));
+    is_reserved = count == RESERVED;
+    if (!is_reserved)
+        free_reserved(count);
+    return is_reserved;
+}
+
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
+    if (!is_reserved && !report_reserve())
+        return MPIX_MONITOR_ERR_OUTPUT;
+    free_reserved(RESERVED);
     /* The locale of this thread only, until the report is written. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);

@@ -34,7 +34,6 @@ struct window {
 
 enum {
     WINDOW_BITS = 10,
-    WINDOWS_MAX = 3 << (WINDOW_BITS - 2),
     PLACE_BITS = 14,
     GROUPS_MAX = 1 << PLACE_BITS,
     STARTS_MAX = 1 << 16,
@@ -105,7 +104,9 @@ void window_freed(MPI_Win win, int number)
 int window_communicator(MPI_Win win)
 {
     const int number = window_number(win);
-    return number == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : windows[number].communicator;
+    return number != HANDLE_UNKNOWN ? windows[number].communicator
+           : win == MPI_WIN_NULL    ? NULL_COMMUNICATOR
+                                    : OTHER_COMMUNICATORS;
 }
 
 /* Links a group into the lists of its place and its window. */

@@ -15,13 +15,15 @@
 #include <limits.h>
 
 enum { EVERY_TARGET = INT_MIN }; /* no rank, nor MPI_PROC_NULL */
+enum { WINDOWS_MAX = 768 };      /* at a time; operations on more can't be followed */
 
 void window_created(MPI_Win win, MPI_Comm comm);
 
 /* The number of a window, or HANDLE_UNKNOWN. */
 int window_number(MPI_Win win);
 
-/* The number of a window's communicator; OTHER_COMMUNICATORS if the window is unknown. */
+/* The number of a window's communicator: NULL_COMMUNICATOR of MPI_WIN_NULL, OTHER_COMMUNICATORS if
+   the window is unknown. */
 int window_communicator(MPI_Win win);
 
 /* The window of this handle and number has been freed. MPI may have given the handle out again

@@ -14,7 +14,7 @@ KINDS = ["communicator", "datatype", "group", "request", "window"]
 # Names of MPI functions that make handles, and those of like names that don't.
 MAKERS = (r"\bP?MPI_(\w+_(?:create|dup|idup|open|spawn|accept|connect|join|keyval|errhandler)\w*"
           r"|Alloc_mem|Improbe|Mprobe|Grequest_start|\w+_get_(?:info|group)|(?:Type|Group|Op|Info)_\w+)\(")
-MAKE_NOTHING = (r"T_\w+|Dims_create|(Comm|Win)_set_errhandler|Group_translate_ranks"
+MAKE_NOTHING = (r"T_\w+|Dims_create|(Comm|Win)_[gs]et_errhandler|Group_translate_ranks"
                 r"|Type_(commit|\w*extent(_x)?|size(_x)?)")
 
 

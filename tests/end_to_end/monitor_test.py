@@ -9,7 +9,7 @@ import resource
 import subprocess
 
 from case import Case, each, within
-from mpi_run import assert_refused, number, read, read_if_there, read_tsv
+from mpi_run import assert_refused, call, number, read, read_if_there, read_tsv
 
 COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us max_us max_rank
     bytes small large small_per_s large_per_s small_bytes large_bytes members rank slowest_s
@@ -238,6 +238,103 @@ class Launch(MonitorCase):
         stand_in = self.built("tests/end_to_end/libother_beside.so")
         done = self.under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
         assert (done.returncode, done.stdout.split()[0]) == (0, "after"), done.stderr
+
+
+class Foreign(MonitorCase):
+    """Programs of others, which may do what the monitor doesn't see or has no room for, or load it on some ranks only
+    (tests/monitor/foreign.c)."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.built("tests/monitor/foreign")
+        self.report = self.folder / "report.tsv"
+        self.report.write_text("an old report\n")
+
+    def run_foreign(self, *arguments, words="all", before=()):
+        """In the folder; nothing but the report is left there."""
+        libraries = ":".join([*before, self.monitor])
+        line = self.launcher.line(2, {"LD_PRELOAD": libraries, "MPIRT_MONITOR": f"{words},output={self.report}"},
+                                  [self.program, *arguments])
+        return self.run_line(line)
+
+    def run_line(self, line):
+        done = call(line, cwd=str(self.folder), timeout=120)
+        assert os.listdir(self.folder) == ["report.tsv"]
+        return done
+
+    @each("variable", ["", "all,output={}"])
+    def test_some_ranks_have_it(self, variable):
+        """Programs of one job, of which one has the monitor, are left alone. It waits for the others for 10 s."""
+        for rank in range(2):
+            line = [*self.launcher.command]
+            for other in range(2):
+                line += [":"] * other + ["-np", 1, "env", f"MPIRT_MONITOR={variable.format(self.report)}"]
+                line += [f"LD_PRELOAD={self.monitor}"] * (other == rank) + [self.program, "bcast"]
+            done = self.run_line(line)
+            assert (done.returncode, done.stdout) == (0, "right 1\n"), done.stderr
+            ours = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
+            if not variable:
+                assert ours == []
+                assert self.report.read_text() == "an old report\n"
+                continue
+            assert [line[:71] for line in ours] == [
+                f"mpirtmon: nothing is monitored: rank {1 - rank} left no mark in '{self.folder}"[:71]]
+            if rank == 0:
+                assert self.report.read_text() == "# note: no report: not all ranks have the monitor\n"
+
+    def test_many_communicators(self):
+        """What a report needs is there when the program has taken all that MPI has."""
+        done = self.run_foreign("communicators", 3000)
+        assert done.returncode == 0, done.stderr
+        alone = self.start("tests/monitor/foreign", "communicators", 3000)
+        made, most = (int(one.stdout.split()[1]) for one in (done, alone))
+        assert most - made == (4 if most < 3000 else 0)
+        rows = read_tsv(self.report.read_text())
+        calls = [int(row["calls"]) for row in rows if (row["kind"], row["operation"]) == ("coll", "MPI_Comm_dup")]
+        assert calls == [2 * (made + (made < 3000))]
+
+    @each("mode, reason", [
+        ("none", "the program has not called MPI_Finalize, or not yet"),
+        ("around", "MPI_Init was called around the monitor"),
+        ("end_around", "MPI_Finalize was called around the monitor"),
+        ("session", "the program used MPI by sessions only (MPI_Session_init), which can't be monitored")])
+    def test_old_report(self, mode, reason):
+        """It doesn't look like this run's, and what is said is what was seen."""
+        done = self.run_foreign(mode)
+        if "none\n" in done.stdout:
+            self.skipTest("this MPI library has no sessions")
+        assert self.report.read_text() == f"# note: no report: {reason}\n"
+        said = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
+        assert [line.startswith(f"mpirtmon: nothing was monitored: {reason}") for line in said] == [True] * (mode != "none")
+
+    def test_switch(self):
+        assert self.run_foreign("switch", 0).returncode == 0
+        rows = read_tsv(self.report.read_text())
+        assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Barrier": (20, 20, 0)}
+
+    def test_null_handles(self):
+        """Calls that fail haven't found the monitor without room."""
+        done = self.run_foreign("null")
+        assert done.stdout == "failed 4\n"
+        report = self.report.read_text()
+        assert "found no room" not in report
+        assert counts_of(read_tsv(report), "coll", "(null handle)") == {
+            "MPI_Barrier": (2, 0, 0), "MPI_Win_fence": (2, 0, 0)}
+
+    def test_many_windows(self):
+        if self.launcher.is_openmpi:
+            self.skipTest("Open MPI has no room for as many windows itself")
+        self.run_foreign("windows", 900)
+        assert ("# warning: 264 windows or persistent requests found no room (768 and 49152 fit at a time)" in
+                self.report.read_text())
+
+    def test_tool_before(self):
+        """A tool that comes first may hide calls."""
+        done = self.run_foreign("switch", 0, before=[self.built("tests/monitor/libmonitor_layer.so")])
+        assert done.returncode == 0, done.stderr
+        note = "# note: libmonitor_layer.so comes before the monitor for "
+        lines = [line for line in self.report.read_text().splitlines() if line.startswith(note)]
+        assert len(lines) == 1 and "MPI_Isend among them" in lines[0]
 
 
 class Fortran(MonitorCase):

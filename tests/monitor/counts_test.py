@@ -9,8 +9,8 @@ from calls import Script, calls, check, run, sent
 
 PAIR = "Comm_dup MPI_COMM_WORLD +pair; Comm_set_name pair"
 # What no case calls, beside functions whose wrappers are all made alike: once a job; what needs a name server or a
-# launcher that lets a job grow; what counts nothing, and no library here makes without sessions.
-EXEMPT = set("""Init Init_thread Finalize Comm_accept Comm_connect Comm_spawn Comm_spawn_multiple
+# launcher that lets a job grow; what counts nothing, and no library here makes without sessions; the switch.
+EXEMPT = set("""Init Init_thread Session_init Finalize Pcontrol Comm_accept Comm_connect Comm_spawn Comm_spawn_multiple
     Intercomm_create_from_groups""".split())
 
 

@@ -6,7 +6,10 @@
 #include "ranks.h"
 #include "streams.h"
 
+#include "monitor/calls.h"
 #include "monitor/environment.h"
+#include "monitor/presence.h"
+#include "monitor/report.h"
 
 #include <glob.h>
 #include <locale.h>
@@ -19,7 +22,7 @@
 
 static MPIX_Monitor started_with;
 static FILE *started_file;
-static int starts, ends, end_code;
+static int starts, ends, start_code, end_code;
 
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {
@@ -27,7 +30,7 @@ int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE
     started_with = *handle;
     started_file = f;
     starts++;
-    return MPIX_MONITOR_SUCCESS;
+    return start_code;
 }
 
 int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle)
@@ -39,6 +42,42 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle)
 }
 
 const char *MPIX_Monitor_error_string(int code) { return "as the test wants"; }
+
+/* Asked without the variable, or where not all ranks are there, nothing more may happen. */
+static bool are_there = true;
+
+bool presence_agree(int of, int number, struct bc_error *why)
+{
+    assert_int_equal(of, rank);
+    assert_int_equal(number, ranks);
+    (void)snprintf(why->text, sizeof why->text, "%s",
+                   are_there || rank > 0 ? "" : "as the test wants");
+    return are_there;
+}
+
+void presence_end(void) {}
+
+static int reserved, drops, switches;
+static bool has_room = true;
+
+bool report_reserve(void)
+{
+    reserved++;
+    return has_room;
+}
+
+void report_replaces(FILE *file) { assert_int_equal(rank, 0); }
+
+int monitors_drop(void) { return drops++; }
+
+void monitor_switch(const MPIX_Monitor_request *request, bool on)
+{
+    assert_int_equal(request->serial, 42);
+    assert_int_equal(on, switches % 2);
+    switches++;
+}
+
+bool ticks_are_tsc;
 
 static int comparisons;
 
@@ -56,8 +95,9 @@ uint64_t common_clock_compare(MPI_Comm comm)
 
 void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
 {
-    assert_int_equal(entry_ticks, ENTRY_TICKS);
-    assert_int_equal(exit_ticks, EXIT_TICKS);
+    /* Later by what the monitor has done since. */
+    assert_true(entry_ticks > ENTRY_TICKS);
+    assert_int_equal(exit_ticks - entry_ticks, EXIT_TICKS - ENTRY_TICKS);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -272,6 +312,8 @@ TEST(very_long_texts)
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
+#define NO_REPORT "# note: no report: the program has not called MPI_Finalize, or not yet\n"
+
 /* A whole run, with this value of the variable, or without the variable. */
 static void whole_run(const char *variable)
 {
@@ -297,7 +339,7 @@ TEST(ranks_follow_rank_0)
     snprintf(variable, sizeof variable, "coll,large=3,timeout=2us,per-rank,output=%s", name);
     end_code = MPIX_MONITOR_SUCCESS;
     whole_run(rank == 0 ? variable : "nonsense");
-    char text[64] = "";
+    char text[128] = "";
     if (rank == 0)
         read_text(name, text, sizeof text);
     unlink(name);
@@ -309,16 +351,72 @@ TEST(ranks_follow_rank_0)
     assert_int_equal(started_with.large_bytes, 3);
     assert_near(started_with.timeout_us, 2.0, 0.0);
     assert_non_null(started_file);
-    assert_string_equal(text, rank == 0 ? "the report\n" : "");
+    /* report_write, which isn't here, empties the file. */
+    assert_string_equal(text, rank == 0 ? NO_REPORT "the report\n" : "");
 }
 
 TEST(without_the_variable_nothing_starts)
 {
+    reserved = 0;
     unsetenv("MPIRT_MONITOR");
-    whole_run(rank == 0 ? NULL : "all");
-    assert_runs(0);
+    whole_run(NULL);
     whole_run(""); /* which is as not set */
+    are_there = false;
+    whole_run(rank == 0 ? NULL : "all");
+    whole_run(rank == 0 ? "all" : NULL);
+    are_there = true;
     assert_runs(0);
+    assert_int_equal(reserved, 0);
+}
+
+/* Where one rank can't start, none does. */
+TEST(ranks_start_together)
+{
+    drops = 0;
+    start_code = rank == ranks - 1 ? MPIX_MONITOR_ERR_MEMORY : MPIX_MONITOR_SUCCESS;
+    whole_run("coll");
+    start_code = MPIX_MONITOR_SUCCESS;
+    has_room = false;
+    whole_run("coll");
+    has_room = true;
+    assert_int_equal(ends, 0);
+    assert_int_equal(drops, 2);
+}
+
+/* Each switch to what it is already does nothing, and it is on at the end. */
+TEST(it_can_be_switched)
+{
+    switches = 0;
+    environment_switch(false);
+    setenv("MPIRT_MONITOR", "coll", 1);
+    environment_start(ENTRY_TICKS, EXIT_TICKS);
+    for (int i = 0; i < 6; i++)
+        environment_switch(i / 2 % 2 == 1);
+    assert_int_equal(switches, 3);
+    environment_end();
+    unsetenv("MPIRT_MONITOR");
+    assert_int_equal(switches, 4);
+}
+
+/* The file that the variable names, if there is one. */
+TEST(notes)
+{
+    char name[64], variable[128], text[128];
+    snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
+    snprintf(variable, sizeof variable, "coll,output=%s", name);
+    setenv("MPIRT_MONITOR", variable, 1);
+    environment_note("no file");
+    assert_int_equal(access(name, F_OK), -1);
+    FILE *const file = fopen(name, "w");
+    fputs("a report of an earlier run, which is longer than the note that takes its place ......\n",
+          file);
+    fclose(file);
+    environment_note(NULL);
+    assert_string_equal(read_text(name, text, sizeof text), NO_REPORT);
+    environment_note("a reason");
+    assert_string_equal(read_text(name, text, sizeof text), "# note: no report: a reason\n");
+    unlink(name);
+    unsetenv("MPIRT_MONITOR");
 }
 
 /* Where rank 0's variable asks for a clock, and for collectives, which it is for. */
@@ -355,8 +453,9 @@ static bool spawned_jobs_have_their_own_report(char *program)
     bool good = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 2 &&
                 strstr(found.gl_pathv[1], "/report.spawned-") != NULL;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char text[64];
-        good = good && strcmp(read_text(found.gl_pathv[i], text, sizeof text), "the report\n") == 0;
+        char text[128];
+        good = good && strcmp(read_text(found.gl_pathv[i], text, sizeof text),
+                              NO_REPORT "the report\n") == 0;
         unlink(found.gl_pathv[i]);
     }
     globfree(&found);

@@ -7,6 +7,7 @@
 
 #include "monitor/gather.h"
 #include "monitor/report.h"
+#include "monitor/tools.h"
 #include "monitor/waiting.h"
 
 #include <locale.h>
@@ -24,6 +25,10 @@ double ticks_ns(void) { return 0.5; }
 uint64_t ticks_cost(void) { return 41; }
 
 const char *ticks_clock(void) { return "a test's"; }
+
+static struct tool_before tool = {.functions = 0};
+
+struct tool_before tool_before(void) { return tool; }
 
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
@@ -211,8 +216,26 @@ TEST(report_is_as_the_contract_says)
     assert_null(strstr(text, "could not be"));
 }
 
+/* What is in the file goes when the report comes. */
+TEST(a_report_takes_the_place_of_what_is_there)
+{
+    report_replaces(snapshot.file);
+    struct rows rows;
+    const bool reserves = report_reserve();
+    const int code = write_report(&rows);
+    report_replaces(NULL);
+    rows_free(&rows);
+    assert_true(reserves);
+    assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    if (rank == 0)
+        assert_true(strncmp(text, "# benchmark: mpirtmon\n", 22) == 0);
+    else
+        assert_string_equal(text, "before\n");
+}
+
 TEST(remarks_say_what_is_missing)
 {
+    tool = (struct tool_before){"libtool.so", 5, "MPI_Wait"};
     snapshot.asked = (MPIX_Monitor){
         .profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
     snapshot.services.warning = "nothing to see";
@@ -226,6 +249,7 @@ TEST(remarks_say_what_is_missing)
     rows.untold_rooted = 16;
     rows.clock_comparisons = 1;
     const int code = report_write(&snapshot, &rows);
+    tool.functions = 0;
     fclose(snapshot.file);
     rows_free(&rows);
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
@@ -240,6 +264,7 @@ TEST(remarks_say_what_is_missing)
               "# warning: what ranks waited in 15 collective calls is not known",
               "# warning: what ranks waited in 16 calls of rooted collectives",
               "# warning: the clocks of ranks were compared at the end only",
+              "# note: libtool.so comes before the monitor for 5 functions, MPI_Wait among them",
               "# note: other services count for the whole process",
               "# note: the point-to-point messages inside collectives can't be seen");
     for (size_t i = 0; parts[i] != NULL; i++)

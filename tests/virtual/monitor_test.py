@@ -212,6 +212,19 @@ class Timeouts(Case):
                     self.assertEqual(of.wrong, [])
 
 
+# ---- the switch -----------------------------------------------------------------------------------
+
+class Switch(Case):
+    """While MPI_Pcontrol has it off, nothing counts, nor does the time."""
+
+    def test_off(self):
+        for seconds in (0, 1):
+            found = run("foreign", "switch", seconds, words="coll", **Machine(100).variables())
+            self.assertEqual(found.row("coll", "MPI_Barrier")["calls"], 2 * (3 + 7))
+            # MPI_Finalize has a barrier, too.
+            self.time_near(float(found.head["snapshot_s"]) * 1e6, (3 + 7 + 1) * 100, "the run")
+
+
 # ---- time inside calls, and around them ----------------------------------------------------------
 
 class Inside(Case):

@@ -41,6 +41,7 @@ typedef struct stub_info *MPI_Info;
 typedef struct stub_message *MPI_Message;
 typedef struct stub_op *MPI_Op;
 typedef struct stub_request *MPI_Request;
+typedef struct stub_session *MPI_Session;
 typedef struct stub_win *MPI_Win;
 typedef struct stub_t_enum *MPI_T_enum;
 typedef struct stub_t_pvar_handle *MPI_T_pvar_handle;
@@ -94,6 +95,7 @@ extern const MPI_Datatype MPI_DATATYPE_NULL, MPI_BYTE, MPI_CHAR, MPI_INT, MPI_UN
 extern const MPI_Errhandler MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN;
 extern const MPI_Group MPI_GROUP_EMPTY, MPI_GROUP_NULL;
 extern const MPI_Info MPI_INFO_NULL;
+extern const MPI_Message MPI_MESSAGE_NULL;
 extern const MPI_Op MPI_OP_NULL, MPI_MAX, MPI_MIN, MPI_SUM, MPI_BOR, MPI_MAXLOC, MPI_MINLOC,
     MPI_REPLACE, MPI_NO_OP;
 extern const MPI_Request MPI_REQUEST_NULL;
@@ -156,6 +158,10 @@ STUB_FUNCTION(Init, int *argc, char ***argv);
 STUB_FUNCTION(Init_thread, int *argc, char ***argv, int required, int *provided);
 STUB_FUNCTION(Initialized, int *flag);
 STUB_FUNCTION(Finalize, void);
+STUB_FUNCTION(Session_init, MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+STUB_FUNCTION(Session_finalize, MPI_Session *session);
+STUB_FUNCTION(Group_from_session_pset, MPI_Session session, const char *pset_name,
+              MPI_Group *newgroup);
 STUB_FUNCTION(Abort, MPI_Comm comm, int errorcode);
 int MPI_Pcontrol(int level, ...);
 int PMPI_Pcontrol(int level, ...);

@@ -1,0 +1,209 @@
+#include "monitor/presence.h"
+
+#include "common/machine/hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_S = 10 }; /* for other ranks; those of a job leave MPI_Init at nearly the same time */
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+/* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923), of the text's end, too. */
+static uint64_t hash(uint64_t so_far, const char *text)
+{
+    for (;; text++) {
+        so_far = (so_far ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+        if (*text == '\0')
+            return so_far;
+    }
+}
+
+/* Reads a file of /proc, up to room - 2 bytes, and ends it with two zeros. Returns its length. */
+static size_t read_process(long process, const char *name, char *text, size_t room)
+{
+    char file[64];
+    (void)snprintf(file, sizeof file, "/proc/%ld/%s", process, name);
+    FILE *const stream = fopen(file, "re");
+    const size_t length = stream != NULL ? fread(text, 1, room - 2, stream) : 0;
+    if (stream != NULL)
+        (void)fclose(stream);
+    memset(text + length, 0, 2);
+    return length;
+}
+
+/* Its field 4, behind "(NAME) S", where the name may have parentheses. 0: not known. */
+static long parent_of(long process)
+{
+    char text[1024];
+    (void)read_process(process, "stat", text, sizeof text);
+    const char *const name_end = strrchr(text, ')');
+    return name_end != NULL && strlen(name_end) > 4 ? strtol(name_end + 4, NULL, 10) : 0;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Hydra, the launcher of MPICH and others, has no number for a job. But its proxy on each node,
+   from which the ranks descend, was started with the port of mpirun, and with the number of the
+   group of processes. */
+static uint64_t hash_proxy(uint64_t so_far)
+{
+    enum { GENERATIONS = 8 };
+    static char words[16384];
+    long process = getppid();
+    for (int i = 0; i < GENERATIONS && process > 1; i++, process = parent_of(process)) {
+        const size_t length = read_process(process, "cmdline", words, sizeof words);
+        if (strstr(words, "proxy") == NULL)
+            continue;
+        for (const char *word = words; word < words + length; word += strlen(word) + 1)
+            if (ends_in(word, "-port") || strcmp(word, "--pgid") == 0)
+                so_far = hash(so_far, word + strlen(word) + 1);
+        break;
+    }
+    return so_far;
+}
+
+/* The same on all ranks of a job, and different in jobs that run at a time. */
+static uint64_t hash_job(uint64_t so_far)
+{
+    static const char *const variables[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
+                                            "PALS_APID", "FLUX_JOB_ID"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]) != NULL)
+            so_far = hash(so_far, getenv(variables[i]));
+    return hash_proxy(so_far);
+}
+
+/* ---- marks and the decision ------------------------------------------------------------------ */
+
+static char folder[4096], marks[sizeof folder + 64], decision[sizeof marks + 8];
+static bool has_files;
+
+void presence_begin(const char *words)
+{
+    const uint64_t job = hash_job(hash(UINT64_C(0xcbf29ce484222325), words));
+    if (getcwd(folder, sizeof folder) == NULL)
+        (void)snprintf(folder, sizeof folder, ".");
+    (void)snprintf(marks, sizeof marks, "%s/.mpirtmon-%016" PRIx64, folder, job);
+    (void)snprintf(decision, sizeof decision, "%s.there", marks);
+    has_files = true;
+    presence_end();
+    has_files = true;
+}
+
+void presence_end(void)
+{
+    if (!has_files)
+        return;
+    has_files = false;
+    (void)unlink(marks);
+    (void)unlink(decision);
+}
+
+/* A byte for each rank. Synchronous, so that NFS writes no more than this byte. False if it can't
+   be written. */
+static bool leave_mark(int rank)
+{
+    const int file = open(marks, O_WRONLY | O_CREAT | O_CLOEXEC | O_DSYNC, S_IRUSR | S_IWUSR);
+    if (file < 0)
+        return false;
+    const bool written = pwrite(file, "x", 1, rank) == 1;
+    return close(file) == 0 && written;
+}
+
+/* Sets the ranks that have left no mark; NFS shows what others wrote when a file is opened. Returns
+   how many these are. */
+static int find_absent(int ranks, int *absent)
+{
+    int count = 0;
+    FILE *const file = fopen(marks, "re");
+    for (int rank = 0; rank < ranks; rank++)
+        if (file == NULL || getc(file) != 'x')
+            absent[count++] = rank;
+    if (file != NULL)
+        (void)fclose(file);
+    return count;
+}
+
+enum answer { ALL_THERE, NOT_ALL_THERE };
+
+static enum answer read_decision(void)
+{
+    char text[8];
+    const ssize_t length = readlink(decision, text, sizeof text);
+    return length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE : NOT_ALL_THERE;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Decides, unless it was decided before: when all marks are there, or this rank has waited too
+   long. The decision is looked for only then: NFS remembers for half a minute that a file isn't
+   there. */
+static enum answer decide(int ranks, int *absent)
+{
+    const double end_s = now_s() + WAIT_S;
+    bool all;
+    long pause_ns = 100000;
+    while (all = find_absent(ranks, absent) == 0, !all && now_s() < end_s) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        if (pause_ns < 50000000)
+            pause_ns += pause_ns / 2;
+    }
+    if (symlink(all ? "all" : "some", decision) != 0 && errno != EEXIST)
+        return NOT_ALL_THERE;
+    return read_decision();
+}
+
+static void say_who_is_absent(struct bc_error *error, int rank, const int *absent, int count)
+{
+    enum { SHOWN = 200 };
+    char list[SHOWN];
+    int lowest = 0; /* the lowest rank that is there */
+    while (lowest < count && absent[lowest] == lowest)
+        lowest++;
+    if (rank != lowest)
+        return;
+    (void)bc_format_ranks(absent, (size_t)count, list, sizeof list);
+    (void)bc_error_set(error,
+                       "nothing is monitored: rank%s %s left no mark in '%.200s': give all ranks "
+                       "the monitor, one MPIRT_MONITOR and one folder",
+                       count == 1 ? "" : "s", list, folder);
+}
+
+bool presence_agree(int rank, int ranks, struct bc_error *error)
+{
+    int *const absent = ranks > 1 ? malloc((size_t)ranks * sizeof *absent) : NULL;
+    error->text[0] = '\0';
+    if (ranks == 1)
+        return true;
+    if (absent == NULL || !leave_mark(rank)) {
+        if (rank == 0)
+            (void)bc_error_set(error,
+                               "nothing is monitored: cannot write '%.200s', by which ranks find "
+                               "each other: %s: start the job in another folder",
+                               marks, strerror(errno));
+        free(absent);
+        return false;
+    }
+    const enum answer answer = decide(ranks, absent);
+    if (answer != ALL_THERE)
+        say_who_is_absent(error, rank, absent, find_absent(ranks, absent));
+    free(absent);
+    return answer == ALL_THERE;
+}

@@ -1,0 +1,148 @@
+/*
+ * What other people's programs do that a monitor may not see, or must not disturb. On 2 ranks; what
+ * rank 0 finds it prints.
+ *
+ *   foreign bcast            the first messages are a broadcast of 72 bytes; whether they arrive
+ *   foreign communicators N  makes up to N communicators and keeps them; how many
+ *   foreign windows N        makes N windows at a time
+ *   foreign around           starts and ends MPI around the monitor, as Fortran's mpi_f08 does
+ *   foreign end_around       ends MPI around it
+ *   foreign session          uses MPI by a session only; "none" where there are none
+ *   foreign none             ends without MPI
+ *   foreign switch S         3 barriers; switches monitors off, 5 barriers, S seconds; on, 7 more
+ *   foreign null             calls on null handles, which fail
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank;
+
+static void say(const char *what, int number)
+{
+    if (rank == 0)
+        (void)printf("%s %d\n", what, number);
+}
+
+static void bcast(const char *unused)
+{
+    unsigned char bytes[72];
+    int right = 1, both;
+    (void)unused;
+    memset(bytes, rank == 0 ? 0x5a : 0, sizeof bytes);
+    MPI_Bcast(bytes, sizeof bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        right = right && bytes[i] == 0x5a;
+    MPI_Reduce(&right, &both, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+    say("right", both);
+}
+
+static void communicators(const char *count)
+{
+    const int wanted = (int)strtol(count, NULL, 10);
+    int made = 0;
+    MPI_Comm comm;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (made < wanted && MPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS)
+        made++;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    say("made", made);
+}
+
+static void windows(const char *count)
+{
+    enum { MAX = 1000 };
+    static MPI_Win made[MAX];
+    static int memory;
+    const int wanted = (int)strtol(count, NULL, 10);
+    for (int i = 0; i < wanted && i < MAX; i++)
+        MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_SELF, &made[i]);
+    for (int i = 0; i < wanted && i < MAX; i++)
+        MPI_Win_free(&made[i]);
+}
+
+static void barriers(int count)
+{
+    for (int i = 0; i < count; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void switch_off_and_on(const char *seconds)
+{
+    barriers(3);
+    MPI_Pcontrol(0);
+    barriers(5);
+    const double end_s = MPI_Wtime() + strtod(seconds, NULL);
+    while (MPI_Wtime() < end_s)
+        ;
+    MPI_Pcontrol(1);
+    barriers(7);
+}
+
+static void null_handles(const char *unused)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    int failed = 0;
+    (void)unused;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    failed += MPI_Barrier(MPI_COMM_NULL) != MPI_SUCCESS;
+    failed += MPI_Send(&failed, 1, MPI_INT, 0, 0, MPI_COMM_NULL) != MPI_SUCCESS;
+    failed += MPI_Win_fence(0, win) != MPI_SUCCESS;
+    failed += MPI_Win_flush_all(win) != MPI_SUCCESS;
+    say("failed", failed);
+}
+
+static void session(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Session own;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &own);
+    MPI_Group_from_session_pset(own, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "foreign", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&own);
+#else
+    (void)printf("none\n");
+#endif
+}
+
+static int run_program(const char *name, const char *argument)
+{
+    static const struct {
+        const char *name;
+        void (*run)(const char *argument);
+    } programs[] = {{"bcast", bcast},       {"communicators", communicators},
+                    {"windows", windows},   {"switch", switch_off_and_on},
+                    {"null", null_handles}, {"end_around", NULL}};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        if (strcmp(name, programs[i].name) != 0)
+            continue;
+        MPI_Init(NULL, NULL);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (programs[i].run == NULL)
+            return PMPI_Finalize();
+        programs[i].run(argument);
+        return MPI_Finalize();
+    }
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *const name = argc > 1 ? argv[1] : "none";
+    if (strcmp(name, "none") == 0)
+        return 0;
+    if (strcmp(name, "around") == 0)
+        return PMPI_Init(&argc, &argv) != MPI_SUCCESS || PMPI_Finalize() != MPI_SUCCESS;
+    if (strcmp(name, "session") == 0) {
+        session();
+        return 0;
+    }
+    return run_program(name, argc > 2 ? argv[2] : "");
+}
