@@ -68,7 +68,7 @@ static struct count *count_operations(int communicator, enum operation_kind kind
     counts[communicator].used = true;
     *count = (struct count){.calls = completed,
                             .completed = completed,
-                            .total_ticks = (uint64_t)completed * ticks,
+                            .total_ticks = (double)completed * (double)ticks,
                             .max_ticks = ticks};
     return count;
 }

@@ -269,6 +269,7 @@ class Inside(Case):
     # work, of all ranks together (monitor_around.c).
     JOINABLE = {"MPI_Irecv": 0, "MPI_Isend": 0, "MPI_Ssend": 2, "MPI_Send": 2, "MPI_Recv": 0,
                 "MPI_Allreduce": 4, "MPI_Allgather": 0, "MPI_Barrier": 0, "MPI_Put": 2}
+    POLLS = 100
     AFTER = {"MPI_Irecv": 3, "MPI_Isend": 1, "MPI_Allreduce": 2, "MPI_Send": 0, "MPI_Barrier": 0,
              "MPI_Put": 0}
 
@@ -280,10 +281,15 @@ class Inside(Case):
                              (count * self.TIMES, 1 if name == "MPI_Put" else 2), name)
         for name, parts in self.AFTER.items():
             row = found.row("sizes", name, "pair")
-            # The monitor's own readings are in it, two a call.
             self.near(row["computed_after_s"] * 1e6 / self.TIMES, parts * self.WORK_US,
-                      SHARE * parts * self.WORK_US + 2.1 * READING_US * row["calls"] / self.TIMES,
-                      name + " after")
+                      SHARE * parts * self.WORK_US + READING_US, name + " after")
+        # What the monitor does belongs to the call, here two readings of the clock, and of those that are operations,
+        # of which some take a third, to a row of its own.
+        own = found.row("calls", "libmpirtmon")
+        self.near(own["in_calls_s"] * 1e6 / own["calls"], 2.5 * READING_US, 0.5 * READING_US, "readings")
+        row = found.row("calls", "MPI_Test")
+        self.assertEqual(row["calls"], 2 * self.TIMES * self.POLLS)
+        self.near(row["in_calls_s"] * 1e6, row["calls"] * 2 * READING_US, SHARE * row["in_calls_s"] * 1e6, "polls")
         neighbours = {row["operation"]: row["neighbours"] for row in found.rows
                       if row["comm"] == "pair" and row["kind"] == "pttopt"}
         self.assertEqual({name for name, count in neighbours.items() if count == 1},
