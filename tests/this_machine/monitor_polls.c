@@ -4,7 +4,7 @@
  * Prints a line a pair, again and again: name, ours and the bare one, with tabs in between.
  *
  *   MPI_Test ...              a monitored call, and a bare one with two readings of the clock
- *   MPI_Waitany ...           a call on 4,000 requests, and a bare one
+ *   MPI_Waitany ...           a call on 2,000 requests, and a bare one
  *   time in calls ...         of a loop of calls, by the monitor, and how long the loop took
  *
  * usage: monitor_polls single|multiple    the level of thread support
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MANY = 4000, SEVERAL = 1000, TESTS = 20000, SOME = 100, TURNS_MAX = 20 };
+enum { MANY = 2000, SEVERAL = 1000, TESTS = 10000, SOME = 50, TURNS_MAX = 6 };
 
 static MPI_Request never[SEVERAL]; /* receives that nothing is sent to */
 static char received[MANY];
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .coll = 1, .calls = 1};
         MPIX_Monitor_request request;
         (void)MPIX_Start_monitor(&request, &handle, NULL);
-        pair("MPI_Waitany of 4,000 requests", waitany, bare_waitany, 2);
+        pair("MPI_Waitany of 2,000 requests", waitany, bare_waitany, 2);
         post_all();
         if (!multiple)
             pair("MPI_Test, and one and two readings", test, test_and_readings, TURNS_MAX);
