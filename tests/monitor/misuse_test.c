@@ -226,7 +226,8 @@ static void calls_of_any_thread(void)
     for (int i = 0; i < THREADS; i++)
         (void)pthread_join(threads[i], NULL);
     MPIX_End_monitor(&request, &handle);
-    CHECK(calls_of_other_mpi(&request) == (KINDS_OF_CALLS * THREADS + 1) * CALLS_OF_THREAD);
+    CHECK(calls_of_other_mpi(&request) ==
+          (KINDS_OF_CALLS * THREADS + 1) * (int64_t)CALLS_OF_THREAD);
 }
 
 /* In a rooted collective between two groups, processes of the root's group pass MPI_PROC_NULL, and
