@@ -84,12 +84,10 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
 
 /* The operation, which has begun, is a rooted collective that the program called at called_ticks.
  */
-static inline void operation_is_rooted(struct operation *operation, uint64_t called_ticks,
-                                       bool is_root)
+static inline void operation_is_rooted(struct operation *operation, uint64_t called_ticks)
 {
     const uint64_t before_ticks = operation->start_ticks - called_ticks;
     operation->before_ticks = before_ticks < UINT32_MAX ? (uint32_t)before_ticks : UINT32_MAX;
-    operation->is_root = is_root;
 }
 
 /* The call of a blocking operation has returned `error`, which this returns, too. `status` says how

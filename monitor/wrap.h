@@ -75,12 +75,15 @@
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-#define BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes)                                             \
+/* `its_part`, see awaits.h, is found before the clock is read. */
+#define BEGIN_COLLECTIVE(Name, its_part, sent_bytes, size_bytes)                                   \
     KNOW_COMMUNICATOR;                                                                             \
+    const enum late_part part = (its_part);                                                        \
     operation_begin_at(                                                                            \
         &operation, OPERATION_##Name, number,                                                      \
         (struct sent){.bytes = (sent_bytes), .size = are_sizes_counted() ? (size_bytes) : 0},      \
-        false)
+        false);                                                                                    \
+    operation.part = (uint8_t)part
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)                 \
@@ -100,19 +103,19 @@
 
 #define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, sent_bytes, size_bytes))                             \
+                BEGIN_COLLECTIVE(Nonblocking, LATE_UNTOLD, sent_bytes, size_bytes))                \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
 #define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
+             BEGIN_COLLECTIVE(Name, AWAITS_##Name, sent_bytes, size_bytes), NULL)                  \
     COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
-/* Sets when the program called, at called_ticks, and whether this process is the root. */
+/* Sets when the program called, at called_ticks. */
 #define BEGIN_ROOTED(Name, sent_bytes, size_bytes)                                                 \
     const uint64_t called_ticks = ticks_now();                                                     \
-    BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                                \
-    operation_is_rooted(&operation, called_ticks, is_root(on, root))
+    BEGIN_COLLECTIVE(Name, AWAITS_##Name, sent_bytes, size_bytes);                                 \
+    operation_is_rooted(&operation, called_ticks)
 
 #define ROOTED_COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)        \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
