@@ -21,7 +21,9 @@
 #define AWAITS_Allgatherv MEMBER_IF(needs_all(on, COUNTS(recvcounts), &recvtype, false))
 #define AWAITS_Alltoallv AWAITS_Allgatherv
 #define AWAITS_Alltoallw MEMBER_IF(needs_all(on, COUNTS(recvcounts), recvtypes, true))
-#define AWAITS_Reduce_scatter MEMBER_IF(bytes_of(recvcounts[on->rank], datatype) > 0)
+/* A null handle's record has no processes. */
+#define AWAITS_Reduce_scatter                                                                      \
+    MEMBER_IF(on->size > 0 && bytes_of(recvcounts[on->rank], datatype) > 0)
 #define AWAITS_Reduce_scatter_block AWAITS_Allreduce
 
 #define AWAITS_Bcast ROOTED_PART(bytes_of(count, datatype))
