@@ -149,7 +149,7 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
 static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const MPI_Comm freed = *comm;
-    const int number = communicator_index(freed);
+    const int number = communicator_before_free(freed);
     struct operation operation;
     const bool monitored = begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
     const int error = free_it(comm);

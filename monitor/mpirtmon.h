@@ -65,8 +65,10 @@
  * row, of all others in one row, "libmpirtmon". So the rows of kinds pttopt, coll and calls
  * together are the total.
  *
- * Waiting for late processes: in collectives that synchronise (late.h) a rank's time less the
- * shortest time of any rank in the same call, which no shared clock is needed for. In reports only,
+ * Waiting for late processes: in collectives that synchronise (late.h), as each process needs data
+ * of all others, a rank's time less the shortest time of any rank in the same call, which no shared
+ * clock is needed for. Calls with empty blocks tell none where a process needs nothing of another
+ * one. In reports only,
  * for which the ranks' times are brought together. In rooted ones, MPI_Bcast, MPI_Scatter(v),
  * MPI_Gather(v) and MPI_Reduce, calls may return before others have come: only the times of entry
  * tell what ranks waited for the root, or the root for the last of the others, and only by a clock

@@ -13,24 +13,6 @@ const struct operation_traits operation_traits[OPERATIONS] = {
     [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
 };
 
-bool operation_synchronises(enum operation_kind kind)
-{
-    switch (kind) {
-    case OPERATION_Barrier:
-    case OPERATION_Allreduce:
-    case OPERATION_Allgather:
-    case OPERATION_Allgatherv:
-    case OPERATION_Alltoall:
-    case OPERATION_Alltoallv:
-    case OPERATION_Alltoallw:
-    case OPERATION_Reduce_scatter:
-    case OPERATION_Reduce_scatter_block:
-        return true;
-    default:
-        return false;
-    }
-}
-
 enum rooted_wait operation_rooted_wait(enum operation_kind kind)
 {
     switch (kind) {
@@ -226,26 +208,23 @@ void operation_ended_when_posted(const struct operation *operation)
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
 
-/* Keeps what a call took, to be compared with what the others took. */
-static void keep_time(const struct operation *operation, uint64_t ticks)
+/* Keeps what a call took, to be compared with what the others took. Of a rooted collective also the
+   time at which the program called: the monitor's work until the start is none of a rank's
+   lateness. */
+static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
 {
+    const bool rooted = operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED;
+    struct late_call call = {
+        .ticks = ticks,
+        .entered = operation->start_ticks - operation->before_ticks,
+        .part = (enum late_part)operation->part,
+    };
+    if (rooted && operation->is_outermost)
+        call.ticks = exit_ticks - call.entered;
     for (int i = 0; i < active_count; i++)
-        if (active[i]->late != NULL && belongs_to(operation, active[i]) &&
-            !late_add(active[i]->late, operation->communicator, operation->kind, ticks))
-            active[i]->unkept++;
-}
-
-/* The same of a rooted collective, with the time at which the program called: the monitor's work
-   until the start is none of a rank's lateness. */
-static void keep_entry(const struct operation *operation, uint64_t exit_ticks)
-{
-    const struct late_entry entry = {operation->start_ticks - operation->before_ticks,
-                                     operation->is_root};
-    const uint64_t ticks = operation->is_outermost ? exit_ticks - entry.ticks : 0;
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->late != NULL && active[i]->asked.clock && belongs_to(operation, active[i]) &&
-            !late_add_rooted(active[i]->late, operation->communicator, operation->kind, ticks,
-                             entry))
+        if (active[i]->late != NULL && (!rooted || active[i]->asked.clock) &&
+            belongs_to(operation, active[i]) &&
+            !late_add(active[i]->late, operation->communicator, operation->kind, call))
             active[i]->unkept++;
 }
 
@@ -280,10 +259,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
             if (operation->is_outermost)
                 count_own(active[i], all - ticks);
         }
-    if (operation_synchronises((enum operation_kind)operation->kind))
-        keep_time(operation, ticks);
-    else if (operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED)
-        keep_entry(operation, exit_ticks);
+    if (operation->part != LATE_UNTOLD)
+        keep_times(operation, ticks, exit_ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
     operation->computing_ticks = inside.computing_ticks;

@@ -54,9 +54,6 @@ extern const struct operation_traits {
     enum operation_class class;
 } operation_traits[OPERATIONS];
 
-/* Whether no rank leaves such a call before all have come. Local. */
-bool operation_synchronises(enum operation_kind kind);
-
 /* Who waits in a blocking call of a rooted collective for those who come later. Local. */
 enum rooted_wait { NOT_ROOTED, THE_ROOT_WAITS, OTHERS_WAIT };
 enum rooted_wait operation_rooted_wait(enum operation_kind kind);
@@ -91,8 +88,8 @@ struct operation {
     bool posted;           /* another call ends it */
     bool joinable;         /* see between.h; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
-    bool is_root;          /* rooted collectives, blocking: this process is the root */
-    uint32_t before_ticks; /* collectives, blocking: how long before its start the program called */
+    uint8_t part;          /* collectives, blocking: enum late_part */
+    uint32_t before_ticks; /* the same: how long before its start the program called */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
     int64_t size;          /* in bytes; of a receive the end knows */

@@ -75,14 +75,16 @@
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-/* First of all reads the clock: sums over blocks take time. */
-#define BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes)                                             \
+/* First of all reads the clock: sums over blocks take time, as does `its_part`, see awaits.h. */
+#define BEGIN_COLLECTIVE(Name, its_part, sent_bytes, size_bytes)                                   \
     const uint64_t called_ticks = ticks_now();                                                     \
     KNOW_COMMUNICATOR;                                                                             \
+    const enum late_part part = (its_part);                                                        \
     operation_begin_called(                                                                        \
         &operation, OPERATION_##Name, number,                                                      \
         (struct sent){.bytes = (sent_bytes), .size = are_sizes_counted() ? (size_bytes) : 0},      \
-        called_ticks)
+        called_ticks);                                                                             \
+    operation.part = (uint8_t)part
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)                 \
@@ -102,21 +104,12 @@
 
 #define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, sent_bytes, size_bytes))                             \
+                BEGIN_COLLECTIVE(Nonblocking, LATE_UNTOLD, sent_bytes, size_bytes))                \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
 #define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
-    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
-
-#define BEGIN_ROOTED(Name, sent_bytes, size_bytes)                                                 \
-    BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                                \
-    operation.is_root = is_root(on, root)
-
-#define ROOTED_COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)        \
-    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_ROOTED(Name, sent_bytes, size_bytes), NULL)                                     \
+             BEGIN_COLLECTIVE(Name, AWAITS_##Name, sent_bytes, size_bytes), NULL)                  \
     COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
