@@ -361,6 +361,17 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
     monitor_unlock();
 }
 
+void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
+{
+    const uint64_t ticks = call_ticks(call, exit_ticks);
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch)
+            count_call_in(active[i], call, communicator, 1, ticks);
+    monitor_unlock();
+    call_completes(call);
+}
+
 /* The snapshots that are active aren't touched: another thread may end one of them. They find the
    calls when they end. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)

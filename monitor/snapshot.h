@@ -197,7 +197,11 @@ static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
    its function on the communicator of this number. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* The same of a function that any thread may call at any thread level, also while another one is in
+/* The same of a function that synchronises: its row has the time of the call alone, and
+   OPERATION_MONITOR's what the monitor takes. Takes the lock. */
+void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
+
+/* As call_left, of a function that any thread may call at any thread level, also while another one is in
    a call of MPI and where the lock isn't needed. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
