@@ -146,22 +146,13 @@ static void set_name(const struct linkmap *state, int point, char name[BC_CELL_L
 /* The pair after the last one that has a row. False if there is none. Points only. */
 static bool next_pair(const struct linkmap *state, struct linkmap_row *row)
 {
-    double ignored;
-    for (;;) {
-        if (++row->to >= state->points.count) {
-            row->from++;
-            row->to = row->from + 1;
-        }
-        if (row->to >= state->points.count)
-            return false;
-        if (state->parameters.pairs == LINKMAP_PAIRS_ALL)
-            return true;
-        /* Most points have no suspected link. */
-        const enum linkmap_fault fault =
-            linkmap_fault_of_link(&row->verdicts, row->from, row->to, &ignored);
-        if (fault != LINKMAP_EVEN && fault != LINKMAP_UNKNOWN)
-            return true;
+    if (state->parameters.pairs != LINKMAP_PAIRS_ALL)
+        return linkmap_next_named(&row->verdicts, &row->from, &row->to);
+    if (++row->to >= state->points.count) {
+        row->from++;
+        row->to = row->from + 1;
     }
+    return row->to < state->points.count;
 }
 
 /* How many rows there are after the first one, on all ranks. Collective. */

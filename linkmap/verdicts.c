@@ -6,6 +6,7 @@
 #include "common/stats/random.h"
 #include "common/stats/stats.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,6 +421,31 @@ enum linkmap_fault linkmap_fault_of_link(const struct linkmap_verdicts *verdicts
     }
     *alone_pct = ways.alone_pct;
     return found || verdicts->left_out == 0 ? fault_of(verdicts, &ways) : LINKMAP_UNKNOWN;
+}
+
+static bool is_before(int from, int to, int other_from, int other_to)
+{
+    return from < other_from || (from == other_from && to < other_to);
+}
+
+bool linkmap_next_named(const struct linkmap_verdicts *verdicts, int *from, int *to)
+{
+    int next_from = INT_MAX, next_to = INT_MAX;
+    for (int i = 0; i < verdicts->count; i++) {
+        const struct linkmap_suspect *const s = &verdicts->suspects[i];
+        const int low = s->from < s->to ? s->from : s->to;
+        const int high = s->from + s->to - low;
+        if (!is_point(s) && s->named && is_before(*from, *to, low, high) &&
+            is_before(low, high, next_from, next_to)) {
+            next_from = low;
+            next_to = high;
+        }
+    }
+    if (next_from == INT_MAX)
+        return false;
+    *from = next_from;
+    *to = next_to;
+    return true;
 }
 
 void linkmap_verdicts_free(struct linkmap_verdicts *verdicts)

@@ -63,6 +63,10 @@ enum linkmap_fault linkmap_fault_of_point(const struct linkmap_verdicts *verdict
 enum linkmap_fault linkmap_fault_of_link(const struct linkmap_verdicts *verdicts, int from, int to,
                                          double *alone_pct);
 
+/* Sets a pair of points (from < to) to the next one, by from and to, whose link is out of line.
+   False if there is none. Takes time by the number of suspects. Local. */
+bool linkmap_next_named(const struct linkmap_verdicts *verdicts, int *from, int *to);
+
 /* Local. */
 void linkmap_verdicts_free(struct linkmap_verdicts *verdicts);
 

@@ -94,6 +94,7 @@ static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
 /* Makes the snapshot active. False if too many are. */
 static bool start(struct snapshot *snapshot)
 {
+    communicators_enter_remembered();
     monitor_lock();
     if (!is_anything_monitored()) {
         /* What was in flight may have ended uncounted, and its handles may have been used again. */

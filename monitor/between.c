@@ -40,11 +40,11 @@ static void count_computation(uint64_t ticks)
 }
 
 /* Begins what follows a call. Returns the computation before it. */
-static uint64_t leave(uint64_t exit_ticks, int kind, int communicator)
+static uint64_t leave(int kind, int communicator)
 {
-    const uint64_t now = computing_ticks(exit_ticks), ticks = now - between.computing_ticks;
+    const uint64_t ticks = inside.computing_ticks - between.computing_ticks;
     count_computation(ticks);
-    between.computing_ticks = now;
+    between.computing_ticks = inside.computing_ticks;
     between.kind = (uint8_t)kind;
     between.communicator = (int16_t)communicator;
     between.operations = between.count = 0;
@@ -56,19 +56,16 @@ static bool is_collective(const struct operation *operation)
     return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
 }
 
-void between_operation_left(struct operation *operation, uint64_t exit_ticks)
+void between_operation_left(struct operation *operation)
 {
     const bool follows_its_like =
         between.kind == operation->kind && between.communicator == operation->communicator;
-    const uint64_t ticks = leave(exit_ticks, operation->kind, operation->communicator);
+    const uint64_t ticks = leave(operation->kind, operation->communicator);
     if (is_collective(operation))
         operation->joinable = follows_its_like && ticks < joinable_ticks;
 }
 
-void between_call_left(uint64_t exit_ticks)
-{
-    (void)leave(exit_ticks, NO_OPERATION, NO_COMMUNICATOR);
-}
+void between_call_left(void) { (void)leave(NO_OPERATION, NO_COMMUNICATOR); }
 
 static bool is_same(const struct sized_kind *a, const struct sized_kind *b)
 {

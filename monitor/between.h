@@ -28,11 +28,11 @@ extern uint64_t between_burst;
 /* Call it before anything is monitored. */
 void between_start(void);
 
-/* The thread has left its outermost call at exit_ticks: counts the computation before the call for
-   what the call before it completed. Of an operation also finds out whether it is joinable, if it
-   is a collective. Both take the lock. */
-void between_operation_left(struct operation *operation, uint64_t exit_ticks);
-void between_call_left(uint64_t exit_ticks);
+/* The thread is at the end of its outermost call: counts the computation before the call for what
+   the call before it completed. Of an operation also finds out whether it is joinable, if it is a
+   collective. Both take the lock. */
+void between_operation_left(struct operation *operation);
+void between_call_left(void);
 
 /* The call that the thread has just left completed `count` operations such as `first`: one that
    waited for them, or their own. Wants the lock. */

@@ -15,6 +15,13 @@ static void remember(MPI_Message message, MPI_Comm comm)
     monitor_unlock();
 }
 
+/* A probe on this communicator returns. */
+static void probed(const struct mpi_call *call, MPI_Comm comm)
+{
+    const int communicator = communicator_index(comm);
+    call_left(call, communicator, ticks_now());
+}
+
 /* Begins the receive of a message, if receives are monitored. Forgets the message in any case. */
 static bool begin_receive(struct operation *operation, enum operation_kind kind,
                           MPI_Message message)
@@ -36,10 +43,10 @@ INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messa
     if (monitored)
         call_enter(&call, OPERATION_Mprobe);
     const int error = next.Mprobe(source, tag, comm, message, status);
-    if (monitored)
-        call_left(&call, communicator_index(comm), ticks_now());
     if (error == MPI_SUCCESS)
         remember(*message, comm);
+    if (monitored)
+        probed(&call, comm);
     return error;
 }
 
@@ -51,10 +58,10 @@ INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Me
     if (monitored)
         call_enter(&call, OPERATION_Improbe);
     const int error = next.Improbe(source, tag, comm, flag, message, status);
-    if (monitored)
-        call_left(&call, communicator_index(comm), ticks_now());
     if (error == MPI_SUCCESS && *flag)
         remember(*message, comm);
+    if (monitored)
+        probed(&call, comm);
     return error;
 }
 
@@ -116,11 +123,10 @@ INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_
 {
     struct mpi_call call;
     const bool entered = other_enter(&call);
-    const int error =
-        other_left(&call, entered, next.Comm_create_from_group(group, tag, info, handler, newcomm));
+    const int error = next.Comm_create_from_group(group, tag, info, handler, newcomm);
     if (error == MPI_SUCCESS)
         communicator_created(*newcomm, "MPI_Comm_create_from_group");
-    return error;
+    return other_left(&call, entered, error);
 }
 
 INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
@@ -130,13 +136,11 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
 {
     struct mpi_call call;
     const bool entered = other_enter(&call);
-    const int error =
-        other_left(&call, entered,
-                   next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
-                                                     remote_leader, tag, info, handler, newcomm));
+    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
+                                                        remote_leader, tag, info, handler, newcomm);
     if (error == MPI_SUCCESS)
         communicator_created(*newcomm, "MPI_Intercomm_create_from_groups");
-    return error;
+    return other_left(&call, entered, error);
 }
 #endif
 
@@ -145,7 +149,7 @@ INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local
 static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const MPI_Comm freed = *comm;
-    const int number = communicator_index(freed);
+    const int number = communicator_before_free(freed);
     struct operation operation;
     const bool monitored = begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
     const int error = free_it(comm);
@@ -168,10 +172,10 @@ INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
     struct mpi_call call;
     const bool entered = other_enter(&call);
-    const int error = other_left(&call, entered, next.Comm_set_name(comm, name));
+    const int error = next.Comm_set_name(comm, name);
     if (error == MPI_SUCCESS)
         communicator_named(comm, name);
-    return error;
+    return other_left(&call, entered, error);
 }
 
 /* ---- synchronisations ------------------------------------------------------------------------ */
@@ -183,17 +187,16 @@ INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
         if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
             return next.Name arguments;                                                            \
         struct mpi_call call;                                                                      \
+        call_enter(&call, OPERATION_##Name);                                                       \
         const int communicator = window_communicator(win);                                         \
         const struct ending ending = window_take(win, completed_target);                           \
         const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
                               OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
-        const bool is_idle = window_flush_is_idle(win, completed_target, is_local, ending);        \
-        call_enter(&call, OPERATION_##Name);                                                       \
-        call.is_idle = is_idle;                                                                    \
+        call.is_idle = window_flush_is_idle(win, completed_target, is_local, ending);              \
         const int error = next.Name arguments;                                                     \
         const uint64_t end_ticks = ticks_now();                                                    \
         if (!ending_finish(ending, error, &call, end_ticks))                                       \
-            call_left(&call, communicator, end_ticks);                                             \
+            call_synchronised(&call, communicator, end_ticks);                                     \
         return error;                                                                              \
     }
 #include "monitor/functions.def"
@@ -207,11 +210,12 @@ struct closing {
 
 static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
 {
+    const uint64_t called_ticks = ticks_now();
     struct closing closing = {.ending = window_take(win, EVERY_TARGET),
                               .monitored = is_monitored(CLASS_COLLECTIVE)};
     if (closing.monitored)
-        operation_begin_at(&closing.operation, kind, window_communicator(win), (struct sent){0},
-                           false);
+        operation_begin_called(&closing.operation, kind, window_communicator(win), (struct sent){0},
+                               called_ticks);
     return closing;
 }
 
@@ -219,8 +223,9 @@ static int closing_end(struct closing *closing, int error)
 {
     const uint64_t end_ticks = ticks_now();
     (void)ending_finish(closing->ending, error, NULL, end_ticks);
-    return closing->monitored ? operation_returned_at(&closing->operation, error, end_ticks)
-                              : error;
+    return closing->monitored
+               ? operation_returned_at(&closing->operation, error, end_ticks, ticks_now())
+               : error;
 }
 
 INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)

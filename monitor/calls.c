@@ -11,7 +11,7 @@ static void *next_definition(const char *pmpi_name)
     return definition != NULL ? definition : dlsym(RTLD_DEFAULT, pmpi_name);
 }
 
-__attribute__((constructor)) static void find_next_definitions(void)
+__attribute__((constructor)) void find_next_definitions(void)
 {
 #define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
 #include "monitor/next_functions.h"

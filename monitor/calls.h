@@ -30,6 +30,9 @@ extern struct next_mpi {
 } next;
 #pragma GCC diagnostic pop
 
+/* Fills it earlier, where the constructor of another library calls MPI. */
+void find_next_definitions(void);
+
 /* Whether MPI is initialised and not finalised. If so, the monitor is ready afterwards. */
 bool mpi_is_there(void);
 
@@ -82,26 +85,18 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
     return monitored;
 }
 
-/* The operation, which has begun, is a rooted collective that the program called at called_ticks.
- */
-static inline void operation_is_rooted(struct operation *operation, uint64_t called_ticks,
-                                       bool is_root)
-{
-    const uint64_t before_ticks = operation->start_ticks - called_ticks;
-    operation->before_ticks = before_ticks < UINT32_MAX ? (uint32_t)before_ticks : UINT32_MAX;
-    operation->is_root = is_root;
-}
-
 /* The call of a blocking operation has returned `error`, which this returns, too. `status` says how
-   much the operation received; NULL: nothing. operation_returned_at is for callers that have read
-   the clock already, and received nothing. */
-static inline int operation_returned_at(struct operation *operation, int error, uint64_t end_ticks)
+   much the operation received; NULL: nothing. The others are for callers that have read the clock
+   already, and received nothing: at end_ticks the operation ended, at exit_ticks its call is left,
+   which the monitor has done something for meanwhile. */
+static inline int operation_returned_at(struct operation *operation, int error, uint64_t end_ticks,
+                                        uint64_t exit_ticks)
 {
     if (error == MPI_SUCCESS)
         operation_end(operation, end_ticks, 0);
-    operation_left(operation, end_ticks);
+    operation_left(operation, exit_ticks);
     if (error == MPI_SUCCESS)
-        operation_sized(operation, end_ticks, 0, NULL, 0);
+        operation_sized(operation, end_ticks, 0);
     return error;
 }
 
@@ -110,11 +105,11 @@ static inline int operation_returned(struct operation *operation, int error,
 {
     const uint64_t end_ticks = ticks_now();
     if (error != MPI_SUCCESS || status == NULL)
-        return operation_returned_at(operation, error, end_ticks);
+        return operation_returned_at(operation, error, end_ticks, end_ticks);
     const int64_t received_bytes = bytes_received(status);
     operation_end(operation, end_ticks, received_bytes);
     operation_left(operation, end_ticks);
-    operation_sized(operation, end_ticks, received_bytes, NULL, 0);
+    operation_sized(operation, end_ticks, received_bytes);
     return error;
 }
 
@@ -128,7 +123,7 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
 {
     const uint64_t exit_ticks = ticks_now();
     if (error == MPI_SUCCESS && (request == MPI_REQUEST_NULL || request_is_complete(request)))
-        return operation_returned_at(operation, error, exit_ticks);
+        return operation_returned_at(operation, error, exit_ticks, exit_ticks);
     operation_left(operation, exit_ticks);
     if (error != MPI_SUCCESS)
         return error;

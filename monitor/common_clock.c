@@ -241,16 +241,20 @@ static void compare_tree(const struct tree *tree, struct comparison *found)
     }
 }
 
-/* The ranks of a node count from the same tick with the same length. */
+/* The ranks of a node count from the same tick with the same length, if their ticks are of the same
+   clock. */
 static void begin_to_count(const struct tree *node)
 {
     struct {
         uint64_t base_ticks;
         double tick_ns;
-    } of_node = {ticks_now(), ticks_ns()};
-    BC_MPI(PMPI_Bcast(&of_node, sizeof of_node, MPI_BYTE, 0, node->comm));
-    own.base_ticks = of_node.base_ticks;
-    own.tick_ns = of_node.tick_ns;
+        bool are_tsc;
+    } of_own = {ticks_now(), ticks_ns(), ticks_are_tsc}, counted = of_own;
+    BC_MPI(PMPI_Bcast(&counted, sizeof counted, MPI_BYTE, 0, node->comm));
+    if (counted.are_tsc != of_own.are_tsc)
+        counted = of_own;
+    own.base_ticks = counted.base_ticks;
+    own.tick_ns = counted.tick_ns;
 }
 
 static void compare_all(const struct trees *trees, MPI_Comm comm)

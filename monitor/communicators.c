@@ -1,7 +1,9 @@
 #include "monitor/communicators.h"
 
 #include "common/machine/hosts.h"
+#include "monitor/snapshot.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,13 +30,16 @@ static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 /* The lowest ordinal that may be free, by `alike`. */
 static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
 
-enum { FREE, LIVE, FREED };
+enum { NEVER_USED, FREE, LIVE, FREED };
 static unsigned char state[COMMUNICATORS_MAX] = {
     [OTHER_COMMUNICATORS] = LIVE, [NULL_COMMUNICATOR] = LIVE};
 static int holds[COMMUNICATORS_MAX];          /* see communicator_hold */
 static int lowest_free = COMMUNICATORS_FIRST; /* no number below it is free */
 
 static bool started;
+static MPI_Group world_group;
+
+static bool is_taken(int number) { return state[number] == LIVE || state[number] == FREED; }
 
 /* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923). */
 static uint64_t hash(uint64_t so_far, const void *data, size_t length)
@@ -46,43 +51,6 @@ static uint64_t hash(uint64_t so_far, const void *data, size_t length)
 }
 
 static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
-
-/* The members' ranks in MPI_COMM_WORLD, MPI_UNDEFINED for processes of other jobs. The caller frees
-   them. NULL without memory. */
-static int *ranks_in_world(MPI_Group group, int size)
-{
-    int *const world = malloc(2 * (size_t)(size > 0 ? size : 1) * sizeof *world);
-    if (world == NULL)
-        return NULL;
-    int *const own = world + size;
-    for (int i = 0; i < size; i++)
-        own[i] = i;
-    MPI_Group world_group;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
-    PMPI_Group_translate_ranks(group, size, own, world_group, world);
-    PMPI_Group_free(&world_group);
-    return world;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    const int a = *(const int *)left, b = *(const int *)right;
-    return (a > b) - (a < b);
-}
-
-/* Writes the members to the record; sorts the ranks. */
-static void format_members(struct communicator *record, int *ranks, int size)
-{
-    qsort(ranks, (size_t)size, sizeof *ranks, ascending);
-    /* Processes of other jobs come first: MPI_UNDEFINED is negative. */
-    while (size > 0 && ranks[0] < 0) {
-        ranks++;
-        size--;
-    }
-    const size_t room = sizeof record->members;
-    if (bc_format_ranks(ranks, (size_t)size, record->members, room) >= room)
-        (void)snprintf(record->members + room - 4, 4, "...");
-}
 
 /* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
    neighbours count as present. */
@@ -132,32 +100,56 @@ static struct communicator describe_shape(MPI_Comm comm)
     return record;
 }
 
-/* All that MPI knows of a communicator. The identity is only the hash of the members yet. */
+/* A name of blanks is none. */
+static void set_name(struct communicator *record, const char *name)
+{
+    record->is_named = name[strspn(name, " \t\r\n")] != '\0';
+    (void)snprintf(record->name, sizeof record->name, "%s", record->is_named ? name : record->made);
+}
+
+/* A hash of a group's size and of some of its members: see communicators.h. */
+static uint64_t hash_of_members(MPI_Group group, int size)
+{
+    enum { SOME_MAX = 33 };
+    int some[SOME_MAX], world[SOME_MAX], count = 0;
+    for (int64_t member = 0; member < size; member = member == 0 ? 1 : 2 * member)
+        some[count++] = (int)member;
+    some[count++] = size - 1;
+    PMPI_Group_translate_ranks(group, count, some, world_group, world);
+    return hash(hash(HASH_START, &size, sizeof size), world, (size_t)count * sizeof *world);
+}
+
+/* All that is kept of a communicator. The identity is only the hash of the members yet. */
 static struct communicator describe(MPI_Comm comm)
 {
     struct communicator record = describe_shape(comm);
-    MPI_Group group = MPI_GROUP_EMPTY;
-    PMPI_Comm_group(comm, &group);
+    record.group[1] = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &record.group[0]);
+    record.identity = hash_of_members(record.group[0], record.size);
     if (record.is_inter) {
-        MPI_Group own = group, remote = MPI_GROUP_EMPTY;
-        PMPI_Comm_remote_group(comm, &remote);
-        PMPI_Group_union(own, remote, &group);
-        PMPI_Group_free(&own);
-        PMPI_Group_free(&remote);
+        /* The same from both sides. */
+        PMPI_Comm_remote_group(comm, &record.group[1]);
+        record.identity += hash_of_members(record.group[1], record.peers);
     }
-    int *const ranks = ranks_in_world(group, record.processes);
-    if (ranks != NULL) {
-        /* The two groups of an intercommunicator list themselves first, and must find the same. */
-        if (record.is_inter)
-            qsort(ranks, (size_t)record.processes, sizeof *ranks, ascending);
-        record.identity = hash(HASH_START, ranks, (size_t)record.processes * sizeof *ranks);
-        format_members(&record, ranks, record.processes);
-        free(ranks);
-    }
-    PMPI_Group_free(&group);
     if (record.processes == 1)
         record.identity = HASH_START;
     return record;
+}
+
+/* The name that the program has given a communicator. */
+static void find_name(MPI_Comm comm, struct communicator *record)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
+    set_name(record, name);
+}
+
+static void free_groups(MPI_Group group[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (group[i] != MPI_GROUP_NULL)
+            PMPI_Group_free(&group[i]);
 }
 
 static void recycle(int number)
@@ -203,35 +195,133 @@ static int find_identity(struct communicator *record)
     }
 }
 
+/* Puts a record in the place of this number's, and that one's groups into `dropped`. */
+static void place_record(int number, struct communicator record, MPI_Group dropped[2])
+{
+    struct communicator *const place = &communicators[number];
+    if (place->identity == record.identity)
+        memcpy(record.members, place->members, sizeof record.members);
+    if (state[number] != NEVER_USED)
+        memcpy(dropped, place->group, sizeof place->group);
+    *place = record;
+    state[number] = LIVE;
+    (void)handle_set(&identities, record.identity, number);
+}
+
 /* Completes the record's identity, names it, and gives the handle a number, which is returned. A
    handle that MPI has just made is new, whatever it stood for before. */
 static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
+    MPI_Group dropped[2] = {MPI_GROUP_NULL, MPI_GROUP_NULL};
     record.alike = hash(record.identity, maker, strlen(maker));
+    if (!is_new)
+        find_name(comm, &record);
     monitor_lock();
     int number = communicator_find(comm);
     if (number != HANDLE_UNKNOWN && !is_new) {
         monitor_unlock(); /* another thread was quicker */
+        free_groups(record.group);
         return number;
     }
     if (number != HANDLE_UNKNOWN)
         forget(comm, number);
     number = find_identity(&record);
-    (void)snprintf(record.name, sizeof record.name, "%.48s %d", maker, record.ordinal);
+    (void)snprintf(record.made, sizeof record.made, "%.48s %d", maker, record.ordinal);
+    if (!record.is_named)
+        set_name(&record, "");
     if (number == HANDLE_UNKNOWN) {
-        while (lowest_free < COMMUNICATORS_MAX && state[lowest_free] != FREE)
+        while (lowest_free < COMMUNICATORS_MAX && is_taken(lowest_free))
             lowest_free++;
         number = lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
     }
-    if (number != OTHER_COMMUNICATORS) {
-        communicators[number] = record;
-        state[number] = LIVE;
-        (void)handle_set(&identities, record.identity, number);
-    }
+    if (number != OTHER_COMMUNICATORS)
+        place_record(number, record, dropped);
+    else
+        memcpy(dropped, record.group, sizeof dropped);
     const bool is_known = handle_set(&communicator_numbers, communicator_key(comm), number);
     monitor_unlock();
+    free_groups(dropped);
     return is_known ? number : OTHER_COMMUNICATORS;
 }
+
+/* ---- communicators that are only remembered -------------------------------------------------- */
+
+/* By the order in which they were made; MPI_COMM_NULL where one has been freed. */
+enum { REMEMBERED_MAX = 1 << NUMBER_BITS };
+static struct remembered {
+    MPI_Comm comm;
+    const char *maker;
+} remembered[REMEMBERED_MAX];
+static int remembered_count;
+static struct handle_map remembered_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
+
+/* Closes the gaps. */
+static void close_gaps(void)
+{
+    int count = 0;
+    for (int i = 0; i < remembered_count; i++)
+        if (remembered[i].comm != MPI_COMM_NULL) {
+            (void)handle_set(&remembered_places, communicator_key(remembered[i].comm), count);
+            remembered[count++] = remembered[i];
+        }
+    remembered_count = count;
+}
+
+static void forget_remembered(MPI_Comm comm)
+{
+    const int place = handle_remove(&remembered_places, communicator_key(comm));
+    if (place != HANDLE_UNKNOWN)
+        remembered[place].comm = MPI_COMM_NULL;
+}
+
+/* Where there is no room it is found when it is used. */
+static void remember(MPI_Comm comm, const char *maker)
+{
+    monitor_lock();
+    const int number = communicator_find(comm);
+    if (number != HANDLE_UNKNOWN)
+        forget(comm, number);
+    forget_remembered(comm);
+    if (remembered_count == REMEMBERED_MAX)
+        close_gaps();
+    if (remembered_count < REMEMBERED_MAX &&
+        handle_set(&remembered_places, communicator_key(comm), remembered_count))
+        remembered[remembered_count++] = (struct remembered){comm, maker};
+    monitor_unlock();
+}
+
+/* Takes the first of them out, MPI_COMM_NULL if there is none. */
+static struct remembered take_first(void)
+{
+    struct remembered first = {MPI_COMM_NULL, NULL};
+    monitor_lock();
+    for (int i = 0; i < remembered_count && first.comm == MPI_COMM_NULL; i++)
+        first = remembered[i];
+    if (first.comm != MPI_COMM_NULL)
+        forget_remembered(first.comm);
+    else
+        remembered_count = 0;
+    monitor_unlock();
+    return first;
+}
+
+/* Held while one is entered, so that no other thread frees it meanwhile. */
+static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
+
+void communicators_enter_remembered(void)
+{
+    bool is_over = false;
+    while (!is_over) {
+        (void)pthread_mutex_lock(&entering);
+        const struct remembered first = take_first();
+        is_over = first.comm == MPI_COMM_NULL;
+        if (!is_over)
+            (void)enter(first.comm, describe(first.comm), first.maker, false);
+        (void)pthread_mutex_unlock(&entering);
+    }
+}
+
+/* ---- what the wrappers say ------------------------------------------------------------------- */
 
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
 {
@@ -241,19 +331,31 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
 
 void communicator_created(MPI_Comm comm, const char *maker)
 {
-    communicator_duplicated(comm, comm, maker);
+    if (comm != MPI_COMM_NULL && started && !is_anything_monitored())
+        remember(comm, maker);
+    else
+        communicator_duplicated(comm, comm, maker);
 }
 
-int communicator_index(MPI_Comm comm)
+/* The number of a communicator, or HANDLE_UNKNOWN. */
+static int find(MPI_Comm comm)
 {
     monitor_lock();
     const int number = communicator_find(comm);
     monitor_unlock();
+    return number;
+}
+
+int communicator_index(MPI_Comm comm)
+{
+    int number = find(comm);
     if (number != HANDLE_UNKNOWN)
         return number;
     if (comm == MPI_COMM_NULL || !started)
         return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
-    return enter(comm, describe(comm), "communicator", false);
+    communicators_enter_remembered();
+    number = find(comm);
+    return number != HANDLE_UNKNOWN ? number : enter(comm, describe(comm), "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,
@@ -265,10 +367,23 @@ const struct communicator *communicator_record(MPI_Comm comm, int number,
     return described;
 }
 
+int communicator_before_free(MPI_Comm comm)
+{
+    if (is_anything_monitored())
+        return communicator_index(comm);
+    (void)pthread_mutex_lock(&entering);
+    monitor_lock();
+    const int number = communicator_find(comm);
+    forget_remembered(comm);
+    monitor_unlock();
+    (void)pthread_mutex_unlock(&entering);
+    return number;
+}
+
 void communicator_freed(MPI_Comm comm, int number)
 {
     monitor_lock();
-    if (communicator_find(comm) == number)
+    if (number != HANDLE_UNKNOWN && communicator_find(comm) == number)
         forget(comm, number);
     monitor_unlock();
 }
@@ -287,29 +402,78 @@ void communicator_release(int communicator) { holds[communicator]--; }
 
 void communicator_named(MPI_Comm comm, const char *name)
 {
-    const int number = communicator_index(comm);
-    if (number == OTHER_COMMUNICATORS || name[0] == '\0')
-        return;
     monitor_lock();
-    (void)snprintf(communicators[number].name, sizeof communicators[number].name, "%s", name);
-    communicators[number].is_named = true;
+    const int number = communicator_find(comm);
+    if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
+        set_name(&communicators[number], name);
     monitor_unlock();
 }
 
+/* ---- members --------------------------------------------------------------------------------- */
+
+static int ascending(const void *left, const void *right)
+{
+    const int a = *(const int *)left, b = *(const int *)right;
+    return (a > b) - (a < b);
+}
+
+/* Translates all members of a group; MPI_UNDEFINED for processes of other jobs. */
+static void translate(MPI_Group group, int size, int own[], int world[])
+{
+    for (int i = 0; i < size; i++)
+        own[i] = i;
+    if (size > 0)
+        PMPI_Group_translate_ranks(group, size, own, world_group, world);
+}
+
+/* Writes ranks, which it sorts, to the record. */
+static void format_members(struct communicator *record, int *ranks, int size)
+{
+    qsort(ranks, (size_t)size, sizeof *ranks, ascending);
+    /* Processes of other jobs come first: MPI_UNDEFINED is negative. */
+    while (size > 0 && ranks[0] < 0) {
+        ranks++;
+        size--;
+    }
+    const size_t room = sizeof record->members;
+    if (bc_format_ranks(ranks, (size_t)size, record->members, room) >= room)
+        (void)snprintf(record->members + room - 4, 4, "...");
+}
+
+void communicator_find_members(int number)
+{
+    struct communicator *const record = &communicators[number];
+    if (record->members[0] != '\0')
+        return;
+    int *const ranks = malloc(2 * (size_t)record->processes * sizeof *ranks);
+    if (ranks == NULL)
+        return;
+    int *const world = ranks + record->processes;
+    translate(record->group[0], record->size, ranks, world);
+    if (record->is_inter)
+        translate(record->group[1], record->peers, ranks, world + record->size);
+    format_members(record, world, record->processes);
+    free(ranks);
+}
+
+/* ---- the first ones -------------------------------------------------------------------------- */
+
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
-    communicator_created(comm, name);
-    communicator_named(comm, name);
-    communicators[communicator_index(comm)].order = order;
+    const int number = enter(comm, describe(comm), name, true);
+    struct communicator *const record = &communicators[number];
+    (void)snprintf(record->made, sizeof record->made, "%s", name);
+    set_name(record, name);
+    record->order = order;
 }
 
 void communicators_start(void)
 {
+    PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     started = true;
     enter_predefined(MPI_COMM_WORLD, "MPI_COMM_WORLD", 0);
     enter_predefined(MPI_COMM_SELF, "MPI_COMM_SELF", 1);
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL)
-        communicator_created(parent, "MPI_Comm_get_parent");
+    communicator_duplicated(parent, parent, "MPI_Comm_get_parent");
 }

@@ -3,12 +3,19 @@
  * identity that is the same on all its processes, by which a report adds up their counts.
  *
  * The identity is found without communication: a hash of the function that made the communicator,
- * of the members' ranks in MPI_COMM_WORLD, and of an ordinal, the lowest that no such communicator
- * has. A freed communicator gives its ordinal up, unless the program has named it: a library that
- * duplicates a communicator in each of a thousand calls has one row. Communicators of one process
- * are added up over all processes, by the same ordinal. The identity is wrong only if ranks make
- * (or, where the monitor did not see that, first use) communicators of the same members in
- * different orders, or if only some of the ranks name them.
+ * of some of the members' ranks in MPI_COMM_WORLD, and of an ordinal, the lowest that no such
+ * communicator has. The ranks are those of the members 0, 1, 2, 4, 8 ... and of the last one: a
+ * communicator costs log2(P) steps, and so does one that differs from another of its size in none
+ * of these count with that. A freed communicator gives its ordinal up, unless the program has named
+ * it: a library that duplicates a communicator in each of a thousand calls has one row.
+ * Communicators of one process are added up over all processes, by the same ordinal.
+ *
+ * While nothing is monitored a new communicator is only remembered, without asking MPI anything.
+ * What is remembered is entered, in the order in which it was made, when a snapshot starts, or a
+ * window or persistent request is made. The identity is wrong only if ranks make (or, where the
+ * monitor did not see that, first use) communicators of the same members in different orders, if
+ * only some of the ranks name them, or if ranks free a communicator that was made while nothing is
+ * monitored, one before and one after that.
  *
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.
@@ -31,8 +38,10 @@ enum {
 struct communicator {
     uint64_t identity;
     char name[64];    /* see communicator_named */
+    char made[64];    /* the function that made it and the ordinal: "MPI_Comm_split 2" is the second
+                         one with these members */
     char members[64]; /* ranks in MPI_COMM_WORLD, as bc_format_ranks writes them; cut, with "..." at
-                         the end, where they are longer */
+                         the end, where they are longer. Set by communicator_find_members */
     int order;        /* in reports: MPI_COMM_WORLD 0, MPI_COMM_SELF 1, others 2 */
     int processes;    /* of both groups of an intercommunicator */
     int size, peers;  /* of the own group; of the group that collectives send to */
@@ -40,9 +49,11 @@ struct communicator {
     bool is_inter;
     uint64_t alike; /* the identity without the ordinal */
     int ordinal;
-    bool is_named;   /* by the program */
-    int neighbours;  /* blocks that neighborhood collectives send */
-    uint64_t absent; /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
+    bool is_named;      /* by the program */
+    bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
+    MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
+    int neighbours;     /* blocks that neighborhood collectives send */
+    uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
 };
 
 extern struct communicator communicators[COMMUNICATORS_MAX];
@@ -66,12 +77,19 @@ const struct communicator *communicator_record(MPI_Comm comm, int number,
 /* The number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
-/* Enters a new communicator, made by the MPI function of this name. Nothing for MPI_COMM_NULL or
-   before communicators_start. */
+/* Enters a new communicator, made by the MPI function of this name, or remembers it. Nothing for
+   MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
-/* The same for a duplicate, which need not be complete yet. */
+/* Enters what is remembered. Before a snapshot starts. */
+void communicators_enter_remembered(void);
+
+/* Enters a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
+
+/* The communicator is about to be freed. Its number, or HANDLE_UNKNOWN if it isn't entered, which
+   it is if anything is monitored. */
+int communicator_before_free(MPI_Comm comm);
 
 /* The communicator of this handle and number has been freed. MPI may have given the handle out
    again already, to another thread. */
@@ -82,9 +100,13 @@ void communicator_freed(MPI_Comm comm, int number);
 void communicator_hold(int communicator);
 void communicator_release(int communicator);
 
-/* The program has named the communicator; reports use that name. Otherwise the name is the function
-   that made it and the ordinal: "MPI_Comm_split 2" is the second one with these members. */
+/* The program has named the communicator; reports use that name. A blank name is none: then reports
+   say what made it. */
 void communicator_named(MPI_Comm comm, const char *name);
+
+/* Sets `members` of the record of this number, which a snapshot holds: takes time by the number of
+   members. Without the lock. */
+void communicator_find_members(int number);
 
 /* Gives up the records of freed communicators. Only while nothing is monitored; the caller has the
    lock. */

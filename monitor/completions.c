@@ -3,9 +3,8 @@
  * cancel and free.
  *
  * A call may complete some of several requests and sets their handles to MPI_REQUEST_NULL, so the
- * handles are copied before it. At MPI_THREAD_MULTIPLE another thread may be given a handle again
- * before this one has looked: there the operations are taken out before the call, and those that
- * were not completed are put back.
+ * handles are copied before it. All that the monitor does for the call lies between the two
+ * readings of the clock that are its entry and its exit, but for ending its last operation.
  */
 #include "common/stats/stats.h"
 #include "monitor/calls.h"
@@ -13,20 +12,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A request of a call. */
-struct held {
-    MPI_Request request;
-    bool taken; /* its operation is in `operation` */
-    bool ends;  /* ... and the call has completed it */
-    struct operation operation;
-};
-
 /* Room for more requests than fit on the stack. Each thread has its own, which grows to what its
    largest call needs and is freed with the thread. */
 struct room {
-    int capacity;
-    bool busy;          /* in use by a call from which MPI has called back the program */
-    struct held held[]; /* capacity of them, then as many statuses */
+    size_t bytes;
+    bool busy; /* in use by a call from which MPI has called back the program */
+    _Alignas(max_align_t) char memory[];
 };
 
 static pthread_key_t room_key;
@@ -37,195 +28,65 @@ __attribute__((constructor)) static void make_room_key(void)
     has_room_key = pthread_key_create(&room_key, free) == 0;
 }
 
-/* The thread's room, for `count` requests. NULL without memory or while it is busy. */
-static struct room *take_room(int count)
+/* The thread's room. NULL without memory or while it is busy. */
+static struct room *take_room(size_t bytes)
 {
     if (!has_room_key)
         return NULL;
     struct room *room = pthread_getspecific(room_key);
     if (room != NULL && room->busy)
         return NULL;
-    if (room == NULL || room->capacity < count) {
+    if (room == NULL || room->bytes < bytes) {
         (void)pthread_setspecific(room_key, NULL);
         free(room);
-        room = malloc(sizeof *room + (size_t)count * (sizeof *room->held + sizeof(MPI_Status)));
+        room = malloc(sizeof *room + bytes);
         if (room == NULL || pthread_setspecific(room_key, room) != 0) {
             free(room);
             return NULL;
         }
-        room->capacity = count;
+        room->bytes = bytes;
     }
     room->busy = true;
     return room;
 }
 
+static void leave_room(struct room *room)
+{
+    if (room != NULL)
+        room->busy = false;
+}
+
 /* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
 static bool something_was_cancelled;
 
-/* Copies the handles before the call. */
-static void hold(struct held *held, int count, const MPI_Request *requests)
-{
-    for (int i = 0; i < count; i++)
-        held[i] = (struct held){.request = requests[i]};
-    if (!monitor_lock_needed)
-        return;
-    monitor_lock();
-    for (int i = 0; i < count; i++)
-        held[i].taken = request_take(held[i].request, &held[i].operation);
-    monitor_unlock();
-}
-
-/* The call has completed this request. Takes its operation out; false if there is none. */
-static bool take_completed(struct held *held)
-{
-    /* Without the lock there is one thread, so nobody has taken the operation meanwhile. */
-    if (!held->taken && !monitor_lock_needed)
-        held->taken = request_take(held->request, &held->operation);
-    held->ends = held->taken;
-    return held->ends;
-}
-
-/* Ends the operation that was taken out, with its share of the time of the call. */
-static void end_taken(struct held *held, const struct mpi_call *call, uint64_t share,
-                      uint64_t end_ticks, const MPI_Status *status)
-{
-    const struct operation *const operation = &held->operation;
-    int cancelled = 0;
-    held->taken = false;
-    held->request = MPI_REQUEST_NULL; /* for drop_failed */
-    if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
-        PMPI_Test_cancelled(status, &cancelled);
-    const int64_t received_bytes = !cancelled && operation->receives ? bytes_received(status) : 0;
-    if (!cancelled)
-        operation_end(operation, end_ticks, received_bytes);
-    call_completed(call, operation, share);
-    if (!cancelled)
-        operation_sized(operation, end_ticks, received_bytes, call, share);
-}
-
-/* The call has failed: an operation whose request it has freed is over, without an end. */
-static void drop_failed(struct held *held, int count, const MPI_Request *requests)
-{
-    monitor_lock();
-    for (int i = 0; i < count; i++)
-        if (requests[i] == MPI_REQUEST_NULL && held[i].request != MPI_REQUEST_NULL) {
-            if (!held[i].taken)
-                (void)request_take(held[i].request, &held[i].operation);
-            held[i].taken = false;
-        }
-    monitor_unlock();
-}
-
-/* Puts back what was taken and not completed. The last comes first, so that the operations of one
-   request keep their order. */
-static void put_back(const struct held *held, int count)
-{
-    if (!monitor_lock_needed)
-        return;
-    monitor_lock();
-    for (int i = count - 1; i >= 0; i--)
-        if (held[i].taken)
-            request_put_back(held[i].request, &held[i].operation);
-    monitor_unlock();
-}
-
-uint64_t posted_own_ticks(void)
-{
-    enum { ROUNDS = 101 };
-    double ticks[ROUNDS];
-    MPI_Request request; /* a value that no request has */
-    memset(&request, 0x5a, sizeof request);
-    for (int i = 0; i < ROUNDS; i++) {
-        struct operation operation;
-        struct held held;
-        struct mpi_call call;
-        operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0},
-                           true);
-        (void)operation_posted(&operation, MPI_SUCCESS, request);
-        hold(&held, 1, &request);
-        call_enter(&call, OPERATION_Wait);
-        ticks[i] = (double)(ticks_now() - operation.start_ticks);
-        (void)call_ticks(&call, ticks_now());
-        if (!held.taken)
-            (void)request_take(request, &operation);
-    }
-    return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
-}
-
-/* ---- calls on one request -------------------------------------------------------------------- */
-
-/* The call has returned `error`, which this returns, too. */
-static int end_one(struct held *held, const struct mpi_call *call, const MPI_Request *request,
-                   int error, bool is_complete, const MPI_Status *status)
-{
-    const uint64_t end_ticks = ticks_now();
-    if (error == MPI_SUCCESS && is_complete && take_completed(held))
-        end_taken(held, call, call_ticks(call, end_ticks), end_ticks, status);
-    else
-        call_left(call, NO_COMMUNICATOR, end_ticks);
-    if (error != MPI_SUCCESS)
-        drop_failed(held, 1, request);
-    put_back(held, 1);
-    return error;
-}
-
-/* Wrapper of a function that completes one request. NOLINTBEGIN(bugprone-macro-parentheses) */
-#define COMPLETES_ONE(Name, parameters, arguments, handle, is_complete)                            \
-    INTERPOSED int MPI_##Name parameters                                                           \
-    {                                                                                              \
-        if (!is_anything_monitored())                                                              \
-            return next.Name arguments;                                                            \
-        struct held held;                                                                          \
-        MPI_Status own;                                                                            \
-        if (status == MPI_STATUS_IGNORE)                                                           \
-            status = &own;                                                                         \
-        struct mpi_call call;                                                                      \
-        hold(&held, 1, handle);                                                                    \
-        call_enter(&call, OPERATION_##Name);                                                       \
-        const int error = next.Name arguments;                                                     \
-        return end_one(&held, &call, handle, error, is_complete, status);                          \
-    }
-
-COMPLETES_ONE(Wait, (MPI_Request * request, MPI_Status *status), (request, status), request, true)
-COMPLETES_ONE(Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status),
-              request, error == MPI_SUCCESS && *flag)
-COMPLETES_ONE(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
-              (request, flag, status), &request, error == MPI_SUCCESS && *flag)
-/* NOLINTEND(bugprone-macro-parentheses) */
-
-/* ---- calls on several requests --------------------------------------------------------------- */
+/* ---- calls that complete --------------------------------------------------------------------- */
 
 enum { MANY = 64 }; /* requests that have room on the stack */
 
 /* A call that is followed. */
 struct call {
     struct mpi_call mpi;
-    struct held *held;
+    struct completing completing;
+    MPI_Request *handles; /* the requests as they were before the call */
     MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
-    struct room *room;    /* NULL: on the stack */
-    int count;
+    int32_t *taken;       /* of the requests that the call has completed: the operations */
     const MPI_Request *requests; /* the program's */
+    struct room *room;           /* NULL: on the stack */
 };
 
-/* Finds room for a call, which has that for MANY on the stack. False if there is none. */
-static bool call_begin(struct call *call, int count, const MPI_Request *requests)
+/* Makes room for a call on more requests than fit on the stack. */
+static bool make_room(struct call *call, int count)
 {
-    call->count = count;
-    call->requests = requests;
-    if (count <= MANY)
-        return true;
-    call->room = take_room(count);
+    const size_t requests = (size_t)count;
+    call->room = take_room(requests *
+                           (sizeof *call->statuses + sizeof *call->handles + sizeof *call->taken));
     if (call->room == NULL)
         return false;
-    call->held = call->room->held;
-    call->statuses = (void *)(call->held + count);
+    _Static_assert(sizeof(MPI_Request) % _Alignof(MPI_Status) == 0, "statuses are aligned");
+    call->handles = (void *)call->room->memory;
+    call->statuses = (void *)(call->handles + requests);
+    call->taken = (void *)(call->statuses + requests);
     return true;
-}
-
-static void call_end(const struct call *call)
-{
-    if (call->room != NULL)
-        call->room->busy = false;
 }
 
 /* There is no room for the call, so these operations can't be followed. */
@@ -240,122 +101,221 @@ static void lose(int count, const MPI_Request *requests)
     monitor_unlock();
 }
 
-/* Before a call on `count` requests. False if there is no room to follow it. `statuses`, one for
-   each request that the call may complete, become the monitor's where the program ignores them. */
-static bool follow(struct call *call, int count, const MPI_Request *requests, MPI_Status **statuses)
+/* Enters a call on `count` requests, which has room for `most` on the stack. `statuses`, one for
+   each request that the call may complete, become the monitor's where the program ignores them.
+   Returns whether there is room to follow it. */
+static inline bool follow(struct call *call, enum operation_kind kind, int count,
+                          const MPI_Request *requests, MPI_Status **statuses, int most)
 {
-    if (!call_begin(call, count, requests)) {
+    call_enter(&call->mpi, kind);
+    call->room = NULL;
+    if (count > most && !make_room(call, count)) {
         lose(count, requests);
         return false;
     }
     if (*statuses == MPI_STATUSES_IGNORE || *statuses == MPI_STATUS_IGNORE)
         *statuses = call->statuses;
     call->statuses = *statuses;
-    hold(call->held, count, requests);
+    call->requests = requests;
+    if (count > 0)
+        memcpy(call->handles, requests, (size_t)count * sizeof *requests);
+    call->completing.requests = call->handles;
+    call->completing.count = count;
+    completing_begin(&call->completing);
     return true;
 }
 
-/* Ends the operations that were taken out of the completed requests; each has an equal share of the
-   time of the call. */
-static void end_all_taken(const struct call *call, int completed, const int *indices,
-                          uint64_t taken, uint64_t end_ticks)
+/* Takes out the operation of a request that the call has completed, if it is known. */
+static int32_t take(struct call *call, int index)
 {
-    const uint64_t ticks = call_ticks(&call->mpi, end_ticks);
-    uint64_t share = ticks / taken + ticks % taken; /* of the first one */
+    const int32_t number = completing_take(&call->completing, call->handles[index]);
+    call->handles[index] = MPI_REQUEST_NULL; /* for drop_failed */
+    return number;
+}
+
+/* The call has failed: an operation whose request it has freed is over, without an end. */
+static void drop_failed(struct call *call)
+{
+    for (int i = 0; i < call->completing.count; i++)
+        if (call->requests[i] == MPI_REQUEST_NULL && call->handles[i] != MPI_REQUEST_NULL) {
+            const int32_t number = take(call, i);
+            if (number != NONE)
+                request_release(number);
+        }
+}
+
+/* The call has returned `error`. Takes out the operations of the requests that it has completed,
+   and returns how many these are. */
+static int take_completed(struct call *call, int error, int completed, const int *indices)
+{
+    int taken = 0;
+    monitor_lock();
     for (int i = 0; i < completed; i++) {
-        struct held *const held = &call->held[indices != NULL ? indices[i] : i];
-        if (!held->ends)
-            continue;
-        end_taken(held, &call->mpi, share, end_ticks, &call->statuses[i]);
-        share = ticks / taken;
+        const bool is_good = error == MPI_SUCCESS || call->statuses[i].MPI_ERROR == MPI_SUCCESS;
+        call->taken[i] = is_good ? take(call, indices != NULL ? indices[i] : i) : NONE;
+        taken += call->taken[i] != NONE;
     }
+    if (__builtin_expect(error != MPI_SUCCESS, 0))
+        drop_failed(call);
+    completing_end(&call->completing);
+    monitor_unlock();
+    return taken;
+}
+
+/* Ends an operation that was taken out, with its share of the time of the call. */
+static void end_taken(const struct call *call, int i, uint64_t share, uint64_t end_ticks)
+{
+    const struct operation *const operation = request_operation(call->taken[i]);
+    const MPI_Status *const status = &call->statuses[i];
+    int cancelled = 0;
+    if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
+        PMPI_Test_cancelled(status, &cancelled);
+    if (cancelled)
+        call_completed(&call->mpi, operation, share);
+    else
+        operation_completed(operation, &call->mpi, share, end_ticks,
+                            operation->receives ? bytes_received(status) : 0);
+}
+
+/* When the call is left: with one request there is nothing to do since it returned. */
+static uint64_t exit_of(int completed, uint64_t end_ticks)
+{
+    return completed == 1 ? end_ticks : ticks_now();
+}
+
+/* Ends the operations that were taken out. Each has an equal share of the time until the call
+   returned; the last one also has what the monitor does for the others. */
+static void end_all_taken(const struct call *call, int completed, int taken, uint64_t end_ticks)
+{
+    const uint64_t share = call_ticks_so_far(&call->mpi, end_ticks) / (uint64_t)taken;
+    call_completes(&call->mpi);
+    for (int i = 0, left = taken; i < completed; i++) {
+        if (call->taken[i] == NONE)
+            continue;
+        const bool is_last = --left == 0;
+        const uint64_t rest = is_last ? call_ticks(&call->mpi, exit_of(completed, end_ticks)) : 0;
+        end_taken(call, i, is_last ? rest - share * (uint64_t)(taken - 1) : share, end_ticks);
+    }
+    monitor_lock();
+    for (int i = 0; i < completed; i++)
+        if (call->taken[i] != NONE)
+            request_release(call->taken[i]);
+    monitor_unlock();
 }
 
 static int not_followed(const struct call *call, int error)
 {
     call_left(&call->mpi, NO_COMMUNICATOR, ticks_now());
+    leave_room(call->room);
     return error;
 }
 
 /* The call has returned `error`, which this returns, too. It has completed `completed` requests,
    those of these indices (NULL: the first ones), and set as many statuses. */
-static int followed(const struct call *call, int error, int completed, const int *indices)
+static int followed(struct call *call, int error, int completed, const int *indices)
 {
-    const uint64_t end_ticks = ticks_now();
-    uint64_t taken = 0;
+    const uint64_t end_ticks = completed > 0 ? ticks_now() : 0;
     int class = MPI_SUCCESS;
-    if (error != MPI_SUCCESS)
+    if (__builtin_expect(error != MPI_SUCCESS, 0))
         PMPI_Error_class(error, &class);
     /* A call on several requests that fails may yet have completed some of them. */
     if (completed == MPI_UNDEFINED || (error != MPI_SUCCESS && class != MPI_ERR_IN_STATUS))
         completed = 0;
-    for (int i = 0; i < completed; i++)
-        if (error == MPI_SUCCESS || call->statuses[i].MPI_ERROR == MPI_SUCCESS)
-            taken += take_completed(&call->held[indices != NULL ? indices[i] : i]);
-    if (taken == 0)
-        call_left(&call->mpi, NO_COMMUNICATOR, end_ticks);
+    const int taken = take_completed(call, error, completed, indices);
+    if (taken > 0)
+        end_all_taken(call, completed, taken, end_ticks);
     else
-        end_all_taken(call, completed, indices, taken, end_ticks);
-    if (error != MPI_SUCCESS)
-        drop_failed(call->held, call->count, call->requests);
-    put_back(call->held, call->count);
-    call_end(call);
+        call_left(&call->mpi, NO_COMMUNICATOR, exit_of(completed, end_ticks));
+    leave_room(call->room);
     return error;
 }
 
 /* Wrapper of a function that completes, of `count` requests, the `completed` ones of these indices
-   (NULL: the first ones). NOLINTBEGIN(bugprone-macro-parentheses) */
-#define COMPLETES(Name, parameters, arguments, completed, indices)                                 \
+   (NULL: the first ones). It has room on the stack for `most`.
+   NOLINTBEGIN(bugprone-macro-parentheses) */
+#define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
         if (!is_anything_monitored())                                                              \
             return next.Name arguments;                                                            \
-        struct held held[MANY];                                                                    \
-        MPI_Status own[MANY];                                                                      \
-        struct call call = {.held = held, .statuses = own};                                        \
-        const bool is_followed = follow(&call, count, requests, &status);                          \
-        call_enter(&call.mpi, OPERATION_##Name);                                                   \
+        MPI_Request handles[most];                                                                 \
+        MPI_Status own[most];                                                                      \
+        int32_t taken[most];                                                                       \
+        struct call call;                                                                          \
+        call.handles = handles, call.statuses = own, call.taken = taken;                           \
+        const bool is_followed = follow(&call, OPERATION_##Name, count, requests, &status, most);  \
         const int error = next.Name arguments;                                                     \
-        return is_followed ? followed(&call, error, completed, indices)                            \
-                           : not_followed(&call, error);                                           \
+        return is_followed && (monitor_lock_needed || error != MPI_SUCCESS || (completed) > 0)     \
+                   ? followed(&call, error, completed, indices)                                    \
+                   : not_followed(&call, error);                                                   \
     }
 
-COMPLETES(Waitall, (int count, MPI_Request requests[], MPI_Status status[]),
-          (count, requests, status), count, NULL)
-COMPLETES(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status status[]),
-          (count, requests, flag, status), error != MPI_SUCCESS || *flag ? count : 0, NULL)
-COMPLETES(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
-          (count, requests, index, status), error == MPI_SUCCESS && *index != MPI_UNDEFINED, index)
-COMPLETES(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
-          (count, requests, index, flag, status),
+COMPLETES(Wait, 1, (MPI_Request * request, MPI_Status *status), (request, status), 1, request,
+          error == MPI_SUCCESS, NULL)
+COMPLETES(Test, 1, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status),
+          1, request, error == MPI_SUCCESS && *flag, NULL)
+COMPLETES(Request_get_status, 1, (MPI_Request request, int *flag, MPI_Status *status),
+          (request, flag, status), 1, &request, error == MPI_SUCCESS && *flag, NULL)
+COMPLETES(Waitall, MANY, (int count, MPI_Request requests[], MPI_Status status[]),
+          (count, requests, status), count, requests, count, NULL)
+COMPLETES(Testall, MANY, (int count, MPI_Request requests[], int *flag, MPI_Status status[]),
+          (count, requests, flag, status), count, requests,
+          error != MPI_SUCCESS || *flag ? count : 0, NULL)
+COMPLETES(Waitany, MANY, (int count, MPI_Request requests[], int *index, MPI_Status *status),
+          (count, requests, index, status), count, requests,
+          error == MPI_SUCCESS && *index != MPI_UNDEFINED, index)
+COMPLETES(Testany, MANY,
+          (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+          (count, requests, index, flag, status), count, requests,
           error == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED, index)
-COMPLETES(Waitsome,
+COMPLETES(Waitsome, MANY,
           (int count, MPI_Request requests[], int *completed, int indices[], MPI_Status status[]),
-          (count, requests, completed, indices, status), *completed, indices)
-COMPLETES(Testsome,
+          (count, requests, completed, indices, status), count, requests, *completed, indices)
+COMPLETES(Testsome, MANY,
           (int count, MPI_Request requests[], int *completed, int indices[], MPI_Status status[]),
-          (count, requests, completed, indices, status), *completed, indices)
+          (count, requests, completed, indices, status), count, requests, *completed, indices)
 /* NOLINTEND(bugprone-macro-parentheses) */
+
+uint64_t posted_own_ticks(void)
+{
+    enum { ROUNDS = 101 };
+    double ticks[ROUNDS];
+    MPI_Request request; /* a value that no request has */
+    memset(&request, 0x5a, sizeof request);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation operation;
+        MPI_Request handle;
+        int32_t taken;
+        MPI_Status own, *status = &own;
+        struct call call = {.handles = &handle, .statuses = &own, .taken = &taken};
+        operation_begin_at(&operation, OPERATION_Irecv, OTHER_COMMUNICATORS, (struct sent){0},
+                           true);
+        (void)operation_posted(&operation, MPI_SUCCESS, request);
+        (void)follow(&call, OPERATION_Wait, 1, &request, &status, 1);
+        const uint64_t end_ticks = ticks_now();
+        ticks[i] = (double)(end_ticks - operation.start_ticks);
+        (void)take_completed(&call, MPI_SUCCESS, 1, NULL);
+        (void)call_ticks(&call.mpi, end_ticks);
+        request_release(taken);
+    }
+    return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
+}
 
 /* ---- cancelling, freeing and starting -------------------------------------------------------- */
 
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
     struct mpi_call call;
-    __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
     const bool entered = other_enter(&call);
+    __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
     return other_left(&call, entered, next.Cancel(request));
 }
 
 INTERPOSED int MPI_Request_free(MPI_Request *request)
 {
-    monitor_lock();
-    struct operation without_end;
-    (void)request_take(*request, &without_end);
-    persistent_remove(*request);
-    monitor_unlock();
     struct mpi_call call;
     const bool entered = other_enter(&call);
+    request_forget(*request);
     return other_left(&call, entered, next.Request_free(request));
 }
 
@@ -374,21 +334,29 @@ static bool begin_start(MPI_Request request, struct operation *operation)
            begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
-/* An MPI_Startall has returned `error` and has started operations of these requests. Each has an
-   equal share of the time of the call. */
-static void all_started(const struct call *call, const MPI_Request *requests, int error,
-                        uint64_t started, uint64_t exit_ticks)
+/* A request of MPI_Startall. */
+struct started {
+    bool begins; /* an operation, which is monitored */
+    struct operation operation;
+};
+
+/* An MPI_Startall has returned `error` and has started `begun` operations of these requests. Each
+   has an equal share of the time until it returned; the last one also has what the monitor does for
+   the others. */
+static void all_started(const struct mpi_call *call, struct started *started, int count,
+                        const MPI_Request *requests, int error, int begun)
 {
-    const uint64_t ticks = call_ticks(&call->mpi, exit_ticks);
-    uint64_t share = ticks / started + ticks % started;
-    for (int i = 0; i < call->count; i++) {
-        struct operation *const operation = &call->held[i].operation;
-        if (!call->held[i].taken)
+    const uint64_t share = call_ticks_so_far(call, ticks_now()) / (uint64_t)begun;
+    call_completes(call);
+    for (int i = 0, left = begun; i < count; i++) {
+        if (!started[i].begins)
             continue;
-        operation->inside_ticks = share;
-        call_completed(&call->mpi, operation, share);
+        struct operation *const operation = &started[i].operation;
+        const bool is_last = --left == 0;
+        const uint64_t rest = is_last ? call_ticks(call, ticks_now()) : 0;
+        operation->inside_ticks = is_last ? rest - share * (uint64_t)(begun - 1) : share;
+        call_completed(call, operation, operation->inside_ticks);
         (void)operation_posted(operation, error, requests[i]);
-        share = ticks / started;
     }
 }
 
@@ -410,23 +378,25 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
-    struct held held[MANY];
-    struct call call = {.held = held};
+    struct started on_stack[MANY], *started = on_stack;
+    struct room *room = NULL;
+    struct mpi_call call;
+    int begun = 0;
     if (!is_anything_monitored())
         return next.Startall(count, requests);
-    const bool has_room = call_begin(&call, count, requests);
-    uint64_t started = 0;
+    call_enter(&call, OPERATION_Startall);
+    if (count > MANY) {
+        room = take_room((size_t)count * sizeof *started);
+        started = room != NULL ? (void *)room->memory : NULL;
+    }
     /* Within this call those that begin are inner ones, which have no time of their own. */
-    call_enter(&call.mpi, OPERATION_Startall);
-    for (int i = 0; has_room && i < count; i++)
-        started += call.held[i].taken = begin_start(requests[i], &call.held[i].operation);
-    call.mpi.entry_ticks = ticks_now();
+    for (int i = 0; started != NULL && i < count; i++)
+        begun += started[i].begins = begin_start(requests[i], &started[i].operation);
     const int error = next.Startall(count, requests);
-    const uint64_t exit_ticks = ticks_now();
-    if (started > 0)
-        all_started(&call, requests, error, started, exit_ticks);
+    if (begun > 0)
+        all_started(&call, started, count, requests, error, begun);
     else
-        call_left(&call.mpi, NO_COMMUNICATOR, exit_ticks);
-    call_end(&call);
+        call_left(&call, NO_COMMUNICATOR, ticks_now());
+    leave_room(room);
     return error;
 }

@@ -1,4 +1,5 @@
 /* The wrappers that are made from the rows of functions.def. */
+#include "monitor/awaits.h"
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 
@@ -57,6 +58,18 @@ static int64_t bytes_of_types(int blocks, uint64_t absent, const void *counts, s
 
 /* The mean of several blocks that have this size together, rounded down. */
 static int64_t mean_of(int64_t bytes, int blocks) { return blocks > 0 ? bytes / blocks : 0; }
+
+/* Whether each other process of the communicator has data for this one: the sizes of what it
+   receives, with one datatype or one each. */
+static bool needs_all(const struct communicator *on, const void *counts, size_t size,
+                      const MPI_Datatype datatypes[], bool of_each)
+{
+    for (int i = 0; i < on->peers; i++)
+        if (i != on->rank &&
+            (count_at(counts, size, i) == 0 || (of_each && bytes_of(1, datatypes[i]) == 0)))
+            return false;
+    return of_each || bytes_of(1, datatypes[0]) > 0;
+}
 
 #define LARGE_COUNTS 0
 #define COUNT int

@@ -96,7 +96,7 @@ static bool merge_rows(struct rows *rows, const struct rows *more)
 
 /* The sender first sends its struct rows, whose pointer means nothing to the receiver. The receiver
    answers whether it has room. If so, and if there are rows, they follow. */
-enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS };
+enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS, TAG_TOTAL };
 
 /* Sends the rows themselves, or receives them. */
 static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
@@ -161,19 +161,43 @@ static void scale_frequencies(struct rows *rows, double factor)
     }
 }
 
-/* Appends this rank's total, which is also part of the total of all, as a row of its own. False
-   without memory. */
-static bool keep_own_total(struct rows *sum, int rank)
+/* The place of the total among the rows of a process, or -1. */
+static int total_in(const struct rows *rows)
 {
-    for (int i = 0; i < sum->count; i++) {
-        if (sum->rows[i].kind != KIND_TOTAL)
-            continue;
-        struct keyed_row own = sum->rows[i];
-        own.operation = 1 + rank;
-        own.row.rank = rank;
-        return rows_append(sum, &(struct rows){.rows = &own, .count = 1});
+    for (int i = 0; i < rows->count; i++)
+        if (rows->rows[i].kind == KIND_TOTAL)
+            return i;
+    return -1;
+}
+
+/* Appends the total of each rank on rank 0, as a row of its own; `own` are this rank's rows.
+   Collective. False on rank 0 without memory. */
+static bool append_totals(struct rows *sum, const struct rows *own, int rank, MPI_Comm comm)
+{
+    int ranks;
+    const int total = total_in(own);
+    double inside_s = total >= 0 ? own->rows[total].row.in_calls_s : NAN;
+    BC_MPI(PMPI_Comm_size(comm, &ranks));
+    if (rank != 0) {
+        BC_MPI(PMPI_Send(&inside_s, 1, MPI_DOUBLE, 0, TAG_TOTAL, comm));
+        return true;
     }
-    return true;
+    struct rows totals = {.rows = malloc((size_t)ranks * sizeof *totals.rows)};
+    const bool has_room = totals.rows != NULL;
+    for (int from = 0; from < ranks; from++) {
+        if (from != 0)
+            BC_MPI(PMPI_Recv(&inside_s, 1, MPI_DOUBLE, from, TAG_TOTAL, comm, MPI_STATUS_IGNORE));
+        if (!has_room || total < 0 || isnan(inside_s))
+            continue;
+        struct keyed_row *const keyed = &totals.rows[totals.count++];
+        *keyed = own->rows[total];
+        keyed->operation = 1 + from;
+        keyed->row.rank = keyed->row.slowest_rank = from;
+        keyed->row.in_calls_s = keyed->row.slowest_s = inside_s;
+    }
+    const bool good = has_room && rows_append(sum, &totals);
+    free(totals.rows);
+    return good;
 }
 
 bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
@@ -187,8 +211,6 @@ bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
     sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
     for (int i = 0; i < sum.count; i++)
         sum.rows[i].row.rank = MPIX_MONITOR_NA;
-    if (totals)
-        sum.incomplete = !keep_own_total(&sum, rank) || sum.incomplete;
     rows_sort(&sum, rows_compare_identities);
     /* Frequencies become counts, to be summed: those of all ranks are over the longest snapshot. */
     scale_frequencies(&sum, rows->seconds);
@@ -202,6 +224,8 @@ bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
         if (rank + bit < ranks)
             add_rows_of(rank + bit, &sum, comm);
     }
+    if (totals)
+        sum.incomplete = !append_totals(&sum, rows, rank, comm) || sum.incomplete;
     if (rank != 0 || sum.incomplete) {
         rows->incomplete = rows->incomplete || (rank == 0 && sum.incomplete);
         rows_free(&sum);

@@ -1,7 +1,17 @@
 #include "monitor/handles.h"
 
+#include <sched.h>
+
 bool monitor_lock_needed = true;
 bool monitor_lock_taken;
+
+void monitor_lock_wait(void)
+{
+    enum { SPINS = 100 }; /* after these the holder has probably lost its processor */
+    for (int spins = 1; __atomic_exchange_n(&monitor_lock_taken, true, __ATOMIC_ACQUIRE); spins++)
+        if (spins >= SPINS)
+            (void)sched_yield();
+}
 
 bool handle_set(struct handle_map *map, uint64_t key, int value)
 {

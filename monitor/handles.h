@@ -6,7 +6,6 @@
 #define COMMCOST_MONITOR_HANDLES_H
 
 #include <mpi.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,14 +18,14 @@
 extern bool monitor_lock_needed; /* true until MPI has been initialised, then set once */
 extern bool monitor_lock_taken;
 
+/* Waits until nobody has it, and takes it. */
+void monitor_lock_wait(void);
+
 static inline void monitor_lock(void)
 {
-    if (!monitor_lock_needed)
-        return;
-    enum { SPINS = 100 }; /* after these the holder has probably lost its processor */
-    for (int spins = 0; __atomic_exchange_n(&monitor_lock_taken, true, __ATOMIC_ACQUIRE); spins++)
-        if (spins >= SPINS)
-            (void)sched_yield();
+    if (__builtin_expect(monitor_lock_needed, 0) &&
+        __atomic_exchange_n(&monitor_lock_taken, true, __ATOMIC_ACQUIRE))
+        monitor_lock_wait();
 }
 
 static inline void monitor_unlock(void)

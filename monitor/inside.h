@@ -5,6 +5,10 @@
  * calls functions of the program (reductions, attributes), and these may call MPI again. Only the
  * outermost call counts, so a thread's time inside is never more than the time that passed.
  *
+ * What the monitor does around a call belongs to the call. The clock is read at the call's entry
+ * and exit; what the monitor does before the first reading and after the last one is known from
+ * measurements at the start (inside_own), and never more than the time between two calls.
+ *
  * The rest of the time is the thread's computation. Each thread has a clock that stands still while
  * it is inside, the computing clock: two of its readings differ by what the thread computed between
  * them. All functions are local and need no lock.
@@ -17,30 +21,45 @@
 /* Of this thread. In the memory that every thread has from its start, so that reading it takes no
    call. */
 extern _Thread_local struct inside {
-    uint64_t ticks; /* inside MPI so far */
-    uint32_t depth; /* calls in progress */
+    uint64_t entry_ticks;     /* when the outermost call in progress was entered */
+    uint64_t left_ticks;      /* when the last outermost call was left */
+    uint64_t computing_ticks; /* the computing clock at the entry of the last outermost call */
+    uint32_t depth;           /* calls in progress */
 } inside __attribute__((tls_model("initial-exec")));
 
-/* What a reading of the clock takes, in ticks; each call has one in its time. */
-extern uint64_t inside_reading_ticks;
+/* What the monitor does beside a call's readings, with what one of them takes, in ticks. */
+extern struct inside_own {
+    uint64_t before_operation; /* before the start of an operation is read */
+    uint64_t after_operation;  /* after the exit of a call that is, starts or completes one */
+    uint64_t after_call;       /* after the exit of any other call */
+} inside_own;
 
-/* Enters a call. Whether it is the outermost one. The caller reads the clock after that. */
-static inline bool inside_enter(void) { return inside.depth++ == 0; }
-
-/* Leaves the call that was entered at entry_ticks. Returns the ticks that count: 0 if it is not the
-   outermost one. */
-static inline uint64_t inside_leave(bool is_outermost, uint64_t entry_ticks, uint64_t exit_ticks)
+/* Enters a call at entry_ticks. Whether it is the outermost one. */
+static inline bool inside_enter(uint64_t entry_ticks)
 {
-    inside.depth--;
-    const uint64_t entry = entry_ticks + inside_reading_ticks;
-    if (!is_outermost || exit_ticks <= entry)
-        return 0;
-    inside.ticks += exit_ticks - entry;
-    return exit_ticks - entry;
+    if (inside.depth++ > 0)
+        return false;
+    const uint64_t computed_ticks =
+        entry_ticks > inside.left_ticks ? entry_ticks - inside.left_ticks : 0;
+    inside.computing_ticks += computed_ticks;
+    inside.entry_ticks = inside.left_ticks + computed_ticks;
+    return true;
 }
 
-/* The computing clock at the time `now_ticks`, at which the thread enters its outermost call or has
-   left it. */
-static inline uint64_t computing_ticks(uint64_t now_ticks) { return now_ticks - inside.ticks; }
+/* The ticks inside of the call in progress, until now_ticks. 0 if it is not the outermost one. */
+static inline uint64_t inside_ticks(bool is_outermost, uint64_t now_ticks)
+{
+    return is_outermost && now_ticks > inside.entry_ticks ? now_ticks - inside.entry_ticks : 0;
+}
+
+/* Leaves the call at left_ticks. Returns its ticks inside. */
+static inline uint64_t inside_leave(bool is_outermost, uint64_t left_ticks)
+{
+    const uint64_t ticks = inside_ticks(is_outermost, left_ticks);
+    inside.depth--;
+    if (ticks > 0)
+        inside.left_ticks = left_ticks;
+    return ticks;
+}
 
 #endif

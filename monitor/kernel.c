@@ -27,6 +27,7 @@ const struct overhead_call overhead_calls[] = {
     ROW(send, "MPI_Send"),
     ROW(recv, "MPI_Recv"),
     ROW(waitall, "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"),
+    ROW(waitany, "MPI_Waitany of 10000 requests"),
     ROW(start_wait, "MPI_Start MPI_Wait"),
     ROW(test, "MPI_Test"),
     ROW(put, "MPI_Put"),
@@ -36,6 +37,27 @@ const struct overhead_call overhead_calls[] = {
     ROW(iallreduce_wait, "MPI_Iallreduce MPI_Wait"),
 };
 const int overhead_calls_count = sizeof overhead_calls / sizeof *overhead_calls;
+
+/* Of requests that are active until somebody says that they are complete. Unlike receives they are
+   in no queue that a message has to pass. */
+static int query_nothing(void *unused, MPI_Status *status)
+{
+    (void)unused;
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_Status_set_elements(status, MPI_BYTE, 0);
+}
+
+static int free_nothing(void *unused)
+{
+    (void)unused;
+    return MPI_SUCCESS;
+}
+
+static int cancel_nothing(void *unused, int is_complete)
+{
+    (void)unused, (void)is_complete;
+    return MPI_SUCCESS;
+}
 
 void overhead_bench_create(struct overhead_bench *bench)
 {
@@ -48,10 +70,17 @@ void overhead_bench_create(struct overhead_bench *bench)
                          &bench->persistent));
     BC_MPI(MPI_Irecv(bench->received, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT,
                      MPI_COMM_SELF, &bench->never));
+    for (int i = 0; i < OVERHEAD_WAITANY - 1; i++)
+        BC_MPI(MPI_Grequest_start(query_nothing, free_nothing, cancel_nothing, NULL,
+                                  &bench->of_waitany[i]));
 }
 
 void overhead_bench_destroy(struct overhead_bench *bench)
 {
+    for (int i = 0; i < OVERHEAD_WAITANY - 1; i++) {
+        BC_MPI(MPI_Grequest_complete(bench->of_waitany[i]));
+        BC_MPI(MPI_Wait(&bench->of_waitany[i], MPI_STATUS_IGNORE));
+    }
     BC_MPI(MPI_Cancel(&bench->never));
     BC_MPI(MPI_Wait(&bench->never, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Request_free(&bench->persistent));

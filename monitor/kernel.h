@@ -8,16 +8,17 @@
 #include <mpi.h>
 #include <stdint.h>
 
-enum { OVERHEAD_MESSAGE_BYTES = 8, OVERHEAD_MANY = 8 };
+enum { OVERHEAD_MESSAGE_BYTES = 8, OVERHEAD_MANY = 8, OVERHEAD_WAITANY = 10000 };
 
 /* What the loops work on. This process communicates with itself only. */
 struct overhead_bench {
     char sent[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY],
         received[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY];
     double value, sum;
-    MPI_Win window;          /* in an epoch of MPI_Win_lock_all */
-    MPI_Request persistent;  /* a send */
-    MPI_Request never;       /* a receive that nothing is sent to */
+    MPI_Win window;                           /* in an epoch of MPI_Win_lock_all */
+    MPI_Request persistent;                   /* a send */
+    MPI_Request never;                        /* a receive that nothing is sent to */
+    MPI_Request of_waitany[OVERHEAD_WAITANY]; /* all but the last never complete */
     MPI_Status *no_statuses; /* MPI_STATUSES_IGNORE; gcc warns of MPICH's constant, which it takes
                                 for an array of size 0 */
 };

@@ -37,6 +37,10 @@ TIMED_LOOP(waitall, for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Irecv)(RECEIVED
            for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Isend)(SENT, &requests[OVERHEAD_MANY + k]);
            CALL(Waitall)(2 * OVERHEAD_MANY, requests, bench->no_statuses);)
 
+/* The last of many requests is the only one that completes. */
+TIMED_LOOP(waitany, PMPI_Irecv(RECEIVED, &bench->of_waitany[OVERHEAD_WAITANY - 1]); PMPI_Send(SENT);
+           CALL(Waitany)(OVERHEAD_WAITANY, bench->of_waitany, &flag, MPI_STATUS_IGNORE);)
+
 TIMED_LOOP(start_wait, PMPI_Irecv(RECEIVED, &requests[0]); CALL(Start)(&bench->persistent);
            CALL(Wait)(&bench->persistent, MPI_STATUS_IGNORE);
            PMPI_Wait(&requests[0], MPI_STATUS_IGNORE);)

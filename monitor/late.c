@@ -1,7 +1,8 @@
 #include "monitor/late.h"
 
-#include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
+#include "monitor/handles.h"
+#include "monitor/together.h"
 
 #include <math.h>
 
@@ -21,111 +22,71 @@ static bool is_chosen(int64_t number, int halvings)
     return halvings == 0 || hash_of(number) >> (64 - halvings) == 0;
 }
 
-static void halve(struct late_series *series, bool has_entries)
+static void halve(struct late_series *series)
 {
     int kept = 0;
     series->halvings++;
     for (int i = 0; i < series->kept; i++)
-        if (is_chosen(series->call[i].number, series->halvings)) {
-            series->call[kept] = series->call[i];
-            if (has_entries)
-                series->entry[kept] = series->entry[i];
-            kept++;
-        }
+        if (is_chosen(series->call[i].number, series->halvings))
+            series->call[kept++] = series->call[i];
     series->kept = kept;
 }
 
 static struct late_series *series_of(struct late *late, int communicator, int kind)
 {
-    for (int i = 0; i < late->count; i++)
-        if (late->series[i].communicator == communicator && late->series[i].kind == kind)
-            return &late->series[i];
+    const uint32_t key = ((uint32_t)communicator << 8 | (uint32_t)kind) + 1;
+    const uint32_t mask = (UINT32_C(1) << LATE_PLACES_BITS) - 1;
+    uint32_t i = handle_place(key, LATE_PLACES_BITS);
+    while (late->key[i] != key && late->key[i] != 0)
+        i = (i + 1) & mask;
+    if (late->key[i] == key)
+        return &late->series[late->place[i]];
     if (late->count == LATE_SERIES_MAX)
         return NULL;
+    late->key[i] = key;
+    late->place[i] = (uint8_t)late->count;
     struct late_series *const series = &late->series[late->count++];
     series->communicator = communicator;
     series->kind = kind;
     return series;
 }
 
-/* `entry` is NULL where calls have none. */
-static inline bool add(struct late *late, int communicator, int kind, uint64_t ticks,
-                       const struct late_entry *entry)
+bool late_add(struct late *late, int communicator, int kind, struct late_call call)
 {
     struct late_series *const series = series_of(late, communicator, kind);
     if (series == NULL)
         return false;
-    const int64_t number = series->calls++;
-    struct late_role *const role = &series->role[entry != NULL && entry->is_root];
-    role->calls++;
-    role->ticks += ticks;
-    if (!is_chosen(number, series->halvings))
-        return true;
-    while (series->kept == LATE_KEPT_MAX)
-        halve(series, entry != NULL);
-    if (!is_chosen(number, series->halvings))
-        return true;
-    if (entry != NULL)
-        series->entry[series->kept] = *entry;
-    series->call[series->kept++] = (struct late_call){number, ticks};
+    call.number = series->calls++;
+    series->of[call.part].calls++;
+    series->of[call.part].ticks += call.ticks;
+    while (is_chosen(call.number, series->halvings) && series->kept == LATE_KEPT_MAX)
+        halve(series);
+    if (is_chosen(call.number, series->halvings))
+        series->call[series->kept++] = call;
     return true;
 }
 
-bool late_add(struct late *late, int communicator, int kind, uint64_t ticks)
-{
-    return add(late, communicator, kind, ticks, NULL);
-}
+/* ---- the mean of all calls ------------------------------------------------------------------- */
 
-bool late_add_rooted(struct late *late, int communicator, int kind, uint64_t ticks,
-                     struct late_entry entry)
-{
-    return add(late, communicator, kind, ticks, &entry);
-}
-
-/* ---- comparing ranks ------------------------------------------------------------------------- */
-
-int64_t late_next_key(int64_t key, MPI_Comm comm)
-{
-    int64_t next;
-    BC_MPI(PMPI_Allreduce(&key, &next, 1, MPI_INT64_T, MPI_MIN, comm));
-    return next;
-}
-
-bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *ranks, int *kept)
-{
-    const int has_series = series != NULL;
-    BC_MPI(PMPI_Allreduce(&has_series, ranks, 1, MPI_INT, MPI_SUM, comm));
-    /* The min of each, and of its negative. */
-    int64_t own[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, min[4];
-    if (series != NULL) {
-        own[0] = series->calls;
-        own[1] = -series->calls;
-        own[2] = series->kept;
-        own[3] = -series->kept;
-    }
-    BC_MPI(PMPI_Allreduce(own, min, 4, MPI_INT64_T, MPI_MIN, comm));
-    *kept = (int)min[2];
-    return min[0] == -min[1] && min[2] == -min[3] && *kept > 0;
-}
-
-/* Sums over the calls that were kept of one role. */
+/* Sums over the calls that were kept of one part. */
 struct sums {
     int calls;
     double waited, ticks;                           /* sums */
     double waited_squares, ticks_squares, products; /* of distances from the means */
 };
 
-static struct sums sums_of(const struct late_series *series, const double waited[], bool as_root)
+static struct sums sums_of(const struct late_series *series, const double waited[],
+                           enum late_part part)
 {
     struct sums sums = {0};
     for (int i = 0; i < series->kept; i++)
-        if (series->entry[i].is_root == as_root) {
+        if (series->call[i].part == part) {
             sums.calls++;
             sums.waited += waited[i];
             sums.ticks += (double)series->call[i].ticks;
         }
     for (int i = 0; i < series->kept; i++)
-        if (series->entry[i].is_root == as_root) {
+        if (series->call[i].part == part) {
             const double more = waited[i] - sums.waited / sums.calls;
             const double longer = (double)series->call[i].ticks - sums.ticks / sums.calls;
             sums.waited_squares += more * more;
@@ -135,28 +96,28 @@ static struct sums sums_of(const struct late_series *series, const double waited
     return sums;
 }
 
-struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root,
-                           double tick)
+struct late_mean late_mean(const struct late_series *series, const double waited[],
+                           enum late_part part, double tick)
 {
-    const struct sums sums = sums_of(series, waited, as_root);
-    const struct late_role *const role = &series->role[as_root];
+    const struct sums sums = sums_of(series, waited, part);
+    const struct late_sum *const all = &series->of[part];
     const double mean_of_kept = sums.waited / series->kept;
     if (series->kept == series->calls)
         return (struct late_mean){.mean = mean_of_kept};
     /* Too few were kept to tell how they differ: all of the time may have been waiting, or none. */
-    if (sums.calls < 3 && role->calls > sums.calls)
+    if (sums.calls < 3 && all->calls > sums.calls)
         return (struct late_mean){
             .mean = mean_of_kept,
-            .error = tick * (double)role->ticks / (double)series->calls,
+            .error = tick * (double)all->ticks / (double)series->calls,
         };
     if (sums.calls < 3)
         return (struct late_mean){.mean = mean_of_kept};
     /* How much more a rank waits in a call that takes one tick longer. */
     const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
-    const double longer = (double)role->ticks / (double)role->calls - sums.ticks / sums.calls;
+    const double longer = (double)all->ticks / (double)all->calls - sums.ticks / sums.calls;
     const double unexplained = fmax(0.0, sums.waited_squares - slope * sums.products);
-    const double left_out = 1.0 - (double)sums.calls / (double)role->calls;
-    const double share = (double)role->calls / (double)series->calls;
+    const double left_out = 1.0 - (double)sums.calls / (double)all->calls;
+    const double share = (double)all->calls / (double)series->calls;
     const double mean = share * (sums.waited / sums.calls + slope * longer);
     return (struct late_mean){
         .mean = mean,
@@ -165,42 +126,81 @@ struct late_mean late_mean(const struct late_series *series, const double waited
     };
 }
 
+/* ---- comparing ranks ------------------------------------------------------------------------- */
+
+/* The shortest time in a call; below 0 if a rank in it may leave before others come. */
 struct timed {
-    double ticks;
+    double ns;
     int rank;
 };
 
-static struct timed own[LATE_KEPT_MAX], last[LATE_KEPT_MAX];
-static double shortest[LATE_KEPT_MAX], longer[LATE_KEPT_MAX];
+struct comparison {
+    const struct late_item *items;
+    struct late_waiting *waiting;
+    double tick_ns;
+    int rank;
+};
+
+static double longer_ns[LATE_KEPT_MAX], shortest_ns[LATE_KEPT_MAX];
+
+static void set_own(const void *context, int item, void *parts)
+{
+    const struct comparison *const comparison = context;
+    const struct late_series *const series = comparison->items[item].series;
+    struct timed *const timed = parts;
+    for (int i = 0; i < series->kept; i++) {
+        const struct late_call *const call = &series->call[i];
+        const double ns = (double)call->ticks * comparison->tick_ns;
+        timed[i] = (struct timed){call->part == LATE_MEMBER ? ns : -1.0, comparison->rank};
+    }
+}
+
+static void keep_shortest(void *sum, const void *more, int kept)
+{
+    struct timed *const all = sum;
+    const struct timed *const other = more;
+    for (int i = 0; i < kept; i++)
+        if (other[i].ns < all[i].ns || (!(other[i].ns > all[i].ns) && other[i].rank < all[i].rank))
+            all[i] = other[i];
+}
 
 #define OWN_COST 0.05 /* quantile */
 
-static void summarize(const struct late_series *series, int rank, struct late_waiting *waiting)
+static void set_waiting(const void *context, int item, bool is_whole, const void *parts)
 {
-    const int kept = series->kept;
-    for (int i = 0; i < kept; i++) {
-        shortest[i] = last[i].ticks;
-        longer[i] = own[i].ticks - last[i].ticks;
-        waiting->last += last[i].rank == rank;
+    const struct comparison *const comparison = context;
+    const struct late_series *const series = comparison->items[item].series;
+    struct late_waiting *const waiting = &comparison->waiting[item];
+    const struct timed *const last = parts;
+    size_t told = 0;
+    *waiting = (struct late_waiting){.is_known = false};
+    for (int i = 0; is_whole && i < series->kept; i++) {
+        longer_ns[i] = 0.0;
+        if (last[i].ns < 0.0)
+            continue;
+        shortest_ns[told++] = last[i].ns;
+        longer_ns[i] = (double)series->call[i].ticks * comparison->tick_ns - last[i].ns;
+        waiting->last += last[i].rank == comparison->rank;
     }
-    const struct late_mean mean = late_mean(series, longer, false, 1.0);
-    waiting->mean_ticks = fmax(0.0, mean.mean);
-    waiting->error_ticks = mean.error;
-    bc_sort(shortest, (size_t)kept);
-    waiting->skew_ticks = bc_quantile(shortest, (size_t)kept, OWN_COST);
+    if (told == 0)
+        return;
+    const struct late_mean mean = late_mean(series, longer_ns, LATE_MEMBER, comparison->tick_ns);
+    bc_sort(shortest_ns, told);
+    const double skew_ns =
+        bc_quantile(shortest_ns, told, OWN_COST) * (double)told / (double)series->kept;
+    waiting->is_known = true;
+    waiting->mean_ns = fmax(0.0, mean.mean);
+    waiting->error_ns = mean.error;
+    waiting->lo_ns = waiting->mean_ns - skew_ns;
+    waiting->hi_ns = waiting->mean_ns + skew_ns;
 }
 
-bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting)
+void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
+                  struct late_waiting waiting[])
 {
-    int rank, kept;
-    BC_MPI(PMPI_Comm_rank(comm, &rank));
-    *waiting = (struct late_waiting){.calls = series != NULL ? series->calls : 0};
-    if (!late_kept_alike(series, comm, &waiting->ranks, &kept))
-        return false;
-    for (int i = 0; i < kept; i++)
-        own[i] = (struct timed){series != NULL ? (double)series->call[i].ticks : INFINITY, rank};
-    BC_MPI(PMPI_Allreduce(own, last, kept, MPI_DOUBLE_INT, MPI_MINLOC, comm));
-    if (series != NULL)
-        summarize(series, rank, waiting);
-    return true;
+    struct comparison comparison = {items, waiting, tick_ns, 0};
+    PMPI_Comm_rank(comm, &comparison.rank);
+    const struct together how = {sizeof(struct timed), set_own, keep_shortest, set_waiting,
+                                 &comparison};
+    together(count, items, &how, comm);
 }

@@ -1,9 +1,12 @@
 /*
  * Late processes: how long ranks wait in collectives that synchronise.
  *
- * In such a collective nobody leaves before the last one has come. So of the ranks' times in a call
- * the shortest is that of the rank that came last: the call's own cost; what a rank's time is
- * longer is waiting. No clock is shared for that.
+ * Where each rank needs data of every other one, nobody leaves a collective before the last one has
+ * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
+ * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
+ * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
+ * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
+ * at once.
  *
  * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
  * chosen by their number, and so the same calls on all ranks: a call is kept if a hash of its
@@ -27,69 +30,79 @@
    for. */
 enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
 
+/* What a rank has to do with the others in a call (awaits.h). */
+enum late_part {
+    LATE_UNTOLD, /* such calls tell no waiting, whatever they move: they aren't kept */
+    LATE_APART,  /* may leave before another rank comes; rooted: nothing passes between it and the
+                    root */
+    LATE_MEMBER, /* needs data of every other rank; rooted: exchanges data with the root */
+    LATE_ROOT,
+    LATE_PARTS
+};
+
 struct late_call {
     int64_t number;
-    uint64_t ticks; /* inside MPI */
+    uint64_t ticks;   /* inside MPI */
+    uint64_t entered; /* rooted: when the program called, in ticks */
+    enum late_part part;
 };
 
-/* What else is kept of a call of a rooted collective, see rooted.h. */
-struct late_entry {
-    uint64_t ticks; /* when it was entered */
-    bool is_root;   /* whether this rank was the call's root */
-};
-
-/* All calls in which this rank was the root, or was not, kept or not. */
-struct late_role {
+/* All calls in which this rank had a part, kept or not. */
+struct late_sum {
     int64_t calls;
     uint64_t ticks; /* in them together */
 };
 
 struct late_series {
     int communicator, kind;
-    int halvings;             /* of the limit */
-    int64_t calls;            /* so far, kept or not */
-    struct late_role role[2]; /* of these by whether this rank was the root; [0]: no root at all */
+    int halvings;  /* of the limit */
+    int64_t calls; /* so far, kept or not */
+    struct late_sum of[LATE_PARTS];
     int kept;
-    struct late_call call[LATE_KEPT_MAX];   /* by rising number */
-    struct late_entry entry[LATE_KEPT_MAX]; /* of the same calls, where they are rooted */
+    struct late_call call[LATE_KEPT_MAX]; /* by rising number */
 };
+
+/* Finds a series in a few steps, however many there are. */
+enum { LATE_PLACES_BITS = 7 };
 
 /* The series of a snapshot. Pages that are never used take no memory. */
 struct late {
     int count;
+    uint32_t key[1 << LATE_PLACES_BITS]; /* 0: the place is empty */
+    uint8_t place[1 << LATE_PLACES_BITS];
     struct late_series series[LATE_SERIES_MAX];
 };
 
-/* Adds a call of this function that took `ticks`. Returns whether there was room for its
-   series. Local; the caller has the monitor's lock. */
-bool late_add(struct late *late, int communicator, int kind, uint64_t ticks);
+/* Adds a call of this function. The call's number is set here. Returns whether there was room for
+   its series. Local; the caller has the monitor's lock. */
+bool late_add(struct late *late, int communicator, int kind, struct late_call call);
 
-/* The same for a rooted collective. */
-bool late_add_rooted(struct late *late, int communicator, int kind, uint64_t ticks,
-                     struct late_entry entry);
+/* A series of this rank that is compared with those of the communicator's other ranks. */
+struct late_item {
+    int64_t key; /* the same on all these ranks, of no other series, below INT64_MAX */
+    int processes;
+    const struct late_series *series;
+    bool root_waits; /* rooted: the root waits for the others, or they do for the root */
+};
 
-/* What a rank waited in the calls of a series, in ticks a call. */
+/* What a rank waited in the calls of a series, in ns a call. */
 struct late_waiting {
-    double mean_ticks;
-    double error_ticks; /* standard error of the mean, for the calls that were not kept */
-    double skew_ticks;  /* by how much ranks may leave a call at other times */
-    int64_t calls;
-    int64_t last; /* calls in which this rank came last, of those that were kept */
-    int ranks;    /* that have the series; if it isn't all of the communicator nothing is known */
+    bool is_known; /* false: not all ranks have kept the same calls, or in none all waited */
+    double mean_ns;
+    double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
+    double error_ns;     /* standard error of the mean, for the calls that were not kept */
+    int64_t last;        /* calls in which this rank came last, of those that were kept */
 };
 
 /*
- * Compares the times that the ranks of a communicator kept of a series: `series` is NULL on ranks
- * that don't have it. Ranks that leave a call at other times have the difference in their waiting,
- * which is known to no more than what the call takes by itself, the 5 % quantile of the shortest
- * times. Collective over `comm`, of which the communicator's ranks are some; not thread-safe. False
- * if the ranks have kept other calls: then nothing can be said.
+ * Compares the times that ranks kept in series that synchronise: fills in waiting[i] of items[i].
+ * Items are by rising key; a rank has those that it has. A tick of this rank is tick_ns long. Ranks
+ * that leave a call at other times have the difference in their waiting, which is known to no more
+ * than what the call takes by itself, the 5 % quantile of the shortest times. Collective over
+ * `comm`, on which nobody else may send; not thread-safe.
  */
-bool late_compare(const struct late_series *series, MPI_Comm comm, struct late_waiting *waiting);
-
-/* Whether all ranks that have the series counted as many calls, and kept as many, and any. Sets how
-   many ranks have it, and how many calls they kept. Collective in the same way. */
-bool late_kept_alike(const struct late_series *series, MPI_Comm comm, int *ranks, int *kept);
+void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
+                  struct late_waiting waiting[]);
 
 /* A mean over all calls of a series. */
 struct late_mean {
@@ -99,13 +112,8 @@ struct late_mean {
 };
 
 /* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
-   any unit, of which a tick has `tick`. It waits only where it is the root, or only where it is
-   not. Local. */
-struct late_mean late_mean(const struct late_series *series, const double waited[], bool as_root,
-                           double tick);
-
-/* The smallest key of any rank: `key` is this rank's, or INT64_MAX. (MPICH 4.0 compares numbers of
-   MPI_UINT64_T as if they had signs.) Collective over `comm`. */
-int64_t late_next_key(int64_t key, MPI_Comm comm);
+   any unit, of which a tick has `tick`. It waits only where it has this part. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[],
+                           enum late_part part, double tick);
 
 #endif

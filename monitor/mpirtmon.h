@@ -45,7 +45,8 @@
  * library: start and end are those of the collective's calls, the number of messages inside it is
  * not known (other may have MPI_T variables that count them), and only collectives are counted. The
  * time of a communicator group reaches from its first start to its last end, for its point-to-point
- * and for its collective operations each; the first start may be a receive's.
+ * operations, for its collective ones, and for all of them together; the first start may be a
+ * receive's.
  *
  * What measuring itself takes, a reading of the clock and the monitor's work between an operation's
  * own calls, is subtracted. While several operations are in flight the monitor's work on the
@@ -59,10 +60,15 @@
  * nothing, waits for what is complete already, probes, and synchronisations that complete nothing;
  * in one row, "other MPI", for all other functions, MPI_Init among them where the snapshot is of
  * the whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
- * MPI_Aint_diff don't count. So the rows of kinds pttopt, coll and calls together are the total.
+ * MPI_Aint_diff don't count. What the monitor itself takes, some 20 to 40 ns a call, is time inside
+ * MPI, too, not the program's computation: of a call that completes nothing it is in the function's
+ * row, of all others in one row, "libmpirtmon". So the rows of kinds pttopt, coll and calls
+ * together are the total.
  *
- * Waiting for late processes: in collectives that synchronise (late.h) a rank's time less the
- * shortest time of any rank in the same call, which no shared clock is needed for. In reports only,
+ * Waiting for late processes: in collectives that synchronise (late.h), as each process needs data
+ * of all others, a rank's time less the shortest time of any rank in the same call, which no shared
+ * clock is needed for. Calls with empty blocks tell none where a process needs nothing of another
+ * one. In reports only,
  * for which the ranks' times are brought together. In rooted ones, MPI_Bcast, MPI_Scatter(v),
  * MPI_Gather(v) and MPI_Reduce, calls may return before others have come: only the times of entry
  * tell what ranks waited for the root, or the root for the last of the others, and only by a clock
@@ -106,8 +112,8 @@
  * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below, and changes
  * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY or
  * _ERR_OUTPUT from MPIX_End_monitor) has ended. Threads: any thread may call anything at
- * MPI_THREAD_MULTIPLE; an end with a report is a collective call on MPI_COMM_WORLD, which must not
- * meet another one of another thread.
+ * MPI_THREAD_MULTIPLE, and at any level what MPI allows there (MPI_Query_thread); an end with a
+ * report is a collective call on MPI_COMM_WORLD, which must not meet another one of another thread.
  */
 #ifndef MPIRTMON_H
 #define MPIRTMON_H
@@ -244,7 +250,8 @@ enum {
     MPIX_MONITOR_WARNING_NOTHING,   /* profile is on, but no other flag: no rows */
     MPIX_MONITOR_WARNING_UNTRACKED, /* operations count as calls, not as completed */
     MPIX_MONITOR_WARNING_UNTOLD,    /* one-sided operations may be timeouts */
-    MPIX_MONITOR_WARNING_UNKNOWN,   /* windows or persistent requests found no room */
+    MPIX_MONITOR_WARNING_UNKNOWN,   /* windows or persistent requests, not freed before, found no
+                                       room */
     MPIX_MONITOR_WARNING_UNPLACED,  /* operations count for no communicator of theirs */
     MPIX_MONITOR_WARNING_SERVICES,  /* other: what can't be collected, and why */
     MPIX_MONITOR_WARNING_UNSIZED,   /* operations are in no row of their size */

@@ -23,6 +23,15 @@ static int32_t *find_node(uint64_t key)
     return link;
 }
 
+/* Unlinks the first node of a list and returns it; NONE if there is none. */
+static int32_t unlink_node(int32_t *link)
+{
+    const int32_t node = *link;
+    if (node != NONE)
+        *link = nodes[node].next;
+    return node;
+}
+
 /* Links a new node. False without room. */
 static bool add_node(int32_t *link, uint64_t key, const struct operation *operation)
 {
@@ -83,6 +92,99 @@ void requests_start(void)
     PMPI_Comm_free(&comm);
 }
 
+/* ---- calls in progress ----------------------------------------------------------------------- */
+
+static struct completing *in_progress;
+
+void completing_enter(struct completing *call)
+{
+    monitor_lock();
+    call->next = in_progress;
+    in_progress = call;
+    monitor_unlock();
+}
+
+/* How many operations with this key the call may have completed, but for those kept for it. */
+static int operations_of(const struct completing *call, uint64_t key)
+{
+    int count = 0;
+    for (int i = 0; i < call->count; i++)
+        count += request_key(call->requests[i]) == key;
+    for (int32_t node = call->kept; node != NONE; node = nodes[node].next)
+        count -= nodes[node].key == key;
+    return count;
+}
+
+/* Keeps operations with this key, the oldest first, for the calls that may have completed them. */
+static void keep_for_calls(uint64_t key)
+{
+    for (struct completing *call = in_progress; call != NULL; call = call->next) {
+        int32_t *end = &call->kept;
+        while (*end != NONE)
+            end = &nodes[*end].next;
+        for (int count = operations_of(call, key); count > 0; count--) {
+            const int32_t node = unlink_node(find_node(key));
+            if (node == NONE)
+                return;
+            nodes[node].next = NONE;
+            *end = node;
+            end = &nodes[node].next;
+        }
+    }
+}
+
+/* Where the number of the oldest node with this key is stored that isn't kept for a call. */
+static int32_t *find_free_node(uint64_t key)
+{
+    int32_t *const link = find_node(key);
+    if (*link == NONE || in_progress == NULL)
+        return link;
+    keep_for_calls(key);
+    return find_node(key);
+}
+
+int32_t completing_take(struct completing *call, MPI_Request request)
+{
+    const uint64_t key = request_key(request);
+    int32_t *link = &call->kept;
+    while (*link != NONE && nodes[*link].key != key)
+        link = &nodes[*link].next;
+    return unlink_node(*link != NONE ? link : find_node(key));
+}
+
+static void push(int32_t *list, int32_t node)
+{
+    nodes[node].next = *list;
+    *list = node;
+}
+
+/* Puts the nodes of a list back, in front of the others: the last one first, so that they keep
+   their order. */
+static void put_back(int32_t list)
+{
+    int32_t reversed = NONE;
+    while (list != NONE)
+        push(&reversed, unlink_node(&list));
+    while (reversed != NONE) {
+        const int32_t node = unlink_node(&reversed);
+        push(&places[handle_place(nodes[node].key, PLACE_BITS)], node);
+    }
+}
+
+void completing_leave(struct completing *call)
+{
+    struct completing **link = &in_progress;
+    while (*link != NULL && *link != call)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = call->next;
+    put_back(call->kept);
+}
+
+const struct operation *request_operation(int32_t number) { return &nodes[number].operation; }
+
+void request_release(int32_t number) { pool_give_back(&node_pool, number); }
+
 /* ---- adding and taking ----------------------------------------------------------------------- */
 
 /* The requests that were handed out again while an operation of theirs was in flight. Those that
@@ -96,7 +198,7 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
     const uint64_t key = request_key(request);
     if (is_among(key, repeated, repeated_count))
         return REQUEST_REPEATED;
-    int32_t *const link = find_node(key);
+    int32_t *const link = find_free_node(key);
     if (*link == NONE)
         return add_node(link, key, operation) ? REQUEST_ADDED : REQUEST_WITHOUT_ROOM;
     if (repeated_count < REPEATED_MAX)
@@ -106,12 +208,10 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
 
 bool request_take(MPI_Request request, struct operation *operation)
 {
-    int32_t *const link = find_node(request_key(request));
-    const int32_t node = *link;
+    const int32_t node = unlink_node(find_free_node(request_key(request)));
     if (node == NONE)
         return false;
     *operation = nodes[node].operation;
-    *link = nodes[node].next;
     pool_give_back(&node_pool, node);
     return true;
 }
@@ -123,11 +223,19 @@ void request_put_back(MPI_Request request, const struct operation *operation)
         operation_untracked(operation);
 }
 
+static void clear_list(int32_t *list)
+{
+    while (*list != NONE)
+        pool_give_back(&node_pool, unlink_node(list));
+}
+
+/* What another thread has taken out stays its own. */
 void requests_clear(void)
 {
     for (int32_t node = 1; node <= node_pool.used; node++)
-        places[handle_place(nodes[node].key, PLACE_BITS)] = NONE;
-    pool_clear(&node_pool);
+        clear_list(&places[handle_place(nodes[node].key, PLACE_BITS)]);
+    for (struct completing *call = in_progress; call != NULL; call = call->next)
+        clear_list(&call->kept);
 }
 
 /* ---- persistent requests --------------------------------------------------------------------- */
@@ -140,12 +248,23 @@ static struct handle_map persistent_map = HANDLE_MAP(PERSISTENT_BITS);
 static struct plan plans[PERSISTENT_MAX + 1];
 static struct pool plan_pool = {.given_back = (int32_t[PERSISTENT_MAX]){0}, .max = PERSISTENT_MAX};
 
+/* False if the request isn't a known persistent one. */
+static bool persistent_remove(MPI_Request request)
+{
+    const int number = handle_remove(&persistent_map, request_key(request));
+    if (number == HANDLE_UNKNOWN)
+        return false;
+    communicator_release(plans[number].communicator);
+    pool_give_back(&plan_pool, number);
+    return true;
+}
+
 int persistent_made(int error, MPI_Request request, const struct plan *plan)
 {
     if (error != MPI_SUCCESS)
         return error;
     monitor_lock();
-    persistent_remove(request);
+    (void)persistent_remove(request);
     const int32_t number = pool_take(&plan_pool);
     if (number != NONE) {
         plans[number] = *plan;
@@ -164,11 +283,13 @@ const struct plan *persistent_find(MPI_Request request)
     return number == HANDLE_UNKNOWN ? NULL : &plans[number];
 }
 
-void persistent_remove(MPI_Request request)
+void request_forget(MPI_Request request)
 {
-    const int number = handle_remove(&persistent_map, request_key(request));
-    if (number == HANDLE_UNKNOWN)
-        return;
-    communicator_release(plans[number].communicator);
-    pool_give_back(&plan_pool, number);
+    struct operation without_end;
+    monitor_lock();
+    const bool was_in_flight = request_take(request, &without_end);
+    const bool was_known = persistent_remove(request);
+    if (!was_in_flight && !was_known && !request_is_complete(request))
+        object_without_room_freed();
+    monitor_unlock();
 }

@@ -8,7 +8,11 @@
  * it, being complete, or nobody saw the end of the first (in a call that went around the monitor).
  * Only MPI knows which, and is asked whenever it hands this request out again.
  *
- * So a request has one operation, or several while another thread has taken one out: a queue. All
+ * At MPI_THREAD_MULTIPLE there is one more reason: another thread's call has completed the first,
+ * and that thread has not looked yet. So calls that may complete operations are known while they
+ * are in progress, and an operation of theirs is kept for them when MPI hands its request out.
+ *
+ * So a request has one operation, or several after one that was kept was not complete: a queue. All
  * functions are local; the caller has the monitor's lock, unless they say otherwise.
  */
 #ifndef COMMCOST_MONITOR_REQUESTS_H
@@ -41,6 +45,49 @@ bool request_take(MPI_Request request, struct operation *operation);
 /* Puts it back, in front of the others. */
 void request_put_back(MPI_Request request, const struct operation *operation);
 
+/* A call in progress that may complete operations. */
+struct completing {
+    const MPI_Request *requests; /* as they were before the call */
+    int count;
+    int32_t kept; /* list of operations of these whose request MPI has handed out again */
+    struct completing *next;
+};
+
+/* What completing_begin and completing_end do where the lock is needed. */
+void completing_enter(struct completing *call);
+void completing_leave(struct completing *call);
+
+/* Begins such a call, with requests and count set; it stays where it is until its end. Takes the
+   lock. */
+static inline void completing_begin(struct completing *call)
+{
+    call->kept = NONE;
+    /* Without the lock there is one thread, so no request is handed out meanwhile. */
+    if (monitor_lock_needed)
+        completing_enter(call);
+}
+
+/* Takes out the operation of a request that the call has completed. Returns its number, which is
+   the caller's until request_release, or NONE. */
+int32_t completing_take(struct completing *call, MPI_Request request);
+
+/* Ends the call: what was kept for it and not taken is in flight. */
+static inline void completing_end(struct completing *call)
+{
+    if (monitor_lock_needed)
+        completing_leave(call);
+}
+
+/* The operation of a number that was taken out. Needs no lock. */
+const struct operation *request_operation(int32_t number);
+
+/* Gives the number up. */
+void request_release(int32_t number);
+
+/* The program frees this request: forgets its operation, and the request if it is persistent. Takes
+   the lock. */
+void request_forget(MPI_Request request);
+
 /* Forgets all operations, but no persistent requests. */
 void requests_clear(void);
 
@@ -48,10 +95,7 @@ void requests_clear(void);
    `error`, which this returns, too. Takes the lock. */
 int persistent_made(int error, MPI_Request request, const struct plan *plan);
 
-/* NULL if the request isn't a known persistent one. Valid until persistent_remove. */
+/* NULL if the request isn't a known persistent one. Valid until request_forget. */
 const struct plan *persistent_find(MPI_Request request);
-
-/* Nothing if the request isn't a known persistent one. */
-void persistent_remove(MPI_Request request);
 
 #endif

@@ -1,106 +1,133 @@
 #include "monitor/rooted.h"
 
-#include "common/mpi/mpi_check.h"
+#include "monitor/together.h"
 
 #include <math.h>
 
-/* What is known of each call, the maxima over ranks. */
-static struct known {
-    double root_ns[LATE_KEPT_MAX];       /* entry of the root; -INFINITY: there is none */
-    double root_error_ns[LATE_KEPT_MAX]; /* how far these clocks may be off */
-    double others_error_ns[LATE_KEPT_MAX];
-} known;
+/* What is known of a call: of one rank, then the maxima over ranks. */
+struct known {
+    double root_ns;                        /* entry of the root; -INFINITY: there is none */
+    double last_ns;                        /* entry of the last of the others; the same */
+    double root_error_ns, others_error_ns; /* how far these clocks may be off */
+    int last_rank;
+};
 
-/* The last of the other ranks. */
-static struct timed {
-    double entry_ns;
+_Static_assert(sizeof(struct known) <= TOGETHER_PART_MAX, "parts fit");
+
+struct comparison {
+    const struct late_item *items;
+    struct late_waiting *waiting;
+    const struct common_clock *clock;
     int rank;
-} last[LATE_KEPT_MAX];
+};
 
 static double waited_ns[LATE_KEPT_MAX];
 
-/* Sets what this rank knows of a call. */
-static void set_own(const struct late_series *series, int i, const struct common_clock *clock,
-                    int rank)
+static struct known known_of(const struct late_call *call, const struct common_clock *clock,
+                             int rank)
 {
-    known.root_ns[i] = -INFINITY;
-    known.root_error_ns[i] = known.others_error_ns[i] = 0.0;
-    last[i] = (struct timed){-INFINITY, rank};
-    if (series == NULL)
-        return;
-    const struct late_entry *const entry = &series->entry[i];
-    const double entry_ns = common_clock_ns(clock, entry->ticks);
-    const double error_ns = common_clock_error_ns(clock, entry->ticks);
-    if (entry->is_root) {
-        known.root_ns[i] = entry_ns;
-        known.root_error_ns[i] = error_ns;
-        return;
+    struct known known = {.root_ns = -INFINITY, .last_ns = -INFINITY, .last_rank = rank};
+    if (call->part == LATE_ROOT) {
+        known.root_ns = common_clock_ns(clock, call->entered);
+        known.root_error_ns = common_clock_error_ns(clock, call->entered);
+    } else if (call->part == LATE_MEMBER) {
+        known.last_ns = common_clock_ns(clock, call->entered);
+        known.others_error_ns = common_clock_error_ns(clock, call->entered);
     }
-    known.others_error_ns[i] = error_ns;
-    last[i].entry_ns = entry_ns;
+    return known;
 }
 
-static void set_all(const struct late_series *series, const struct common_clock *clock, int kept,
-                    int rank, MPI_Comm comm)
+static void set_own(const void *context, int item, void *parts)
 {
-    double *const parts[] = {known.root_ns, known.root_error_ns, known.others_error_ns};
-    for (int i = 0; i < kept; i++)
-        set_own(series, i, clock, rank);
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-        BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, parts[k], kept, MPI_DOUBLE, MPI_MAX, comm));
-    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, last, kept, MPI_DOUBLE_INT, MPI_MAXLOC, comm));
+    const struct comparison *const comparison = context;
+    const struct late_series *const series = comparison->items[item].series;
+    struct known *const known = parts;
+    for (int i = 0; i < series->kept; i++)
+        known[i] = known_of(&series->call[i], comparison->clock, comparison->rank);
+}
+
+static void keep_maxima(void *sum, const void *more, int kept)
+{
+    struct known *all = sum;
+    for (const struct known *other = more; kept > 0; kept--, all++, other++) {
+        all->root_ns = fmax(all->root_ns, other->root_ns);
+        all->root_error_ns = fmax(all->root_error_ns, other->root_error_ns);
+        all->others_error_ns = fmax(all->others_error_ns, other->others_error_ns);
+        if (other->last_ns > all->last_ns ||
+            (!(other->last_ns < all->last_ns) && other->last_rank < all->last_rank)) {
+            all->last_ns = other->last_ns;
+            all->last_rank = other->last_rank;
+        }
+    }
 }
 
 /* Whether this rank came last in a call, and others waited for it. */
-static bool came_late(const struct late_entry *entry, int i, bool root_waits, int rank)
+static bool came_late(const struct known *known, enum late_part part, bool root_waits, int rank)
 {
     if (root_waits)
-        return !entry->is_root && last[i].rank == rank && last[i].entry_ns > known.root_ns[i];
-    return entry->is_root && last[i].entry_ns > -INFINITY && known.root_ns[i] > last[i].entry_ns;
+        return part == LATE_MEMBER && known->last_rank == rank && known->last_ns > known->root_ns;
+    return part == LATE_ROOT && known->last_ns > -INFINITY && known->root_ns > known->last_ns;
 }
 
 static double within(double waited, double max) { return fmin(fmax(waited, 0.0), max); }
 
-static void summarize(const struct late_series *series, bool root_waits,
-                      const struct common_clock *clock, int rank, struct rooted_waiting *waiting)
+/* Adds what this rank waited in call `i` of those that were kept. */
+static void add_waiting(const struct late_item *item, int i, const struct known *known,
+                        const struct common_clock *clock, struct late_waiting *waiting)
 {
-    for (int i = 0; i < series->kept; i++) {
-        const struct late_entry *const entry = &series->entry[i];
-        waiting->last += came_late(entry, i, root_waits, rank);
+    const struct late_call *const call = &item->series->call[i];
+    const double until_ns = item->root_waits ? known->last_ns : known->root_ns;
+    const double took_ns = common_clock_length_ns(call->ticks);
+    const double longer_ns = until_ns - common_clock_ns(clock, call->entered);
+    const double error_ns = common_clock_error_ns(clock, call->entered) +
+                            (item->root_waits ? known->others_error_ns : known->root_error_ns);
+    const double kept = item->series->kept;
+    waited_ns[i] = within(longer_ns, took_ns);
+    waiting->lo_ns += within(longer_ns - error_ns, took_ns) / kept;
+    waiting->hi_ns += within(longer_ns + error_ns, took_ns) / kept;
+}
+
+/* The ranks may have kept calls of other roots, or the root be none of them. */
+static bool has_roots(const struct known known[], int kept)
+{
+    for (int i = 0; i < kept; i++)
+        if (!(known[i].root_ns > -INFINITY))
+            return false;
+    return true;
+}
+
+static void set_waiting(const void *context, int index, bool is_whole, const void *parts)
+{
+    const struct comparison *const comparison = context;
+    const struct late_item *const item = &comparison->items[index];
+    const struct late_series *const series = item->series;
+    struct late_waiting *const waiting = &comparison->waiting[index];
+    const enum late_part waits = item->root_waits ? LATE_ROOT : LATE_MEMBER;
+    const struct known *const known = parts;
+    *waiting = (struct late_waiting){.is_known = is_whole && has_roots(known, series->kept)};
+    for (int i = 0; waiting->is_known && i < series->kept; i++) {
+        const enum late_part part = series->call[i].part;
+        waiting->last += came_late(&known[i], part, item->root_waits, comparison->rank);
         waited_ns[i] = 0.0;
-        if (entry->is_root != root_waits)
-            continue;
-        const double until_ns = root_waits ? last[i].entry_ns : known.root_ns[i];
-        const double took_ns = common_clock_length_ns(series->call[i].ticks);
-        const double longer_ns = until_ns - common_clock_ns(clock, entry->ticks);
-        const double error_ns = common_clock_error_ns(clock, entry->ticks) +
-                                (root_waits ? known.others_error_ns[i] : known.root_error_ns[i]);
-        waited_ns[i] = within(longer_ns, took_ns);
-        waiting->lo_ns += within(longer_ns - error_ns, took_ns) / series->kept;
-        waiting->hi_ns += within(longer_ns + error_ns, took_ns) / series->kept;
+        if (part == waits)
+            add_waiting(item, i, &known[i], comparison->clock, waiting);
     }
+    if (!waiting->is_known)
+        return;
     const struct late_mean mean =
-        late_mean(series, waited_ns, root_waits, common_clock_length_ns(1 << 20) / (1 << 20));
+        late_mean(series, waited_ns, waits, common_clock_length_ns(1 << 20) / (1 << 20));
     waiting->mean_ns = fmax(0.0, mean.mean);
     waiting->error_ns = mean.error;
     waiting->lo_ns += mean.shift;
     waiting->hi_ns += mean.shift;
 }
 
-bool rooted_compare(const struct late_series *series, bool root_waits,
-                    const struct common_clock *clock, MPI_Comm comm, struct rooted_waiting *waiting)
+void rooted_compare(int count, const struct late_item items[], const struct common_clock *clock,
+                    MPI_Comm comm, struct late_waiting waiting[])
 {
-    int rank, kept;
-    BC_MPI(PMPI_Comm_rank(comm, &rank));
-    *waiting = (struct rooted_waiting){.calls = series != NULL ? series->calls : 0};
-    if (!late_kept_alike(series, comm, &waiting->ranks, &kept))
-        return false;
-    set_all(series, clock, kept, rank, comm);
-    /* The ranks may have kept calls of other roots, or the root be none of them. */
-    for (int i = 0; i < kept; i++)
-        if (!(known.root_ns[i] > -INFINITY))
-            return false;
-    if (series != NULL)
-        summarize(series, root_waits, clock, rank, waiting);
-    return true;
+    struct comparison comparison = {items, waiting, clock, 0};
+    PMPI_Comm_rank(comm, &comparison.rank);
+    const struct together how = {sizeof(struct known), set_own, keep_maxima, set_waiting,
+                                 &comparison};
+    together(count, items, &how, comm);
 }

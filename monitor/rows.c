@@ -69,6 +69,32 @@ static bool make_room(struct rows *rows, size_t count)
     return larger != NULL;
 }
 
+/* Whether a reader may take the name that the program gave a communicator for one of MPI's, or for
+   what stands where there is none. */
+static bool is_ambiguous(const struct communicator *communicator)
+{
+    if (communicator->order != 2 || !communicator->is_named)
+        return false;
+    for (int i = 0; i < COMMUNICATORS_MAX; i++)
+        if (communicators[i].order != 2 &&
+            (strcmp(communicator->name, communicators[i].name) == 0 ||
+             strcmp(communicator->name, communicators[i].made) == 0))
+            return true;
+    return strcmp(communicator->name, no_communicator.name) == 0;
+}
+
+/* Writes what a report calls a communicator: where its name isn't clear, also what made it. */
+static void write_name(char *text, size_t size, const struct communicator *communicator)
+{
+    const int made = (int)strlen(communicator->made);
+    const int room = (int)size - made - (int)sizeof " ()";
+    if (communicator->is_ambiguous && room > 0)
+        (void)snprintf(text, size, "%.*s (%.*s)", room, communicator->name, made,
+                       communicator->made);
+    else
+        (void)snprintf(text, size, "%s", communicator->name);
+}
+
 /* Adds a row in which nothing exists yet but its keys. NULL without memory. */
 static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
@@ -92,7 +118,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     keyed->identity = communicator->identity;
     MPIX_Monitor_row *const row = &keyed->row;
     (void)snprintf(row->kind, sizeof row->kind, "%s", kind_names[kind]);
-    (void)snprintf(row->comm, sizeof row->comm, "%s", communicator->name);
+    write_name(row->comm, sizeof row->comm, communicator);
     (void)snprintf(row->members, sizeof row->members, "%s", communicator->members);
     (void)snprintf(row->operation, sizeof row->operation, "%s", operation_name);
     row->ranks = communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
@@ -318,6 +344,15 @@ static void add_total(struct source *source)
     row->slowest_rank = row->rank;
 }
 
+static void find_names(const struct snapshot *snapshot)
+{
+    for (int i = 1; i < COMMUNICATORS_MAX; i++)
+        if (snapshot->communicators[i].used) {
+            communicator_find_members(i);
+            communicators[i].is_ambiguous = is_ambiguous(&communicators[i]);
+        }
+}
+
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
 {
     struct source source = {.snapshot = snapshot, .tick_s = ticks_ns() * 1e-9, .rows = rows};
@@ -332,6 +367,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
+    find_names(snapshot);
     for (int operation = 0; operation < OPERATIONS; operation++)
         rows->unplaced += snapshot->communicators[OTHER_COMMUNICATORS].operation[operation].calls;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)

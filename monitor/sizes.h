@@ -26,9 +26,9 @@ static inline int64_t size_of_class(int size_class)
 /* What operations took. Times are in ticks. */
 struct size_amounts {
     int64_t completed, bytes; /* bytes: the sum of their sizes */
-    uint64_t total_ticks;     /* from start to end */
+    double total_ticks;       /* from start to end */
     uint64_t inside_ticks;    /* in the calls that are, start or complete them */
-    uint64_t computed_ticks;  /* the thread's computation between the call that starts one and the
+    double computed_ticks;    /* the thread's computation between the call that starts one and the
                                  call that completes it */
     uint64_t after_ticks;     /* and after that, see between.h */
     int64_t joinable;         /* that could have been part of the one before, see between.h */

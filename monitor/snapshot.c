@@ -1,5 +1,6 @@
 #include "monitor/snapshot.h"
 
+#include "common/stats/stats.h"
 #include "monitor/between.h"
 
 #include <stdlib.h>
@@ -9,25 +10,8 @@ const struct operation_traits operation_traits[OPERATIONS] = {
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
 #include "monitor/functions.def"
     [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
+    [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
 };
-
-bool operation_synchronises(enum operation_kind kind)
-{
-    switch (kind) {
-    case OPERATION_Barrier:
-    case OPERATION_Allreduce:
-    case OPERATION_Allgather:
-    case OPERATION_Allgatherv:
-    case OPERATION_Alltoall:
-    case OPERATION_Alltoallv:
-    case OPERATION_Alltoallw:
-    case OPERATION_Reduce_scatter:
-    case OPERATION_Reduce_scatter_block:
-        return true;
-    default:
-        return false;
-    }
-}
 
 enum rooted_wait operation_rooted_wait(enum operation_kind kind)
 {
@@ -50,9 +34,10 @@ bool sizes_are_counted;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
-static uint32_t epoch;        /* of the latest snapshot; atomic, for calls without the lock */
-static uint64_t own_ticks[2]; /* of calls and of operations with a request */
-static int64_t without_room;
+uint32_t latest_epoch;               /* atomic, for calls without the lock */
+static uint64_t own_ticks[2];        /* of calls and of operations with a request */
+static int64_t without_room;         /* objects that are there */
+static struct any_thread any_thread; /* so far; atomic */
 
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
@@ -106,11 +91,12 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
         span->first = ticks_now();
 }
 
-/* Begins an operation and gives up the lock, which the caller has: reading the clock comes last. */
+/* Begins an operation and gives up the lock, which the caller has: reading the clock comes last.
+   The program called at called_ticks; 0: just before. */
 static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
-                         struct sent sent, bool receives)
+                         struct sent sent, bool receives, uint64_t called_ticks)
 {
-    *operation = (struct operation){.epoch = epoch,
+    *operation = (struct operation){.epoch = latest_epoch,
                                     .communicator = (int16_t)communicator,
                                     .kind = (uint8_t)kind,
                                     .receives = receives,
@@ -118,15 +104,26 @@ static inline void begin(struct operation *operation, enum operation_kind kind, 
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
     monitor_unlock();
-    operation->is_outermost = inside_enter();
     operation->start_ticks = ticks_now();
+    const uint64_t entry_ticks =
+        called_ticks != 0 ? called_ticks : operation->start_ticks - inside_own.before_operation;
+    operation->is_outermost = inside_enter(entry_ticks);
 }
 
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives)
 {
     monitor_lock();
-    begin(operation, kind, communicator, sent, receives);
+    begin(operation, kind, communicator, sent, receives, 0);
+}
+
+void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
+                            struct sent sent, uint64_t called_ticks)
+{
+    monitor_lock();
+    begin(operation, kind, communicator, sent, false, called_ticks);
+    const uint64_t before_ticks = operation->start_ticks - called_ticks;
+    operation->before_ticks = before_ticks < UINT32_MAX ? (uint32_t)before_ticks : UINT32_MAX;
 }
 
 void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
@@ -139,7 +136,7 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
         communicator = communicator_index(comm);
         monitor_lock();
     }
-    begin(operation, kind, communicator, sent, receives);
+    begin(operation, kind, communicator, sent, receives, 0);
 }
 
 /* Whether the snapshot was active when the operation began. */
@@ -154,18 +151,25 @@ uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
     return end_ticks > start ? end_ticks - start : 0;
 }
 
-void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
+double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
+                        uint64_t end_ticks)
+{
+    const double together = (double)count * (double)operation_ticks(first, end_ticks);
+    return together > offset_ticks ? together - offset_ticks : 0.0;
+}
+
+void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
                       uint64_t end_ticks)
 {
     const uint64_t longest = operation_ticks(first, end_ticks);
+    const double total = operations_ticks(first, count, offset_ticks, end_ticks);
     for (int i = 0; i < active_count; i++) {
         struct snapshot *const snapshot = active[i];
         if (!belongs_to(first, snapshot))
             continue;
         struct count *const counted = count_in(snapshot, first);
         counted->completed += count;
-        const uint64_t together = (uint64_t)count * longest;
-        counted->total_ticks += together > offset_ticks ? together - offset_ticks : 0;
+        counted->total_ticks += total;
         if (longest > counted->max_ticks)
             counted->max_ticks = longest;
         if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
@@ -178,14 +182,19 @@ void operations_ended(const struct operation *first, int64_t count, uint64_t off
     }
 }
 
-void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+static void end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
 {
-    monitor_lock();
-    operations_ended(operation, 1, 0, end_ticks);
+    operations_ended(operation, 1, 0.0, end_ticks);
     if (received_bytes != 0)
         for (int i = 0; i < active_count; i++)
             if (belongs_to(operation, active[i]))
                 count_in(active[i], operation)->bytes += received_bytes;
+}
+
+void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+{
+    monitor_lock();
+    end(operation, end_ticks, received_bytes);
     monitor_unlock();
 }
 
@@ -194,53 +203,67 @@ void operation_ended_when_posted(const struct operation *operation)
     struct operation call = *operation;
     call.posted = false;
     call.posted_ticks = 0;
-    operations_ended(&call, 1, 0, operation->posted_ticks);
+    operations_ended(&call, 1, 0.0, operation->posted_ticks);
 }
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
 
-/* Keeps what a call took, to be compared with what the others took. */
-static void keep_time(const struct operation *operation, uint64_t ticks)
+/* Keeps what a call took, to be compared with what the others took. Of a rooted collective also the
+   time at which the program called: the monitor's work until the start is none of a rank's
+   lateness. */
+static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
 {
+    const bool rooted = operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED;
+    struct late_call call = {
+        .ticks = ticks,
+        .entered = operation->start_ticks - operation->before_ticks,
+        .part = (enum late_part)operation->part,
+    };
+    if (rooted && operation->is_outermost)
+        call.ticks = exit_ticks - call.entered;
     for (int i = 0; i < active_count; i++)
-        if (active[i]->late != NULL && belongs_to(operation, active[i]) &&
-            !late_add(active[i]->late, operation->communicator, operation->kind, ticks))
+        if (active[i]->late != NULL && (!rooted || active[i]->asked.clock) &&
+            belongs_to(operation, active[i]) &&
+            !late_add(active[i]->late, operation->communicator, operation->kind, call))
             active[i]->unkept++;
 }
 
-/* The same of a rooted collective, with the time at which the program called: the monitor's work
-   until the start is none of a rank's lateness. */
-static void keep_entry(const struct operation *operation, uint64_t exit_ticks)
+/* Counts what the monitor took in a call that is, starts or completes operations. */
+static void count_own(struct snapshot *snapshot, uint64_t ticks)
 {
-    const struct late_entry entry = {operation->start_ticks - operation->before_ticks,
-                                     operation->is_root};
-    const uint64_t ticks = operation->is_outermost ? exit_ticks - entry.ticks : 0;
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->late != NULL && active[i]->asked.clock && belongs_to(operation, active[i]) &&
-            !late_add_rooted(active[i]->late, operation->communicator, operation->kind, ticks,
-                             entry))
-            active[i]->unkept++;
+    struct count *const count = &counts_in(snapshot, NO_COMMUNICATOR)->operation[OPERATION_MONITOR];
+    count->calls++;
+    count->inside_ticks += ticks;
+    snapshot->inside_ticks += ticks;
+}
+
+/* Ticks between two readings of the clock, without what one takes. */
+static uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
+{
+    const uint64_t entry = entry_ticks + own_ticks[false];
+    return exit_ticks > entry ? exit_ticks - entry : 0;
 }
 
 void operation_left(struct operation *operation, uint64_t exit_ticks)
 {
-    const uint64_t ticks =
-        inside_leave(operation->is_outermost, operation->start_ticks, exit_ticks);
+    const uint64_t all =
+        inside_leave(operation->is_outermost, exit_ticks + inside_own.after_operation);
+    const uint64_t ticks = all > 0 ? between_readings(operation->start_ticks, exit_ticks) : 0;
     if (operation->is_outermost && are_sizes_counted())
-        between_operation_left(operation, exit_ticks);
+        between_operation_left(operation);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
             count_in(active[i], operation)->inside_ticks += ticks;
             active[i]->inside_ticks += ticks;
+            if (operation->is_outermost)
+                count_own(active[i], all - ticks);
         }
-    if (operation_synchronises((enum operation_kind)operation->kind))
-        keep_time(operation, ticks);
-    else if (operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED)
-        keep_entry(operation, exit_ticks);
+    if (operation->part != LATE_UNTOLD)
+        keep_times(operation, ticks, exit_ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
-    operation->computing_ticks = computing_ticks(exit_ticks);
+    operation->computing_ticks = inside.computing_ticks;
     operation->thread = &inside;
 }
 
@@ -258,57 +281,69 @@ void operations_sized(const struct operation *first, const struct size_amounts *
     snapshots_add_sizes(&which, amounts);
 }
 
-void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
-                     const struct mpi_call *call, uint64_t share)
+/* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
+   it; NULL: its own call did. */
+static void size(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
+                 const struct mpi_call *call, uint64_t share)
 {
-    if (!are_sizes_counted())
-        return;
     struct operation sized = *operation;
     if (received_bytes > sized.size)
         sized.size = received_bytes;
     struct size_amounts amounts = {
         .completed = 1,
         .bytes = sized.size,
-        .total_ticks = operation_ticks(operation, end_ticks),
+        .total_ticks = (double)operation_ticks(operation, end_ticks),
         .inside_ticks = operation->inside_ticks + share,
         .joinable = operation->joinable,
     };
     /* Another thread's clock says nothing. */
-    if (call != NULL && operation->thread == &inside &&
-        call->computing_ticks > operation->computing_ticks)
-        amounts.computed_ticks = call->computing_ticks - operation->computing_ticks;
-    monitor_lock();
+    if (call != NULL && operation->thread == &inside)
+        amounts.computed_ticks = (double)(call->computing_ticks - operation->computing_ticks);
     operations_sized(&sized, &amounts);
     if (call != NULL ? call->is_outermost : operation->is_outermost)
         between_settle(&sized, 1, call != NULL);
+}
+
+void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+{
+    if (!are_sizes_counted())
+        return;
+    monitor_lock();
+    size(operation, end_ticks, received_bytes, NULL, 0);
     monitor_unlock();
 }
 
-void call_enter(struct mpi_call *call, enum operation_kind kind)
+void call_completes(const struct mpi_call *call)
 {
-    call->kind = (uint8_t)kind;
-    call->is_idle = false;
-    call->epoch = __atomic_load_n(&epoch, __ATOMIC_RELAXED);
-    call->is_outermost = inside_enter();
-    call->entry_ticks = ticks_now();
-    call->computing_ticks = computing_ticks(call->entry_ticks);
+    if (!call->is_outermost)
+        return;
+    if (are_sizes_counted())
+        between_call_left();
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch)
+            count_own(active[i], own_ticks[false] + inside_own.after_operation);
+    monitor_unlock();
+}
+
+uint64_t call_ticks_so_far(const struct mpi_call *call, uint64_t now_ticks)
+{
+    return call->is_outermost ? between_readings(inside.entry_ticks, now_ticks) : 0;
 }
 
 uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
 {
-    const uint64_t ticks = inside_leave(call->is_outermost, call->entry_ticks, exit_ticks);
-    if (call->is_outermost && are_sizes_counted())
-        between_call_left(exit_ticks);
+    const uint64_t ticks = call_ticks_so_far(call, exit_ticks);
+    (void)inside_leave(call->is_outermost, exit_ticks + inside_own.after_operation);
     return ticks;
 }
 
 /* Counts `calls` calls with these ticks for their function. */
 static void count_call_in(struct snapshot *snapshot, const struct mpi_call *call, int communicator,
-                          int calls, uint64_t ticks)
+                          int64_t calls, uint64_t ticks)
 {
     struct count *const count = &counts_in(snapshot, communicator)->operation[call->kind];
     count->calls += calls;
-    count->completed += calls;
     count->idle += call->is_idle;
     count->inside_ticks += ticks;
     snapshot->inside_ticks += ticks;
@@ -316,12 +351,51 @@ static void count_call_in(struct snapshot *snapshot, const struct mpi_call *call
 
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
 {
+    if (call->is_outermost && are_sizes_counted())
+        between_call_left();
+    const uint64_t ticks = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch)
+            count_call_in(active[i], call, communicator, 1, ticks);
+    monitor_unlock();
+}
+
+void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
+{
     const uint64_t ticks = call_ticks(call, exit_ticks);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)
             count_call_in(active[i], call, communicator, 1, ticks);
     monitor_unlock();
+    call_completes(call);
+}
+
+/* The snapshots that are active aren't touched: another thread may end one of them. They find the
+   calls when they end. */
+void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
+{
+    const uint64_t ticks = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
+    __atomic_fetch_add(&any_thread.calls, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&any_thread.inside_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+static struct any_thread any_thread_so_far(void)
+{
+    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED),
+                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
+}
+
+/* Counts the calls since the snapshot's start. */
+static void count_any_thread(struct snapshot *snapshot)
+{
+    const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
+    const struct any_thread *const before = &snapshot->any_thread;
+    const struct any_thread now = any_thread_so_far();
+    if (snapshot->asked.profile && snapshot->asked.calls && now.calls > before->calls)
+        count_call_in(snapshot, &call, NO_COMMUNICATOR, now.calls - before->calls,
+                      now.inside_ticks - before->inside_ticks);
 }
 
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
@@ -346,6 +420,17 @@ void call_completed(const struct mpi_call *call, const struct operation *operati
     monitor_unlock();
 }
 
+void operation_completed(const struct operation *operation, const struct mpi_call *call,
+                         uint64_t ticks, uint64_t end_ticks, int64_t received_bytes)
+{
+    monitor_lock();
+    end(operation, end_ticks, received_bytes);
+    call_completed_locked(call, operation, ticks);
+    if (are_sizes_counted())
+        size(operation, end_ticks, received_bytes, call, ticks);
+    monitor_unlock();
+}
+
 void operation_untracked(const struct operation *operation)
 {
     for (int i = 0; i < active_count; i++)
@@ -353,16 +438,20 @@ void operation_untracked(const struct operation *operation)
             active[i]->untracked++;
 }
 
-void object_without_room(void) { without_room++; }
+void object_without_room(void)
+{
+    without_room++;
+    for (int i = 0; i < active_count; i++)
+        active[i]->unknown++;
+}
+
+void object_without_room_freed(void)
+{
+    if (without_room > 0)
+        without_room--;
+}
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
-
-void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
-{
-    inside_reading_ticks = own_ticks[false] = of_call;
-    own_ticks[true] = of_posted;
-    between_start();
-}
 
 bool snapshots_count_timeouts(void)
 {
@@ -428,10 +517,12 @@ bool snapshot_start(struct snapshot *snapshot)
 {
     if (active_count == MPIX_MONITOR_ACTIVE_MAX)
         return false;
-    snapshot->epoch = epoch + 1;
-    __atomic_store_n(&epoch, snapshot->epoch, __ATOMIC_RELAXED);
+    snapshot->epoch = latest_epoch + 1;
+    __atomic_store_n(&latest_epoch, snapshot->epoch, __ATOMIC_RELAXED);
     active[active_count++] = snapshot;
     update_monitored_classes();
+    snapshot->unknown = without_room;
+    snapshot->any_thread = any_thread_so_far();
     snapshot->start_ticks = ticks_now();
     return true;
 }
@@ -441,11 +532,11 @@ void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
     const uint64_t ticks = exit_ticks - entry_ticks;
     const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
     monitor_lock();
+    inside.left_ticks = ticks_now();
     for (int i = 0; i < active_count; i++) {
-        active[i]->start_ticks = entry_ticks;
+        active[i]->start_ticks = inside.left_ticks - ticks;
         count_call_in(active[i], &call, NO_COMMUNICATOR, 1, ticks);
     }
-    inside.ticks += ticks;
     monitor_unlock();
 }
 
@@ -453,7 +544,7 @@ void snapshot_stop(struct snapshot *snapshot)
 {
     monitor_lock();
     snapshot->end_ticks = ticks_now();
-    snapshot->unknown = without_room;
+    count_any_thread(snapshot);
     for (int i = 0; i < active_count; i++)
         if (active[i] == snapshot)
             active[i--] = active[--active_count];
@@ -474,4 +565,61 @@ void snapshot_free(struct snapshot *snapshot)
     neighbour_table_free(&snapshot->neighbours);
     free(snapshot->communicators);
     free(snapshot);
+}
+
+/* ---- what measuring takes -------------------------------------------------------------------- */
+
+/* What the monitor does around calls, beside the readings of the clock that it has in them; a
+   reading takes reading_ticks. */
+static struct inside_own own_in_snapshot(uint64_t reading_ticks)
+{
+    enum { ROUNDS = 101 };
+    double before_operation[ROUNDS], after_operation[ROUNDS], after_call[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation operation;
+        struct mpi_call call;
+        const uint64_t called_ticks = ticks_now();
+        operation_begin_at(&operation, OPERATION_Send, OTHER_COMMUNICATORS, (struct sent){0},
+                           false);
+        const uint64_t end_ticks = ticks_now();
+        operation_end(&operation, end_ticks, 0);
+        operation_left(&operation, end_ticks);
+        before_operation[i] = (double)(operation.start_ticks - called_ticks);
+        after_operation[i] = (double)(ticks_now() - end_ticks);
+        call_enter(&call, OPERATION_OTHER_MPI);
+        const uint64_t exit_ticks = ticks_now();
+        call_left(&call, NO_COMMUNICATOR, exit_ticks);
+        after_call[i] = (double)(ticks_now() - exit_ticks);
+    }
+    const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
+    return (struct inside_own){
+        .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
+        .after_operation = (uint64_t)bc_median(after_operation, ROUNDS),
+        .after_call = (uint64_t)bc_median(after_call, ROUNDS),
+    };
+}
+
+/* The same in a snapshot that counts calls. Without memory for one nothing is known. */
+static void measure_own(uint64_t reading_ticks)
+{
+    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};
+    struct snapshot *const snapshot = snapshot_create(&handle, NULL);
+    if (snapshot == NULL)
+        return;
+    monitor_lock();
+    const bool is_started = snapshot_start(snapshot);
+    monitor_unlock();
+    if (is_started) {
+        inside_own = own_in_snapshot(reading_ticks);
+        snapshot_stop(snapshot);
+    }
+    snapshot_free(snapshot);
+}
+
+void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
+{
+    own_ticks[false] = of_call;
+    own_ticks[true] = of_posted;
+    between_start();
+    measure_own(of_call);
 }

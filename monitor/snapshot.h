@@ -7,9 +7,10 @@
  *
  * The time inside MPI of a call counts in the snapshots that were active when the call began: for
  * the operation that the call is or starts, for those that it completes, in equal parts, and else
- * for the function itself. So the time inside of all operations and functions is that of the
- * process. A part that belongs to an operation which began before a snapshot counts in it for the
- * function.
+ * for the function itself. What the monitor itself takes for an operation, its readings of the
+ * clock and what it does before and after them, counts for OPERATION_MONITOR. So the time inside of
+ * all operations and functions is that of the process. A part that belongs to an operation which
+ * began before a snapshot counts in it for the function.
  *
  * Memory for counts is allocated when a snapshot is created, and none later. All functions are
  * local. "Wants the lock": the caller has the monitor's lock, see handles.h.
@@ -34,6 +35,8 @@ enum operation_kind {
 #define OPERATION(Name, Class) OPERATION_##Name,
 #include "monitor/functions.def"
     OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
+    OPERATION_MONITOR, /* what the monitor does around calls that are, start or complete operations
+                        */
     OPERATIONS
 };
 
@@ -47,12 +50,9 @@ enum operation_class {
 };
 
 extern const struct operation_traits {
-    const char *name; /* of the MPI function, or "other MPI" */
+    const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */
     enum operation_class class;
 } operation_traits[OPERATIONS];
-
-/* Whether no rank leaves such a call before all have come. Local. */
-bool operation_synchronises(enum operation_kind kind);
 
 /* Who waits in a blocking call of a rooted collective for those who come later. Local. */
 enum rooted_wait { NOT_ROOTED, THE_ROOT_WAITS, OTHERS_WAIT };
@@ -88,13 +88,13 @@ struct operation {
     bool posted;           /* another call ends it */
     bool joinable;         /* see between.h; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
-    bool is_root;          /* rooted collectives, blocking: this process is the root */
+    uint8_t part;          /* collectives, blocking: enum late_part */
     uint32_t before_ticks; /* the same: how long before its start the program called */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
     int64_t size;          /* in bytes; of a receive the end knows */
     uint64_t inside_ticks; /* in the call that started it */
-    uint64_t computing_ticks;    /* the computing clock after that call, see inside.h ... */
+    uint64_t computing_ticks;    /* the computing clock in that call, see inside.h ... */
     const struct inside *thread; /* ... of this thread */
 };
 
@@ -102,8 +102,7 @@ _Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operati
 
 /* A call of a function that is no operation, in progress. */
 struct mpi_call {
-    uint64_t entry_ticks;
-    uint64_t computing_ticks; /* the computing clock then, see inside.h */
+    uint64_t computing_ticks; /* the computing clock in it, see inside.h */
     uint32_t epoch;
     uint8_t kind; /* enum operation_kind, of CLASS_CALLS */
     bool is_outermost;
@@ -116,6 +115,10 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
                      struct sent sent, bool receives);
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives);
+
+/* The same where finding the arguments takes time: the program called at called_ticks. */
+void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
+                            struct sent sent, uint64_t called_ticks);
 
 /* Ends an operation at `end_ticks`. Takes the lock. */
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
@@ -132,11 +135,9 @@ static inline bool are_sizes_counted(void)
     return __builtin_expect(__atomic_load_n(&sizes_are_counted, __ATOMIC_RELAXED), 0);
 }
 
-/* Counts an operation that ended at end_ticks by its size, or by what it received if that is more,
-   after operation_left. `call`, of which `share` ticks are the operation's, completed it; NULL: its
-   own call did. Nothing where sizes aren't counted. Takes the lock. */
-void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
-                     const struct mpi_call *call, uint64_t share);
+/* Counts an operation that ended at end_ticks in its own call by its size, or by what it received
+   if that is more, after operation_left. Nothing where sizes aren't counted. Takes the lock. */
+void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
 /* The same for operations of one size that ended together. Wants the lock. */
 void operations_sized(const struct operation *first, const struct size_amounts *amounts);
@@ -168,22 +169,50 @@ void operation_ended_when_posted(const struct operation *operation);
 /* From the start of an operation to its end, without what measuring added. Local. */
 uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks);
 
-/* Ends `count` operations, of which only the first is known in full: the sum of the others' starts
-   after its start is offset_ticks. Wants the lock. */
-void operations_ended(const struct operation *first, int64_t count, uint64_t offset_ticks,
+/* The same of `count` operations, of which only the first is known in full: the sum of the others'
+   starts after its start is offset_ticks. The sum may exceed what an integer holds. Local. */
+double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
+                        uint64_t end_ticks);
+
+/* Ends these operations. Wants the lock. */
+void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
                       uint64_t end_ticks);
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 
-/* Begins a call; last of all it reads the clock. */
-void call_enter(struct mpi_call *call, enum operation_kind kind);
+/* The epoch of the latest snapshot. Read without the lock. */
+extern uint32_t latest_epoch;
+
+/* Begins a call; first of all it reads the clock. */
+static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
+{
+    call->is_outermost = inside_enter(ticks_now());
+    call->computing_ticks = inside.computing_ticks;
+    call->kind = (uint8_t)kind;
+    call->is_idle = false;
+    call->epoch = __atomic_load_n(&latest_epoch, __ATOMIC_RELAXED);
+}
 
 /* The call returns at `exit_ticks` and has completed no operation: it counts, with its time, for
    its function on the communicator of this number. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* The call returns and has completed operations: the ticks inside, to be given to these. Takes the
-   lock. */
+/* The same of a function that synchronises: its row has the time of the call alone, and
+   OPERATION_MONITOR's what the monitor takes. Takes the lock. */
+void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
+
+/* As call_left, of a function that any thread may call at any thread level, also while another one is in
+   a call of MPI and where the lock isn't needed. Takes no lock. */
+void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
+
+/* The call has completed operations, to which its ticks are given: parts of the ticks so far, to
+   the last one what is left. So what the monitor does for the others is in it. Takes the lock. */
+void call_completes(const struct mpi_call *call);
+
+/* The ticks of the call until now_ticks. Local. */
+uint64_t call_ticks_so_far(const struct mpi_call *call, uint64_t now_ticks);
+
+/* The call returns at exit_ticks: its ticks, without OPERATION_MONITOR's. Local. */
 uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks);
 
 /* Gives ticks of a call to an operation that it has completed, or to `count` operations of the
@@ -192,12 +221,17 @@ void call_completed(const struct mpi_call *call, const struct operation *operati
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
                            uint64_t ticks);
 
+/* The same, and ends the operation at end_ticks. Takes the lock. */
+void operation_completed(const struct operation *operation, const struct mpi_call *call,
+                         uint64_t ticks, uint64_t end_ticks, int64_t received_bytes);
+
 /* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
 
-/* A window or a persistent request found no room, so its operations can't be followed. Wants the
-   lock. */
+/* A window or a persistent request found no room, so its operations can't be followed; or such an
+   object was freed. Both want the lock. */
 void object_without_room(void);
+void object_without_room_freed(void);
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
@@ -206,10 +240,17 @@ void object_without_room(void);
 struct count {
     int64_t calls, completed, timeouts;
     int64_t bytes;
-    uint64_t total_ticks, max_ticks; /* from start to end */
-    uint64_t inside_ticks;           /* inside MPI */
-    int64_t idle;                    /* calls that had nothing to complete */
-    int32_t neighbours;              /* destinations, where sizes are counted; see neighbours.h */
+    double total_ticks;    /* from start to end */
+    uint64_t max_ticks;    /* of one operation */
+    uint64_t inside_ticks; /* inside MPI */
+    int64_t idle;          /* calls that had nothing to complete */
+    int32_t neighbours;    /* destinations, where sizes are counted; see neighbours.h */
+};
+
+/* Calls that any thread may make, see call_left_by_any_thread. */
+struct any_thread {
+    int64_t calls;
+    uint64_t inside_ticks;
 };
 
 /* First start and last end; 0 where nothing has started or ended. */
@@ -238,8 +279,9 @@ struct snapshot {
     const MPIX_Monitor *handle; /* to recognise it at the end */
     FILE *file;
     uint64_t start_ticks;
-    uint64_t timeout_ticks;   /* UINT64_MAX: none */
-    struct services services; /* readings at the start, if asked for */
+    uint64_t timeout_ticks;       /* UINT64_MAX: none */
+    struct services services;     /* readings at the start, if asked for */
+    struct any_thread any_thread; /* the process's calls until the start */
 
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
@@ -249,11 +291,10 @@ struct snapshot {
     struct size_table sizes;                   /* empty where sizes aren't asked for ... */
     struct neighbour_table neighbours;         /* ... this, too */
     int64_t untracked;                         /* operations whose end could not be followed */
-    int64_t untold; /* one-sided operations that may have timed out or not, for want of room */
+    int64_t untold;  /* one-sided operations that may have timed out or not, for want of room */
+    int64_t unknown; /* windows and persistent requests without room, made before it or in it */
 
-    /* Set at the end. */
-    int64_t unknown; /* windows and persistent requests without room */
-    uint64_t end_ticks;
+    uint64_t end_ticks; /* set at the end */
 };
 
 /* The classes that any snapshot counts, bit 1 << class. Mostly 0; every wrapper reads it, without
@@ -273,7 +314,7 @@ static inline bool is_anything_monitored(void)
 
 /* Sets what measuring adds to a time and is subtracted, in ticks: for a blocking call, the cost of
    reading the clock; for an operation with a request, also the monitor's own work within its time.
-   Call it before anything is monitored. */
+   Also measures what it adds to the time inside MPI. Call it before anything is monitored. */
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
 
 /* Whether any active snapshot counts timeouts. Wants the lock. */
@@ -286,7 +327,8 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 bool snapshot_start(struct snapshot *snapshot);
 
 /* The snapshots that are active began at an earlier time, when MPI_Init was entered, and the time
-   until that was left is inside MPI. Takes the lock. */
+   until that was left is inside MPI. What the monitor has done since then is no part of them. Takes
+   the lock. */
 void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks);
 
 /* Makes it inactive and sets its end; its counts stay until snapshot_free. Both take the lock. */

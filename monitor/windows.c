@@ -9,11 +9,12 @@ struct group {
     struct operation first; /* of those together, the one that started first; all have its kind and
                                epoch */
     int64_t count;          /* of those together */
-    uint64_t offset_ticks;  /* the sum of their starts, each less the first's */
+    double offset_ticks;    /* the sum of their starts, each less the first's */
     int32_t alone;          /* list of operations */
     uint64_t inside_ticks;  /* of all of them: time inside MPI ... */
-    uint64_t computing_ticks; /* ... and the computing clock, summed up modulo 2^64 ... */
-    bool has_one_thread;      /* ... which means something if it is that of one thread */
+    uint64_t base_ticks;    /* ... the computing clock of the one that came first ... */
+    double computed_ticks;  /* ... the sum of all their clocks, each less that ... */
+    bool has_one_thread;    /* ... which means something if they are of one thread */
     int64_t joinable;
     int32_t next_in_place;
     int32_t next, previous; /* in the list of the window, or of an ending */
@@ -96,7 +97,9 @@ int window_number(MPI_Win win)
 void window_freed(MPI_Win win, int number)
 {
     monitor_lock();
-    if (number != HANDLE_UNKNOWN && handle_find(&window_numbers, window_key(win)) == number)
+    if (number == HANDLE_UNKNOWN)
+        object_without_room_freed();
+    else if (handle_find(&window_numbers, window_key(win)) == number)
         forget(win, number);
     monitor_unlock();
 }
@@ -144,8 +147,11 @@ static int32_t group_for(int window, int target, const struct operation *operati
         number = pool_take(&group_pool);
         if (number == NONE)
             return NONE;
-        groups[number] = (struct group){
-            .window = window, .target = target, .first = *operation, .has_one_thread = true};
+        groups[number] = (struct group){.window = window,
+                                        .target = target,
+                                        .first = *operation,
+                                        .base_ticks = operation->computing_ticks,
+                                        .has_one_thread = true};
         link_group(number);
     }
     windows[window].latest = number;
@@ -155,7 +161,7 @@ static int32_t group_for(int window, int target, const struct operation *operati
 static void group_add(struct group *group, const struct operation *operation)
 {
     group->inside_ticks += operation->inside_ticks;
-    group->computing_ticks += operation->computing_ticks;
+    group->computed_ticks += (double)(operation->computing_ticks - group->base_ticks);
     group->joinable += operation->joinable;
     group->has_one_thread = group->has_one_thread && operation->thread == group->first.thread;
     const int32_t start = snapshots_count_timeouts() ? pool_take(&start_pool) : NONE;
@@ -167,11 +173,11 @@ static void group_add(struct group *group, const struct operation *operation)
     /* Of two threads, the one that started first may come here second. */
     if (group->count == 0 || operation->start_ticks < group->first.start_ticks) {
         group->offset_ticks +=
-            (uint64_t)group->count * (group->first.start_ticks - operation->start_ticks);
+            (double)group->count * (double)(group->first.start_ticks - operation->start_ticks);
         group->first = *operation;
     }
     group->count++;
-    group->offset_ticks += operation->start_ticks - group->first.start_ticks;
+    group->offset_ticks += (double)(operation->start_ticks - group->first.start_ticks);
 }
 
 void window_add(MPI_Win win, int target, const struct operation *operation)
@@ -260,29 +266,29 @@ static int64_t operations_in(const struct group *group)
     return count;
 }
 
-/* Counts the operations of a group by their size. `call` completed them; NULL: an operation did. */
-static void size_group(const struct group *group, const struct mpi_call *call, uint64_t end_ticks)
+/* What the operations of a group took. `call` completed them; NULL: an operation did. */
+static struct size_amounts amounts_of(const struct group *group, const struct mpi_call *call,
+                                      uint64_t end_ticks)
 {
     const int64_t count = operations_in(group);
     struct operation alone = group->first;
     struct size_amounts amounts = {
         .completed = count,
         .bytes = count * group->first.size,
+        .total_ticks =
+            operations_ticks(&group->first, group->count, group->offset_ticks, end_ticks),
         .inside_ticks = group->inside_ticks,
         .joinable = group->joinable,
     };
-    if (group->count > 0)
-        amounts.total_ticks = (uint64_t)group->count * operation_ticks(&group->first, end_ticks) -
-                              group->offset_ticks;
     for (int32_t start = group->alone; start != NONE; start = starts[start].next) {
         alone.start_ticks = starts[start].ticks;
-        amounts.total_ticks += operation_ticks(&alone, end_ticks);
+        amounts.total_ticks += (double)operation_ticks(&alone, end_ticks);
     }
     if (call != NULL && group->has_one_thread && group->first.thread == &inside)
-        amounts.computed_ticks = (uint64_t)count * call->computing_ticks - group->computing_ticks;
-    operations_sized(&group->first, &amounts);
-    if (call != NULL && call->is_outermost)
-        between_settle(&group->first, count, true);
+        amounts.computed_ticks =
+            (double)count * (double)(call->computing_ticks - group->base_ticks) -
+            group->computed_ticks;
+    return amounts;
 }
 
 static void end_group(struct group *group, uint64_t end_ticks)
@@ -292,7 +298,7 @@ static void end_group(struct group *group, uint64_t end_ticks)
     struct operation alone = group->first;
     for (int32_t start = group->alone; start != NONE; start = starts[start].next) {
         alone.start_ticks = starts[start].ticks;
-        operations_ended(&alone, 1, 0, end_ticks);
+        operations_ended(&alone, 1, 0.0, end_ticks);
         pool_give_back(&start_pool, start);
     }
 }
@@ -305,53 +311,75 @@ static int64_t operations_in_list(int32_t list)
     return count;
 }
 
-/* Gives ticks of the call to the groups of the list, which have `count` operations, in equal
-   parts. */
-static void share_call(const struct mpi_call *call, int32_t list, int64_t count, uint64_t ticks)
-{
-    uint64_t left = ticks;
-    for (int32_t number = list; number != NONE; number = groups[number].next) {
-        const int64_t own = operations_in(&groups[number]);
-        const uint64_t share = (uint64_t)((double)left * (double)own / (double)count);
-        call_completed_locked(call, &groups[number].first, share);
-        groups[number].inside_ticks += share;
-        left -= share;
-        count -= own;
-    }
-}
-
 /* The list of an ending. The caller has the lock, without which it may be forgotten. */
 static int32_t list_of(struct ending ending)
 {
     return ending.generation == generation ? ending.first : NONE;
 }
 
+/* What is left of a call that completes operations. */
+struct rest {
+    const struct mpi_call *call; /* NULL: it is an operation itself */
+    uint64_t share_ticks;        /* of each operation but the last ones */
+    uint64_t given_ticks;
+    int64_t operations;
+};
+
+/* The share of the next operations, which are so many. The last ones also have what the monitor
+   does for all. */
+static uint64_t take_share(struct rest *rest, int64_t operations)
+{
+    rest->operations -= operations;
+    const uint64_t ticks = rest->operations > 0
+                               ? (uint64_t)operations * rest->share_ticks
+                               : call_ticks(rest->call, ticks_now()) - rest->given_ticks;
+    rest->given_ticks += ticks;
+    return ticks;
+}
+
+static void finish_group(struct group *group, struct rest *rest, uint64_t end_ticks)
+{
+    const int64_t operations = operations_in(group);
+    const struct mpi_call *const call = rest->call;
+    struct size_amounts amounts = {0};
+    if (are_sizes_counted())
+        amounts = amounts_of(group, call, end_ticks);
+    end_group(group, end_ticks);
+    if (call != NULL) {
+        const uint64_t ticks = take_share(rest, operations);
+        call_completed_locked(call, &group->first, ticks);
+        amounts.inside_ticks += ticks;
+    }
+    if (!are_sizes_counted())
+        return;
+    operations_sized(&group->first, &amounts);
+    if (call != NULL && call->is_outermost)
+        between_settle(&group->first, operations, true);
+}
+
 bool ending_finish(struct ending ending, int error, const struct mpi_call *call, uint64_t end_ticks)
 {
-    monitor_lock();
-    const int64_t count =
-        call != NULL && error == MPI_SUCCESS ? operations_in_list(list_of(ending)) : 0;
-    monitor_unlock();
-    /* Takes the lock. */
-    const uint64_t ticks = count > 0 ? call_ticks(call, end_ticks) : 0;
+    const bool is_done = error == MPI_SUCCESS;
+    if (call != NULL && is_done && ending.first != NONE)
+        call_completes(call);
     monitor_lock();
     int32_t next = list_of(ending);
-    if (count > 0)
-        share_call(call, next, count, ticks);
+    const int64_t count = operations_in_list(next);
+    struct rest rest = {.call = call, .operations = count};
+    if (call != NULL && count > 0)
+        rest.share_ticks = call_ticks_so_far(call, end_ticks) / (uint64_t)count;
     while (next != NONE) {
         const int32_t number = next;
         next = groups[number].next;
-        if (error == MPI_SUCCESS) {
-            if (are_sizes_counted())
-                size_group(&groups[number], call, end_ticks);
-            end_group(&groups[number], end_ticks);
+        if (is_done) {
+            finish_group(&groups[number], &rest, end_ticks);
             pool_give_back(&group_pool, number);
         } else {
             link_group(number);
         }
     }
     monitor_unlock();
-    return count > 0;
+    return call != NULL && is_done && count > 0;
 }
 
 void windows_unsure(void)

@@ -60,10 +60,10 @@
     {                                                                                              \
         struct mpi_call call;                                                                      \
         const bool entered = other_enter(&call);                                                   \
-        const int error = other_left(&call, entered, NEXT(Name)(UNPACK arguments, request));       \
+        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
         const struct plan plan = {OPERATION_##Name, communicator_index(comm),                      \
                                   SENT(sent_bytes, destination), does_receive};                    \
-        return persistent_made(error, *request, &plan);                                            \
+        return other_left(&call, entered, persistent_made(error, *request, &plan));                \
     }
 
 /* ---- collective operations ------------------------------------------------------------------- */
@@ -75,24 +75,28 @@
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-#define BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes)                                             \
+/* First of all reads the clock: sums over blocks take time, as does `its_part`, see awaits.h. */
+#define BEGIN_COLLECTIVE(Name, its_part, sent_bytes, size_bytes)                                   \
+    const uint64_t called_ticks = ticks_now();                                                     \
     KNOW_COMMUNICATOR;                                                                             \
-    operation_begin_at(                                                                            \
+    const enum late_part part = (its_part);                                                        \
+    operation_begin_called(                                                                        \
         &operation, OPERATION_##Name, number,                                                      \
         (struct sent){.bytes = (sent_bytes), .size = are_sizes_counted() ? (size_bytes) : 0},      \
-        false)
+        called_ticks);                                                                             \
+    operation.part = (uint8_t)part
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)                 \
     INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Info info, MPI_Request * request)         \
     {                                                                                              \
+        struct mpi_call call;                                                                      \
+        const bool entered = other_enter(&call);                                                   \
         KNOW_COMMUNICATOR;                                                                         \
         const struct plan plan = {                                                                 \
             OPERATION_##Name, number, {.bytes = (sent_bytes), .size = (size_bytes)}, false};       \
-        struct mpi_call call;                                                                      \
-        const bool entered = other_enter(&call);                                                   \
-        const int error = other_left(&call, entered, NEXT(Name)(UNPACK arguments, info, request)); \
-        return persistent_made(error, *request, &plan);                                            \
+        const int error = NEXT(Name)(UNPACK arguments, info, request);                             \
+        return other_left(&call, entered, persistent_made(error, *request, &plan));                \
     }
 #else
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
@@ -100,23 +104,12 @@
 
 #define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, sent_bytes, size_bytes))                             \
+                BEGIN_COLLECTIVE(Nonblocking, LATE_UNTOLD, sent_bytes, size_bytes))                \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
 #define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes), NULL)                                 \
-    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
-
-/* Sets when the program called, at called_ticks, and whether this process is the root. */
-#define BEGIN_ROOTED(Name, sent_bytes, size_bytes)                                                 \
-    const uint64_t called_ticks = ticks_now();                                                     \
-    BEGIN_COLLECTIVE(Name, sent_bytes, size_bytes);                                                \
-    operation_is_rooted(&operation, called_ticks, is_root(on, root))
-
-#define ROOTED_COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)        \
-    BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_ROOTED(Name, sent_bytes, size_bytes), NULL)                                     \
+             BEGIN_COLLECTIVE(Name, AWAITS_##Name, sent_bytes, size_bytes), NULL)                  \
     COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
@@ -148,7 +141,7 @@
 
 /* ---- windows and communicators --------------------------------------------------------------- */
 
-/* A collective on `comm` that makes something; `remember` remembers it. */
+/* A collective on `comm` that makes something; `remember` remembers it, inside of the call. */
 #define MAKING(Name, parameters, arguments, remember)                                              \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -157,11 +150,11 @@
         if (monitored)                                                                             \
             operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
         const int error = NEXT(Name) arguments;                                                    \
-        if (monitored)                                                                             \
-            (void)operation_returned(&operation, error, NULL);                                     \
+        const uint64_t end_ticks = monitored ? ticks_now() : 0;                                    \
         if (error == MPI_SUCCESS)                                                                  \
             remember;                                                                              \
-        return error;                                                                              \
+        return monitored ? operation_returned_at(&operation, error, end_ticks, ticks_now())        \
+                         : error;                                                                  \
     }
 
 #define WINDOW_CREATION(Name, parameters, arguments)                                               \
@@ -179,7 +172,8 @@
         struct mpi_call call;                                                                      \
         call_enter(&call, Kind);                                                                   \
         const int error = NEXT(Name) arguments;                                                    \
-        call_left(&call, communicator, ticks_now());                                               \
+        const int number = communicator;                                                           \
+        call_left(&call, number, ticks_now());                                                     \
         return error;                                                                              \
     }
 
@@ -187,6 +181,20 @@
     TIMED_CALL(Name, OPERATION_##Name, parameters, arguments, communicator)
 #define OTHER(Name, parameters, arguments)                                                         \
     TIMED_CALL(Name, OPERATION_OTHER_MPI, parameters, arguments, NO_COMMUNICATOR)
+/* Programs call these also before MPI_Init. */
+#define ANY_THREAD(Name, parameters, arguments)                                                    \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        if (__builtin_expect(NEXT(Name) == NULL, 0))                                               \
+            find_next_definitions();                                                               \
+        if (!is_monitored(CLASS_CALLS))                                                            \
+            return NEXT(Name) arguments;                                                           \
+        struct mpi_call call;                                                                      \
+        call_enter(&call, OPERATION_OTHER_MPI);                                                    \
+        const int error = NEXT(Name) arguments;                                                    \
+        call_left_by_any_thread(&call, ticks_now());                                               \
+        return error;                                                                              \
+    }
 
 #include "monitor/functions.def"
 

@@ -4,6 +4,43 @@
 
 #include <stdint.h>
 
+/* ---- sets of processors ---------------------------------------------------------------------- */
+
+bool bc_processors_read(struct bc_processors *processors)
+{
+    *processors = (struct bc_processors){0};
+    return sched_getaffinity(0, sizeof *processors, processors->part) == 0;
+}
+
+void bc_processors_add(struct bc_processors *processors, int processor)
+{
+    CPU_SET_S((size_t)processor, sizeof *processors, processors->part);
+}
+
+bool bc_processors_have(const struct bc_processors *processors, int processor)
+{
+    return CPU_ISSET_S((size_t)processor, sizeof *processors, processors->part) != 0;
+}
+
+int bc_processors_count(const struct bc_processors *processors)
+{
+    return CPU_COUNT_S(sizeof *processors, processors->part);
+}
+
+void bc_processors_join(struct bc_processors *all, const struct bc_processors *more)
+{
+    CPU_OR_S(sizeof *all, all->part, all->part, more->part);
+}
+
+bool bc_processors_cover(const struct bc_processors *all, const struct bc_processors *part)
+{
+    struct bc_processors common;
+    CPU_AND_S(sizeof common, common.part, all->part, part->part);
+    return CPU_EQUAL_S(sizeof common, common.part, part->part) != 0;
+}
+
+/* ---- cores ----------------------------------------------------------------------------------- */
+
 /* A processor's core: the first in the list of the core's processors; -1: the system doesn't say.
  */
 static int read_core(const char *folder, int processor)
@@ -12,31 +49,40 @@ static int read_core(const char *folder, int processor)
     int64_t first;
     for (int i = 0; i < 2; i++)
         if (bc_system_numbers(&first, 1, "", "%s/cpu%d/topology/%s", folder, processor, names[i]) &&
-            first >= 0 && first < CPU_SETSIZE)
+            first >= 0 && first < BC_PROCESSORS_MAX)
             return (int)first;
     return -1;
 }
 
-cpu_set_t bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors)
+struct bc_processors bc_cores_of(const struct bc_cores *cores,
+                                 const struct bc_processors *processors)
 {
-    cpu_set_t found;
-    CPU_ZERO(&found);
-    for (int processor = 0; processor < CPU_SETSIZE; processor++)
-        if (CPU_ISSET((size_t)processor, processors)) {
+    struct bc_processors found = {0};
+    for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++)
+        if (bc_processors_have(processors, processor)) {
             const int core = cores->of[processor];
-            CPU_SET((size_t)(core >= 0 ? core : processor), &found);
+            bc_processors_add(&found, core >= 0 ? core : processor);
         }
     return found;
 }
 
+/* Processors beyond those of a cpu_set_t are looked for only where the system may have them. */
+static int processors_of(const char *folder)
+{
+    int64_t last;
+    if (!bc_system_numbers(&last, 1, "0-", "%s/possible", folder) || last < CPU_SETSIZE)
+        return CPU_SETSIZE;
+    return last < BC_PROCESSORS_MAX ? (int)last + 1 : BC_PROCESSORS_MAX;
+}
+
 void bc_cores_read(struct bc_cores *cores, const char *folder)
 {
-    cpu_set_t found;
-    CPU_ZERO(&found);
-    for (int processor = 0; processor < CPU_SETSIZE; processor++) {
-        cores->of[processor] = read_core(folder, processor);
+    struct bc_processors found = {0};
+    const int processors = processors_of(folder);
+    for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++) {
+        cores->of[processor] = processor < processors ? read_core(folder, processor) : -1;
         if (cores->of[processor] >= 0)
-            CPU_SET((size_t)cores->of[processor], &found);
+            bc_processors_add(&found, cores->of[processor]);
     }
-    cores->count = CPU_COUNT(&found);
+    cores->count = bc_processors_count(&found);
 }

@@ -9,19 +9,41 @@
 #define COMMCOST_COMMON_MACHINE_CORES_H
 
 #include <sched.h>
+#include <stdbool.h>
 
 #define BC_CORES_FOLDER "/sys/devices/system/cpu"
 
-struct bc_cores {
-    int count;           /* cores with a processor that is online; 0: not known */
-    int of[CPU_SETSIZE]; /* for each processor the number of its core, which is that of the core's
-                            lowest processor; -1: no such processor, or it is offline */
+/* The most processors that Linux is built for, more than a cpu_set_t holds. */
+enum { BC_PROCESSORS_MAX = 8192 };
+
+/* A set of processors; all zeros is empty. */
+struct bc_processors {
+    cpu_set_t part[BC_PROCESSORS_MAX / CPU_SETSIZE];
 };
 
-/* Reads the cores from a folder as /sys/devices/system/cpu. Local. */
+/* The processors on which this process may run. False if the system doesn't say. All functions here
+   are local. */
+bool bc_processors_read(struct bc_processors *processors);
+
+void bc_processors_add(struct bc_processors *processors, int processor);
+bool bc_processors_have(const struct bc_processors *processors, int processor);
+int bc_processors_count(const struct bc_processors *processors);
+void bc_processors_join(struct bc_processors *all, const struct bc_processors *more);
+
+/* Whether `all` has each processor of `part`. */
+bool bc_processors_cover(const struct bc_processors *all, const struct bc_processors *part);
+
+struct bc_cores {
+    int count;                 /* cores with a processor that is online; 0: not known */
+    int of[BC_PROCESSORS_MAX]; /* for each processor the number of its core, which is that of the
+                            core's lowest processor; -1: no such processor, or it is offline */
+};
+
+/* Reads the cores from a folder as /sys/devices/system/cpu. */
 void bc_cores_read(struct bc_cores *cores, const char *folder);
 
-/* The cores that have a processor in `processors`; one whose core isn't known is a core. Local. */
-cpu_set_t bc_cores_of(const struct bc_cores *cores, const cpu_set_t *processors);
+/* The cores that have a processor in `processors`; one whose core isn't known is a core. */
+struct bc_processors bc_cores_of(const struct bc_cores *cores,
+                                 const struct bc_processors *processors);
 
 #endif

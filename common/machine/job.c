@@ -114,13 +114,13 @@ static void append_ranks(struct bc_text *text, const int *ranks, size_t count)
     free(ranges);
 }
 
-static void append_processors(struct bc_text *text, const cpu_set_t *processors)
+static void append_processors(struct bc_text *text, const struct bc_processors *processors)
 {
-    int numbers[CPU_SETSIZE];
+    int numbers[BC_PROCESSORS_MAX];
     size_t count = 0;
-    for (size_t processor = 0; processor < CPU_SETSIZE; processor++)
-        if (CPU_ISSET(processor, processors))
-            numbers[count++] = (int)processor;
+    for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++)
+        if (bc_processors_have(processors, processor))
+            numbers[count++] = processor;
     append_ranks(text, numbers, count);
 }
 
@@ -153,18 +153,17 @@ static char *text_of_nodes(const struct bc_job *job, char *text)
 
 /* Where a rank of the node runs. */
 struct place {
-    cpu_set_t set;      /* processors on which it may run; in describe_shared_cores their cores */
-    int last_processor; /* on which it ran just now; -1: not known */
-    int rank;           /* in MPI_COMM_WORLD */
-    bool has_to_share;  /* set by have_to_share */
+    struct bc_processors set; /* on which it may run; in describe_shared_cores their cores */
+    int last_processor;       /* on which it ran just now; -1: not known */
+    int rank;                 /* in MPI_COMM_WORLD */
+    bool has_to_share;        /* set by have_to_share */
 };
 
-static cpu_set_t union_of(const struct place *places, int count)
+static struct bc_processors union_of(const struct place *places, int count)
 {
-    cpu_set_t all;
-    CPU_ZERO(&all);
+    struct bc_processors all = {0};
     for (int i = 0; i < count; i++)
-        CPU_OR(&all, &all, &places[i].set);
+        bc_processors_join(&all, &places[i].set);
     return all;
 }
 
@@ -174,18 +173,17 @@ static cpu_set_t union_of(const struct place *places, int count)
    such group; returns the size of its set, 0 if there is none. */
 static int have_to_share(struct place *places, int count)
 {
-    const cpu_set_t all = union_of(places, count);
+    const struct bc_processors all = union_of(places, count);
     for (int i = 0; i <= count; i++) {
-        const cpu_set_t *const shared = i < count ? &places[i].set : &all;
+        const struct bc_processors *const shared = i < count ? &places[i].set : &all;
+        const int size = bc_processors_count(shared);
         int within = 0;
         for (int j = 0; j < count; j++) {
-            cpu_set_t common;
-            CPU_AND(&common, shared, &places[j].set);
-            places[j].has_to_share = CPU_EQUAL(&common, &places[j].set);
+            places[j].has_to_share = bc_processors_cover(shared, &places[j].set);
             within += places[j].has_to_share;
         }
-        if (within > CPU_COUNT(shared))
-            return CPU_COUNT(shared);
+        if (within > size)
+            return size;
     }
     return 0;
 }
@@ -195,7 +193,7 @@ static char *describe_binding(const struct place *places, int count)
 {
     struct bc_text text = {0};
     int alike = 1;
-    while (alike < count && CPU_EQUAL(&places[alike].set, &places[0].set))
+    while (alike < count && memcmp(&places[alike].set, &places[0].set, sizeof places->set) == 0)
         alike++;
     if (alike == count) {
         bc_text_append(&text, count > 1 ? "each rank: " : "rank 0: ");
@@ -213,10 +211,11 @@ static char *describe_binding(const struct place *places, int count)
 static bool find_neighbours(const struct place *places, int count, const struct bc_cores *cores,
                             const struct place **a, const struct place **b)
 {
-    const struct place *last_on[CPU_SETSIZE] = {NULL}; /* by core */
+    const struct place *last_on[BC_PROCESSORS_MAX] = {NULL}; /* by core */
     for (int i = 0; i < count; i++) {
         const int processor = places[i].last_processor;
-        const int core = processor >= 0 && processor < CPU_SETSIZE ? cores->of[processor] : -1;
+        const int core =
+            processor >= 0 && processor < BC_PROCESSORS_MAX ? cores->of[processor] : -1;
         if (core < 0)
             continue;
         *a = last_on[core];
@@ -260,7 +259,7 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
 {
     struct place own;
     memset(&own, 0, sizeof own);
-    const bool known = sched_getaffinity(0, sizeof own.set, &own.set) == 0;
+    const bool known = bc_processors_read(&own.set);
     own.last_processor = system->last_processor >= 0 ? system->last_processor : sched_getcpu();
     own.rank = job->rank;
     struct place *const places = gather_on_leader(job, &own, sizeof own);
@@ -269,8 +268,8 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
     char *shared_cores = NULL;
     if (job->node_rank == 0 && known) {
         struct bc_cores cores;
-        const cpu_set_t all = union_of(places, job->node_ranks);
-        processors = CPU_COUNT(&all);
+        const struct bc_processors all = union_of(places, job->node_ranks);
+        processors = bc_processors_count(&all);
         shared = have_to_share(places, job->node_ranks) > 0;
         bc_cores_read(&cores, system->cores);
         if (job->rank == 0) {

@@ -74,20 +74,28 @@ static inline int64_t overlap_all_amounts_at_root(const struct overlap_shape *sh
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* A value depends on who sent it, to whom, and on its index, so that blocks and elements that are
-   missing, old, or in each other's place show. All are whole numbers that a double holds exactly,
-   also when summed over many ranks, so results are compared for equality. */
+   missing, old, or in each other's place show, but for blocks that are OVERLAP_RECEIVERS apart. All
+   are whole numbers that a double holds exactly, also when summed over up to two million ranks, so
+   results are compared for equality. */
+enum { OVERLAP_RECEIVERS = 2039 }; /* a prime */
+
+/* What the values of a receiver's block differ by from those of the first one's. */
+static inline double overlap_value_of_receiver(int to)
+{
+    return 1e6 * (double)(to % OVERLAP_RECEIVERS);
+}
 
 /* Element i of the block that rank `from` sends to rank `to` (0 where all ranks get the same). */
 static inline double overlap_value(int from, int to, int64_t i)
 {
-    return (double)(from + 1) * (double)(i % 1021 + 1) + 1e6 * (double)to;
+    return (double)(from + 1) * (double)(i % 1021 + 1) + overlap_value_of_receiver(to);
 }
 
 /* The sum of overlap_value(from, to, i) over the ranks 0 <= from < ranks. */
 static inline double overlap_value_sum(int ranks, int to, int64_t i)
 {
     const double p = (double)ranks;
-    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + 1e6 * p * (double)to;
+    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + p * overlap_value_of_receiver(to);
 }
 
 /* ---- values: for send.value; blocks for each rank are in rank order -------------------------- */

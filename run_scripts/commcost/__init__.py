@@ -21,6 +21,7 @@
     cost        cost.sh: what communication costs a program, and what would pay
     savings     its rules: what a program could save
     monitored   a monitor's report of a program
+    placing     which ranks are on which host, and so the nodes of a communicator
     own_costs   what calls cost by themselves, interpolated between results
     spans       numbers with an interval, and what is calculated from them
 

@@ -60,7 +60,7 @@ class Line(typing.NamedTuple):
         """Why there is no cost: the command that would measure it, or what else is missing."""
         if self.cost is not None or self.calls.kind != "sizes":
             return ""
-        return missing(self.way, self.calls.ranks, self.calls.function, [self.calls.size])
+        return missing(self.way, self.calls.layout, self.calls.function, [self.calls.size])
 
     @property
     def unexplained_s(self):
@@ -116,22 +116,22 @@ def latency_of(program, way, calls):
     """The share of what an operation costs that the smallest measured size costs, too."""
     if way is None or not calls.size:
         return 1.0
-    whole = program.costs.cost(way, calls.ranks, calls.size)
-    smallest = program.costs.smallest(way, calls.ranks, calls.size)
+    whole = program.costs.cost(way, calls.layout, calls.size)
+    smallest = program.costs.smallest(way, calls.layout, calls.size)
     if whole is None or smallest is None or whole.us.value <= 0:
         return 1.0
     return min(1.0, smallest.us.value / whole.us.value)
 
 
-def missing(way, ranks, function, sizes):
+def missing(way, layout, function, sizes):
     """What would measure calls of a function, of these sizes."""
     if way is None:
         return f"{function}: no benchmark measures it"
-    if ranks is None or None in sizes:
+    if layout.ranks is None or None in sizes:
         return f"{function}: the report doesn't say on how many processes, or of which size"
     if way.operation != "ibarrier" and not any(sizes):
         return f"{function} of 0 bytes: no benchmark measures that"
-    return own_costs.command_of(way, ranks, [size for size in sizes if size] or [0])
+    return own_costs.command_of(way, layout, [size for size in sizes if size] or [0])
 
 
 def uncovered_of(lines):
@@ -140,8 +140,8 @@ def uncovered_of(lines):
     lines = [line for line in lines if line.why]
     found = []
     for some in savings.grouped(lines, lambda line: (
-            line.way or line.calls.function, line.calls.ranks, not line.calls.size)):
-        said = missing(some[0].way, some[0].calls.ranks, some[0].calls.function,
+            line.way or line.calls.function, line.calls.layout, not line.calls.size)):
+        said = missing(some[0].way, some[0].calls.layout, some[0].calls.function,
                        [line.calls.size for line in some])
         found.append((said, sum(line.calls.in_s for line in some)))
     return found
@@ -152,11 +152,10 @@ def uncovered_gaps(program):
     lacking = [exchange for exchange in program.exchanges
                if exchange.operation == "sendrecv" and exchange.is_started and exchange.calls.joined
                and exchange.calls.size and program.costs.gap(
-                   exchange.calls.ranks, exchange.calls.size) is None]
-    if not lacking:
-        return []
-    return [(own_costs.command_of_gap(2, [exchange.calls.size for exchange in lacking]),
-             sum(exchange.total("in_s") for exchange in lacking))]
+                   exchange.calls.layout, exchange.calls.size) is None]
+    return [(own_costs.command_of_gap(some[0].calls.layout_of_pair, [exchange.calls.size for exchange in some]),
+             sum(exchange.total("in_s") for exchange in some))
+            for some in savings.grouped(lacking, lambda exchange: exchange.calls.layout_of_pair)]
 
 
 # ---- what is said of report and results ----------------------------------------------------------
@@ -464,8 +463,7 @@ def costs_grid(account):
 
 def account_of(report, tables, min_saving_pct, asked):
     run = Monitored(report)
-    nodes = run.metadata.get("nodes", [None])[0]
-    program = savings.program_of(run, own_costs.OwnCosts(tables, nodes))
+    program = savings.program_of(run, own_costs.OwnCosts(tables))
     lines = lines_of(program)
     min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
     uncovered = sorted((pair for pair in uncovered_of(lines) + uncovered_gaps(program)

@@ -7,6 +7,7 @@ processes that made such calls.
 import functools
 import typing
 
+from commcost import placing
 from commcost.command import UsageError
 from commcost.results import PATH_SHOWN, Result, ResultError, parsed_number
 from commcost.spans import Span
@@ -17,6 +18,13 @@ NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
            "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s")
 RECORD = "MPIRT_MONITOR=all,output=FILE"
+
+
+class Layout(typing.NamedTuple):
+    """Of a communicator: its processes, and on how many nodes they are. None: not known."""
+
+    ranks: typing.Optional[int]
+    nodes: typing.Optional[int]
 
 
 class Calls(typing.NamedTuple):
@@ -34,6 +42,7 @@ class Calls(typing.NamedTuple):
     last     the rank that came last most often, and in what share of the calls
     least_waited_s
              of the process that waited least
+    nodes    on which the communicator's processes are, or else the job's
     """
 
     kind: str
@@ -51,6 +60,16 @@ class Calls(typing.NamedTuple):
     waited: typing.Optional[Span]
     last: typing.Optional[tuple]
     least_waited_s: typing.Optional[float] = None
+    nodes: typing.Optional[int] = None
+
+    @property
+    def layout(self):
+        return Layout(self.ranks, self.nodes)
+
+    @property
+    def layout_of_pair(self):
+        """Of two processes: within a node, or across nodes."""
+        return Layout(2, None if self.nodes is None else min(2, self.nodes))
 
     @property
     def place(self):
@@ -63,7 +82,7 @@ class Monitored:
 
     metadata        each key's values
     seconds         of the run that was monitored
-    ranks           processes
+    ranks, nodes    processes, and on how many nodes they are; nodes may be None
     inside_s        inside MPI: of all processes together; slowest_s and slowest_rank of the slowest
     least           of the process that was least inside MPI: its rank and the time, or None
     by_function     Calls of kinds pttopt and coll
@@ -90,6 +109,9 @@ class Monitored:
             self.remarks.append("the report is cut off: calls are missing")
         self.seconds = parsed_number(result.value("snapshot_s") or "")
         self.ranks = int(parsed_number(result.value("ranks") or "") or 0)
+        self.nodes = int(parsed_number(result.value("nodes") or "") or 0) or None
+        self._hosts = placing.hosts_of(result.value("hosts") or "")
+        self._nodes_of = {}  # by members
         if not rows or not self.seconds or not self.ranks:
             raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with "
                              f"{RECORD}")
@@ -122,6 +144,15 @@ class Monitored:
             self.remarks.append("the report is of an earlier version: what could be put together "
                                 "or hidden can't be said")
 
+    def _nodes(self, members, ranks):
+        """Of a communicator; those of the job where its own aren't known. Ranks of one host may be on several
+        nodes; then its name says nothing."""
+        if ranks == 1 or ranks == self.ranks or self._hosts is None or len(self._hosts) != self.nodes:
+            return 1 if ranks == 1 else self.nodes
+        if members not in self._nodes_of:
+            self._nodes_of[members] = placing.nodes_of(members, self._hosts) or self.nodes
+        return self._nodes_of[members]
+
     def _calls(self, texts, numbers):
         ranks = numbers["ranks"]
         callers = int(numbers["callers"] or min(ranks or self.ranks, self.ranks)) or 1
@@ -141,7 +172,8 @@ class Monitored:
             numbers["bytes"] / numbers["completed"] if of_size and numbers["completed"] else None,
             of_each("in_calls_s"), of_each("computed_s"), of_each("computed_after_s"),
             numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
-            callers, None if None in waited else Span(*waited), last, numbers["least_waited_s"])
+            callers, None if None in waited else Span(*waited), last, numbers["least_waited_s"],
+            self._nodes(texts["members"], ranks))
 
     def waiting_of(self, calls):
         """What a process waited for late ones in these calls, a Span; None where that isn't known.

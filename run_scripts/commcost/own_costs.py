@@ -1,8 +1,8 @@
 """What calls cost on a machine by themselves: read off the benchmarks' results.
 
 A cost is interpolated between the two measured sizes on either side, in a straight line over the
-size, and never read beyond them. Collectives count for communicators of as many processes as were
-measured.
+size, and never read beyond them. Collectives count for communicators of as many processes, on as
+many nodes, as were measured; messages for communicators within a node, or across nodes.
 """
 
 import math
@@ -12,6 +12,7 @@ import typing
 from commcost import benchmarks, rank_test
 from commcost.evidence import CONFIDENCE, LAUNCHES_ENOUGH, Measured, measured
 from commcost.facts import Facts, size_of
+from commcost.monitored import Layout
 from commcost.results import parsed_number
 from commcost.spans import Span, span_of
 from commcost.tables import NEW
@@ -86,20 +87,24 @@ def way_of(function):
 
 
 class OwnCosts:
-    """The results of one machine (tables.Tables). Of those of one number of processes that were
-    placed on nodes in several ways, those of `nodes` nodes count, if there are any."""
+    """The results of one machine (tables.Tables), by the numbers of processes and nodes (a
+    monitored.Layout); nodes are None in results that don't tell them."""
 
-    def __init__(self, tables, nodes=None):
-        self._facts = {}
-        by_ranks = {}
+    def __init__(self, tables):
+        by_layout = {}
         for table in tables.of(NEW):
-            ranks = parsed_number(table.metadata.get("ranks", ["NA"])[0])
+            ranks, nodes = (parsed_number(table.metadata.get(key, ["NA"])[0]) for key in ("ranks", "nodes"))
             if ranks is not None:
-                by_ranks.setdefault(int(ranks), []).append(table)
-        for ranks, some in by_ranks.items():
-            alike = [table for table in some if table.metadata.get("nodes", [None])[0] == nodes]
-            self._facts[ranks] = Facts(tables.only(alike or some))
+                layout = Layout(int(ranks), None if nodes is None else int(nodes))
+                by_layout.setdefault(layout, []).append(table)
+        self._facts = {layout: Facts(tables.only(some)) for layout, some in by_layout.items()}
         self._points = {}
+
+    def _measured(self, layout):
+        """The layout that was measured and is this one, or may be; None: there is none."""
+        return min((measured for measured in self._facts
+                    if measured.ranks == layout.ranks and None in (measured.nodes, layout.nodes) or
+                    measured == layout), key=lambda measured: _differs(measured, layout), default=None)
 
     @property
     def lost_share(self):
@@ -109,12 +114,12 @@ class OwnCosts:
                  for row in facts.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0
 
-    def _measured_points(self, ranks, way):
+    def _measured_points(self, layout, way):
         """(size, row, Measured) by rising size."""
-        key = ranks, way
+        key = layout, way
         if key not in self._points:
             found = {}
-            facts = self._facts[ranks]
+            facts = self._facts[layout]
             for kind in facts.kinds():
                 entry = benchmarks.entry_of(kind)
                 if entry.kind not in ("overlap", "overlap_sweep"):
@@ -125,55 +130,65 @@ class OwnCosts:
                                        key=lambda point: point[0])
         return self._points[key]
 
-    def cost(self, way, ranks, size):
-        """The Cost of an operation on a communicator of so many processes; None where that wasn't
+    def cost(self, way, layout, size):
+        """The Cost of an operation on a communicator of this layout; None where that wasn't
         measured."""
-        if ranks is None:
+        if layout.ranks is None:
             return None
-        if way.operation in OF_PAIRS:
-            ranks = self._ranks_of_pairs(way, ranks, size)
-        elif way.operation == "ibarrier" and way.column == "blocking_us":
-            return self._barrier(ranks) or self._at(way, ranks, 0)
-        return self._at(way, ranks, size)
+        if way.operation == "ibarrier" and way.column == "blocking_us":
+            return self._barrier(layout) or self._at(way, layout, 0)
+        return self._at(way, self._layout_for(way, layout, size), size)
 
-    def _ranks_of_pairs(self, way, ranks, size):
-        """With which number of processes messages were measured: this one, or the next best."""
-        usable = [number for number in self._facts if self._at(way, number, size) is not None]
-        return min(usable, key=lambda number: (abs(number - ranks), number), default=ranks)
+    def _layout_for(self, way, layout, size):
+        """The layout by which an operation is measured: messages by any that is alike, the next best."""
+        if way.operation not in OF_PAIRS:
+            return layout
+        usable = [measured for measured in self._facts
+                  if _are_alike(measured, layout) and self._at(way, measured, size) is not None]
+        return min(usable, key=lambda measured: _differs(measured, layout), default=layout)
 
-    def _at(self, way, ranks, size):
-        if ranks not in self._facts or size is None:
+    def _at(self, way, layout, size):
+        measured = self._measured(layout)
+        if measured is None or size is None:
             return None
-        points = self._measured_points(ranks, way)
+        points = self._measured_points(measured, way)
         return interpolated(points, max(size, ELEMENT) if size > 0 else size, way.column)
 
-    def gap(self, ranks, size):
+    def gap(self, layout, size):
         """The Cost of one more exchange of messages where others are under way at the same time:
         msgrate's with warm caches, of which a process sends and receives as many; None where that
         wasn't measured."""
-        if ranks is None or size is None:
+        if layout.ranks is None or size is None:
             return None
-        usable = {number: points for number, facts in self._facts.items()
+        usable = {measured: points for measured, facts in self._facts.items() if _are_alike(measured, layout)
                   for points in [_gaps(facts)] if points and points[0][0] <= size <= points[-1][0]}
         if not usable:
             return None
-        return interpolated(usable[min(usable, key=lambda number: (abs(number - ranks), number))],
-                            size, None)
+        return interpolated(usable[min(usable, key=lambda measured: _differs(measured, layout))], size, None)
 
-    def _barrier(self, ranks):
-        pairs = self._facts[ranks].measured("syncbench", "sync_us", sync="MPI barrier") \
-            if ranks in self._facts else []
-        pairs = [pair for pair in pairs if pair[0].keys["ranks"] in (str(ranks), "NA")]
+    def _barrier(self, layout):
+        measured = self._measured(layout)
+        pairs = self._facts[measured].measured("syncbench", "sync_us", sync="MPI barrier") if measured else []
+        pairs = [pair for pair in pairs if pair[0].keys["ranks"] in (str(layout.ranks), "NA")]
         return Cost(span_of(pairs[0][1]), (pairs[0][0],)) if pairs else None
 
-    def smallest(self, way, ranks, size):
+    def smallest(self, way, layout, size):
         """The Cost of the smallest size that was measured, as cost() finds the results."""
-        if ranks is None:
+        if layout.ranks is None:
             return None
-        if way.operation in OF_PAIRS:
-            ranks = self._ranks_of_pairs(way, ranks, size)
-        points = self._measured_points(ranks, way) if ranks in self._facts else []
+        measured = self._measured(self._layout_for(way, layout, size))
+        points = self._measured_points(measured, way) if measured else []
         return Cost(span_of(points[0][2]), (points[0][1],)) if points else None
+
+
+def _are_alike(one, other):
+    """Whether messages may cost the same: within a node, or across nodes."""
+    return None in (one.nodes, other.nodes) or (one.nodes == 1) == (other.nodes == 1)
+
+
+def _differs(measured, layout):
+    """Less for a layout that is nearer to the one that is asked for."""
+    return measured.nodes != layout.nodes, abs(measured.ranks - layout.ranks), measured.ranks, measured.nodes or 0
 
 
 def _pairs(facts, entry, kind, way):
@@ -226,21 +241,21 @@ def of_launches(row, column):
     return found if len(found) == len(row.launches) and min(found, default=0.0) > 0 else ()
 
 
-def command_of(way, ranks, sizes):
+def command_of(way, layout, sizes):
     """The command, in the build folder, that measures a way at these sizes."""
     if way.operation == "ibarrier":
         program = "syncbench/syncbench" if way.column == "blocking_us" else "overlap/overlap_ibarrier"
-        return _command(ranks, program)
+        return _command(layout, program)
     smallest, largest = _powers(max(1.0, size / ELEMENT) for size in sizes)
     form = [] if way.form == "nonblocking" else [f"--form={way.form}"]
-    return _command(ranks, f"overlap/overlap_{way.operation}", "--data-driven", *form,
+    return _command(layout, f"overlap/overlap_{way.operation}", "--data-driven", *form,
                     f"--min-num-elts={smallest}", f"--max-num-elts={largest}")
 
 
-def command_of_gap(ranks, sizes):
+def command_of_gap(layout, sizes):
     """The command that measures OwnCosts.gap at these sizes."""
     smallest, largest = _powers(max(1.0, size) for size in sizes)
-    return _command(ranks, "msgrate/msgrate", "--peers=1", "--cache=0", f"--size={smallest}:{largest}")
+    return _command(layout, "msgrate/msgrate", "--peers=1", "--cache=0", f"--size={smallest}:{largest}")
 
 
 def _powers(numbers):
@@ -249,6 +264,7 @@ def _powers(numbers):
     return 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
 
 
-def _command(ranks, program, *options):
+def _command(layout, program, *options):
     name = program.rpartition("/")[2]
-    return " ".join([f"mpirun -np {ranks} {program}", *options, f"--output=RESULTS/{name}.tsv"])
+    where = f"on {layout.nodes} nodes: " if layout.ranks > 1 and (layout.nodes or 1) > 1 else ""
+    return where + " ".join([f"mpirun -np {layout.ranks} {program}", *options, f"--output=RESULTS/{name}.tsv"])

@@ -138,13 +138,13 @@ def are_exchanged(sends, receives):
 def exchange_cost(program, exchange, size=None):
     """The Cost of one exchange, of its own size or another; None where it wasn't measured."""
     column = "ref_us" if exchange.is_started else "blocking_us"
-    return program.costs.cost(Way(exchange.operation, column), exchange.calls.ranks,
+    return program.costs.cost(Way(exchange.operation, column), exchange.calls.layout,
                               exchange.calls.size if size is None else size)
 
 
 def exposed_of(program, operation, calls):
     """The Cost of what can't be hidden of an operation with plenty of work."""
-    return program.costs.cost(Way(operation, "exposed_us"), calls.ranks, calls.size)
+    return program.costs.cost(Way(operation, "exposed_us"), calls.layout, calls.size)
 
 
 def own_cost(program, exchange):
@@ -164,7 +164,7 @@ def one_more(program, exchange):
     """The Cost of an exchange that is under way together with others: what can't be hidden of one,
     or, if that is more, the time from one to the next where many go."""
     exposed = exposed_of(program, exchange.operation, exchange.calls)
-    gap = (program.costs.gap(exchange.calls.ranks, exchange.calls.size)
+    gap = (program.costs.gap(exchange.calls.layout, exchange.calls.size)
            if exchange.operation == "sendrecv" else None)
     if exposed is None or gap is None or exposed.us.value >= gap.us.value:
         return exposed
@@ -176,7 +176,7 @@ def collective_cost(program, calls, size=None):
     way = own_costs.way_of(calls.function)
     if way is None:
         return None
-    return program.costs.cost(way, calls.ranks, calls.size if size is None else size)
+    return program.costs.cost(way, calls.layout, calls.size if size is None else size)
 
 
 def is_collective(calls):
@@ -367,7 +367,7 @@ def persistent_requests(program):
             continue
         operation = own_costs.operation_of(calls.function)
         now = collective_cost(program, calls)
-        then = program.costs.cost(Way(operation, "ref_us", "persistent"), calls.ranks, calls.size)
+        then = program.costs.cost(Way(operation, "ref_us", "persistent"), calls.layout, calls.size)
         if now is None or then is None or now.us.value <= 0:
             continue
         own = without_waiting(program, calls).at_most(now.us.times(calls.calls * US))

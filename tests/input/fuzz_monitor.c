@@ -3,7 +3,6 @@
  */
 #include "target.h"
 
-#include "monitor/common_clock.h"
 #include "monitor/environment.h"
 
 #include <locale.h>
@@ -11,36 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Nothing starts here. */
-void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
-{
-    (void)entry_ticks, (void)exit_ticks;
-}
-
-uint64_t common_clock_compare(MPI_Comm comm)
-{
-    (void)comm;
-    return 0;
-}
-
-int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
-{
-    (void)request, (void)handle, (void)f;
-    abort();
-}
-
-int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle)
-{
-    (void)request, (void)handle;
-    abort();
-}
-
-const char *MPIX_Monitor_error_string(int code)
-{
-    (void)code;
-    abort();
-}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -1,11 +1,13 @@
 /*
- * Wrong use of the monitor's functions, and their limits. All of it is local.
+ * Wrong use of the monitor's functions, and their limits; what MPI allows that looks like wrong
+ * use. On 3 ranks.
  */
 #include "check.h"
 
 #include <math.h>
 #include <mpi.h>
 #include <mpirtmon.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +175,104 @@ static void error_strings(void)
     }
 }
 
+/* ---- what MPI allows ------------------------------------------------------------------------- */
+
+enum { CALLS_OF_THREAD = 250000, KINDS_OF_CALLS = 4, THREADS = 3 };
+
+/* Any thread may call these, whatever the level of thread support is. */
+static void *call_from_thread(void *unused)
+{
+    int value = 0;
+    for (int i = 0; i < CALLS_OF_THREAD; i++) {
+        MPI_Query_thread(&value);
+        MPI_Is_thread_main(&value);
+        MPI_Initialized(&value);
+        MPI_Finalized(&value);
+    }
+    return unused;
+}
+
+static int64_t calls_of_other_mpi(const MPIX_Monitor_request *request)
+{
+    MPIX_Monitor_row rows[64];
+    int count = 0;
+    MPIX_Get_monitor(request, rows, COUNT(rows), &count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].operation, "other MPI") == 0)
+            return rows[i].calls;
+    return 0;
+}
+
+/* All their calls count, once, while other snapshots start and end and the main thread calls, too.
+ */
+static void calls_of_any_thread(void)
+{
+    pthread_t threads[THREADS];
+    MPIX_Monitor handle = {.profile = 1, .calls = 1};
+    MPIX_Monitor_request request;
+    MPIX_Start_monitor(&request, &handle, NULL);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, call_from_thread, NULL) == 0);
+    for (int i = 0; i < CALLS_OF_THREAD; i++) {
+        MPIX_Monitor brief = {.profile = 1, .calls = 1};
+        MPIX_Monitor_request of_brief;
+        int size = 0;
+        MPI_Type_size(MPI_INT, &size);
+        if (i % (CALLS_OF_THREAD / 8) != 0)
+            continue;
+        MPIX_Start_monitor(&of_brief, &brief, NULL);
+        MPIX_End_monitor(&of_brief, &brief);
+    }
+    for (int i = 0; i < THREADS; i++)
+        (void)pthread_join(threads[i], NULL);
+    MPIX_End_monitor(&request, &handle);
+    CHECK(calls_of_other_mpi(&request) ==
+          (KINDS_OF_CALLS * THREADS + 1) * (int64_t)CALLS_OF_THREAD);
+}
+
+/* In a rooted collective between two groups, processes of the root's group pass MPI_PROC_NULL, and
+   nothing else that they pass means anything. Ranks 0 and 1 are a group, rank 2 is the other. */
+static void insignificant_arguments(void)
+{
+    int rank, values[3] = {0, 0, 0};
+    MPI_Comm own, inter;
+    MPI_Datatype nonsense;
+    MPIX_Monitor handle = {.profile = 1, .coll = 1, .sizes = 1};
+    MPIX_Monitor_request request;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank < 2 ? 2 : 0, 0, &inter);
+    memset(&nonsense, rank == 1 ? 0x5a : 0, sizeof nonsense);
+    const int root = rank == 0 ? MPI_ROOT : rank == 1 ? MPI_PROC_NULL : 0;
+    const MPI_Datatype type = rank == 1 ? nonsense : MPI_INT;
+#ifdef OPEN_MPI
+    const MPI_Datatype of_reduce = MPI_INT; /* Open MPI 4.1.4 looks at it itself */
+#else
+    const MPI_Datatype of_reduce = type;
+#endif
+    const int counts[] = {1, 1, 1}, at[] = {0, 1, 2};
+    MPIX_Start_monitor(&request, &handle, NULL);
+    MPI_Reduce(values, values + 1, 1, of_reduce, MPI_SUM, root, inter);
+    MPI_Gather(values, 1, type, values + 1, 1, type, root, inter);
+    MPI_Gatherv(values, 1, type, values + 1, counts, at, type, root, inter);
+    MPI_Scatter(values, 1, type, values + 1, 1, type, root, inter);
+    MPI_Scatterv(values, counts, at, type, values + 1, 1, type, root, inter);
+    MPIX_End_monitor(&request, &handle);
+    MPIX_Monitor_row rows[64];
+    int count = 0, found = 0;
+    MPIX_Get_monitor(&request, rows, COUNT(rows), &count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].kind, "sizes") == 0) {
+            /* The root of MPI_Gatherv receives blocks of any size. */
+            const bool has_none = rank == 1 || (rank == 0 && strstr(rows[i].operation, "Gatherv"));
+            CHECK(rows[i].size_bytes == (has_none ? 0 : 4));
+            found++;
+        }
+    CHECK(found == 5);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&own);
+}
+
 int main(int argc, char **argv)
 {
     without_mpi();
@@ -183,6 +283,8 @@ int main(int argc, char **argv)
     kept_rows();
     copied_warnings();
     error_strings();
+    calls_of_any_thread();
+    insignificant_arguments();
     MPI_Finalize();
     without_mpi();
     return check_failures > 0;

@@ -3,7 +3,7 @@
 import os
 
 from case import Case, Near, call, each, within
-from commcost import monitored, own_costs, savings, spans, tables
+from commcost import monitored, own_costs, placing, savings, spans, tables
 from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
 from mpi_run import number, read_tsv
 from pretended_suite import SCRIPTS
@@ -506,6 +506,43 @@ class BadInput(CostCase):
         self.made.write_results("iallreduce", point(8, 300), name="two", nodes=2)
         assert number(self.cost()["machine_us"]) == 300
 
+    @each("members, ranks, cost_us", [
+        ("0-1", 2, 100), ("2-3", 2, 100), ("1-2", 2, 300), ("0-3/3", 2, 300), ("0,3", 2, 300), ("0-3", 4, 900),
+        ("0,1,...", 2, 300)])
+    def test_nodes_of_a_communicator(self, members, ranks, cost_us):
+        """What a communicator within a node costs isn't what it costs across nodes, whatever the job has."""
+        rows = [sized(function, 10, 8, 1.0, members=members, ranks=ranks, callers=ranks)
+                for function in ("MPI_Allreduce", "MPI_Sendrecv")]
+        self.made.write_report(*rows, ranks=4, nodes=2, hosts="node1: 0,1; node2: 2-3")
+        for name, of, nodes, time_us in (("one", 2, 1, 100), ("two", 2, 2, 300), ("all", 4, 2, 900)):
+            self.made.write_results("iallreduce", point(8, time_us), name=name, ranks=of, nodes=nodes)
+            self.made.write_results("sendrecv", point(8, time_us), name=name + "_pair", ranks=of, nodes=nodes)
+        found = self.machine_us("operation")
+        assert {name: number(text) for name, text in found.items()} == {
+            "MPI_Allreduce": cost_us, "MPI_Sendrecv": cost_us}
+
+    def test_only_measured_on_other_nodes(self):
+        """It isn't covered, and the command says where."""
+        for members, nodes, where in (("0-1", 2, ""), ("1-2", 1, "on 2 nodes: ")):
+            self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0, members=members), ranks=4, nodes=2,
+                                   hosts="node1: 0-1; node2: 2-3")
+            self.made.write_results("iallreduce", point(8, 100), nodes=nodes)
+            self.assertEqual(self.cost()["machine_us"], "NA", members)
+            (command,) = self.uncovered()
+            assert command.startswith(where + "mpirun -np 2 overlap/overlap_iallreduce"), command
+
+    def test_hosts(self):
+        """As common/machine/hosts.h writes them."""
+        for text, ranks in (
+                ("node1: 0-3; node2: 4-7", [[0, 1, 2, 3], [4, 5, 6, 7]]),
+                ("a: 0,2; b: 1", [[0, 2], [1]]), ("n[001-004].x: 0-7", [[0, 1], [2, 3], [4, 5], [6, 7]]),
+                ("n[1-4]: 0-4/4, each next +1", [[i, i + 4] for i in range(4)]),
+                ("n1: 0; n[2-5]: 1-8; z: 9,11-15/2", [[0], [1, 2], [3, 4], [5, 6], [7, 8], [9, 11, 13, 15]]),
+                ("", None), ("NA", None), ("n: 0,1,...", None)):
+            with self.subTest(text):
+                found = placing.hosts_of(text)
+                assert (found and [[rank for part in host for rank in part] for host in found]) == ranks
+
     def test_results_without_the_rows(self):
         """Each missing one by the command that measures it, all sizes in one."""
         self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), sized("MPI_Allreduce", 1000, 300, 1.0),
@@ -580,5 +617,5 @@ class Intervals(CostCase):
         for launch, us in (("a", 10), ("b", 14)):
             self.made.write_results("iallreduce", point(8, us), name=launch, date=launch)
         costs = own_costs.OwnCosts(tables.Tables([str(self.made.results)]))
-        cost = costs.cost(own_costs.way_of("MPI_Allreduce"), 2, 8)
+        cost = costs.cost(own_costs.way_of("MPI_Allreduce"), monitored.Layout(2, None), 8)
         assert cost.us == (12, 10, 14)

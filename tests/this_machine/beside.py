@@ -19,6 +19,8 @@ from sequential import EXIT_STATUS, Target, judge, within
 SECONDS = 9  # that a test may take
 
 BELOW = Target(0.0, 0.8)
+# Of calls under the monitor: no longer than twice, and than a call with two readings of the clock.
+TWICE, READINGS = Target(0.0, 2.0), Target(0.0, 1.2)
 AT_LEAST = Target(0.8, math.inf)
 
 
@@ -31,10 +33,10 @@ class Test(typing.NamedTuple):
 
 # ---- sources -------------------------------------------------------------------------------------
 
-def in_process(part):
+def in_process(part, program="in_process"):
     """The pairs that one process prints, line by line."""
     def source(programs):
-        for line in programs.lines(1, "in_process", part):
+        for line in programs.lines(1, program, part):
             name, ours, bare = line.rstrip("\n").split("\t")
             yield {name: (float(ours), float(bare))}
     return source
@@ -128,6 +130,10 @@ KNOWN_CALLS = ["MPI_Isend MPI_Wait", "MPI_Irecv MPI_Wait", "MPI_Send", "MPI_Recv
 # interrupts it, matters to something so short. What is measured wrongly is wrong by a reading, or by half of one.
 READING = within(0.25)
 
+# All of a loop that does nothing but call. Of a call of some 50 ns a few are its loop's, and on a busy machine the
+# monitor takes longer than it did when it measured itself.
+POLLS_INSIDE = {"time in calls of MPI_Test": Target(0.8, 1.05), "time in calls of MPI_Testsome of 1,000": within(0.05)}
+
 TESTS = {
     "clock": Test(in_process("clock"), dict.fromkeys(["clock_gettime", "MPI_Wtime"], READING)),
     "tsc": Test(in_process("tsc"), {"time stamp counter": READING}),
@@ -154,6 +160,11 @@ TESTS = {
                                                "its transfer time": within(0.02)}),
     "monitor_pingpong": Test(launches("monitor_pingpong"),
                              {"ping-pong, the monitor off": within(0.02)}),
+    "monitor_polls": Test(in_process("single", "monitor_polls"), {
+        "MPI_Test, and one and two readings": READINGS, "MPI_Waitany of 2,000 requests": TWICE,
+        **POLLS_INSIDE}),
+    "monitor_polls_multiple": Test(in_process("multiple", "monitor_polls"), {
+        "MPI_Waitany of 2,000 requests": TWICE, **POLLS_INSIDE}),
     "monitor_overhead": Test(known_times, dict.fromkeys(KNOWN_CALLS, within(0.05))),
 }
 

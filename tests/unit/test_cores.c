@@ -5,6 +5,8 @@
 
 #include "made_up_files.h"
 
+#include <errno.h>
+
 /* Makes a processor that is online, with the list of the processors of its core in file `name`. */
 static void put_processor(int processor, const char *name, const char *list)
 {
@@ -28,15 +30,14 @@ static void assert_cores(int count, const int *expected, int processors)
 static void assert_core_set(const int *processors, int count, const int *expected, int cores_count)
 {
     static struct bc_cores cores;
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
+    struct bc_processors set = {0};
     for (int i = 0; i < count; i++)
-        CPU_SET((size_t)processors[i], &mask);
+        bc_processors_add(&set, processors[i]);
     bc_cores_read(&cores, folder);
-    const cpu_set_t found = bc_cores_of(&cores, &mask);
-    assert_int_equal(CPU_COUNT(&found), cores_count);
+    const struct bc_processors found = bc_cores_of(&cores, &set);
+    assert_int_equal(bc_processors_count(&found), cores_count);
     for (int i = 0; i < cores_count; i++)
-        assert_true(CPU_ISSET((size_t)expected[i], &found));
+        assert_true(bc_processors_have(&found, expected[i]));
 }
 
 TEST(nothing_is_known)
@@ -47,6 +48,44 @@ TEST(nothing_is_known)
     put_processor(2, "core_cpus_list", "99999");
     assert_cores(0, (int[]){-1, -1, -1}, 3);
     assert_core_set((int[]){0, 2}, 2, (int[]){0, 2}, 2); /* each counts as a core then */
+}
+
+/* A set of the system's may have more processors than a cpu_set_t, which the system then refuses.
+ */
+static int processors_of_system;
+
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
+{
+    if (8 * size < (size_t)processors_of_system) {
+        errno = EINVAL;
+        return -1;
+    }
+    memset(set, 0, size);
+    for (int i = 0; i < processors_of_system; i += 7)
+        CPU_SET_S((size_t)i, size, set);
+    return 0;
+}
+
+TEST(many_processors)
+{
+    static const int systems[] = {7, 700, 1024, 1025, 4096, 8192};
+    for (size_t i = 0; i < COUNT(systems); i++) {
+        struct bc_processors found, more = {0};
+        processors_of_system = systems[i];
+        assert_true(bc_processors_read(&found));
+        assert_int_equal(bc_processors_count(&found), (systems[i] + 6) / 7);
+        assert_true(bc_processors_have(&found, (systems[i] - 1) / 7 * 7));
+        bc_processors_add(&more, (systems[i] - 1) / 7 * 7);
+        assert_true(bc_processors_cover(&found, &more));
+        bc_processors_add(&more, 8191);
+        assert_int_equal(bc_processors_cover(&found, &more), systems[i] == 8192 && 8191 % 7 == 0);
+        bc_processors_join(&found, &more);
+        assert_true(bc_processors_cover(&found, &more));
+    }
+    put("possible", "0-5001\n");
+    put_processor(5000, "core_cpus_list", "5000-5001");
+    put_processor(5001, "core_cpus_list", "5000-5001");
+    assert_core_set((int[]){5000, 5001}, 2, (int[]){5000}, 1);
 }
 
 TEST(a_thread_a_core)
@@ -102,7 +141,7 @@ TEST(here)
     static struct bc_cores cores;
     int online = 0;
     bc_cores_read(&cores, BC_CORES_FOLDER);
-    for (int i = 0; i < CPU_SETSIZE; i++)
+    for (int i = 0; i < BC_PROCESSORS_MAX; i++)
         online += cores.of[i] >= 0;
     if (online == 0)
         skip();

@@ -65,6 +65,7 @@ void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_p
 static struct {
     char text[256]; /* "2 slow 50 %, 1-3 even 0 %": each point and link that was suspected */
     int groups, suspects, calls;
+    bool are_pairs_right; /* of linkmap_next_named */
 } found;
 
 static void note(const char *who, enum linkmap_fault fault, double alone_pct)
@@ -100,17 +101,24 @@ static void judge(bool one_way, struct linkmap_limits limits)
         const enum linkmap_fault fault = linkmap_fault_of_point(&verdicts, a, &pct);
         note(who, fault, pct);
     }
+    int from = -1, to = POINTS;
+    found.are_pairs_right = true;
     for (int a = 0; a < POINTS; a++)
         for (int b = a + 1; b < POINTS; b++) {
             snprintf(who, sizeof who, "%d-%d", a, b);
             const enum linkmap_fault fault = linkmap_fault_of_link(&verdicts, a, b, &pct);
             note(who, fault, pct);
+            if (fault != LINKMAP_EVEN && fault != LINKMAP_UNKNOWN)
+                found.are_pairs_right = linkmap_next_named(&verdicts, &from, &to) && from == a &&
+                                        to == b && found.are_pairs_right;
         }
+    if (linkmap_next_named(&verdicts, &from, &to))
+        found.are_pairs_right = false;
     linkmap_verdicts_free(&verdicts);
     linkmap_map_free(&map);
     found.calls = 0;
-    for (int to = 0; to < POINTS; to++)
-        found.calls += alone_calls[rank][to];
+    for (int i = 0; i < POINTS; i++)
+        found.calls += alone_calls[rank][i];
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -221,6 +229,7 @@ TEST(verdicts_of_links)
             print_error("case %zu: %d groups, '%s', %d links timed again\n", i, found.groups,
                         found.text, found.calls);
         assert_string_equal(found.text, cases[i].said);
+        assert_true(found.are_pairs_right);
         assert_int_equal(found.groups, groups);
         assert_true(found.suspects > 0 || found.calls == 0);
     }

@@ -34,11 +34,17 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
     added[added_count++].after_ticks = amounts->after_ticks;
 }
 
+/* Leaves a call that was entered at this time on the computing clock. */
+static void call_left_at(uint64_t computing_ticks)
+{
+    inside.computing_ticks = computing_ticks;
+    between_call_left();
+}
+
 static int set_up(void **state)
 {
-    inside.ticks = 0;
     between_start();
-    between_call_left(1000);
+    call_left_at(1000);
     added_count = 0;
     return 0;
 }
@@ -62,7 +68,7 @@ TEST(those_that_differ_in_anything_have_their_own)
     operations[4].kind = OPERATION_Isend;
     for (size_t i = 0; i < COUNT(operations); i++)
         between_settle(&operations[i], 1, true);
-    between_call_left(1500);
+    call_left_at(1500);
     assert_int_equal(added_count, COUNT(operations));
     for (int i = 0; i < added_count; i++)
         assert_int_equal(added[i].after_ticks, 100);
@@ -75,7 +81,7 @@ TEST(more_than_there_is_room_for)
         const struct operation operation = some(OPERATION_Irecv, INT64_C(1) << i);
         between_settle(&operation, 1, true);
     }
-    between_call_left(1000 + 10 * (SETTLED_MAX + 4));
+    call_left_at(1000 + 10 * (SETTLED_MAX + 4));
     assert_int_equal(added_count, SETTLED_MAX);
     for (int i = 0; i < added_count; i++)
         assert_int_equal(added[i].after_ticks, 10);
@@ -90,7 +96,8 @@ static bool is_joinable(enum operation_kind kind, int communicator, uint64_t tic
     struct operation operation = some(kind, 8);
     operation.communicator = (int16_t)communicator;
     now += ticks;
-    between_operation_left(&operation, now);
+    inside.computing_ticks = now;
+    between_operation_left(&operation);
     return operation.joinable;
 }
 
@@ -105,11 +112,47 @@ TEST(collectives_that_follow_their_like_at_once)
     assert_false(is_joinable(OPERATION_Allreduce, 2, 0));
     assert_true(is_joinable(OPERATION_Allreduce, 2, 0));
     /* A call of another kind is between. */
-    between_call_left(0);
+    between_call_left();
     assert_false(is_joinable(OPERATION_Allreduce, 2, 0));
     /* Whether messages are joinable isn't decided here. */
     assert_false(is_joinable(OPERATION_Isend, 1, 0));
     assert_false(is_joinable(OPERATION_Isend, 1, 0));
+}
+
+/* ---- time inside ----------------------------------------------------------------------------- */
+
+enum { BEFORE = 3, AFTER = 12 };
+
+/* A call whose clock is read at `entry` and `exit`. Returns its time inside. */
+static uint64_t call_of(uint64_t entry, uint64_t exit)
+{
+    const bool is_outermost = inside_enter(entry - BEFORE);
+    return inside_leave(is_outermost, exit + AFTER);
+}
+
+/* What the monitor does around calls is theirs, but no time is that of two calls: calls that follow
+   each other at once have all of the time. */
+TEST(time_between_calls_is_that_of_one)
+{
+    (void)call_of(1000, 1100);
+    const uint64_t computed = inside.computing_ticks;
+    assert_int_equal(call_of(1612, 1700), BEFORE + 88 + AFTER);
+    assert_int_equal(inside.computing_ticks - computed, 1612 - BEFORE - 1100 - AFTER);
+    assert_int_equal(call_of(1705, 1800), 1800 + AFTER - (1700 + AFTER));
+    assert_int_equal(call_of(1815, 1900), 100);
+    assert_int_equal(inside.computing_ticks - computed, 1612 - BEFORE - 1100 - AFTER);
+}
+
+/* Of calls within a call only the outermost one counts. */
+TEST(calls_within_a_call)
+{
+    (void)call_of(10000, 10100);
+    const bool outer = inside_enter(11000), inner = inside_enter(11100);
+    assert_true(outer && !inner);
+    assert_int_equal(inside_leave(inner, 11500), 0);
+    assert_int_equal(inside_ticks(outer, 11600), 600);
+    assert_int_equal(inside_leave(outer, 12000), 1000);
+    assert_int_equal(inside.depth, 0);
 }
 
 const struct test_program test_program = {.before_each = set_up};

@@ -28,7 +28,7 @@ double common_clock_length_ns(uint64_t ticks) { return TICK_NS * (double)ticks; 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static struct late *late;
-static struct rooted_waiting waiting;
+static struct late_waiting waiting;
 
 static int set_up(void **state)
 {
@@ -44,19 +44,36 @@ static int tear_down(void **state)
 }
 
 /* Adds a call that this rank entered at a time, of rank 0's clock, and which took `ns`. */
-static void add(int64_t entry_ns, int64_t ns, bool is_root)
+static void add_part(int64_t entry_ns, int64_t ns, enum late_part part)
 {
-    const struct late_entry entry = {
-        (uint64_t)(entry_ns / TICK_NS + (int64_t)SHIFT_TICKS * (1 + rank)), is_root};
-    assert_true(late_add_rooted(late, 1, 2, (uint64_t)(ns / TICK_NS), entry));
+    const struct late_call call = {
+        .ticks = (uint64_t)(ns / TICK_NS),
+        .entered = (uint64_t)(entry_ns / TICK_NS + (int64_t)SHIFT_TICKS * (1 + rank)),
+        .part = part,
+    };
+    assert_true(late_add(late, 1, 2, call));
 }
 
-static bool compare(bool root_waits)
+static void add(int64_t entry_ns, int64_t ns, bool is_root)
+{
+    add_part(entry_ns, ns, is_root ? LATE_ROOT : LATE_MEMBER);
+}
+
+/* Of a communicator of this many processes. */
+static bool compare_of(int processes, bool root_waits)
 {
     const struct common_clock clock = {.first_ns = rank};
-    return rooted_compare(late->count > 0 ? &late->series[0] : NULL, root_waits, &clock,
-                          MPI_COMM_WORLD, &waiting);
+    const struct late_item item = {
+        .key = 1, .processes = processes, .series = late->series, .root_waits = root_waits};
+    waiting = (struct late_waiting){.is_known = false};
+    rooted_compare(late->count > 0, &item, &clock, MPI_COMM_WORLD, &waiting);
+    return waiting.is_known;
 }
+
+static bool compare(bool root_waits) { return compare_of(ranks, root_waits); }
+
+/* Forgets all calls. */
+static void clear(void) { memset(late, 0, sizeof *late); }
 
 enum { CALLS = 60, LONG_NS = 1000000 };
 
@@ -77,8 +94,7 @@ TEST(nobody_waits_longer_than_in_the_call)
 {
     for (int root_waits = 0; root_waits < 2; root_waits++) {
         double sum_ns = 0.0;
-        late->count = 0;
-        memset(&late->series[0], 0, sizeof late->series[0]);
+        clear();
         add_calls(40);
         for (int i = 0; i < CALLS; i++) {
             const int root = i / ranks % ranks;
@@ -103,8 +119,7 @@ TEST(the_interval_has_what_the_clock_may_be_off)
         {-500, 0.0, 0.0, 0.0},      {980, 980.0, 920.0, 1000.0}, {5000, 1000.0, 1000.0, 1000.0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        late->count = 0;
-        memset(&late->series[0], 0, sizeof late->series[0]);
+        clear();
         error_ns = 30.0;
         add(10000 + (rank == 0 ? cases[i].late_ns : 0), 1000, rank == 0);
         assert_true(compare(false));
@@ -122,10 +137,24 @@ TEST(ranks_without_the_series)
 {
     if (rank < 2)
         add(rank == 0 ? 700 : 400, LONG_NS, rank == 0);
-    assert_true(compare(false));
+    assert_int_equal(compare_of(ranks < 2 ? ranks : 2, false), rank < 2);
     assert_near(waiting.mean_ns, rank == 1 ? 300.0 : 0.0, 1e-6);
-    assert_int_equal(waiting.calls, rank < 2);
-    assert_int_equal(waiting.ranks, ranks < 2 ? ranks : 2);
+}
+
+/* Who has no data for the root or from it neither waits nor is waited for. */
+TEST(nobody_waits_for_nothing)
+{
+    const int64_t entry_ns[] = {400, 300, 900};
+    for (int root_waits = 0; root_waits < 2; root_waits++) {
+        clear();
+        add_part(entry_ns[rank % 3], LONG_NS,
+                 rank == 0   ? LATE_ROOT
+                 : rank == 2 ? LATE_APART
+                             : LATE_MEMBER);
+        assert_true(compare(root_waits));
+        assert_near(waiting.mean_ns, !root_waits && rank == 1 ? 100.0 : 0.0, 1e-6);
+        assert_int_equal(waiting.last, !root_waits && rank == 0 && ranks > 1);
+    }
 }
 
 TEST(nothing_is_said_of_other_calls)

@@ -17,6 +17,8 @@ static MPI_Comm private_comm;
 
 struct communicator communicators[COMMUNICATORS_MAX];
 
+void communicator_find_members(int number) { (void)number; }
+
 const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
@@ -68,7 +70,7 @@ static struct count *count_operations(int communicator, enum operation_kind kind
     counts[communicator].used = true;
     *count = (struct count){.calls = completed,
                             .completed = completed,
-                            .total_ticks = (uint64_t)completed * ticks,
+                            .total_ticks = (double)completed * (double)ticks,
                             .max_ticks = ticks};
     return count;
 }
@@ -212,6 +214,35 @@ TEST(rows_are_sorted)
         assert_string_equal(rows.rows[2 * i + 1].row.operation, "MPI_Irecv");
         assert_string_equal(rows.rows[10 + i].row.kind, "coll");
         assert_string_equal(rows.rows[10 + i].row.comm, rows.rows[2 * i].row.comm);
+    }
+    rows_free(&rows);
+}
+
+/* A name that reads like another one's says what made the communicator, too. */
+TEST(names_tell_communicators_apart)
+{
+    static const struct communicator named[] = {
+        {.name = WORLD, .made = "MPI_Comm_dup 1", .members = "0-9"},
+        {.name = "a", .made = "MPI_Comm_dup 2", .members = "0-9"},
+        {.name = "NA", .made = "MPI_Comm_split 3", .members = "0-9"},
+        {.name = "MPI_Cart_create 1", .made = "MPI_Comm_split 4", .members = "0-9"}};
+    static const char *const expected[] = {WORLD " (MPI_Comm_dup 1)", "a", "NA (MPI_Comm_split 3)",
+                                           "MPI_Cart_create 1"};
+    for (int i = 0; i < (int)COUNT(named); i++) {
+        communicators[2 + i] = named[i];
+        communicators[2 + i].order = 2;
+        communicators[2 + i].identity = 100 + (uint64_t)i;
+        communicators[2 + i].is_named = true;
+        count_operations(2 + i, OPERATION_Barrier, 1 + i, 1);
+    }
+    count_operations(1, OPERATION_Barrier, 1000, 1);
+    struct rows rows;
+    assert_true(rows_of_snapshot(&snapshot, &rows));
+    assert_int_equal(find(&rows, "coll", WORLD, "MPI_Barrier")->calls, 1000);
+    for (int i = 0; i < (int)COUNT(named); i++) {
+        const MPIX_Monitor_row *const row = find(&rows, "coll", expected[i], "MPI_Barrier");
+        assert_non_null(row);
+        assert_int_equal(row->calls, 1 + i);
     }
     rows_free(&rows);
 }

@@ -35,14 +35,19 @@ static MPI_Win win;
 
 static struct snapshot *snapshot;
 
+static bool start_snapshot(void)
+{
+    const MPIX_Monitor asked = {.profile = 1, .pttopt = 1, .sizes = 1};
+    snapshot = snapshot_create(&asked, NULL);
+    return snapshot != NULL && snapshot_start(snapshot);
+}
+
 static int set_up(void **state)
 {
-    const MPIX_Monitor asked = {.profile = 1, .pttopt = 1};
     monitor_lock_needed = false;
     win = MPI_WIN_NULL;
     window_created(win, MPI_COMM_NULL);
-    snapshot = snapshot_create(&asked, NULL);
-    return snapshot == NULL || !snapshot_start(snapshot);
+    return !start_snapshot();
 }
 
 static int tear_down(void **state)
@@ -55,6 +60,8 @@ static int tear_down(void **state)
 static struct operation put_at(uint64_t start_ticks)
 {
     return (struct operation){.start_ticks = start_ticks,
+                              .thread = &inside,
+                              .computing_ticks = start_ticks,
                               .epoch = snapshot->epoch,
                               .communicator = OTHER_COMMUNICATORS,
                               .kind = OPERATION_Put,
@@ -69,16 +76,16 @@ static struct count *count_of_puts(void)
 /* Adds puts in this order of their starts, ends them together and checks the counts. */
 static void puts_in_order(const int order[STARTS])
 {
-    uint64_t total = 0;
+    double total = 0.0;
     *count_of_puts() = (struct count){0};
     for (int i = 0; i < STARTS; i++) {
         const struct operation put = put_at(starts[order[i]]);
         window_add(win, TARGET, &put);
-        total += END - starts[i];
+        total += (double)(END - starts[i]);
     }
     (void)ending_finish(window_take(win, TARGET), MPI_SUCCESS, NULL, END);
     assert_int_equal(count_of_puts()->completed, STARTS);
-    assert_int_equal(count_of_puts()->total_ticks, total);
+    assert_near(count_of_puts()->total_ticks, total, 0.0);
     assert_int_equal(count_of_puts()->max_ticks, END - starts[0]);
 }
 
@@ -107,6 +114,87 @@ TEST(threads_add_in_any_order)
 {
     int order[STARTS] = {0, 1, 2, 3};
     puts_in_all_orders(order, 0);
+}
+
+/* ---- sums that no integer holds -------------------------------------------------------------- */
+
+/* Adds `count` puts that start and compute `apart` ticks one after the other, without a start each.
+ */
+static void add_puts(int64_t count, uint64_t apart)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const struct operation put = put_at(1 + (uint64_t)i * apart);
+        window_add(win, TARGET, &put);
+    }
+}
+
+static struct size_amounts amounts_of_puts(void)
+{
+    for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++)
+        if (snapshot->sizes.counts[i].key != 0)
+            return snapshot->sizes.counts[i].amounts;
+    fail();
+    return (struct size_amounts){0};
+}
+
+/* A million puts in flight for an hour or so: their times and their number are multiplied. */
+TEST(many_puts_for_a_long_time)
+{
+    enum { PUTS = 1000000 };
+    const uint64_t apart = 20000000, end = UINT64_C(1) << 46;
+    const double last = (double)PUTS - 1, all = PUTS * ((double)end - 1 - last / 2 * (double)apart);
+    const struct mpi_call call = {.computing_ticks = end, .is_outermost = true};
+    assert_true(PUTS > UINT64_MAX / end);
+    add_puts(PUTS, apart);
+    (void)ending_finish(window_take(win, TARGET), MPI_SUCCESS, &call, end);
+    assert_int_equal(count_of_puts()->completed, PUTS);
+    assert_near(count_of_puts()->total_ticks / all, 1.0, 1e-9);
+    assert_near(amounts_of_puts().total_ticks / all, 1.0, 1e-9);
+    assert_near(amounts_of_puts().computed_ticks / all, 1.0, 1e-9);
+}
+
+/* What measuring adds comes off each put, but a sum is never below 0. */
+TEST(puts_that_took_no_time)
+{
+    snapshots_set_own_ticks(0, 100);
+    add_puts(2, 10);
+    (void)ending_finish(window_take(win, TARGET), MPI_SUCCESS, NULL, 50);
+    snapshots_set_own_ticks(0, 0);
+    assert_near(count_of_puts()->total_ticks, 0.0, 0.0);
+    assert_near(amounts_of_puts().total_ticks, 0.0, 0.0);
+}
+
+/* ---- windows that find no room --------------------------------------------------------------- */
+
+enum { ROOM = 768, WITHOUT = 5 };
+
+static MPI_Win win_of(int number)
+{
+    MPI_Win made;
+    memset(&made, 0, sizeof made);
+    memcpy(&made, &number, sizeof number);
+    return made;
+}
+
+static int64_t unknown_in_next_snapshot(void)
+{
+    (void)tear_down(NULL);
+    (void)start_snapshot();
+    return snapshot->unknown;
+}
+
+/* Snapshots say how many there are, be they made before or in them, and forget those that were
+   freed. */
+TEST(windows_without_room)
+{
+    for (int i = 1; i < ROOM + WITHOUT; i++) /* and `win` */
+        window_created(win_of(i), MPI_COMM_NULL);
+    assert_int_equal(snapshot->unknown, WITHOUT);
+    assert_int_equal(unknown_in_next_snapshot(), WITHOUT);
+    for (int i = ROOM + WITHOUT - 1; i > 0; i--)
+        window_freed(win_of(i), window_number(win_of(i)));
+    assert_int_equal(snapshot->unknown, WITHOUT);
+    assert_int_equal(unknown_in_next_snapshot(), 0);
 }
 
 const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

@@ -553,6 +553,18 @@ TEST(sums_are_exact)
             }
 }
 
+/* Also of more ranks than any machine has, to the last of them. */
+TEST(sums_of_many_ranks_are_exact)
+{
+    for (int ranks = 1 << 10; ranks <= 2000000; ranks *= 2)
+        for (int to = ranks - 1; to > 0; to /= 2) {
+            const int64_t element = 1020, weight = (int64_t)overlap_value(0, to, element) - 1021;
+            const int64_t exact = (int64_t)ranks * (ranks + 1) / 2 * 1021 + ranks * weight;
+            assert_true(exact < INT64_C(1) << 53);
+            assert_true((int64_t)overlap_value_sum(ranks, to, element) == exact);
+        }
+}
+
 /* Another sender, another receiver and the next element have different values. */
 TEST(values_tell_their_place)
 {

@@ -343,6 +343,13 @@ int64_t clock_read_ns(void)
     return step_ns > 1 ? own_ns / step_ns * step_ns : own_ns;
 }
 
+uint64_t clock_read_ticks(void)
+{
+    const int64_t since_boot_ns = clock_read_ns() - BOOT_NS;
+    const int64_t ticks = world_rank % 2 == 1 ? (int64_t)parameters.odd_ticks : 4;
+    return (uint64_t)(4 * BOOT_NS + ticks * since_boot_ns);
+}
+
 int64_t clock_shift_undo(int64_t shown_ns)
 {
     return BOOT_NS +

@@ -195,6 +195,21 @@ static int64_t bytes_of_blocks(MPI_Comm comm, const int counts[], MPI_Datatype t
     return bytes;
 }
 
+/* Whether a member's blocks have counts of their own, so that it may need nothing of some others.
+ */
+static bool is_by_block(const struct exchange *x)
+{
+    return x->received.counts != NULL && x->op == MPI_OP_NULL;
+}
+
+/* Whether a member needs another one's data, where it doesn't only come from a root. */
+static bool needs(const struct exchange *x, int from)
+{
+    const int block = is_by_block(x) ? from : 0;
+    return x->flow == BARRIER ||
+           bytes_of(count_of(&x->received, block), type_of(&x->received, block)) > 0;
+}
+
 /* ---- posting --------------------------------------------------------------------------------- */
 
 /* What MPI_IN_PLACE stands for. */
@@ -249,7 +264,9 @@ static void begin_part(struct request *request)
     const struct comm *const comm = part->own.comm;
     part->shared = join(&part->own);
     contribute(part);
-    post(part->shared, &part->own, part->exchange.flow == TO_ALL || part->exchange.flow == BARRIER);
+    post(part->shared, &part->own,
+         (part->exchange.flow == TO_ALL || part->exchange.flow == BARRIER) &&
+             !is_by_block(&part->exchange));
     request_plan(request, part->shared->number * 8191 + (uint64_t)comm->id);
 }
 
@@ -276,11 +293,27 @@ static bool is_damaged(const struct part *part)
     return part->own.rank == last;
 }
 
+/* When all are there whose data a member needs that takes data of all. */
+static int64_t needed_ns(const struct part *part)
+{
+    const struct collective *const shared = part->shared;
+    const int size = part->own.comm->size, rank = part->own.rank;
+    int64_t last_ns = posted_ns(shared, rank);
+    if (!is_by_block(&part->exchange) && needs(&part->exchange, 0))
+        return shared->posted < size ? PLAN_UNKNOWN : last_post_ns(shared, 0, size);
+    if (!is_by_block(&part->exchange))
+        return last_ns;
+    for (int from = 0; from < size && last_ns != PLAN_UNKNOWN; from++)
+        if (from != rank && needs(&part->exchange, from) && posted_ns(shared, from) > last_ns)
+            last_ns = posted_ns(shared, from);
+    return last_ns;
+}
+
 static bool resolve_part(struct request *request)
 {
     const struct part *const part = request->operation;
     const struct exchange *const x = &part->exchange;
-    const int size = part->own.comm->size, rank = part->own.rank;
+    const int rank = part->own.rank;
     int neighbours[2 * DIMENSIONS_MAX];
     int64_t start_ns = posted_ns(part->shared, rank), others_ns = 0;
     if (request->plan.stage_end_ns != PLAN_UNKNOWN)
@@ -288,9 +321,8 @@ static bool resolve_part(struct request *request)
     if (x->flow == BARRIER && is_damaged(part))
         others_ns = start_ns;
     else if (x->flow == BARRIER || x->flow == TO_ALL || (x->flow == TO_ROOT && rank == x->root))
-        others_ns =
-            part->shared->posted < size ? PLAN_UNKNOWN : last_post_ns(part->shared, 0, size);
-    else if (x->flow == FROM_ROOT)
+        others_ns = needed_ns(part);
+    else if (x->flow == FROM_ROOT && (rank == x->root || needs(x, 0)))
         others_ns = posted_ns(part->shared, x->root);
     else if (x->flow == UP_TO_SELF || x->flow == BEFORE_SELF)
         others_ns = last_post_ns(part->shared, 0, rank);
@@ -310,6 +342,8 @@ static void receive_piece(const struct part *part, int from, int piece, int i, b
 {
     const struct contribution *const other = &part->shared->of[from];
     const struct blocks *const received = &part->exchange.received;
+    if (other->pieces == NULL)
+        return; /* it isn't there yet, and has nothing for this member */
     const struct packed *const packed = &other->pieces[other->count == 1 ? 0 : piece];
     if (damaged)
         data_damage(packed);
@@ -321,6 +355,8 @@ static void reduce(const struct part *part, int first, int end)
 {
     const struct exchange *const x = &part->exchange;
     const struct contribution *const of = part->shared->of;
+    if (!needs(x, 0))
+        return;
     const int piece = of[first].count == 1 ? 0 : part->own.rank;
     const struct packed *const last = end > first ? &of[end - 1].pieces[piece] : NULL;
     if (last == NULL || last->start == NULL)

@@ -269,6 +269,7 @@ class Inside(Case):
     # work, of all ranks together (monitor_around.c).
     JOINABLE = {"MPI_Irecv": 0, "MPI_Isend": 0, "MPI_Ssend": 2, "MPI_Send": 2, "MPI_Recv": 0,
                 "MPI_Allreduce": 4, "MPI_Allgather": 0, "MPI_Barrier": 0, "MPI_Put": 2}
+    POLLS = 100
     AFTER = {"MPI_Irecv": 3, "MPI_Isend": 1, "MPI_Allreduce": 2, "MPI_Send": 0, "MPI_Barrier": 0,
              "MPI_Put": 0}
 
@@ -280,10 +281,15 @@ class Inside(Case):
                              (count * self.TIMES, 1 if name == "MPI_Put" else 2), name)
         for name, parts in self.AFTER.items():
             row = found.row("sizes", name, "pair")
-            # The monitor's own readings are in it, two a call.
             self.near(row["computed_after_s"] * 1e6 / self.TIMES, parts * self.WORK_US,
-                      SHARE * parts * self.WORK_US + 2.1 * READING_US * row["calls"] / self.TIMES,
-                      name + " after")
+                      SHARE * parts * self.WORK_US + READING_US, name + " after")
+        # What the monitor does belongs to the call, here two readings of the clock, and of those that are operations,
+        # of which some take a third, to a row of its own.
+        own = found.row("calls", "libmpirtmon")
+        self.near(own["in_calls_s"] * 1e6 / own["calls"], 2.5 * READING_US, 0.5 * READING_US, "readings")
+        row = found.row("calls", "MPI_Test")
+        self.assertEqual(row["calls"], 2 * self.TIMES * self.POLLS)
+        self.near(row["in_calls_s"] * 1e6, row["calls"] * 2 * READING_US, SHARE * row["in_calls_s"] * 1e6, "polls")
         neighbours = {row["operation"]: row["neighbours"] for row in found.rows
                       if row["comm"] == "pair" and row["kind"] == "pttopt"}
         self.assertEqual({name for name, count in neighbours.items() if count == 1},
@@ -311,8 +317,10 @@ class Inside(Case):
 # ---- ranks that come late ------------------------------------------------------------------------
 
 FUNCTIONS = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast", "MPI_Scatter",
-             "MPI_Scatterv", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
-SYNCHRONISING, FROM_ROOT = FUNCTIONS[:3], FUNCTIONS[3:6]
+             "MPI_Scatterv", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Allgatherv",
+             "MPI_Alltoallv", "MPI_Reduce_scatter")
+ROOTED, FROM_ROOT = FUNCTIONS[3:9], FUNCTIONS[3:6]
+BY_BLOCK = FUNCTIONS[9:]        # nobody waits in these where any rank has no data
 KEPT_MAX = 4096  # calls of a function
 
 
@@ -324,15 +332,19 @@ class Waiting(typing.NamedTuple):
     last: list  # calls in which all others waited for the rank, or the root did
 
 
-def waiting(name, calls, step_us, ranks):
+def waiting(name, calls, step_us, ranks, empty=0):
     """What monitor_late.c makes."""
     number, found = FUNCTIONS.index(name), Waiting([0] * ranks, [0] * ranks, [0] * ranks)
+    apart = set(range(ranks - empty, ranks)) if name in ("MPI_Scatterv", "MPI_Gatherv") else set()
     for i in range(calls):
         came = [(5 * i + 3 * number + 11 * rank) % 17 for rank in range(ranks)]
         root, everyone = (i + number) % ranks, set(range(ranks))
-        waits = (everyone if name in SYNCHRONISING else
-                 everyone - {root} if name in FROM_ROOT else {root})
-        last = max(everyone if name in SYNCHRONISING else everyone - waits, key=lambda r: came[r])
+        others = everyone - {root} - apart
+        waits, awaited = ((everyone, everyone) if name not in ROOTED else
+                          (others, {root}) if name in FROM_ROOT else ({root}, others))
+        if not others:
+            continue
+        last = max(awaited, key=lambda r: came[r])
         found.last[last] += all(came[rank] < came[last] for rank in waits - {last})
         for rank in waits:
             waited_us = step_us * max(0, came[last] - came[rank])
@@ -346,11 +358,11 @@ class Late(Case):
 
     M = Machine(1, test=0.2)
 
-    def check(self, calls, step_us, ranks=2, functions=FUNCTIONS, words="coll,clock", **variables):
-        found = run("monitor_late", calls, step_us, ranks=ranks, words=words + ",per-rank",
+    def check(self, calls, step_us, ranks=2, functions=FUNCTIONS, words="coll,clock", empty=0, **variables):
+        found = run("monitor_late", calls, step_us, empty, ranks=ranks, words=words + ",per-rank", MODEL_DATA=1,
                     **self.M.variables(), **variables)
         for name in functions:
-            truth = waiting(name, calls, step_us, ranks)
+            truth = waiting(name, calls, step_us, ranks, empty)
             all_ranks = found.row("coll", name, "team")
             of = [found.row("coll", name, "team", rank) for rank in range(ranks)]
             for rank, row in enumerate(of):
@@ -405,14 +417,79 @@ class Late(Case):
             with self.subTest(calls=calls):
                 self.check(calls, 0.5)
 
+    def test_other_ticks(self):
+        """Ranks whose ticks have another length: a call of 1 us is no waiting."""
+        for ranks in virtual.by_tier(plain=(2,), run=(2, 3)):
+            for ticks in (3, 7):
+                with self.subTest(ranks=ranks, ticks=ticks):
+                    self.check(100, 10, ranks, VIRTUAL_NODES=ranks, VIRTUAL_ODD_TICKS=ticks)
+
+    def told(self, found):
+        """The functions of which the report tells waiting."""
+        return {row["operation"] for row in found.rows if row["kind"] == "coll" and
+                row["comm"] == "team" and row["waited_s"] == row["waited_s"]}
+
     def test_only_where_ranks_wait(self):
         """In rooted collectives with a clock only."""
-        for words, functions in (("coll", SYNCHRONISING), ("coll,clock", FUNCTIONS), ("all", FUNCTIONS)):
+        for words, functions in (("coll", set(FUNCTIONS) - set(ROOTED)), ("coll,clock", set(FUNCTIONS)),
+                                 ("all", set(FUNCTIONS))):
             with self.subTest(words):
-                found = self.check(20, 10, functions=functions, words=words)
-                self.assertEqual({row["operation"] for row in found.rows if row["kind"] == "coll" and
-                                  row["comm"] == "team" and row["waited_s"] == row["waited_s"]},
-                                 set(functions))
+                self.assertEqual(self.told(self.check(20, 10, functions=functions, words=words)), functions)
+
+    def test_empty_blocks(self):
+        """Who needs nothing of others may leave before they come: that tells no waiting."""
+        functions = set(FUNCTIONS) - set(BY_BLOCK)
+        for ranks, empty in virtual.by_tier(plain=((2, 1), (3, 3)), run=((2, 1), (3, 1), (3, 3), (5, 2))):
+            with self.subTest(ranks=ranks, empty=empty):
+                found = self.check(100, 10, ranks, functions=functions, empty=empty)
+                self.assertEqual(self.told(found), functions)
+
+# ---- many communicators --------------------------------------------------------------------------
+
+MESSAGES = ("isend", "irecv", "send", "recv")
+
+
+class Pairs(Case):
+    """What the monitor does for a job's communicators at its end."""
+
+    RANKS = 8
+
+    def posted(self, limit, **variables):
+        """How many operations rank 0 posts, by name."""
+        report = os.path.join(virtual.BUILD, "tests/virtual", "truth.{}".format(os.getpid()))
+        done = virtual.run_raw("monitor_pairs", limit, VIRTUAL_RANKS=self.RANKS, MODEL_REPORT=report, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {}
+        with open(report, encoding="ascii") as stream:
+            for row in virtual.read_tsv(stream.read()):
+                found[row["operation"]] = found.get(row["operation"], 0) + row["posted"]
+        os.remove(report)
+        return found
+
+    def own(self, limit):
+        """Those of the monitor, collectives and messages."""
+        with_it = self.posted(limit, LD_PRELOAD=LIBRARY, MPIRT_MONITOR="coll,output=/dev/null")
+        without = self.posted(limit)
+        more = {name: count - without.get(name, 0) for name, count in with_it.items()}
+        return ({name: count for name, count in more.items() if name not in MESSAGES},
+                sum(count for name, count in more.items() if name in MESSAGES))
+
+    def test_operations_at_the_end(self):
+        """As many collectives for 28 communicators as for one, and messages along a tree."""
+        (one, few), (many, more) = self.own(2), self.own(self.RANKS)
+        self.assertEqual(one, many)
+        pairs = self.RANKS * (self.RANKS - 1) // 2
+        self.assertLessEqual(more - few, 4 * math.log2(self.RANKS) * pairs)
+
+    def test_rows(self):
+        found = run("monitor_pairs", self.RANKS, ranks=self.RANKS, words="coll")
+        rows = [row for row in found.rows if row["operation"] == "MPI_Barrier" and row["ranks"] == 2]
+        self.assertEqual({row["members"] for row in rows},
+                         {"{}-{}".format(i, j) if j == i + 1 else "{},{}".format(i, j)
+                          for i in range(self.RANKS) for j in range(i + 1, self.RANKS)})
+        self.assertEqual(len(rows), self.RANKS * (self.RANKS - 1) // 2)
+        for row in rows:
+            self.assertEqual((row["calls"], row["waited_s"] >= 0), (2, True), row)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-/* Stands in for common/clock/source.c: time is this rank's clock. The time stamp counter has 4
-   ticks a nanosecond. */
+/* Stands in for common/clock/source.c: time is this rank's clock. */
 #include "common/clock/source.h"
 
 #include "tests/virtual/clock.h"
@@ -8,7 +7,7 @@ int64_t bc_source_monotonic_ns(void) { return clock_read_ns(); }
 
 bool bc_source_has_ticks(void) { return true; }
 
-uint64_t bc_source_ticks(void) { return 4 * (uint64_t)clock_read_ns(); }
+uint64_t bc_source_ticks(void) { return clock_read_ticks(); }
 
 uint64_t bc_work(uint64_t units)
 {

@@ -27,6 +27,7 @@
 #define MPI_ABI_SUBVERSION 0
 /* No lengths of a library that there is. */
 #define MPI_MAX_PROCESSOR_NAME 311
+#define MPI_MAX_OBJECT_NAME 129
 #define MPI_MAX_LIBRARY_VERSION_STRING 3137
 #define MPI_MAX_ERROR_STRING 313
 

@@ -1,0 +1,133 @@
+/*
+ * What polling costs under the monitor, and whose time that is: loops of calls through the monitor
+ * and of the same calls around it are timed in one process, in turn, while everything is monitored.
+ * Prints a line a pair, again and again: name, ours and the bare one, with tabs in between.
+ *
+ *   MPI_Test ...              a monitored call, and a bare one with two readings of the clock
+ *   MPI_Waitany ...           a call on 2,000 requests, and a bare one
+ *   time in calls ...         of a loop of calls, by the monitor, and how long the loop took
+ *
+ * usage: monitor_polls single|multiple    the level of thread support
+ */
+#include "common/mpi/mpi_check.h"
+#include "common/stats/stats.h"
+#include "monitor/mpirtmon.h"
+#include "monitor/ticks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MANY = 2000, SEVERAL = 1000, TESTS = 10000, SOME = 50, TURNS_MAX = 6 };
+
+static MPI_Request never[SEVERAL]; /* receives that nothing is sent to */
+static char received[MANY];
+static MPI_Comm comm;
+static int indices[SEVERAL];
+static MPI_Status statuses[SEVERAL];
+static volatile uint64_t sink;
+
+static void post_all(void)
+{
+    for (int i = 0; i < SEVERAL; i++)
+        BC_MPI(MPI_Irecv(&received[i], 1, MPI_CHAR, 0, i, comm, &never[i]));
+}
+
+static void cancel_all(void)
+{
+    for (int i = 0; i < SEVERAL; i++) {
+        BC_MPI(MPI_Cancel(&never[i]));
+        BC_MPI(MPI_Wait(&never[i], MPI_STATUS_IGNORE));
+    }
+}
+
+/* Times `times` repetitions; the loops differ in what they call. */
+#define LOOP(name, times, ...)                                                                     \
+    static double name(void)                                                                       \
+    {                                                                                              \
+        int flag;                                                                                  \
+        (void)flag;                                                                                \
+        const uint64_t start_ticks = ticks_now();                                                  \
+        for (int i = 0; i < (times); i++) {                                                        \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+        return (double)(ticks_now() - start_ticks) * ticks_ns() / (times);                         \
+    }
+
+LOOP(test, TESTS, MPI_Test(&never[0], &flag, MPI_STATUS_IGNORE);)
+LOOP(bare_test, TESTS, PMPI_Test(&never[0], &flag, MPI_STATUS_IGNORE);)
+LOOP(two_readings, TESTS, sink = ticks_now(); sink = ticks_now();)
+LOOP(testsome, SOME, MPI_Testsome(SEVERAL, never, &flag, indices, statuses);)
+
+/* Completes MANY receives of messages that are there, one by one. */
+#define WAITANY(name, Mpi)                                                                         \
+    static double name(void)                                                                       \
+    {                                                                                              \
+        static MPI_Request requests[MANY];                                                         \
+        int index;                                                                                 \
+        for (int i = 0; i < MANY; i++)                                                             \
+            Mpi##_Irecv(&received[i], 1, MPI_CHAR, 0, MANY, comm, &requests[i]);                   \
+        for (int i = 0; i < MANY; i++)                                                             \
+            PMPI_Send("", 1, MPI_CHAR, 0, MANY, comm);                                             \
+        const uint64_t start_ticks = ticks_now();                                                  \
+        for (int i = 0; i < MANY; i++)                                                             \
+            Mpi##_Waitany(MANY, requests, &index, MPI_STATUS_IGNORE);                              \
+        return (double)(ticks_now() - start_ticks) * ticks_ns() / MANY;                            \
+    }
+WAITANY(waitany, MPI)
+WAITANY(bare_waitany, PMPI)
+
+static double test_and_readings(void) { return bare_test() + two_readings(); }
+
+/* Both in turn, in the order that cancels drift. */
+static void pair(const char *name, double (*ours)(void), double (*bare)(void), int turns)
+{
+    double ours_ns[TURNS_MAX], bare_ns[TURNS_MAX];
+    for (int turn = 0; turn < turns; turn++) {
+        if (turn % 2 == 0)
+            ours_ns[turn] = ours();
+        bare_ns[turn] = bare();
+        if (turn % 2 == 1)
+            ours_ns[turn] = ours();
+    }
+    (void)printf("%s\t%.9g\t%.9g\n", name, bc_median(ours_ns, (size_t)turns),
+                 bc_median(bare_ns, (size_t)turns));
+}
+
+/* The time in calls of a loop, which does nothing else, by a snapshot of its own. */
+static void inside_of(const char *name, double (*loop)(void), int times)
+{
+    MPIX_Monitor handle = {.profile = 1, .calls = 1};
+    MPIX_Monitor_request request;
+    static MPIX_Monitor_row rows[64];
+    int count = 0;
+    (void)MPIX_Start_monitor(&request, &handle, NULL);
+    const double took_ns = loop() * times;
+    (void)MPIX_End_monitor(&request, &handle);
+    (void)MPIX_Get_monitor(&request, rows, 64, &count);
+    for (int i = 0; i < count; i++)
+        if (strcmp(rows[i].kind, "total") == 0)
+            (void)printf("%s\t%.9g\t%.9g\n", name, rows[i].in_calls_s * 1e9, took_ns);
+}
+
+int main(int argc, char **argv)
+{
+    const bool multiple = argc == 2 && strcmp(argv[1], "multiple") == 0;
+    int provided;
+    BC_MPI(MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                           &provided));
+    BC_MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    while (fflush(stdout) == 0) {
+        MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .coll = 1, .calls = 1};
+        MPIX_Monitor_request request;
+        (void)MPIX_Start_monitor(&request, &handle, NULL);
+        pair("MPI_Waitany of 2,000 requests", waitany, bare_waitany, 2);
+        post_all();
+        if (!multiple)
+            pair("MPI_Test, and one and two readings", test, test_and_readings, TURNS_MAX);
+        inside_of("time in calls of MPI_Test", test, TESTS);
+        inside_of("time in calls of MPI_Testsome of 1,000", testsome, SOME);
+        cancel_all();
+        (void)MPIX_End_monitor(&request, &handle);
+    }
+    return 1;
+}
