@@ -201,8 +201,8 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
    OPERATION_MONITOR's what the monitor takes. Takes the lock. */
 void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* As call_left, of a function that any thread may call at any thread level, also while another one is in
-   a call of MPI and where the lock isn't needed. Takes no lock. */
+/* As call_left, of a function that any thread may call at any thread level, also while another one
+   is in a call of MPI and where the lock isn't needed. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
 /* The call has completed operations, to which its ticks are given: parts of the ticks so far, to

@@ -3,11 +3,15 @@
 #include "common/mpi/mpi_check.h"
 #include "syncbench/kinds.h"
 
+#include <stdlib.h>
+
 /* The number of synchronisations that are checked. */
 enum { ROUNDS = 20 };
 
 /* The maximum of witnesses where all wait for all: log2 of any number of ranks. */
 enum { STEPS_MAX = 31 };
+
+enum { PLACES_TAG = 3 };
 
 /* How late a rank comes: long against the time in which others would be let out too early. */
 enum { LATE_NS = 300000, PAUSE_NS = 30000 };
@@ -37,6 +41,26 @@ static bool is_late(int rank, int ranks, int round)
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
+/* This rank's place among the ranks that each of `ranks` awaits, which are as many on every one of
+   them. Collective over these ranks. The caller frees it. */
+static int *find_places(const int *ranks, int count)
+{
+    int *const places = bc_allocate(2 * (size_t)count, sizeof *places, "no memory for neighbours");
+    int *const own = places + count;
+    MPI_Request *const requests =
+        bc_allocate((size_t)count, sizeof(MPI_Request), "no memory for neighbours");
+    for (int i = 0; i < count; i++)
+        BC_MPI(
+            MPI_Irecv(&places[i], 1, MPI_INT, ranks[i], PLACES_TAG, MPI_COMM_WORLD, &requests[i]));
+    for (int i = 0; i < count; i++) {
+        own[i] = i;
+        BC_MPI(MPI_Send(&own[i], 1, MPI_INT, ranks[i], PLACES_TAG, MPI_COMM_WORLD));
+    }
+    BC_MPI(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+    free(requests);
+    return places;
+}
+
 /* Before a rank goes in, it puts the number of the round to its place at each rank that it tells;
    when it comes out it must find the numbers of the ranks that it awaits. Returns how many it
    doesn't find. Where all wait for all it tells the ranks 1, 2, 4 ... above it and awaits those as
@@ -44,32 +68,33 @@ static bool is_late(int rank, int ranks, int round)
 static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
                              int rank, int ranks)
 {
-    struct bc_coarray entered; /* the last round that each rank went in */
-    int above[STEPS_MAX], below[STEPS_MAX];
+    struct bc_coarray entered; /* the last round that each awaited rank went in */
+    int above[STEPS_MAX];
     const bool all = kind->set == SYNCBENCH_EVERYONE;
     const int *const told = all ? above : team->images.ranks;
-    const int *const awaited = all ? below : team->images.ranks;
     int count = all ? 0 : team->images.count;
-    for (int64_t distance = 1; all && distance < ranks; distance *= 2) {
-        above[count] = (int)((rank + distance) % ranks);
-        below[count++] = (int)((rank - distance + ranks) % ranks);
-    }
+    for (int64_t distance = 1; all && distance < ranks; distance *= 2)
+        above[count++] = (int)((rank + distance) % ranks);
     int64_t wrong = 0;
-    bc_coarray_create(&entered, MPI_COMM_WORLD, ranks);
+    int max_count;
+    int *const places = all ? NULL : find_places(told, count);
+    bc_harness_allreduce(&count, &max_count, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    bc_coarray_create(&entered, MPI_COMM_WORLD, max_count);
     for (int round = 1; round <= ROUNDS; round++) {
         const double number = round;
         if (is_late(rank, ranks, round))
             come_late();
         for (int i = 0; i < count; i++)
-            bc_coarray_put(&entered, told[i], rank, &number, 1);
+            bc_coarray_put(&entered, told[i], all ? i : places[i], &number, 1);
         bc_sync_memory(&entered);
         kind->enter(team);
         kind->leave(team);
         bc_sync_memory(&entered);
         for (int i = 0; i < count; i++)
-            wrong += entered.values[awaited[i]] < number;
+            wrong += entered.values[i] < number;
     }
     bc_coarray_destroy(&entered);
+    free(places);
     return wrong;
 }
 
