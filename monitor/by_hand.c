@@ -151,7 +151,9 @@ static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *
     const MPI_Comm freed = *comm;
     const int number = communicator_before_free(freed);
     struct operation operation;
-    const bool monitored = begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
+    /* Unknown where monitoring begins meanwhile: then the call was before it. */
+    const bool monitored = number != HANDLE_UNKNOWN &&
+                           begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
     const int error = free_it(comm);
     if (error == MPI_SUCCESS)
         communicator_freed(freed, number);
