@@ -477,3 +477,14 @@ void communicators_start(void)
     PMPI_Comm_get_parent(&parent);
     communicator_duplicated(parent, parent, "MPI_Comm_get_parent");
 }
+
+void communicators_end(void)
+{
+    if (!started)
+        return;
+    started = false;
+    for (int number = COMMUNICATORS_FIRST; number < COMMUNICATORS_MAX; number++)
+        if (state[number] != NEVER_USED)
+            free_groups(communicators[number].group);
+    PMPI_Group_free(&world_group);
+}

@@ -63,6 +63,9 @@ extern struct handle_map communicator_numbers; /* by communicator_key */
    initialised. */
 void communicators_start(void);
 
+/* Frees what MPI keeps for the records. Call it when nothing is monitored any more. Local. */
+void communicators_end(void);
+
 /* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
 static inline int communicator_find(MPI_Comm comm)
 {

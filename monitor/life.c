@@ -2,6 +2,7 @@
 #include "common/machine/job.h"
 #include "monitor/abi.h"
 #include "monitor/calls.h"
+#include "monitor/communicators.h"
 #include "monitor/environment.h"
 #include "monitor/presence.h"
 #include "monitor/tools.h"
@@ -124,6 +125,7 @@ INTERPOSED int MPI_Finalize(void)
         wait_for_all();
     environment_end();
     monitors_abandon();
+    communicators_end();
     return next.Finalize();
 }
 

@@ -115,11 +115,13 @@ void presence_end(void)
    be written. */
 static bool leave_mark(int rank)
 {
-    const int file = open(marks, O_WRONLY | O_CREAT | O_CLOEXEC | O_DSYNC, S_IRUSR | S_IWUSR);
+    const int file =
+        open(marks, O_WRONLY | O_CREAT | O_CLOEXEC | O_DSYNC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
     if (file < 0)
         return false;
     const bool written = pwrite(file, "x", 1, rank) == 1;
-    return close(file) == 0 && written;
+    (void)close(file); /* Others may have seen the mark. */
+    return written;
 }
 
 /* Sets the ranks that have left no mark; NFS shows what others wrote when a file is opened. Returns
@@ -179,6 +181,11 @@ static void say_who_is_absent(struct bc_error *error, int rank, const int *absen
         lowest++;
     if (rank != lowest)
         return;
+    if (count == 0) {
+        (void)bc_error_set(error, "nothing is monitored: a rank came more than %d s after another",
+                           WAIT_S);
+        return;
+    }
     (void)bc_format_ranks(absent, (size_t)count, list, sizeof list);
     (void)bc_error_set(error,
                        "nothing is monitored: rank%s %s left no mark in '%.200s': give all ranks "

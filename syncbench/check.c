@@ -56,7 +56,8 @@ static int *find_places(const int *ranks, int count)
         own[i] = i;
         BC_MPI(MPI_Send(&own[i], 1, MPI_INT, ranks[i], PLACES_TAG, MPI_COMM_WORLD));
     }
-    BC_MPI(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < count; i++)
+        BC_MPI(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
     free(requests);
     return places;
 }

@@ -22,7 +22,7 @@ struct bc_located {
     int rank;
 };
 
-/* Sets whether ranks that wait sleep; at first they don't. common/run/benchmark.c calls it. Local,
+/* Sets whether ranks that wait sleep; at first they don't. common/run/program.c calls it. Local,
    but the same on all ranks, and between two collectives. */
 void bc_harness_choose(bool sleeps);
 

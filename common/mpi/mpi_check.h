@@ -1,7 +1,7 @@
 /*
  * Checked MPI calls and allocations: the one way in which an error ends a run.
  *
- * MPI_COMM_WORLD returns errors instead of aborting (common/run/benchmark.c sets that), so the
+ * MPI_COMM_WORLD returns errors instead of aborting (common/run/program.c sets that), so the
  * message can say which call failed, on which rank and why.
  */
 #ifndef COMMCOST_COMMON_MPI_MPI_CHECK_H

@@ -1,5 +1,5 @@
 /*
- * A benchmark program: what it is, in tables, and what its main() calls. All of it is collective.
+ * A benchmark program: what it is, in tables, and what its main() calls, on every rank.
  *
  *     int main(int argc, char **argv)
  *     {
@@ -88,7 +88,8 @@ struct bc_visit {
 
 /* The next visit, which is valid until the next call; NULL when all rows are written. Once a rank
    has noted a signal (run->signal) or output is lost, rows are written with the visits that they
-   have. See visits.h for which row is measured when. */
+   have, and those without any are left out. Collective. See visits.h for which row is measured
+   when. */
 struct bc_visit *bc_next_visit(struct bc_run *run);
 
 /* Writes a row of the table, rank 0's; what there is to remark of the visits comes before it. In

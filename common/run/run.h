@@ -116,7 +116,7 @@ void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
 
 /* Whether a row has what was asked for: the number of samples; or values whose intervals, over all
    visits, are as narrow as --precision asks for; where rows are visited once, whether that visit
-   was precise in time. Local; rank 0. */
+   was precise in time. Local; what it says on other ranks than rank 0 means nothing. */
 bool bc_run_is_precise(const struct bc_run *run, const struct bc_samples *samples, bool in_time,
                        const struct bc_precise_value *values, int count);
 

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A group has as many rows as are visited, as often as planned, in about this time. */
@@ -69,7 +68,7 @@ struct bc_sweep {
 
     /* What the program does now. */
     struct bc_visit visit;
-    enum { UNBEGUN, VISITING, WRITING } phase;
+    enum { UNBEGUN, VISITING, WRITING, ENDED } phase;
     size_t row; /* that is visited or written */
     double visit_start_s;
     bool is_first_result; /* of the row that is written */
@@ -429,7 +428,7 @@ static struct bc_visit *next_of_group(struct bc_sweep *sweep)
 struct bc_visit *bc_next_visit(struct bc_run *run)
 {
     struct bc_sweep *const sweep = run->sweep;
-    if (sweep == NULL)
+    if (sweep == NULL || sweep->phase == ENDED)
         return NULL;
     if (sweep->phase == UNBEGUN) {
         begin_sweep(run);
@@ -448,6 +447,7 @@ struct bc_visit *bc_next_visit(struct bc_run *run)
             break;
         begin_group(sweep);
     }
+    sweep->phase = ENDED;
     if (run->signal != 0)
         bc_output_remark(run->output, "warning", "interrupted by %s", bc_signal_name(run->signal));
     return NULL;

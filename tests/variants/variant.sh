@@ -171,7 +171,7 @@ arm64)
 openmpi | openmpi_full)
     # What takes Open MPI's launcher minutes is for the full tests.
     if [ "$variant" = openmpi ]; then
-        configure -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O0 -g1"
+        configure -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O2"
         # What meets the library's own ways.
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
