@@ -198,7 +198,7 @@ INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
         const int error = next.Name arguments;                                                     \
         const uint64_t end_ticks = ticks_now();                                                    \
         if (!ending_finish(ending, error, &call, end_ticks))                                       \
-            call_synchronised(&call, communicator, end_ticks);                                     \
+            call_left(&call, communicator, end_ticks);                                             \
         return error;                                                                              \
     }
 #include "monitor/functions.def"

@@ -228,7 +228,7 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
             active[i]->unkept++;
 }
 
-/* Counts what the monitor took in a call that is, starts or completes operations. */
+/* Counts what the monitor took in a call. */
 static void count_own(struct snapshot *snapshot, uint64_t ticks)
 {
     struct count *const count = &counts_in(snapshot, NO_COMMUNICATOR)->operation[OPERATION_MONITOR];
@@ -353,23 +353,16 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
 {
     if (call->is_outermost && are_sizes_counted())
         between_call_left();
-    const uint64_t ticks = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
+    const uint64_t ticks = call_ticks_so_far(call, exit_ticks);
+    const uint64_t all = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
-        if (active[i]->epoch <= call->epoch)
+        if (active[i]->epoch <= call->epoch) {
             count_call_in(active[i], call, communicator, 1, ticks);
+            if (all > ticks)
+                count_own(active[i], all - ticks);
+        }
     monitor_unlock();
-}
-
-void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
-{
-    const uint64_t ticks = call_ticks(call, exit_ticks);
-    monitor_lock();
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->epoch <= call->epoch)
-            count_call_in(active[i], call, communicator, 1, ticks);
-    monitor_unlock();
-    call_completes(call);
 }
 
 /* The snapshots that are active aren't touched: another thread may end one of them. They find the

@@ -7,8 +7,8 @@
  *
  * The time inside MPI of a call counts in the snapshots that were active when the call began: for
  * the operation that the call is or starts, for those that it completes, in equal parts, and else
- * for the function itself. What the monitor itself takes for an operation, its readings of the
- * clock and what it does before and after them, counts for OPERATION_MONITOR. So the time inside of
+ * for the function itself. What the monitor takes for a call, its readings of the clock and what it
+ * does before and after them, counts for OPERATION_MONITOR. So the time inside of
  * all operations and functions is that of the process. A part that belongs to an operation which
  * began before a snapshot counts in it for the function.
  *
@@ -35,8 +35,7 @@ enum operation_kind {
 #define OPERATION(Name, Class) OPERATION_##Name,
 #include "monitor/functions.def"
     OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
-    OPERATION_MONITOR, /* what the monitor does around calls that are, start or complete operations
-                        */
+    OPERATION_MONITOR,   /* what the monitor does around calls */
     OPERATIONS
 };
 
@@ -197,11 +196,7 @@ static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
    its function on the communicator of this number. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* The same of a function that synchronises: its row has the time of the call alone, and
-   OPERATION_MONITOR's what the monitor takes. Takes the lock. */
-void call_synchronised(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
-
-/* As call_left, of a function that any thread may call at any thread level, also while another one
+/* The same of a function that any thread may call at any thread level, also while another one
    is in a call of MPI and where the lock isn't needed. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
