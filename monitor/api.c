@@ -253,19 +253,22 @@ INTERPOSED const char *MPIX_Monitor_error_string(int code)
     return code >= 0 && code <= MPIX_MONITOR_ERR_OUTPUT ? texts[code] : "not a code of the monitor";
 }
 
-void monitor_switch(const MPIX_Monitor_request *request, bool on)
+bool monitor_switch(const MPIX_Monitor_request *request, bool on)
 {
     (void)pthread_mutex_lock(&places_lock);
     const struct place *const place = find_place(request->serial);
     struct snapshot *const snapshot = place != NULL ? place->snapshot : NULL;
-    if (snapshot != NULL && !on) {
+    bool is_done = snapshot != NULL;
+    if (is_done && !on) {
         snapshot_stop(snapshot);
-    } else if (snapshot != NULL) {
+    } else if (is_done) {
         const uint64_t so_far_ticks = snapshot->end_ticks - snapshot->start_ticks;
-        if (start(snapshot))
+        is_done = start(snapshot);
+        if (is_done)
             snapshot->start_ticks -= so_far_ticks;
     }
     (void)pthread_mutex_unlock(&places_lock);
+    return is_done;
 }
 
 int monitors_drop(void)

@@ -44,8 +44,8 @@ void monitors_abandon(void);
 int monitors_drop(void);
 
 /* Makes an active snapshot count nothing from now on, or go on: the time between is none of its
-   own, and what was in flight when it went off counts as not completed. */
-void monitor_switch(const MPIX_Monitor_request *request, bool on);
+   own, and what was in flight when it went off counts as not completed. False if it can't go on. */
+bool monitor_switch(const MPIX_Monitor_request *request, bool on);
 
 /* Size of `count` elements. */
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)

@@ -201,8 +201,14 @@ static void place_record(int number, struct communicator record, MPI_Group dropp
     struct communicator *const place = &communicators[number];
     if (place->identity == record.identity)
         memcpy(record.members, place->members, sizeof record.members);
-    if (state[number] != NEVER_USED)
+    /* A report may be looking at the groups of a record that is held, which are those of the same
+       processes. */
+    if (holds[number] > 0) {
+        memcpy(dropped, record.group, sizeof record.group);
+        memcpy(record.group, place->group, sizeof record.group);
+    } else if (state[number] != NEVER_USED) {
         memcpy(dropped, place->group, sizeof place->group);
+    }
     *place = record;
     state[number] = LIVE;
     (void)handle_set(&identities, record.identity, number);

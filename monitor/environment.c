@@ -292,12 +292,26 @@ static bool are_all_there(void)
     return true;
 }
 
+/* Nothing is monitored, for a reason that a line has told; the file tells it, too. */
+static void give_up(const char *reason)
+{
+    (void)monitors_drop();
+    if (run.rank != 0 || run.file == stderr)
+        return;
+    write_note(run.file, reason);
+    (void)fclose(run.file);
+}
+
 void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     if (!environment_asks() || !are_all_there())
         return;
     share_settings();
+    static const char no_room[] = "MPI has no room for the communicators of a report";
     int good = report_reserve();
+    if (!good && run.rank == 0)
+        fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
+    const bool has_room = good;
     if (run.environment.handle.coll && run.environment.handle.clock)
         (void)common_clock_compare(MPI_COMM_WORLD);
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
@@ -307,7 +321,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     good = good && code == MPIX_MONITOR_SUCCESS;
     BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (!good) {
-        (void)monitors_drop();
+        give_up(has_room ? "a rank could not start" : no_room);
         return;
     }
     run.started = true;
@@ -322,13 +336,12 @@ void environment_switch(bool on)
 {
     if (!run.started || on != run.is_off)
         return;
-    monitor_switch(&run.request, on);
-    run.is_off = !on;
+    if (monitor_switch(&run.request, on))
+        run.is_off = !on;
 }
 
 void environment_end(void)
 {
-    presence_end();
     if (!run.started)
         return;
     environment_switch(true);

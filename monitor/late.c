@@ -134,6 +134,8 @@ struct timed {
     int rank;
 };
 
+_Static_assert(sizeof(struct timed) <= TOGETHER_PART_MAX, "parts fit");
+
 struct comparison {
     const struct late_item *items;
     struct late_waiting *waiting;

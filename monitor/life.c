@@ -126,7 +126,9 @@ INTERPOSED int MPI_Finalize(void)
     environment_end();
     monitors_abandon();
     communicators_end();
-    return next.Finalize();
+    const int error = next.Finalize();
+    presence_end();
+    return error;
 }
 
 /* 0 switches the monitor of the whole run off, 1 on again; tools below may know other levels. What

@@ -138,12 +138,14 @@ static int find_absent(int ranks, int *absent)
     return count;
 }
 
-enum answer { ALL_THERE, NOT_ALL_THERE };
+enum answer { UNDECIDED, ALL_THERE, NOT_ALL_THERE };
 
 static enum answer read_decision(void)
 {
     char text[8];
     const ssize_t length = readlink(decision, text, sizeof text);
+    if (length < 0)
+        return UNDECIDED;
     return length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE : NOT_ALL_THERE;
 }
 
@@ -154,22 +156,34 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Sleeps, a bit longer each time. */
+static void pause_before_look(long *pause_ns)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = *pause_ns}, NULL);
+    if (*pause_ns < 50000000)
+        *pause_ns += *pause_ns / 2;
+}
+
 /* Decides, unless it was decided before: when all marks are there, or this rank has waited too
    long. The decision is looked for only then: NFS remembers for half a minute that a file isn't
-   there. */
+   there. A rank that can't write it waits for another one's. */
 static enum answer decide(int ranks, int *absent)
 {
-    const double end_s = now_s() + WAIT_S;
-    bool all;
+    double end_s = now_s() + WAIT_S;
     long pause_ns = 100000;
-    while (all = find_absent(ranks, absent) == 0, !all && now_s() < end_s) {
-        (void)nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-        if (pause_ns < 50000000)
-            pause_ns += pause_ns / 2;
+    bool all = false;
+    while (!all && now_s() < end_s) {
+        all = find_absent(ranks, absent) == 0;
+        if (!all)
+            pause_before_look(&pause_ns);
     }
-    if (symlink(all ? "all" : "some", decision) != 0 && errno != EEXIST)
-        return NOT_ALL_THERE;
-    return read_decision();
+    const bool is_decided = symlink(all ? "all" : "some", decision) == 0 || errno == EEXIST;
+    enum answer answer = read_decision();
+    for (end_s = now_s() + WAIT_S; !is_decided && answer == UNDECIDED && now_s() < end_s;) {
+        pause_before_look(&pause_ns);
+        answer = read_decision();
+    }
+    return answer;
 }
 
 static void say_who_is_absent(struct bc_error *error, int rank, const int *absent, int count)

@@ -26,8 +26,8 @@ void presence_begin(const char *words);
    its text is empty. */
 bool presence_agree(int rank, int ranks, struct bc_error *error);
 
-/* Removes the files. Call it when all ranks have come back from presence_agree, or, where the
-   answer was no, at the end of MPI. */
+/* Removes the files. Call it when all ranks have come back from presence_agree: where the answer
+   was no, after MPI_Finalize. */
 void presence_end(void);
 
 #endif

@@ -536,12 +536,15 @@ void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
 void snapshot_stop(struct snapshot *snapshot)
 {
     monitor_lock();
-    snapshot->end_ticks = ticks_now();
-    count_any_thread(snapshot);
-    for (int i = 0; i < active_count; i++)
-        if (active[i] == snapshot)
-            active[i--] = active[--active_count];
-    update_monitored_classes();
+    int i = 0;
+    while (i < active_count && active[i] != snapshot)
+        i++;
+    if (i < active_count) {
+        snapshot->end_ticks = ticks_now();
+        count_any_thread(snapshot);
+        active[i] = active[--active_count];
+        update_monitored_classes();
+    }
     monitor_unlock();
 }
 

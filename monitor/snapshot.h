@@ -326,7 +326,8 @@ bool snapshot_start(struct snapshot *snapshot);
    the lock. */
 void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks);
 
-/* Makes it inactive and sets its end; its counts stay until snapshot_free. Both take the lock. */
+/* Makes it inactive and sets its end, unless it is inactive; its counts stay until snapshot_free.
+   Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);
 

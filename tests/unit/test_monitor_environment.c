@@ -70,11 +70,12 @@ void report_replaces(FILE *file) { assert_int_equal(rank, 0); }
 
 int monitors_drop(void) { return drops++; }
 
-void monitor_switch(const MPIX_Monitor_request *request, bool on)
+bool monitor_switch(const MPIX_Monitor_request *request, bool on)
 {
     assert_int_equal(request->serial, 42);
     assert_int_equal(on, switches % 2);
     switches++;
+    return true;
 }
 
 bool ticks_are_tsc;
