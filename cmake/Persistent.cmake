@@ -6,7 +6,7 @@
 #   OVERLAP_INIT_MPI_Allreduce                 the function
 include(CheckCSourceCompiles)
 
-set(_sisters Allgather Allgatherv Allreduce Alltoall Alltoallv Alltoallw Barrier Bcast Exscan Gather
+set(_counterparts Allgather Allgatherv Allreduce Alltoall Alltoallv Alltoallw Barrier Bcast Exscan Gather
   Gatherv Neighbor_allgather Neighbor_alltoall Reduce Reduce_scatter Reduce_scatter_block Scan
   Scatter Scatterv)
 
@@ -21,8 +21,8 @@ endfunction()
 
 set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
-list(TRANSFORM _sisters REPLACE "(.+)" "MPI_\\1_init" OUTPUT_VARIABLE _standard)
-list(TRANSFORM _sisters REPLACE "(.+)" "MPIX_\\1_init" OUTPUT_VARIABLE _extension)
+list(TRANSFORM _counterparts REPLACE "(.+)" "MPI_\\1_init" OUTPUT_VARIABLE _standard)
+list(TRANSFORM _counterparts REPLACE "(.+)" "MPIX_\\1_init" OUTPUT_VARIABLE _extension)
 set(OVERLAP_PERSISTENT_HEADER "")
 if(NOT COMMCOST_MPI_IS_SMPI)
   commcost_declares(COMMCOST_PERSISTENT_COLLECTIVES "" ${_standard})
@@ -32,26 +32,26 @@ if(NOT COMMCOST_MPI_IS_SMPI)
 endif()
 set(OVERLAP_PERSISTENT_MACROS "")
 set(_missing)
-foreach(sister IN LISTS _sisters)
+foreach(counterpart IN LISTS _counterparts)
   set(_function)
   if(COMMCOST_PERSISTENT_COLLECTIVES)
-    set(_function MPI_${sister}_init)
+    set(_function MPI_${counterpart}_init)
   elseif(COMMCOST_PERSISTENT_EXTENSION)
-    set(_function MPIX_${sister}_init)
+    set(_function MPIX_${counterpart}_init)
   elseif(NOT COMMCOST_MPI_IS_SMPI)
     # Not all of them: one by one.
-    commcost_declares(COMMCOST_HAS_${sister}_init "" MPI_${sister}_init)
-    if(COMMCOST_HAS_${sister}_init)
-      set(_function MPI_${sister}_init)
+    commcost_declares(COMMCOST_HAS_${counterpart}_init "" MPI_${counterpart}_init)
+    if(COMMCOST_HAS_${counterpart}_init)
+      set(_function MPI_${counterpart}_init)
     endif()
   endif()
   if(_function)
     string(APPEND OVERLAP_PERSISTENT_MACROS
-      "#define OVERLAP_IF_PERSISTENT_MPI_${sister}(...) __VA_ARGS__\n"
-      "#define OVERLAP_INIT_MPI_${sister} ${_function}\n")
+      "#define OVERLAP_IF_PERSISTENT_MPI_${counterpart}(...) __VA_ARGS__\n"
+      "#define OVERLAP_INIT_MPI_${counterpart} ${_function}\n")
   else()
-    list(APPEND _missing ${sister})
-    string(APPEND OVERLAP_PERSISTENT_MACROS "#define OVERLAP_IF_PERSISTENT_MPI_${sister}(...)\n")
+    list(APPEND _missing ${counterpart})
+    string(APPEND OVERLAP_PERSISTENT_MACROS "#define OVERLAP_IF_PERSISTENT_MPI_${counterpart}(...)\n")
   endif()
 endforeach()
 if(COMMCOST_PERSISTENT_EXTENSION AND NOT COMMCOST_PERSISTENT_COLLECTIVES)

@@ -16,9 +16,9 @@ struct linkmap_message {
     int repetitions;
 };
 
-/* Sends the message and waits for its answer, so many times after once to warm up; `times_ns` gets
-   what each time takes, the clock's cost included. The partner calls linkmap_answer with the same
-   numbers. An MPI error ends the job. */
+/* Sends the message and waits for its answer, `repetitions` times after once to warm up; `times_ns`
+   gets what each time takes, the clock's cost included. The partner calls linkmap_answer with the
+   same numbers. An MPI error ends the job. */
 void linkmap_ask(const struct linkmap_message *message, double *times_ns);
 
 void linkmap_answer(const struct linkmap_message *message);

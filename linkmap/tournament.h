@@ -7,8 +7,8 @@
 #ifndef COMMCOST_LINKMAP_TOURNAMENT_H
 #define COMMCOST_LINKMAP_TOURNAMENT_H
 
-/* The rounds of so many points: one fewer if their number is even; otherwise as many, in each of
-   which one rests. */
+/* The rounds of a tournament: points - 1 if their number is even; otherwise `points`, in each of
+   which one point rests. */
 int linkmap_rounds(int points);
 
 /* Whom a point (0 to points - 1) meets in a round (0 to linkmap_rounds - 1); -1: it rests. */

@@ -34,9 +34,9 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 
 /* ---- suspects -------------------------------------------------------------------------------- */
 
-/* How many standard deviations are too many for chance among so many. What is known of a deviation
-   from so many points varies itself: simulated, Student's quantile of as many degrees makes the
-   chance no more than alpha. */
+/* The standard deviations that chance reaches with probability alpha anywhere among `among` values.
+   The deviation itself is estimated from the map's points: simulated, Student's quantile with one
+   degree a point makes the chance no more than alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
     const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);

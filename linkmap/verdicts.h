@@ -3,8 +3,8 @@
  * link alone at a time, beside links that nobody suspects.
  *
  * A point or link is suspected if it takes longer than what explains it by more than the threshold,
- * and by so many standard deviations that, were residuals normally distributed, the chance that any
- * of all points and links does would be alpha. What is named must be slow alone, too: the median of
+ * and by more standard deviations than any of all points and links would with probability alpha,
+ * were residuals normally distributed. What is named must be slow alone, too: the median of
  * its times by more than the threshold, and each of them by more than half of it, than the median
  * of links between the same groups that are timed in the same turns; of a point's links most must
  * be.

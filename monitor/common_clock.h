@@ -52,7 +52,7 @@ int common_clock_find(MPI_Comm comm, struct common_clock *clock);
 double common_clock_ns(const struct common_clock *clock, uint64_t ticks);
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks);
 
-/* The time of so many ticks. Local. */
+/* The time of a number of ticks. Local. */
 double common_clock_length_ns(uint64_t ticks);
 
 #endif

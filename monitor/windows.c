@@ -325,8 +325,8 @@ struct rest {
     int64_t operations;
 };
 
-/* The share of the next operations, which are so many. The last ones also have what the monitor
-   does for all. */
+/* The ticks of the next `operations` operations: their shares. The last ones also have what the
+   monitor does for all. */
 static uint64_t take_share(struct rest *rest, int64_t operations)
 {
     rest->operations -= operations;

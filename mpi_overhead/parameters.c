@@ -21,7 +21,7 @@ const struct bc_option overhead_options[OVERHEAD_OPTIONS] = {
      .max = BC_ELEMENTS_MAX,
      .help = "message sizes in bytes: one, a list (0,8,1K), a range (1:4M, doubling) or both"},
     {"thresh", BC_REAL, AT(threshold), .short_name = 't', .argument = "RATIO", .min = 1.0,
-     .max = 1000, .help = "raise the work until an iteration takes so many times base_t"},
+     .max = 1000, .help = "raise the work until an iteration takes base_t times this"},
     {"bthresh", BC_REAL, AT(base_threshold), .short_name = 'b', .argument = "RATIO", .word = "auto",
      .word_value = 0, .min = 1.0, .max = 1000,
      .help = "auto: find the knee by a fit to all points; RATIO: as specified, base_t is the "

@@ -56,10 +56,11 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                             "library doesn't give every rank: use 1",
                             threads);
     if (threads > messages)
-        return bc_error_set(error,
-                            "--threads: %lld threads share %lld messages to a peer: use at most so "
-                            "many, or more messages",
-                            threads, messages);
+        return bc_error_set(
+            error,
+            "--threads: %lld threads share %lld messages to a peer: use at most one "
+            "a message, or more messages",
+            threads, messages);
     return msgrate_fit(state, run, error) && fit_window(p, run, error);
 }
 

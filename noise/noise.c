@@ -26,14 +26,14 @@
 #define BLOCK_NS 4e6
 enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 
-/* The next block of steps is no more than so many times as long as all before: the first ones may
+/* The max length of the next block of steps, in lengths of all before: the first ones may
    be short where those to come wait for a processor. */
 #define BLOCK_GROWTH 8.0
 
 /* The clock that ranks share is first measured for this long. */
 #define SHARED_CLOCK_S 0.3
 
-/* A stop can't be told from a step of the clock if it is shorter than so many of these. */
+/* The min length of a stop, in steps of the clock: a shorter one looks like such a step. */
 #define CLOCK_STEPS 4.0
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static int64_t samples_of_visit(const struct bc_run *run)
 /* On the clock; as good as never for INFINITY. */
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
-/* Each rank by itself for so many seconds, or so many quanta; a signal ends that. */
+/* Each rank works on its own for `seconds`, or for the quanta of --samples; a signal ends that. */
 static void watch(struct noise *noise, double seconds, struct noise_row *row)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -248,7 +248,7 @@ static void keep(double **values, int visit, double value)
     (*values)[visit] = value;
 }
 
-/* All ranks in step, for so many seconds or so many steps. Collective. */
+/* All ranks in step, for `seconds` or for the steps of --samples. Collective. */
 static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
     static noise_steps_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A source is named if a rank has more of it than the background by this factor of the latter, and
-   by so many robust standard deviations of ranks from each other. */
+   by DEVIATIONS_MIN robust standard deviations of ranks from each other. */
 #define MORE_MIN 0.5
 #define DEVIATIONS_MIN 5.0
 

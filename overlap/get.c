@@ -1,6 +1,6 @@
 /*
  * MPI_Rget: a rank reads a block from its partner's window, whose rank is in the next barrier all
- * the while. The sister is MPI_Get, flushed at once.
+ * the while. The blocking counterpart is MPI_Get, flushed at once.
  */
 #include "overlap/transfers.h"
 

@@ -1,8 +1,8 @@
 /*
  * A 3D halo swap, six faces of a box with the neighbours in the periodic grid of processes, by the
  * methods of halo/swap that can be left alone for a while: messages of datatypes or of packed
- * faces, persistent messages, and a neighbourhood collective. The sister is the same swap by
- * blocking calls. In between a program computes the inner part of its box.
+ * faces, persistent messages, and a neighbourhood collective. The blocking counterpart is the same
+ * swap by blocking calls. In between a program computes the inner part of its box.
  */
 #include "overlap/engine/columns.h"
 #include "overlap/engine/overlap.h"
@@ -219,8 +219,8 @@ static void note_wrong_side(const struct bc_run *run, const struct halo_method *
                      method->name, where);
 }
 
-/* Says when a method, or its blocking sister, brings faces to the wrong side, which --check alone
-   would show. Collective. */
+/* Says when a method, or its blocking counterpart, brings faces to the wrong side, which --check
+   alone would show. Collective. */
 static void note_sides(const struct halo_state *state, const struct bc_run *run,
                        const struct halo_method *method, const struct halo_grid *grid,
                        MPI_Comm comm)
@@ -229,7 +229,7 @@ static void note_sides(const struct halo_state *state, const struct bc_run *run,
         note_wrong_side(run, method, "");
     if (!state->overlap.parameters.no_blocking && method->is_right != NULL &&
         !method->is_right(grid, comm))
-        note_wrong_side(run, method, "in the blocking sister ");
+        note_wrong_side(run, method, "in the blocking counterpart ");
 }
 
 /* Says why a method that was chosen has no rows. Where the user named none, those of the form are

@@ -1,7 +1,7 @@
 /*
  * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) when
  * the part of the work that makes it is done, so that the library may send it while the work goes
- * on. The sister is one MPI_Send after all the work. MPI-4, chapter 4.
+ * on. The blocking counterpart is one MPI_Send after all the work. MPI-4, chapter 4.
  */
 #include "overlap/pairs.h"
 

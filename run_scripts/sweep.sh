@@ -9,7 +9,7 @@
 #            overlap_iallreduce and the other overlap_*), or a path
 #   SIZES    bytes, with commas; A:B doubles from A to B; K, M, G. Default: 8:1M.
 #            pingpong has sizes of its own up to the largest of these; halo and
-#            overlap_halo take boxes whose faces have about so many bytes
+#            overlap_halo take boxes whose faces have about that size
 #   The other options are those of `PROGRAM --help`.
 #
 # One launch does it where the program takes lists of sizes; overlap_*, but for

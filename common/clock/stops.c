@@ -8,7 +8,7 @@
 #define STEPS 32
 #define LONG_STEPS 10
 
-/* A clock that doesn't move in so many readings stands still, as on a simulated machine. */
+/* A clock that doesn't move in STILL_READINGS readings stands still, as on a simulated machine. */
 #define STILL_READINGS 1000
 
 /* Reads the clock until it moves: a coarse one stands still between its steps. False if it doesn't.

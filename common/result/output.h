@@ -20,7 +20,7 @@ enum bc_role {
     BC_LESS, /* a result; less is better */
     BC_MORE, /* a result; more is better */
     BC_INFO, /* neither: describes the measurement, or follows from results, or
-                is too restless to be compared (maxima) */
+                varies too much to be compared (maxima) */
     BC_ROLES
 };
 

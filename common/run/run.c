@@ -2,12 +2,12 @@
 
 #include <math.h>
 
-/* When the time is up, at least so many samples a row are taken if they can be had within
-   GRACE_SHARE of the row's time. */
+/* Min samples of a row, unless GRACE_SHARE of the row's time after its end doesn't suffice. */
 #define LEAST_SAMPLES 6
 #define GRACE_SHARE 1.0
 
-/* Where the time is no limit, so many missed rounds are taken again for each that is asked for. */
+/* Where the time is no limit: max rounds that are taken again for each one asked for, when rounds
+   were missed. */
 #define RETAKES 4
 
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows)

@@ -15,7 +15,7 @@
 /* A group has as many rows as are visited, as often as planned, in about this time. */
 #define GROUP_S 60.0
 
-/* A row that isn't precise gets at most so many times the planned visits. */
+/* The max visits of a row that isn't precise, in planned visits. */
 #define MORE_VISITS 2
 
 /* After a visit each rank watches its own time for stops: this share of the visit's time. */
@@ -345,8 +345,7 @@ static void remark_visits(struct bc_run *run, const struct row *row)
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
     if (run->job.rank == 0 && row->late > 0)
         bc_output_remark(run->output, "warning",
-                         "row %lld: in %lld rounds behind it a rank started late, and there were "
-                         "too few others",
+                         "row %lld uses %lld rounds in which a rank started late",
                          (long long)run->rows, (long long)row->late);
 }
 

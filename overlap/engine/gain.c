@@ -57,13 +57,13 @@ static struct bc_summary summarize(const double *visits, size_t count, const dou
 
 enum { BLOCKING, EXPOSED, UNEVEN, GAIN, GAIN_PCT, SERIES };
 
-/* 0 where the sister is too short for the clock; see overlap_gain_of_visits. */
+/* 0 where the blocking counterpart is too short for the clock; see overlap_gain_of_visits. */
 static double percent_of(double ns, double blocking_ns)
 {
     return blocking_ns > 0.0 ? 100.0 * ns / blocking_ns : 0.0;
 }
 
-/* Whether the clock saw the sister in each visit. */
+/* Whether the clock saw the blocking counterpart in each visit. */
 static bool has_percentages(const struct bc_samples *visits)
 {
     for (size_t i = 0; i < visits->count; i++)

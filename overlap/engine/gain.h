@@ -1,6 +1,6 @@
 /*
  * Is it worth going non-blocking? What a program pays for an operation with plenty of work under
- * it, the exposed time, against what the blocking sister costs.
+ * it, the exposed time, against what the blocking counterpart costs.
  *
  * The exposed time is what the operation adds to the work: the total less that rank's own work
  * alone. It is formed on each rank: the median over rounds of what lies beside the work, and what
@@ -8,9 +8,9 @@
  * latter is the difference of 5 % quantiles, which stops of the rank don't move. Where the library
  * takes time in some rounds only, or more in some than in others, that is too little: the median of
  * the differences of rounds is used where it exceeds the other by more than visits differ by. The
- * sister's time is a median over rounds, too. The slowest rank's of each is taken once a visit,
- * after that: a max over ranks in each round would grow with the number of ranks wherever there is
- * noise.
+ * blocking counterpart's time is a median over rounds, too. The slowest rank's of each is taken
+ * once a visit, after that: a max over ranks in each round would grow with the number of ranks
+ * wherever there is noise.
  *
  * All functions are local.
  */
@@ -21,7 +21,7 @@
 
 /* What a rank keeps of a round, in ns. */
 enum overlap_plenty_quantity {
-    OVERLAP_PLENTY_BLOCKING, /* the sister */
+    OVERLAP_PLENTY_BLOCKING, /* the blocking counterpart */
     OVERLAP_PLENTY_BESIDE,   /* start and finish around plenty of work, and the calls between its
                                 parts, without the work */
     OVERLAP_PLENTY_INSIDE,   /* the time that this work took there */
@@ -43,7 +43,7 @@ enum overlap_gain_estimated {
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
 
-/* What a row says. Times in ns; NAN without the sister. */
+/* What a row says. Times in ns; NAN without the blocking counterpart. */
 struct overlap_gain {
     struct bc_summary blocking, exposed;
     struct bc_summary gain;     /* blocking - exposed */

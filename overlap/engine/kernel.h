@@ -18,7 +18,7 @@ enum overlap_quantity {
     OVERLAP_BESIDE,    /* start and finish around more work than fits, without the work */
     OVERLAP_WORK,      /* the answer's work alone */
     OVERLAP_TOTAL,     /* start, the answer's work, finish */
-    OVERLAP_BLOCKING,  /* the blocking sister */
+    OVERLAP_BLOCKING,  /* the blocking counterpart */
     OVERLAP_EXPOSED,   /* start, plenty of work, finish, less that work alone */
     OVERLAP_QUANTITIES
 };
@@ -32,7 +32,7 @@ struct overlap_round {
     uint64_t part_units;            /* in each part of work that is more than fits, or on trial */
     uint64_t answer_part_units;     /* in each part of the answer's work */
     uint64_t plenty_part_units;     /* in each part of plenty of work */
-    bool blocking;                  /* the sister is timed, too */
+    bool blocking;                  /* the blocking counterpart is timed, too */
     struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
     struct bc_samples *own_plenty;  /* and those for the gain: enum overlap_plenty_quantity */
     int64_t wrong;                  /* operations with wrong data, on this rank */
@@ -45,8 +45,8 @@ struct overlap_round {
  *   reference    the reference time alone
  *   total        the total with the work on trial alone, as quantity 0
  *   trial        OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`
- *   plenty       the exposed time alone, as quantity 0; keeps `own_plenty`, with 0 for the sister
- *   round        all quantities; keeps both
+ *   plenty       the exposed time alone, as quantity 0; keeps `own_plenty`, with 0 for the blocking
+ * counterpart round        all quantities; keeps both
  */
 void overlap_take_reference(void *context, double *values);
 void overlap_take_total(void *context, double *values);

@@ -1,6 +1,6 @@
 /*
  * The options of the overlap suite, and one row: the four phases for one operation at one size, and
- * what is gained against the blocking sister (gain.h).
+ * what is gained against the blocking counterpart (gain.h).
  *
  * How much work fits follows from work that doesn't: with more work than fits, all that lies beside
  * the work in an operation's time (start and finish) is what can't be overlapped, so that
@@ -143,7 +143,7 @@ struct overlap_row {
                                           longer: guarantee.c */
     bool was_lowered;                  /* fitting_ns once made it longer, and was lowered */
     double reference_ns;               /* of the first visit, phase 1 */
-    bool has_blocking;                 /* the sister is timed, too */
+    bool has_blocking;                 /* the blocking counterpart is timed, too */
     int64_t parts;                     /* of the work */
     int64_t test_calls;                /* between the parts of the work; on every rank */
     double exposed_without_calls_ns;   /* where the number of calls was searched for: with none */

@@ -47,7 +47,7 @@ extern const char *const overlap_form_names[OVERLAP_FORMS];
 struct overlap_functions {
     overlap_call_fn *start;    /* nonblocking: posts requests[0] */
     overlap_call_fn *persist;  /* persistent: makes requests[0]; once, outside the timed region */
-    overlap_call_fn *blocking; /* the sister */
+    overlap_call_fn *blocking; /* the blocking counterpart */
 };
 
 /* How a collective arranges blocks in a buffer, and so how they are passed beyond ints. */
@@ -97,7 +97,7 @@ struct overlap_kind {
     /* What a rank does that doesn't work (see struct overlap_operation), for one operation, in any
        form. NULL: all ranks work. */
     overlap_call_fn *serve;
-    overlap_call_fn *serve_blocking; /* ... for the blocking sister; NULL: the same */
+    overlap_call_fn *serve_blocking; /* ... for the blocking counterpart; NULL: the same */
 
     /* Says who does what: may set comm, shape.rank, works and partner. Before buffers are made.
        Collective. NULL: MPI_COMM_WORLD, or the grid, and all ranks work. */
@@ -162,7 +162,7 @@ struct overlap_operation {
     int partner; /* of messages: a rank of comm, or MPI_PROC_NULL */
 
     overlap_call_fn *start, *between, *finish;
-    overlap_call_fn *blocking;       /* NULL: there is no sister */
+    overlap_call_fn *blocking;       /* NULL: there is no blocking counterpart */
     struct overlap_functions chosen; /* of the kind's: with ints or with large counts */
     MPI_Request *requests;           /* what `start` posts; null where complete, but for persistent
                                         ones, which stay */

@@ -1,6 +1,6 @@
 /*
  * The overlap suite: the largest amount of work that fits under a non-blocking operation without
- * making it take longer, and what is gained or lost against its blocking sister.
+ * making it take longer, and what is gained or lost against its blocking counterpart.
  *
  * Each operation is a file of its own beside this folder, which says what the operation is (a
  * collective with OVERLAP_COLLECTIVE) and has its main(). The method is in this folder.
@@ -54,34 +54,36 @@ void overlap_close(const struct overlap_state *overlap);
 
 /*
  * The table of a collective's program: its name, "iallreduce" without quotes; the non-blocking
- * function and its blocking sister; the arguments of both in parentheses, without the request; then
- * members of struct overlap_kind. The arguments may use `operation`, the parameter of
+ * function and its blocking counterpart; the arguments of both in parentheses, without the request;
+ * then members of struct overlap_kind. The arguments may use `operation`, the parameter of
  * overlap_call_fn, and `counts`, which is operation->counts.
  */
-#define OVERLAP_COLLECTIVE(its_name, nonblocking, sister, arguments, ...)                          \
+#define OVERLAP_COLLECTIVE(its_name, nonblocking, counterpart, arguments, ...)                     \
     OVERLAP_CALL(start, counts, #nonblocking #arguments,                                           \
                  nonblocking(OVERLAP_UNPACK arguments, operation->requests))                       \
-    OVERLAP_CALL(block, counts, #sister #arguments, sister arguments)                              \
-    OVERLAP_IF_PERSISTENT_##sister(OVERLAP_CALL(                                                   \
-        persist, counts, #sister "_init" #arguments,                                               \
-        OVERLAP_INIT_##sister(OVERLAP_UNPACK arguments, MPI_INFO_NULL, operation->requests)))      \
+    OVERLAP_CALL(block, counts, #counterpart #arguments, counterpart arguments)                    \
+    OVERLAP_IF_PERSISTENT_##counterpart(OVERLAP_CALL(                                              \
+        persist, counts, #counterpart "_init" #arguments,                                          \
+        OVERLAP_INIT_##counterpart(OVERLAP_UNPACK arguments, MPI_INFO_NULL, operation->requests))) \
         OVERLAP_OPERATION(                                                                         \
             its_name, #nonblocking,                                                                \
             .functions = {.start = start,                                                          \
-                          OVERLAP_IF_PERSISTENT_##sister(.persist = persist, ).blocking = block},  \
-            .persistent_function = #sister "_init", __VA_ARGS__)
+                          OVERLAP_IF_PERSISTENT_##counterpart(.persist = persist, ).blocking =     \
+                              block},                                                              \
+            .persistent_function = #counterpart "_init", __VA_ARGS__)
 
 /* The same for layouts that need MPI-4's large counts: the arguments make the calls of the
    functions and of those with _c at the end, for which `counts` is operation->large_counts. */
-#define OVERLAP_COLLECTIVE_C(its_name, nonblocking, sister, arguments, ...)                        \
+#define OVERLAP_COLLECTIVE_C(its_name, nonblocking, counterpart, arguments, ...)                   \
     OVERLAP_IF_LARGE(                                                                              \
         OVERLAP_CALL(start_large, large_counts, #nonblocking "_c" #arguments,                      \
                      nonblocking##_c(OVERLAP_UNPACK arguments, operation->requests))               \
-            OVERLAP_CALL(block_large, large_counts, #sister "_c" #arguments, sister##_c arguments) \
-                OVERLAP_CALL(persist_large, large_counts, #sister "_init_c" #arguments,            \
-                             sister##_init_c(OVERLAP_UNPACK arguments, MPI_INFO_NULL,              \
-                                             operation->requests)))                                \
-    OVERLAP_COLLECTIVE(its_name, nonblocking, sister, arguments,                                   \
+            OVERLAP_CALL(block_large, large_counts, #counterpart "_c" #arguments,                  \
+                         counterpart##_c arguments)                                                \
+                OVERLAP_CALL(persist_large, large_counts, #counterpart "_init_c" #arguments,       \
+                             counterpart##_init_c(OVERLAP_UNPACK arguments, MPI_INFO_NULL,         \
+                                                  operation->requests)))                           \
+    OVERLAP_COLLECTIVE(its_name, nonblocking, counterpart, arguments,                              \
                        OVERLAP_IF_LARGE(.large = {.start = start_large,                            \
                                                   .persist = persist_large,                        \
                                                   .blocking = block_large}, ) __VA_ARGS__)

@@ -19,7 +19,7 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
              "finding one whose operation takes the cutoff time"},
     {"cutoff-time", BC_REAL, AT(cutoff_ms), .argument = "MS", .min = 1e-6, .max = 1e6,
      .range_hint = "milliseconds above 0, say 1", .variables = "OPENHPCA_OVERLAP_CUTOFF_TIME",
-     .help = "time-driven model: the operation must take at least so many milliseconds"},
+     .help = "time-driven model: the min time of the operation, in milliseconds"},
     {"acceptance-threshold", BC_PERCENT, AT(acceptance_pct), .argument = "PERCENT", .min = 0.001,
      .max = 100, .variables = "OPENHPCA_OVERLAP_ACCEPTANCE_THRESHOLD",
      .help = "stop when the least work known not to fit is within this share of the most work "
@@ -48,7 +48,7 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help = "the verdict is that going non-blocking pays, or loses, from this share of the "
              "blocking call's time on"},
     {"no-blocking", BC_FLAG, AT(no_blocking),
-     .help = "don't measure the blocking sister: no gain and no verdict"},
+     .help = "don't measure the blocking counterpart: no gain and no verdict"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v', .variables = "OPENHPCA_OVERLAP_VERBOSE",
      .help = "show each phase in comment lines"},
     {"debug", BC_FLAG, AT(debug), .variables = "OPENHPCA_OVERLAP_DEBUG",

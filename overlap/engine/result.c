@@ -85,8 +85,8 @@ static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct b
 }
 
 /* How well the cost of calls is known: to a reading of the clock for each of start, finish and the
-   sister, which are timed one by one; and to a quarter of one for each call between two parts of
-   the work, where readings follow each other closely. */
+   blocking counterpart, which are timed one by one; and to a quarter of one for each call between
+   two parts of the work, where readings follow each other closely. */
 #define CALLS 3.0
 #define BETWEEN 0.25
 

@@ -104,7 +104,7 @@ class Panel(typing.NamedTuple):
     scale      "percent"; "gain": percent that may be below 0; or "": logarithmic where the largest
                value is log_from times the least
     gap        least distance of two labels, as a share of the panel's height
-    most       at most so many series
+    most       the max number of series
     largest    a column: series with its largest numbers are taken first
     smallest   the same with its smallest
     threshold  key of the metadata: lines are drawn at 0 and, where it is known, at its number above
@@ -138,7 +138,7 @@ class HeatMap(typing.NamedTuple):
     ends         the columns of a row's two names
     there, back  the columns of what goes from the first to the second, and of the way back
     keep         as a Panel's
-    most         at most so many names
+    most         the max number of names
     """
 
     name: str

@@ -32,7 +32,7 @@ def find_all(tables, best=()):
 
 
 def shared_out(groups, most):
-    """At most so many of all groups, in their order: the first of each, then the second of each,
+    """At most `most` of all groups, in their order: the first of each, then the second of each,
     and so on."""
     places = sorted((depth, number) for number, group in enumerate(groups)
                     for depth in range(len(group)))[:most]
@@ -86,7 +86,7 @@ def best_settings(best):
         said.append(can_not_tell(
             f"which setting is best in {counted(count, 'row')}",
             "the launches of the settings differ too little, or are fewer than the "
-            f"{vary.launches_needed(best)} of each that so many rows need",
+            f"{vary.launches_needed(best)} of each that are needed for {counted(len(best), 'row')}",
             ()))
     return said
 

@@ -21,7 +21,7 @@ class Column(typing.NamedTuple):
 
 
 def decimals(value, count):
-    """A number with so many decimals; NA for None."""
+    """A number with these decimals; NA for None."""
     return "NA" if value is None else f"{value:.{count}f}"
 
 

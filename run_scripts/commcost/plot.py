@@ -344,7 +344,7 @@ class PanelText:
 class HeatText:
     """A heat map's table and settings, as texts."""
 
-    TICS = 32  # at most so many names beside the cells
+    TICS = 32  # the max number of names beside the cells
 
     def __init__(self, data):
         self.data, self.settings = data, Settings()

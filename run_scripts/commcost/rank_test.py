@@ -90,7 +90,7 @@ def twice_ranks(ordered):
     return ranks
 
 
-# Above so many additions to long numbers the exact distribution of tied ranks takes longer than
+# Above this number of additions to long numbers the exact distribution of tied ranks takes longer than
 # hundreds of rows can wait for.
 ADDITIONS_MAX = 5000
 

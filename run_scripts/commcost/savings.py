@@ -394,7 +394,7 @@ def by_chance_s(program):
 
 
 def savings_of(program, min_s):
-    """All Savings of at least so many seconds that are sure to save something, the greatest first.
+    """All Savings of at least `min_s` that are sure to save something, the greatest first.
     Their intervals are of what the next run shows."""
     found = [saving for rule in RULES for saving in rule(program)
              if saving.seconds.low > 0 and saving.seconds.value >= min_s]

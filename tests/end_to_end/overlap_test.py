@@ -476,13 +476,13 @@ class Forms(OverlapCase):
             assert "# note: no neighbor_alltoallw" not in said
 
     @real
-    def test_halo_sister(self):
-        """Its blocking sister may bring faces to the wrong side, too, or alone."""
+    def test_halo_counterpart(self):
+        """Its blocking counterpart may bring faces to the wrong side, too, or alone."""
         verdict = run_raw(self.launcher, 2, [self.built("tests/end_to_end/neighbor_order"), "2", "1", "1"]
                           ).stdout.strip()
         assert verdict in ("right", "wrong")
         one = ["--local=2", "--methods=neighbor_alltoallw", "--samples=1", "--warmup=0"]
-        note = "in the blocking sister this MPI library brings faces to the wrong side"
+        note = "in the blocking counterpart this MPI library brings faces to the wrong side"
         assert (note in self.overlap(*one, collective="halo").stdout) == (verdict == "wrong")
         assert note not in self.overlap(*one, "--no-blocking", collective="halo").stdout
 
@@ -494,13 +494,13 @@ class Forms(OverlapCase):
 
 
 class Gains(OverlapCase):
-    """Against the blocking sister, on a model whose operations take 200 us, half of them
+    """Against the blocking counterpart, on a model whose operations take 200 us, half of them
     overlapped, so that about 100 us are exposed."""
 
     ONE = ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--max-time=0.4"]
 
     def gained(self, blocking_us, *options, **how):
-        """The row with a blocking sister of this time."""
+        """The row with a blocking counterpart of this time."""
         row, = self.rows_of(*self.ONE, *options, **{
             "MODEL_DURATION_US": 200, "MODEL_FRACTION": 0.5,
             "MODEL_BLOCKING_US": blocking_us, **how})
@@ -527,7 +527,7 @@ class Gains(OverlapCase):
         assert row["verdict"] == "pays"
 
     @each("estimator", ["median", "mean"])
-    def test_without_the_sister(self, estimator):
+    def test_without_the_counterpart(self, estimator):
         path = self.folder / "samples"
         said = self.overlap(*self.ONE, "--no-blocking", f"--dump-samples={path}",
                             f"--estimator={estimator}", MODEL_DURATION_US=200,

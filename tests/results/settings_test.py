@@ -65,7 +65,7 @@ class Settings(Case):
         assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
                 in text)
         assert ("It can't be told which setting is best in 1 row, because the launches of the settings "
-                "differ too little, or are fewer than the 6 of each that so many rows need.") in text
+                "differ too little, or are fewer than the 6 of each that are needed for 2 rows.") in text
         assert "1 of 2 rows have a best setting" in text
         assert "| A=0 | ring |" in text
         assert "A barrier of" not in text

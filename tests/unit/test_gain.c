@@ -207,7 +207,7 @@ TEST(more_in_some_rounds_than_in_others)
     bc_samples_free(&perhaps);
 }
 
-/* A visit in which the clock's cost is as much as the sister takes. */
+/* A visit in which the clock's cost is as much as the blocking counterpart takes. */
 TEST(no_percentage_of_what_the_clock_cannot_see)
 {
     struct bc_samples visits = {.count = 0};
