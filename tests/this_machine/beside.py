@@ -128,7 +128,7 @@ KNOWN_CALLS = ["MPI_Isend MPI_Wait", "MPI_Irecv MPI_Wait", "MPI_Send", "MPI_Recv
 
 # Two loops of the same readings were once found to differ by 10 % on a processor: where code lies in memory, and what
 # interrupts it, matters to something so short. What is measured wrongly is wrong by a reading, or by half of one.
-READING = within(0.25)
+READING = within(0.15)
 
 # All of a loop that does nothing but call. Of a call of some 50 ns a few are its loop's, and on a busy machine the
 # monitor takes longer than it did when it measured itself.
