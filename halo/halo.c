@@ -11,6 +11,7 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
+#include "common/sync_clock/start_window.h"
 #include "common/stats/batch.h"
 #include "halo/kernel.h"
 #include "halo/parameters.h"
@@ -250,7 +251,7 @@ const struct bc_program halo_program = {
     .state_bytes = sizeof(struct halo),
     .row_bytes = sizeof(struct row),
     .budget_s = 50.0,
-    .may_start_together = true,
+    .starter = &bc_window_starter,
     .complete = halo_parameters_complete,
     .fit = fit,
 };

@@ -2,7 +2,7 @@
 #ifndef COMMCOST_HALO_KERNEL_H
 #define COMMCOST_HALO_KERNEL_H
 
-#include "common/clock/shared/start_window.h"
+#include "common/sync_clock/start_window.h"
 #include "halo/swap/methods.h"
 
 /* Swaps halos `repetitions` times; returns the time in ns, quantity 0 of bc_start_window_time.

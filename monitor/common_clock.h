@@ -15,7 +15,7 @@
  * Clocks are compared in MPI_Init and when a report is made. Between that, a clock is taken to gain
  * evenly; its error grows with the distance from both, for its rate may change.
  *
- * Sources: as in common/clock/shared/global_clock.h and clock_model.h, whose trees and chains these
+ * Sources: as in common/sync_clock/global_clock.h and clock_model.h, whose trees and chains these
  * are: Hunold and Carpen-Amarie, CLUSTER 2018; the bounds of both directions: Mills, RFC 5905; two
  * offsets and a line between: Becker, Rabenseifner and Wolf, "Implications of Non-Constant Clock
  * Drifts for the Timestamps of Concurrent Events", CLUSTER 2008.
@@ -23,7 +23,7 @@
 #ifndef COMMCOST_MONITOR_COMMON_CLOCK_H
 #define COMMCOST_MONITOR_COMMON_CLOCK_H
 
-#include "common/clock/shared/clock_model.h"
+#include "common/sync_clock/clock_model.h"
 #include "monitor/ticks.h"
 
 #include <mpi.h>

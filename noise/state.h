@@ -4,7 +4,7 @@
 #ifndef COMMCOST_NOISE_STATE_H
 #define COMMCOST_NOISE_STATE_H
 
-#include "common/clock/shared/global_clock.h"
+#include "common/sync_clock/global_clock.h"
 #include "common/clock/work.h"
 #include "common/run/program.h"
 #include "noise/kernel.h"

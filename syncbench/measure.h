@@ -4,6 +4,7 @@
 #define COMMCOST_SYNCBENCH_MEASURE_H
 
 #include "common/run/run.h"
+#include "common/sync_clock/start_window.h"
 #include "syncbench/kinds.h"
 
 #include <stdbool.h>

@@ -11,6 +11,7 @@
 #include "common/mpi/grid.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
+#include "common/sync_clock/start_window.h"
 #include "syncbench/measure.h"
 #include "syncbench/parameters.h"
 
@@ -299,7 +300,7 @@ const struct bc_program syncbench_program = {
     .state_bytes = sizeof(struct syncbench),
     .row_bytes = sizeof(struct row),
     .budget_s = 50.0,
-    .may_start_together = true,
+    .starter = &bc_window_starter,
     .renews = true,
     .fit = fit,
 };

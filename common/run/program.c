@@ -37,7 +37,7 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
     const struct bc_option_table tables[] = {
         {program->own_options.rows, program->own_options.count, state},
         {program->options.rows, program->options.count, state},
-        bc_settings_table(&run->settings, program->may_start_together),
+        bc_settings_table(&run->settings, program->starter != NULL),
     };
     memset(state, 0, program->state_bytes);
     if (program->defaults != NULL)
@@ -62,7 +62,7 @@ static bool refuse_old_names(const struct bc_run *run, int argc, char *const *ar
                              struct bc_error *error)
 {
     static const char old[] = "--sync";
-    if (!run->program->may_start_together || bc_options_find(&run->options, old + 2) != NULL)
+    if (run->program->starter == NULL || bc_options_find(&run->options, old + 2) != NULL)
         return true;
     for (int i = 1; i < argc; i++) {
         const char *const value = argv[i] + strlen(old);
@@ -149,7 +149,8 @@ static void leave(struct bc_run *run, int status)
 {
     bc_visits_free(run);
     bc_sampler_destroy(run->sampler);
-    bc_start_window_destroy(run->window);
+    if (run->window != NULL)
+        run->program->starter->destroy(run->window);
     bc_job_free(&run->job);
     bc_run_release(run);
     bc_finalize(status);
@@ -248,7 +249,7 @@ static void write_head(struct bc_run *run)
     bc_output_meta(run->output, "clock_resolution_ns", "%.1f", run->max_clock.resolution_ns);
     write_parameters(run);
     if (run->window != NULL)
-        bc_start_window_describe(run->window, run->output);
+        run->program->starter->describe(run->window, run->output);
     bc_output_header(run->output);
 }
 
@@ -317,7 +318,7 @@ void bc_open_result(struct bc_run *run, const struct bc_column *columns, size_t 
     bc_signals_watch();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);
     if (run->settings.start == BC_START_WINDOW)
-        run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
+        run->window = run->program->starter->create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run);
     /* Nothing is measured that can't be written. */
     if (!agree(run, bc_output_good(run->output), NULL)) {
@@ -334,7 +335,7 @@ int bc_finish(struct bc_run *run)
 {
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
-        bc_start_window_conclude(run->window, run->output);
+        run->program->starter->conclude(run->window, run->output);
     bc_contention_end(&run->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = bc_files_close(run, status);

@@ -39,9 +39,12 @@ struct bc_program {
                               min samples of all rows take longer */
     double first_share;    /* the share of a row's time that its first visit may take; 0: as much as
                               each other visit */
-    bool may_start_together; /* has the option --start: run->window can start what it times */
-    bool renews;             /* wants the step BC_RENEW */
-    char usage_option;       /* a short option that asks for help beside -h, or 0 */
+    /* What can start ranks together in run->window; then there is the option --start. NULL:
+     * nothing.
+     */
+    const struct bc_starter *starter;
+    bool renews;       /* wants the step BC_RENEW */
+    char usage_option; /* a short option that asks for help beside -h, or 0 */
 
     /* The thread level that it asks MPI for. Local, before MPI_Init. NULL: MPI_THREAD_SINGLE. */
     int (*thread_level)(const void *state);

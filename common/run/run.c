@@ -1,5 +1,7 @@
 #include "common/run/run.h"
 
+#include "common/run/program.h"
+
 #include <math.h>
 
 /* Min samples of a row, unless GRACE_SHARE of the row's time after its end doesn't suffice. */
@@ -16,6 +18,11 @@ double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windo
     if (in_windows && run->shared_memory_per_rank < bytes)
         bytes = run->shared_memory_per_rank;
     return share * (double)bytes;
+}
+
+struct bc_starts *bc_run_starts(const struct bc_run *run)
+{
+    return run->window != NULL ? run->program->starter->starts(run->window) : NULL;
 }
 
 int64_t bc_run_part_of_visit(int64_t total, const struct bc_run *run)

@@ -4,9 +4,10 @@
 #ifndef COMMCOST_COMMON_RUN_RUN_H
 #define COMMCOST_COMMON_RUN_RUN_H
 
-#include "common/clock/shared/start_window.h"
+#include "common/clock/clock.h"
 #include "common/machine/contention.h"
 #include "common/run/settings.h"
+#include "common/stats/sampling.h"
 
 /* Exit status of a benchmark. */
 enum bc_exit {
@@ -25,6 +26,20 @@ enum bc_exit {
 
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
+
+/* What starts ranks together, in place of a barrier. A program that lets it do that links one and
+   names it: bc_window_starter of common/sync_clock/start_window.h, which describes the functions.
+   The rest of common/ reaches it only through this. */
+struct bc_start_window;
+struct bc_starter {
+    struct bc_start_window *(*create)(const struct bc_job *job, const struct bc_clock_cost *cost,
+                                      double seconds);
+    void (*wait)(struct bc_start_window *window);
+    struct bc_starts *(*starts)(struct bc_start_window *window);
+    void (*describe)(const struct bc_start_window *window, struct bc_output *output);
+    void (*conclude)(const struct bc_start_window *window, struct bc_output *output);
+    void (*destroy)(struct bc_start_window *window);
+};
 
 struct bc_program;
 struct bc_sweep; /* of visits.c */
@@ -78,6 +93,9 @@ struct bc_run {
 /* The bytes that buffers of this rank may take: `share` of memory_per_rank, or, if they lie in
    windows, of shared_memory_per_rank where that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
+
+/* The starts of the run's window; NULL without one. Local. */
+struct bc_starts *bc_run_starts(const struct bc_run *run);
 
 /* The part of `total` samples that belongs to the visit in hand; whatever the number of visits, the
    parts of all add up to it. Local. */

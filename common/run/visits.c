@@ -298,7 +298,7 @@ static struct bc_visit *begin_visit(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
     const struct row *const row = &sweep->rows[sweep->row];
-    struct bc_starts *const starts = bc_start_window_starts(run->window);
+    struct bc_starts *const starts = bc_run_starts(run);
     struct bc_visit *const visit = begin_step(sweep, BC_MEASURE);
     if (starts != NULL)
         starts->used = 0;
@@ -314,7 +314,7 @@ static void end_visit(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
     struct row *const row = &sweep->rows[sweep->row];
-    const struct bc_starts *const starts = bc_start_window_starts(run->window);
+    const struct bc_starts *const starts = bc_run_starts(run);
     row->last_s = bc_elapsed_s() - sweep->visit_start_s;
     bc_contention_look(&run->contention, &row->waits);
     if (row->visits < run->visits)

@@ -1,6 +1,7 @@
 #include "common/stats/batch.h"
 
 #include "common/mpi/harness.h"
+#include "common/run/program.h"
 
 #include <math.h>
 
@@ -147,6 +148,7 @@ static int64_t batch_length(const struct bc_run *run, const struct bc_batch *bat
 }
 
 struct round {
+    const struct bc_run *run;
     const struct bc_batch *batch;
     int64_t repetitions;
     bool leads_in; /* begins with a repetition that isn't timed */
@@ -161,7 +163,8 @@ static void take_batch(void *context, double *values)
     /* Ranks leave the first repetition as they leave all others, not as they leave a barrier. */
     if (round->leads_in)
         (void)batch->repeat(batch->context, 1);
-    bc_start_window_wait(batch->window);
+    if (batch->window != NULL)
+        round->run->program->starter->wait(batch->window);
     const double ns = batch->repeat(batch->context, round->repetitions);
     values[0] = ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
 }
@@ -172,7 +175,7 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
         .quantities = 1,
         .take = take_batch,
         .context = round,
-        .starts = bc_start_window_starts(round->batch->window),
+        .starts = round->batch->window != NULL ? bc_run_starts(run) : NULL,
         .repetitions = round->repetitions,
         .clock_ns =
             round->batch->clock_readings * run->own_clock.read_ns / (double)round->repetitions,
@@ -186,7 +189,7 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
 static int64_t shared_batch_length(const struct bc_run *run, const struct bc_batch *batch,
                                    double *seconds, struct bc_samples *samples)
 {
-    struct round round = {batch, 1, false};
+    struct round round = {run, batch, 1, false};
     const struct bc_source source = source_of(run, &round);
     const struct bc_plan one_round = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
     int64_t agreed[2] = {0, 1}; /* repetitions; whether to take another sample */
@@ -240,7 +243,8 @@ void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, doub
         row->in_time = run->settings.samples == 1;
         return;
     }
-    struct round round = {batch, row->repetitions, row->repetitions > 1}, one = {batch, 1, true};
+    struct round round = {run, batch, row->repetitions, row->repetitions > 1},
+                 one = {run, batch, 1, true};
     const struct bc_source batches = source_of(run, &round), singles = source_of(run, &one);
     row->in_time = bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1,
                                           seconds, &row->batches, &row->singles);

@@ -5,7 +5,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
 #define COMMCOST_OVERLAP_ENGINE_KERNEL_H
 
-#include "common/clock/shared/start_window.h"
+#include "common/sync_clock/start_window.h"
 #include "common/stats/samples.h"
 #include "overlap/engine/operation.h"
 

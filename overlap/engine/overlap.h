@@ -10,6 +10,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
+#include "common/sync_clock/start_window.h"
 #include "overlap/engine/measure.h"
 #include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
 #include "overlap/engine/shapes.h"
@@ -130,6 +131,6 @@ void overlap_close(const struct overlap_state *overlap);
 #define OVERLAP_PROGRAM                                                                            \
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
     .budget_s = 15.0, /* start-up and the search for a size included */                            \
-        .may_start_together = true, .first_share = 0.4
+        .starter = &bc_window_starter, .first_share = 0.4
 
 #endif

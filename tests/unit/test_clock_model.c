@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/clock/shared/clock_model.h"
+#include "common/sync_clock/clock_model.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "ranks.h"
 
 #include "common/clock/clock.h"
-#include "common/clock/shared/start_window.h"
+#include "common/sync_clock/start_window.h"
 
 static struct bc_job job;
 

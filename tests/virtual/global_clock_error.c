@@ -11,7 +11,7 @@
  * just before it was found anew; what the clock says of its error, and what it took.
  */
 #include "common/clock/clock.h"
-#include "common/clock/shared/global_clock.h"
+#include "common/sync_clock/global_clock.h"
 #include "common/clock/source.h"
 #include "common/mpi/harness.h"
 #include "common/stats/sampling.h"

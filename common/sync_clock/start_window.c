@@ -1,8 +1,9 @@
-#include "common/clock/shared/start_window.h"
+#include "common/sync_clock/start_window.h"
 
 #include "common/mpi/mpi_check.h"
-#include "common/clock/shared/global_clock.h"
+#include "common/sync_clock/global_clock.h"
 #include "common/mpi/harness.h"
+#include "common/run/run.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -197,3 +198,12 @@ void bc_start_window_conclude(const struct bc_start_window *window, struct bc_ou
                      (long long)window->starts.missed, (long long)window->starts.rounds,
                      (long long)window->updates, last.error_ns * 1e-3);
 }
+
+const struct bc_starter bc_window_starter = {
+    .create = bc_start_window_create,
+    .wait = bc_start_window_wait,
+    .starts = bc_start_window_starts,
+    .describe = bc_start_window_describe,
+    .conclude = bc_start_window_conclude,
+    .destroy = bc_start_window_destroy,
+};

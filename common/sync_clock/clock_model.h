@@ -1,6 +1,6 @@
 /*
- * Internal to clock/shared (users see start_window.h): how one clock runs against another, fitted
- * to the timestamps of messages between them.
+ * Internal to common/sync_clock (users see start_window.h): how one clock runs against another,
+ * fitted to the timestamps of messages between them.
  *
  * Two ranks, `reference` and `other`, send each other small messages in turn. Each message carries
  * the time at which it was sent, and the receiver notes the time at which it arrived. Arrival minus
@@ -31,8 +31,8 @@
  * All functions are local and without side effects, but that bc_hull_find reorders its argument.
  * Times are nanoseconds.
  */
-#ifndef COMMCOST_COMMON_CLOCK_SHARED_CLOCK_MODEL_H
-#define COMMCOST_COMMON_CLOCK_SHARED_CLOCK_MODEL_H
+#ifndef COMMCOST_COMMON_SYNC_CLOCK_CLOCK_MODEL_H
+#define COMMCOST_COMMON_SYNC_CLOCK_CLOCK_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

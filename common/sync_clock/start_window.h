@@ -1,7 +1,7 @@
 /*
  * Ranks that start together, at a moment on a clock that they share, instead of when a barrier
  * releases them, which it does unevenly. What is timed is then the time from the first start to the
- * last end. This is the header of clock/shared for its users.
+ * last end. This is the header of common/sync_clock for its users.
  *
  * Before each start the ranks agree (one allreduce) on the latest of their proposals: each proposes
  * its own time plus some slack, in which the allreduce has to return. A rank that is late all the
@@ -16,8 +16,8 @@
  *
  * A program without windows passes NULL for the window.
  */
-#ifndef COMMCOST_COMMON_CLOCK_SHARED_START_WINDOW_H
-#define COMMCOST_COMMON_CLOCK_SHARED_START_WINDOW_H
+#ifndef COMMCOST_COMMON_SYNC_CLOCK_START_WINDOW_H
+#define COMMCOST_COMMON_SYNC_CLOCK_START_WINDOW_H
 
 #include "common/clock/clock.h"
 #include "common/machine/job.h"
@@ -25,6 +25,7 @@
 #include "common/stats/sampling.h"
 
 struct bc_start_window;
+struct bc_starter;
 
 /* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
    clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes. */
@@ -52,5 +53,8 @@ void bc_start_window_conclude(const struct bc_start_window *window, struct bc_ou
 
 /* Collective; `window` may be NULL. */
 void bc_start_window_destroy(struct bc_start_window *window);
+
+/* For struct bc_program: these functions. A program with it has the option --start. */
+extern const struct bc_starter bc_window_starter;
 
 #endif

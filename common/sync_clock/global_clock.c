@@ -1,4 +1,4 @@
-#include "common/clock/shared/global_clock.h"
+#include "common/sync_clock/global_clock.h"
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"

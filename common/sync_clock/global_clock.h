@@ -1,6 +1,7 @@
 /*
- * Internal to clock/shared (users see start_window.h): a clock that all ranks of all nodes share.
- * It is rank 0's; each rank computes it from its own by a model (clock_model.h: offset and drift).
+ * Internal to common/sync_clock (users see start_window.h): a clock that all ranks of all nodes
+ * share. It is rank 0's; each rank computes it from its own by a model (clock_model.h: offset and
+ * drift).
  *
  * The models are found along a tree: the leaders of the nodes (their lowest ranks) form a binomial
  * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes
@@ -20,10 +21,10 @@
  * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
  * each; all others sleep. Messages are sent with PMPI_ functions, so interposers don't see them.
  */
-#ifndef COMMCOST_COMMON_CLOCK_SHARED_GLOBAL_CLOCK_H
-#define COMMCOST_COMMON_CLOCK_SHARED_GLOBAL_CLOCK_H
+#ifndef COMMCOST_COMMON_SYNC_CLOCK_GLOBAL_CLOCK_H
+#define COMMCOST_COMMON_SYNC_CLOCK_GLOBAL_CLOCK_H
 
-#include "common/clock/shared/clock_model.h"
+#include "common/sync_clock/clock_model.h"
 #include "common/machine/job.h"
 
 struct bc_global_clock;

@@ -1,4 +1,4 @@
-#include "common/clock/shared/clock_model.h"
+#include "common/sync_clock/clock_model.h"
 
 #include "common/stats/stats.h"
 
