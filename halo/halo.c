@@ -6,13 +6,13 @@
  * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what MPI programs do
  * beside it; see swap/methods.h. Each rank holds a box of a periodic grid and one layer of its
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
- * windows here: see common/mpi/coarray.h.
+ * windows here: see common/coarray/coarray.h.
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 #include "halo/kernel.h"
 #include "halo/parameters.h"
 

@@ -5,7 +5,7 @@
  * Method: map.h says how times are explained, verdicts.h what is out of line.
  */
 #include "common/clock/clock.h"
-#include "common/machine/node_order.h"
+#include "common/layout/node_order.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "linkmap/rows.h"

@@ -2,7 +2,7 @@
 #ifndef COMMCOST_MONITOR_CALLS_H
 #define COMMCOST_MONITOR_CALLS_H
 
-#include "common/mpi/counts.h"
+#include "common/large_count/counts.h"
 #include "monitor/requests.h"
 
 /* Marks what the library shows to programs; all other names are hidden. */

@@ -2,7 +2,7 @@
 
 #include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
-#include "common/result/metadata.h"
+#include "common/machine/metadata.h"
 #include "common/result/output.h"
 #include "monitor/flags.h"
 #include "monitor/gather.h"

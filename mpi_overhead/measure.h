@@ -4,8 +4,8 @@
 #define COMMCOST_MPI_OVERHEAD_MEASURE_H
 
 #include "common/clock/work.h"
-#include "common/machine/node_order.h"
-#include "common/mpi/large_count.h"
+#include "common/layout/node_order.h"
+#include "common/large_count/large_count.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
 

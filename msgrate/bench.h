@@ -3,7 +3,7 @@
 #define COMMCOST_MSGRATE_BENCH_H
 
 #include "common/machine/cache.h"
-#include "common/machine/node_order.h"
+#include "common/layout/node_order.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
 

@@ -2,7 +2,7 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/stats/sampling.h"
+#include "common/sampling/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>

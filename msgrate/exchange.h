@@ -7,7 +7,7 @@
 #ifndef COMMCOST_MSGRATE_EXCHANGE_H
 #define COMMCOST_MSGRATE_EXCHANGE_H
 
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
 #include "msgrate/bench.h"
 

@@ -1,5 +1,5 @@
 #include "common/machine/cache.h"
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 #include "msgrate/bench.h"
 #include "msgrate/peers.h"
 

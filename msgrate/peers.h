@@ -1,5 +1,5 @@
 /*
- * Who exchanges messages with whom. Pure. Ranks here are places of common/machine/node_order.h, so
+ * Who exchanges messages with whom. Pure. Ranks here are places of common/layout/node_order.h, so
  * that the ranks of a node follow each other.
  *
  * The ranks are a ring. Half of a rank's `count` peers are below it, half above, a stride apart, in

@@ -1,6 +1,6 @@
 #include "overlap/pairs.h"
 
-#include "common/machine/node_order.h"
+#include "common/layout/node_order.h"
 
 static int partner_of(const struct overlap_shape *shape)
 {

@@ -3,7 +3,7 @@
 #define COMMCOST_PINGPONG_MEASURE_H
 
 #include "common/run/run.h"
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 #include "pingpong/patterns.h"
 
 #include <stdbool.h>

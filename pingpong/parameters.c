@@ -1,6 +1,6 @@
 #include "pingpong/parameters.h"
 
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 
 const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ranks are numbered by node here: they are places of common/machine/node_order.h. */
+/* Ranks are numbered by node here: they are places of common/layout/node_order.h. */
 enum pingpong_arrangement {
     PINGPONG_SINGLE,   /* the first rank with the last; all others are idle */
     PINGPONG_MULTIPLE, /* rank r with rank r + P / 2 */

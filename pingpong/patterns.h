@@ -12,8 +12,8 @@
 #ifndef COMMCOST_PINGPONG_PATTERNS_H
 #define COMMCOST_PINGPONG_PATTERNS_H
 
-#include "common/mpi/coarray.h"
-#include "common/mpi/large_count.h"
+#include "common/coarray/coarray.h"
+#include "common/large_count/large_count.h"
 #include "pingpong/shape.h"
 
 #include <mpi.h>

@@ -3,13 +3,13 @@
  *
  * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark
  * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
- * Computing, IOS Press, 2012). The coarrays are those of common/mpi/coarray.h. MPI's own
+ * Computing, IOS Press, 2012). The coarrays are those of common/coarray/coarray.h. MPI's own
  * synchronisations stand beside them.
  */
 #ifndef COMMCOST_SYNCBENCH_KINDS_H
 #define COMMCOST_SYNCBENCH_KINDS_H
 
-#include "common/mpi/coarray.h"
+#include "common/coarray/coarray.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ enum syncbench_set {
     SYNCBENCH_EVERYONE, /* all ranks */
     SYNCBENCH_NOBODY,   /* no rank waits for another */
     SYNCBENCH_TURNS,    /* all ranks, one after the other */
-    SYNCBENCH_PAIR,     /* r and r + P / 2, as places of common/machine/node_order.h */
+    SYNCBENCH_PAIR,     /* r and r + P / 2, as places of common/layout/node_order.h */
     SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
     SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
     SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */

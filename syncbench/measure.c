@@ -1,7 +1,7 @@
 #include "syncbench/measure.h"
 
 #include "common/mpi/harness.h"
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 
 #include <math.h>
 

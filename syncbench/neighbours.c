@@ -1,4 +1,4 @@
-#include "common/mpi/grid.h"
+#include "common/layout/grid.h"
 #include "common/stats/random.h"
 #include "syncbench/kinds.h"
 

@@ -7,8 +7,8 @@
  * The delay is short, since its variation is in the result.
  */
 #include "common/clock/work.h"
-#include "common/machine/node_order.h"
-#include "common/mpi/grid.h"
+#include "common/layout/node_order.h"
+#include "common/layout/grid.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"

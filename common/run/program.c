@@ -4,7 +4,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/machine/job.h"
 #include "common/machine/limits.h"
-#include "common/result/metadata.h"
+#include "common/machine/metadata.h"
 #include "common/run/files.h"
 #include "common/run/finalize.h"
 #include "common/run/signals.h"

@@ -7,7 +7,7 @@
 #include "common/clock/clock.h"
 #include "common/machine/contention.h"
 #include "common/run/settings.h"
-#include "common/stats/sampling.h"
+#include "common/sampling/sampling.h"
 
 /* Exit status of a benchmark. */
 enum bc_exit {

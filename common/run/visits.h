@@ -4,7 +4,7 @@
  * What a machine does (its clock rate, its host, its other users) stays the same for seconds, so
  * samples that follow one another tell little about the next launch. Therefore each row is visited
  * several times (--visits). All rows are visited in turn, in another order each time, over at least
- * three seconds; a row's samples are those of all its visits (common/stats/samples.h). Rows that
+ * three seconds; a row's samples are those of all its visits (common/sampling/samples.h). Rows that
  * aren't precise after the planned visits get more while there is time. When a run's budget ends,
  * rows have fewer visits, but at least one.
  *

@@ -1,7 +1,7 @@
 #include "halo/swap/box.h"
 
-#include "common/mpi/grid.h"
-#include "common/mpi/large_count.h"
+#include "common/layout/grid.h"
+#include "common/large_count/large_count.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* Faces as datatypes: in messages, in persistent messages, and in a neighbourhood collective. */
 #include "halo/swap/internal.h"
 
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdlib.h>

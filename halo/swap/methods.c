@@ -1,6 +1,6 @@
 #include "halo/swap/methods.h"
 
-#include "common/mpi/coarray.h"
+#include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "halo/swap/internal.h"
 

@@ -2,7 +2,7 @@
 #ifndef COMMCOST_HALO_SWAP_PACKED_H
 #define COMMCOST_HALO_SWAP_PACKED_H
 
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 #include "halo/swap/methods.h"
 
 /* All arrays are in the order of `faces`. */

@@ -1,8 +1,8 @@
 /* Puts and gets on coarrays, between two synchronisations: as in the specification. */
 #include "halo/swap/internal.h"
 
-#include "common/mpi/coarray.h"
-#include "common/mpi/large_count.h"
+#include "common/coarray/coarray.h"
+#include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdlib.h>

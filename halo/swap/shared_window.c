@@ -1,7 +1,7 @@
 /* Memory that the ranks of a node share; packed messages between nodes. */
 #include "halo/swap/internal.h"
 
-#include "common/mpi/coarray.h"
+#include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "halo/swap/packed.h"
 

@@ -6,7 +6,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
 #define COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
 
-#include "common/stats/samples.h"
+#include "common/sampling/samples.h"
 
 /* What a rank keeps of a round, in ns: what follows from a difference of two of its times is formed
    here, before any maximum over ranks. */

@@ -17,7 +17,7 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_GAIN_H
 #define COMMCOST_OVERLAP_ENGINE_GAIN_H
 
-#include "common/stats/samples.h"
+#include "common/sampling/samples.h"
 
 /* What a rank keeps of a round, in ns. */
 enum overlap_plenty_quantity {

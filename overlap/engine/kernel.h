@@ -5,8 +5,8 @@
 #ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
 #define COMMCOST_OVERLAP_ENGINE_KERNEL_H
 
+#include "common/sampling/samples.h"
 #include "common/sync_clock/start_window.h"
-#include "common/stats/samples.h"
 #include "overlap/engine/operation.h"
 
 #include <stdbool.h>

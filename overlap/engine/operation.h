@@ -10,8 +10,8 @@
 #define COMMCOST_OVERLAP_ENGINE_OPERATION_H
 
 #include "common/machine/job.h"
-#include "common/mpi/grid.h"
-#include "common/mpi/large_count.h"
+#include "common/layout/grid.h"
+#include "common/large_count/large_count.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * is their sends and receives. Two ranks side by side, so that faces in the first direction go to
  * the other rank and all others to the rank itself. Both are measured on the same memory.
  */
-#include "common/mpi/coarray.h"
-#include "common/stats/batch.h"
+#include "common/coarray/coarray.h"
+#include "common/batch/batch.h"
 #include "halo/kernel.h"
 #include "tests/this_machine/bare.h"
 

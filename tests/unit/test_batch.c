@@ -6,7 +6,7 @@
 
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 
 /* ---- lengths of batches ---------------------------------------------------------------------- */
 

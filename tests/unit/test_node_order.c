@@ -3,7 +3,7 @@
  */
 #include "ranks.h"
 
-#include "common/machine/node_order.h"
+#include "common/layout/node_order.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
- * Coarrays (common/mpi/coarray.h) under a model MPI that is as late as the standard lets it: no
+ * Coarrays (common/coarray/coarray.h) under a model MPI that is as late as the standard lets it: no
  * data moves before a synchronisation completes it, and what a rank hasn't waited for it doesn't
  * see. Run by coarray_test.py on 2 and more ranks; prints each number that isn't as expected.
  */
 #include "tests/virtual/clock.h"
 #include "tests/virtual/world.h"
 
-#include "common/mpi/coarray.h"
+#include "common/coarray/coarray.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Data of operations, packed by the real library into memory that ranks share. */
-#include "common/mpi/counts.h"
+#include "common/large_count/counts.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"
 #include "tests/virtual/world.h"

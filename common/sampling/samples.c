@@ -1,4 +1,4 @@
-#include "common/stats/samples.h"
+#include "common/sampling/samples.h"
 
 #include "common/mpi/mpi_check.h"
 

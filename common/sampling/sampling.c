@@ -1,4 +1,4 @@
-#include "common/stats/sampling.h"
+#include "common/sampling/sampling.h"
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"

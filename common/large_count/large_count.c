@@ -1,4 +1,4 @@
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 
 #include "common/mpi/mpi_check.h"
 

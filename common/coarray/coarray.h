@@ -25,8 +25,8 @@
  * rank must be created one after the other, with a barrier of all ranks in between: on one node the
  * library mixes up their windows, or creates none (tests/mpi_defects/windows_at_once.c).
  */
-#ifndef COMMCOST_COMMON_MPI_COARRAY_H
-#define COMMCOST_COMMON_MPI_COARRAY_H
+#ifndef COMMCOST_COMMON_COARRAY_COARRAY_H
+#define COMMCOST_COMMON_COARRAY_COARRAY_H
 
 #include <mpi.h>
 #include <stdint.h>

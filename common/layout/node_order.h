@@ -13,8 +13,8 @@
  * All functions take O(log P) messages a rank, and memory that does not grow with P, but for what
  * the MPI library takes for a communicator.
  */
-#ifndef COMMCOST_COMMON_MACHINE_NODE_ORDER_H
-#define COMMCOST_COMMON_MACHINE_NODE_ORDER_H
+#ifndef COMMCOST_COMMON_LAYOUT_NODE_ORDER_H
+#define COMMCOST_COMMON_LAYOUT_NODE_ORDER_H
 
 #include "common/machine/job.h"
 #include "common/result/output.h"

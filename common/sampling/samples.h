@@ -4,8 +4,8 @@
  * A row is visited several times in a run, and the rounds of one visit follow one another. All
  * functions are local. Without memory the job ends.
  */
-#ifndef COMMCOST_COMMON_STATS_SAMPLES_H
-#define COMMCOST_COMMON_STATS_SAMPLES_H
+#ifndef COMMCOST_COMMON_SAMPLING_SAMPLES_H
+#define COMMCOST_COMMON_SAMPLING_SAMPLES_H
 
 #include "common/stats/stats.h"
 

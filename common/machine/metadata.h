@@ -2,8 +2,8 @@
  * The metadata of a result: program, MPI library, job, processor, system. All functions are local
  * and do nothing where the output is NULL.
  */
-#ifndef COMMCOST_COMMON_RESULT_METADATA_H
-#define COMMCOST_COMMON_RESULT_METADATA_H
+#ifndef COMMCOST_COMMON_MACHINE_METADATA_H
+#define COMMCOST_COMMON_MACHINE_METADATA_H
 
 #include "common/machine/job.h"
 #include "common/result/output.h"

@@ -2,8 +2,8 @@
  * Periodic three-dimensional grids of processes, with ranks in the order of MPI_Cart_create: the
  * last coordinate changes fastest. All functions are local, without side effects.
  */
-#ifndef COMMCOST_COMMON_MPI_GRID_H
-#define COMMCOST_COMMON_MPI_GRID_H
+#ifndef COMMCOST_COMMON_LAYOUT_GRID_H
+#define COMMCOST_COMMON_LAYOUT_GRID_H
 
 enum { BC_GRID_DIMENSIONS = 3, BC_GRID_SIDES = 6 };
 

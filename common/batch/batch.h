@@ -2,8 +2,8 @@
  * Samples of a repetition that is too short for the clock, or that continues into the next one: the
  * time of a batch of repetitions, long against the clock, divided by their number.
  */
-#ifndef COMMCOST_COMMON_STATS_BATCH_H
-#define COMMCOST_COMMON_STATS_BATCH_H
+#ifndef COMMCOST_COMMON_BATCH_BATCH_H
+#define COMMCOST_COMMON_BATCH_BATCH_H
 
 #include "common/run/run.h"
 

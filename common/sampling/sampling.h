@@ -9,10 +9,10 @@
  * grow with P. Rank 0 decides
  * how many rounds to take; between two rounds of a batch nothing runs but the source's own code.
  */
-#ifndef COMMCOST_COMMON_STATS_SAMPLING_H
-#define COMMCOST_COMMON_STATS_SAMPLING_H
+#ifndef COMMCOST_COMMON_SAMPLING_SAMPLING_H
+#define COMMCOST_COMMON_SAMPLING_SAMPLING_H
 
-#include "common/stats/samples.h"
+#include "common/sampling/samples.h"
 
 #include <mpi.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * Functions with counts of type MPI_Count, by the names that MPI 4.0 gives them where the library
  * has those: MPI 4.1 deprecates the names that end in _x.
  */
-#ifndef COMMCOST_COMMON_MPI_COUNTS_H
-#define COMMCOST_COMMON_MPI_COUNTS_H
+#ifndef COMMCOST_COMMON_LARGE_COUNT_COUNTS_H
+#define COMMCOST_COMMON_LARGE_COUNT_COUNTS_H
 
 #include <mpi.h>
 

@@ -10,8 +10,8 @@
  *
  * All functions are local. An MPI error ends the job.
  */
-#ifndef COMMCOST_COMMON_MPI_LARGE_COUNT_H
-#define COMMCOST_COMMON_MPI_LARGE_COUNT_H
+#ifndef COMMCOST_COMMON_LARGE_COUNT_LARGE_COUNT_H
+#define COMMCOST_COMMON_LARGE_COUNT_LARGE_COUNT_H
 
 #include <limits.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-#include "common/machine/node_order.h"
+#include "common/layout/node_order.h"
 
 #include "common/mpi/mpi_check.h"
 #include "common/mpi/harness.h"

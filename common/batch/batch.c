@@ -1,4 +1,4 @@
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 
 #include "common/mpi/harness.h"
 #include "common/run/program.h"

@@ -1,4 +1,4 @@
-#include "common/result/metadata.h"
+#include "common/machine/metadata.h"
 
 #include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
