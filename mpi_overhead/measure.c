@@ -1,6 +1,7 @@
 #include "mpi_overhead/measure.h"
 
 #include "common/mpi/harness.h"
+#include "mpi_overhead/excess.h"
 #include "mpi_overhead/knee.h"
 
 #include <math.h>
@@ -444,8 +445,8 @@ static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
     const struct bc_run *const run = bench->run;
     if (run->settings.estimator == BC_MEAN)
         return bc_run_summarize(run, samples, OVERHEAD_ITER, OVERHEAD_WORK);
-    struct bc_summary overhead = bc_samples_summarize_excess(samples, OVERHEAD_ITER, OVERHEAD_WORK,
-                                                             run->settings.confidence_pct / 100.0);
+    struct bc_summary overhead = overhead_excess(samples, OVERHEAD_ITER, OVERHEAD_WORK,
+                                                 run->settings.confidence_pct / 100.0);
     overhead.interval.lo -= run->max_clock.read_ns;
     overhead.interval.hi += run->max_clock.read_ns;
     return overhead;

@@ -43,16 +43,6 @@ struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int qua
                                        int subtrahend, enum bc_estimator estimator,
                                        double confidence);
 
-/* The summary of what `quantity` takes longer than `subtrahend`, of two quantities that take about
-   as long (work with a message and alone), as if ranks were never stopped: a visit says the
-   difference of the two 5 % quantiles, which stops don't move as long as one round in 20 is free of
-   them; the value is bc_mean_of_visits of these. Its interval also has in it, added as if it
-   were independent of other errors, by how much quartiles say something else. Where times differ
-   for other reasons than stops, the value is that of the quickest rounds. With one visit, or none,
-   and for sd, p99 and max, as bc_samples_summarize with BC_MEDIAN. */
-struct bc_summary bc_samples_summarize_excess(const struct bc_samples *samples, int quantity,
-                                              int subtrahend, double confidence);
-
 /* The rank that was slowest, or last to end, in most rounds, of `ranks` ranks; -1 without rounds.
  */
 int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
