@@ -83,48 +83,32 @@ double bc_mad_sigma(const double *sorted, size_t count)
     return 1.4826022185056018 * mad;
 }
 
-struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence)
+/* The number of the highest order statistic that lies above the quantile p of the distribution with
+   a probability of at most `allowed`; 0: even the minimum does so more often. The number of samples
+   below a quantile is binomial. */
+static size_t order_below(size_t count, double p, double allowed)
 {
-    /* The order statistics k and count + 1 - k don't enclose the median when fewer than k samples
-       lie on one side of it, the probability of which is twice the binomial tail below k. */
-    const double allowed = (1.0 - confidence) / 2.0;
-    double log_probability = -(double)count * log(2.0);
+    double log_probability = (double)count * log1p(-p);
     double tail = 0.0;
     size_t k = 0;
-    for (; k < (count + 1) / 2; k++) {
+    for (; k < count; k++) {
         tail += exp(log_probability);
         if (tail > allowed)
             break;
-        log_probability += log((double)(count - k) / (double)(k + 1));
+        log_probability += log((double)(count - k) / (double)(k + 1)) + log(p / (1.0 - p));
     }
-    if (k == 0)
-        return (struct bc_interval){NAN, NAN};
-    return (struct bc_interval){sorted[k - 1], sorted[count - k]};
+    return k;
 }
 
 struct bc_interval bc_quantile_interval(const double *sorted, size_t count, double p,
                                         double confidence)
 {
     const double allowed = (1.0 - confidence) / 2.0;
-    const double n = (double)count;
-    /* below: the number of samples below the quantile is binomial. */
-    double below = 0.0, above = 0.0;
-    size_t lo = 0, hi = count;
-    for (; lo < count; lo++) {
-        below += exp(lgamma(n + 1.0) - lgamma((double)lo + 1.0) - lgamma(n - (double)lo + 1.0) +
-                     (double)lo * log(p) + (n - (double)lo) * log1p(-p));
-        if (below > allowed)
-            break;
-    }
-    for (; hi > 0; hi--) {
-        above += exp(lgamma(n + 1.0) - lgamma((double)hi + 1.0) - lgamma(n - (double)hi + 1.0) +
-                     (double)hi * log(p) + (n - (double)hi) * log1p(-p));
-        if (above > allowed)
-            break;
-    }
-    if (lo == 0 || hi == count)
+    const size_t lo = order_below(count, p, allowed);
+    const size_t hi = order_below(count, 1.0 - p, allowed); /* counted from the maximum */
+    if (lo == 0 || hi == 0)
         return (struct bc_interval){NAN, NAN};
-    return (struct bc_interval){sorted[lo - 1], sorted[hi]};
+    return (struct bc_interval){sorted[lo - 1], sorted[count - hi]};
 }
 
 struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence)
@@ -153,7 +137,7 @@ struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator e
     } else {
         summary.value = bc_quantile(values, count, 0.5);
         summary.sd = bc_mad_sigma(values, count);
-        summary.interval = bc_median_interval(values, count, confidence);
+        summary.interval = bc_quantile_interval(values, count, 0.5, confidence);
     }
     return summary;
 }

@@ -49,15 +49,11 @@ double bc_sd(const double *values, size_t count);
    69 (1974)). NAN below 2 samples. */
 double bc_mad_sigma(const double *sorted, size_t count);
 
-/* The interval of the median from order statistics, valid for any continuous distribution: the
-   narrowest pair of order statistics, symmetric about the middle, that encloses the median with a
-   probability of at least `confidence` (0 to 1), by the binomial distribution with p = 1/2 (David
-   and Nagaraja, Order Statistics, 3rd ed., section 7.1). NAN, NAN where even minimum and maximum
-   don't (below 6 samples at 95 %). */
-struct bc_interval bc_median_interval(const double *sorted, size_t count, double confidence);
-
-/* The interval of the quantile p (0 < p < 1) from order statistics, in the same way: at most
-   (1 - confidence) / 2 of the probability beyond either end. NAN, NAN with too few samples. */
+/* The interval of the quantile p (0 < p < 1) from order statistics, valid for any continuous
+   distribution: the narrowest pair beyond either end of which the quantile lies with a probability
+   of at most (1 - confidence) / 2, by the binomial distribution (David and Nagaraja, Order
+   Statistics, 3rd ed., section 7.1). NAN, NAN where even minimum and maximum are too narrow (for
+   the median below 6 samples at 95 %). */
 struct bc_interval bc_quantile_interval(const double *sorted, size_t count, double p,
                                         double confidence);
 
