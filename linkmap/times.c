@@ -66,7 +66,7 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
 static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
 {
     struct bc_samples samples = {0};
-    if (run->dump == NULL)
+    if (run->settings.dump_samples == NULL)
         return;
     for (int i = 0; i < visits; i++) {
         bc_samples_begin_visit(&samples);

@@ -38,7 +38,7 @@ static bool fit_window(const struct msgrate_parameters *p, const struct bc_run *
 {
     const double bytes = (double)p->peers * (double)p->messages *
                          (double)bc_size_list_max(&p->sizes) * (run->settings.check ? 2 : 1);
-    const double max_bytes = WINDOW_SHARE * (double)run->shared_memory_per_rank;
+    const double max_bytes = WINDOW_SHARE * (double)run->job.shared_memory_per_rank;
     return bytes <= max_bytes ||
            bc_error_set(error,
                         "--size, --messages, --peers: windows of %.0f MiB a rank do not fit into "

@@ -330,11 +330,18 @@ void bc_job_describe_by(struct bc_job *job, const struct bc_system *system)
     find_quotas(job, system);
 }
 
-int64_t bc_job_share_per_rank(const struct bc_job *job, int64_t node_bytes)
+/* Collective. */
+static int64_t share_per_rank(const struct bc_job *job, int64_t node_bytes)
 {
     int64_t bytes = node_bytes != INT64_MAX ? node_bytes / job->max_per_node : INT64_MAX;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD));
     return bytes;
+}
+
+void bc_job_find_memory(struct bc_job *job)
+{
+    job->memory_per_rank = share_per_rank(job, bc_memory_available());
+    job->shared_memory_per_rank = share_per_rank(job, bc_shared_memory_available());
 }
 
 void bc_job_free(struct bc_job *job)

@@ -27,6 +27,9 @@ struct bc_job {
     int cores;                 /* of rank 0's node, online; 0: not known */
     char *shared_cores; /* which ranks are on hardware threads of one core; NULL: none, not known */
     char *exceeded_quota; /* which quota allows less than a processor a rank; NULL: none */
+    /* Set by bc_job_find_memory: the bytes that each rank may take, of its node's memory and of
+       /dev/shm (limits.h; INT64_MAX: not known). */
+    int64_t memory_per_rank, shared_memory_per_rank;
 };
 
 /* The files that describe a system; tests write their own. */
@@ -45,10 +48,9 @@ void bc_job_describe(struct bc_job *job);
 /* The same, from the files of another system, which may differ from rank to rank. */
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
-/* The bytes that each rank may take of what its node has available (limits.h; INT64_MAX: not
-   known): node_bytes divided by the ranks of the fullest node; the minimum over ranks. Collective
-   over MPI_COMM_WORLD; the same on every rank. */
-int64_t bc_job_share_per_rank(const struct bc_job *job, int64_t node_bytes);
+/* Divides what each node has available by the ranks of the fullest node; the minimum over ranks.
+   Collective over MPI_COMM_WORLD. */
+void bc_job_find_memory(struct bc_job *job);
 
 /* Collective. */
 void bc_job_free(struct bc_job *job);

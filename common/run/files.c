@@ -1,8 +1,15 @@
-#include "common/run/files.h"
+#include "common/run/internal.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Sets the error that the file of an option can't be written, for the reason in errno. */
+static bool cannot_write(const char *option, const char *path, struct bc_error *error)
+{
+    return bc_error_set(error, "%s: cannot write '%.200s': %s: use a file that can be written",
+                        option, path, strerror(errno));
+}
 
 /* False with the error set if result and samples are one file: by their names if no file exists
    yet. */
@@ -26,29 +33,45 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
         return true;
     if (!check_two_files(s, error))
         return false;
-    run->dump = fopen(s->dump_samples, "w");
-    if (run->dump == NULL)
-        return bc_cannot_write("--dump-samples", s->dump_samples, error);
-    fputs("row\tquantity\tvisit\tsample\tvalue_ns\n", run->dump);
+    run->own->dump = fopen(s->dump_samples, "w");
+    if (run->own->dump == NULL)
+        return cannot_write("--dump-samples", s->dump_samples, error);
+    fputs("row\tquantity\tvisit\tsample\tvalue_ns\n", run->own->dump);
     /* Again, now that there is a file. */
     return check_two_files(s, error);
+}
+
+/* Opens the result. */
+static struct bc_output *open_result(const struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_settings *const s = &run->settings;
+    struct bc_style style = {.format = (enum bc_format)s->format,
+                             .program = run->program->name};
+    if (s->no_header)
+        style.content = BC_ROWS_ONLY;
+    else
+        style.content = s->no_metadata ? BC_WITH_HEADER : BC_WITH_METADATA;
+    struct bc_output *const output = bc_output_open(s->output, &style, &run->own->table);
+    if (output == NULL)
+        cannot_write("--output", s->output != NULL ? s->output : "stdout", error);
+    return output;
 }
 
 bool bc_files_open(struct bc_run *run, struct bc_error *error)
 {
     if (open_dump(run, error))
-        run->output = bc_settings_open(&run->settings, run->program->name, &run->table, error);
-    if (run->output == NULL && run->dump != NULL)
-        fclose(run->dump);
+        run->output = open_result(run, error);
+    if (run->output == NULL && run->own->dump != NULL)
+        fclose(run->own->dump);
     return run->output != NULL;
 }
 
 bool bc_files_are_good(struct bc_run *run)
 {
     /* What failed first says more. */
-    if (run->dump != NULL && run->dump_problem == 0)
-        run->dump_problem = bc_stream_problem(run->dump);
-    return bc_output_good(run->output) && run->dump_problem == 0;
+    if (run->own->dump != NULL && run->own->dump_problem == 0)
+        run->own->dump_problem = bc_stream_problem(run->own->dump);
+    return bc_output_good(run->output) && run->own->dump_problem == 0;
 }
 
 /* Says that a file was lost; the path is NULL for stdout. */
@@ -62,10 +85,10 @@ static void report_loss(const struct bc_run *run, const char *path, int problem)
 int bc_files_close(struct bc_run *run, int status)
 {
     (void)bc_files_are_good(run);
-    if (run->dump != NULL && fclose(run->dump) != 0 && run->dump_problem == 0)
-        run->dump_problem = errno;
-    if (run->dump_problem != 0) {
-        report_loss(run, run->settings.dump_samples, run->dump_problem);
+    if (run->own->dump != NULL && fclose(run->own->dump) != 0 && run->own->dump_problem == 0)
+        run->own->dump_problem = errno;
+    if (run->own->dump_problem != 0) {
+        report_loss(run, run->settings.dump_samples, run->own->dump_problem);
         status = BC_EXIT_FAILED;
     }
     bc_output_end(run->output, status);

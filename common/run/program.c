@@ -1,14 +1,12 @@
-#include "common/run/program.h"
+#include "common/run/internal.h"
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/machine/job.h"
 #include "common/machine/limits.h"
 #include "common/machine/metadata.h"
-#include "common/run/files.h"
 #include "common/run/finalize.h"
 #include "common/run/signals.h"
-#include "common/run/visits.h"
 
 #include "build_info.h"
 
@@ -28,7 +26,7 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
 {
     *run = (struct bc_run){
         .program = program,
-        .state = state,
+        .own = calloc(1, sizeof *run->own),
         .settings = bc_default_settings,
         .budget_s = program->budget_s,
         .row_shares = 1,
@@ -39,6 +37,9 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
         {program->options.rows, program->options.count, state},
         bc_settings_table(&run->settings, program->starter != NULL),
     };
+    if (run->own == NULL)
+        return false;
+    run->own->state = state;
     memset(state, 0, program->state_bytes);
     if (program->defaults != NULL)
         memcpy(state, program->defaults, program->defaults_bytes);
@@ -46,15 +47,16 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
         bc_run_release(run);
         return false;
     }
-    run->defaults = bc_options_encode(&run->options);
+    run->own->defaults = bc_options_encode(&run->options);
     return true;
 }
 
 void bc_run_release(struct bc_run *run)
 {
     bc_options_free(&run->options);
-    free(run->defaults);
-    run->defaults = NULL;
+    free(run->own->defaults);
+    free(run->own);
+    run->own = NULL;
 }
 
 /* --start was called --sync, which is an option of its own in some benchmarks. */
@@ -99,8 +101,8 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
     if (run->settings.help || run->settings.version)
         return true;
     if (!bc_settings_complete(&run->settings, &run->options, error) ||
-        (program->complete != NULL && !program->complete(run->state, error)) ||
-        (program->fit != NULL && !program->fit(run->state, run, error)))
+        (program->complete != NULL && !program->complete(run->own->state, error)) ||
+        (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
     settle_visits(run);
     return true;
@@ -118,7 +120,7 @@ void bc_run_help(FILE *stream, const struct bc_run *run)
 /* Prints the help, or the version. The help tells the defaults, whatever was read. */
 static void print_answer(struct bc_run *run, bool help)
 {
-    (void)bc_options_decode(&run->options, run->defaults);
+    (void)bc_options_decode(&run->options, run->own->defaults);
     if (help)
         bc_run_help(stdout, run);
     else
@@ -192,13 +194,13 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
     /* Where help was asked for, nothing else is looked at. */
     const bool asked = run->settings.help || run->settings.version;
     if (!decoded || (!root && !asked && run->program->complete != NULL &&
-                     !run->program->complete(run->state, &error)))
+                     !run->program->complete(run->own->state, &error)))
         bc_abort("could not read the options of rank 0");
     free(text);
     run->visits = (int)run->settings.visits;
-    run->span_s = bc_option_given(&run->options, "max-time")
-                      ? fmin(BC_SPAN_S, run->settings.max_time_s)
-                      : BC_SPAN_S;
+    run->own->span_s = bc_option_given(&run->options, "max-time")
+                           ? fmin(BC_SPAN_S, run->settings.max_time_s)
+                           : BC_SPAN_S;
     return true;
 }
 
@@ -242,7 +244,7 @@ static void write_head(struct bc_run *run)
     if (run->output == NULL)
         return;
     static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
-    bc_metadata_write_program(run->output, run->program->name, run->argc, run->argv);
+    bc_metadata_write_program(run->output, run->program->name, run->own->argc, run->own->argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
     bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);
@@ -261,7 +263,7 @@ static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
     if (run->program->thread_level == NULL)
         return MPI_THREAD_SINGLE;
     (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
-    return run->program->thread_level(run->state);
+    return run->program->thread_level(run->own->state);
 }
 
 /* Initializes MPI and describes the job. Collective. */
@@ -271,14 +273,13 @@ static void join(struct bc_run *run, int argc, char **argv)
     bc_shared_memory_watch(bc_launcher_is_first());
     MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv), &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    run->argc = argc;
-    run->argv = argv;
+    run->own->argc = argc;
+    run->own->argv = argv;
     run->start_s = bc_elapsed_s();
     bc_job_describe(&run->job);
     bc_harness_choose(run->job.oversubscribed);
     BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    run->memory_per_rank = bc_job_share_per_rank(&run->job, bc_memory_available());
-    run->shared_memory_per_rank = bc_job_share_per_rank(&run->job, bc_shared_memory_available());
+    bc_job_find_memory(&run->job);
 }
 
 struct bc_run *bc_start(const struct bc_program *program, void *state, int argc, char **argv)
@@ -313,7 +314,7 @@ void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
 void bc_open_result(struct bc_run *run, const struct bc_column *columns, size_t count)
 {
     struct bc_error error = {""};
-    run->table = (struct bc_table){columns, count};
+    run->own->table = (struct bc_table){columns, count};
     bc_require(run, run->job.rank != 0 || bc_files_open(run, &error), &error);
     bc_signals_watch();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);
@@ -326,7 +327,7 @@ void bc_open_result(struct bc_run *run, const struct bc_column *columns, size_t 
             bc_files_close(run, BC_EXIT_FAILED);
         end_early(run, BC_EXIT_FAILED);
     }
-    bc_contention_begin(&run->contention, NULL);
+    bc_contention_begin(&run->own->contention, NULL);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------- */
@@ -336,7 +337,7 @@ int bc_finish(struct bc_run *run)
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
         run->program->starter->conclude(run->window, run->output);
-    bc_contention_end(&run->contention, &run->job, run->output);
+    bc_contention_end(&run->own->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = bc_files_close(run, status);
     bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -91,7 +91,7 @@ struct bc_visit {
 
 /* The next visit, which is valid until the next call; NULL when all rows are written. Once a rank
    has noted a signal (run->signal) or output is lost, rows are written with the visits that they
-   have, and those without any are left out. Collective. See visits.h for which row is measured
+   have, and those without any are left out. Collective. See visits.c for which row is measured
    when. */
 struct bc_visit *bc_next_visit(struct bc_run *run);
 
@@ -102,25 +102,5 @@ void bc_write_row(struct bc_run *run, const void *result);
 /* Marks the end of the result and finalizes MPI. Returns the exit status, the same on every rank.
  */
 int bc_finish(struct bc_run *run);
-
-/* What bc_start does without MPI, for tests that want to know what a program makes of a command
-   line. All local. */
-
-/* Sets the defaults of all options; `run` and `state` must stay where they are. False without
-   memory. */
-bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
-
-/* Reads the environment and a command line into what was just prepared, and checks the values
-   against each other and against the job, which the caller has filled in (job, thread_level,
-   memory_per_rank, shared_memory_per_rank). False with the error set. True without any check
-   where help or version is asked for. */
-bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
-                   struct bc_error *error);
-
-/* Prints what --help prints. Call before anything is read, when the values are the defaults. */
-void bc_run_help(FILE *stream, const struct bc_run *run);
-
-/* Frees the options and what their values own. */
-void bc_run_release(struct bc_run *run);
 
 #endif

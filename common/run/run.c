@@ -1,4 +1,4 @@
-#include "common/run/run.h"
+#include "common/run/internal.h"
 
 #include "common/run/program.h"
 
@@ -14,9 +14,9 @@
 
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows)
 {
-    int64_t bytes = run->memory_per_rank;
-    if (in_windows && run->shared_memory_per_rank < bytes)
-        bytes = run->shared_memory_per_rank;
+    int64_t bytes = run->job.memory_per_rank;
+    if (in_windows && run->job.shared_memory_per_rank < bytes)
+        bytes = run->job.shared_memory_per_rank;
     return share * (double)bytes;
 }
 
@@ -148,10 +148,10 @@ void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_sam
                  int quantity)
 {
     size_t sample = 0;
-    for (size_t v = 0; run->dump != NULL && v < samples->visits; v++) {
+    for (size_t v = 0; run->own->dump != NULL && v < samples->visits; v++) {
         const struct bc_samples visit = bc_samples_of_visit(samples, v);
         for (size_t i = 0; i < visit.count; i++)
-            fprintf(run->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, name, v + 1,
-                    ++sample, visit.values[quantity][i]);
+            fprintf(run->own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, name,
+                    v + 1, ++sample, visit.values[quantity][i]);
     }
 }

@@ -5,7 +5,8 @@
 #define COMMCOST_COMMON_RUN_RUN_H
 
 #include "common/clock/clock.h"
-#include "common/machine/contention.h"
+#include "common/machine/job.h"
+#include "common/result/output.h"
 #include "common/run/settings.h"
 #include "common/sampling/sampling.h"
 
@@ -19,10 +20,6 @@ enum bc_exit {
 /* The visits of a row where nothing else is asked for: the fewest that have an interval of 95 %
    which assumes no more of how visits differ than symmetry (bc_pseudomedian). */
 #define BC_VISITS 6
-
-/* In seconds: a row's visits are spread over at least this span where the budget allows; over a
-   given --max-time if that is shorter. */
-#define BC_SPAN_S 3.0
 
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
@@ -42,7 +39,6 @@ struct bc_starter {
 };
 
 struct bc_program;
-struct bc_sweep; /* of visits.c */
 
 /* What a row's visits were like. */
 struct bc_presence {
@@ -53,45 +49,40 @@ struct bc_presence {
 
 struct bc_run {
     const struct bc_program *program;
-    void *state; /* the program's */
-    int argc;    /* the command line, as MPI leaves it */
-    char **argv;
     struct bc_job job;
     struct bc_settings settings;
     struct bc_options options;      /* the program's own, then the common ones */
-    char *defaults;                 /* theirs, as bc_options_encode has them */
+    int thread_level;               /* that MPI provides; minimum over ranks */
     struct bc_clock_cost own_clock; /* this rank's: comes off what it times */
     struct bc_clock_cost max_clock; /* maximum over ranks: for metadata, and decisions made alike */
-    int thread_level;               /* that MPI provides; minimum over ranks */
-    int64_t memory_per_rank;        /* bytes; see bc_job_share_per_rank */
-    int64_t shared_memory_per_rank; /* of /dev/shm */
-    struct bc_table table;          /* the columns of the rows */
+    double start_s;                 /* on bc_elapsed_s() */
     struct bc_output *output;       /* NULL on all ranks but rank 0 */
-    FILE *dump;                     /* --dump-samples; NULL on all ranks but rank 0 */
-    int dump_problem;               /* errno of what the dump lost, or 0 */
     struct bc_sampler *sampler;     /* over MPI_COMM_WORLD */
     struct bc_start_window *window; /* NULL with --start=barrier */
-    double start_s;                 /* on bc_elapsed_s() */
+    int visits; /* that each row gets, more if it isn't precise then; see --visits */
+
+    /* What the program may set before the first visit. */
     double budget_s; /* of a run with default times, from start_s on; INFINITY: none. On rank 0 */
     bool counted;    /* samples or iterations were asked for by number: rows run in full unless
                         --max-time is given, and are visited once unless --visits is. On rank 0 */
-    int visits;      /* that each row gets, more if it isn't precise then; see --visits */
-    double span_s;   /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
-    int row_shares;  /* the number of --max-time shares that a row takes; the program may set it */
-    struct bc_sweep *sweep;      /* the rows; NULL: none yet */
-    int visit;                   /* the present one of its row, from 0 on */
+    int row_shares;  /* the number of --max-time shares that a row takes */
+
+    /* The row in hand. */
+    int visit;                   /* its present one, from 0 on */
     int64_t rows;                /* written so far */
     struct bc_presence presence; /* of the row that is written; on rank 0 */
-    struct bc_contention contention;
+
     bool failed; /* on rank 0: a row's status was FAIL */
     int signal;  /* that ended the run, or 0 */
+
+    struct bc_own_run *own; /* what common/run/ alone needs (internal.h) */
 };
 
 /* The share of a rank's memory that its buffers may take; MPI libraries need some themselves. */
 #define BC_MEMORY_SHARE 0.5
 
-/* The bytes that buffers of this rank may take: `share` of memory_per_rank, or, if they lie in
-   windows, of shared_memory_per_rank where that is less. Local. */
+/* The bytes that buffers of this rank may take: `share` of job.memory_per_rank, or, if they lie in
+   windows, of job.shared_memory_per_rank where that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
 /* The starts of the run's window; NULL without one. Local. */

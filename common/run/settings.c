@@ -3,9 +3,6 @@
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"
 
-#include <errno.h>
-#include <string.h>
-
 const struct bc_settings bc_default_settings = {
     .precision_pct = 2.0,
     .confidence_pct = 95.0,
@@ -30,7 +27,6 @@ static const struct bc_option rows[] = {
      .help = "write the result to FILE, not stdout"},
     {"no-header", BC_FLAG, AT(no_header),
      .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
-    /* Those above: BC_RESULT_OPTIONS. */
     {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
      .help = "header row and rows only; notes and warnings go to stderr"},
     {"precision", BC_PERCENT, AT(precision_pct), .argument = "PERCENT", .min = 0.001, .max = 100,
@@ -83,24 +79,4 @@ bool bc_settings_complete(struct bc_settings *settings, const struct bc_options 
                         "--min-samples: %lld is more than --max-samples, %lld: lower the one or "
                         "raise the other",
                         (long long)s->min_samples, (long long)s->max_samples);
-}
-
-bool bc_cannot_write(const char *option, const char *path, struct bc_error *error)
-{
-    return bc_error_set(error, "%s: cannot write '%.200s': %s: use a file that can be written",
-                        option, path, strerror(errno));
-}
-
-struct bc_output *bc_settings_open(const struct bc_settings *settings, const char *program,
-                                   const struct bc_table *table, struct bc_error *error)
-{
-    struct bc_style style = {.format = (enum bc_format)settings->format, .program = program};
-    if (settings->no_header)
-        style.content = BC_ROWS_ONLY;
-    else
-        style.content = settings->no_metadata ? BC_WITH_HEADER : BC_WITH_METADATA;
-    struct bc_output *const output = bc_output_open(settings->output, &style, table);
-    if (output == NULL)
-        bc_cannot_write("--output", settings->output != NULL ? settings->output : "stdout", error);
-    return output;
 }

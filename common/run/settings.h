@@ -2,7 +2,6 @@
 #ifndef COMMCOST_COMMON_RUN_SETTINGS_H
 #define COMMCOST_COMMON_RUN_SETTINGS_H
 
-#include "common/result/output.h"
 #include "common/run/options.h"
 
 /* How ranks are released into a timed region: by a barrier, or at a moment of a shared clock. */
@@ -28,22 +27,12 @@ struct bc_settings {
 
 extern const struct bc_settings bc_default_settings;
 
-/* The table of the common options. Without `may_start_together` it lacks --start. Its first
-   BC_RESULT_OPTIONS rows are for any program that writes a result. */
-enum { BC_RESULT_OPTIONS = 5 };
+/* The table of the common options. Without `may_start_together` it lacks --start. */
 struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
 
 /* Lowers a default --min-samples to --max-samples. False with the error set if it still is higher.
  */
 bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
                           struct bc_error *error);
-
-/* Opens the result on the reporting rank; `program` and `table` must stay as long as it. NULL with
-   the error set. Local. */
-struct bc_output *bc_settings_open(const struct bc_settings *settings, const char *program,
-                                   const struct bc_table *table, struct bc_error *error);
-
-/* Sets the error that the file of an option can't be written, for the reason in errno. */
-bool bc_cannot_write(const char *option, const char *path, struct bc_error *error);
 
 #endif

@@ -1,10 +1,21 @@
-#include "common/run/visits.h"
+/*
+ * Which row is measured when.
+ *
+ * What a machine does (its clock rate, its host, its other users) stays the same for seconds, so
+ * samples that follow one another tell little about the next launch. Therefore each row is visited
+ * several times (--visits). All rows are visited in turn, in another order each time, over at least
+ * three seconds; a row's samples are those of all its visits (common/sampling/samples.h). Rows that
+ * aren't precise after the planned visits get more while there is time. When a run's budget ends,
+ * rows have fewer visits, but at least one.
+ *
+ * Long runs are divided into groups of rows whose visits take about a minute, so that rows are
+ * written at least that often.
+ */
+#include "common/run/internal.h"
 
 #include "common/clock/stops.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/files.h"
-#include "common/run/program.h"
 #include "common/run/signals.h"
 #include "common/stats/random.h"
 
@@ -78,9 +89,9 @@ struct bc_sweep {
 
 void *bc_add_row(struct bc_run *run)
 {
-    if (run->sweep == NULL)
-        run->sweep = bc_allocate(1, sizeof *run->sweep, "no memory for rows");
-    struct bc_sweep *const sweep = run->sweep;
+    if (run->own->sweep == NULL)
+        run->own->sweep = bc_allocate(1, sizeof *run->own->sweep, "no memory for rows");
+    struct bc_sweep *const sweep = run->own->sweep;
     if (sweep->count == sweep->capacity) {
         sweep->capacity = sweep->capacity > 0 ? 2 * sweep->capacity : 64;
         sweep->rows = realloc(sweep->rows, sweep->capacity * sizeof *sweep->rows);
@@ -217,7 +228,7 @@ static double pause_seconds(const struct bc_sweep *sweep)
     if (!sweep->begins)
         return 0.0;
     /* The last of the planned visits begins when the span is over. */
-    const double due_s = sweep->start_s + run->span_s * sweep->turn / (run->visits - 1);
+    const double due_s = sweep->start_s + run->own->span_s * sweep->turn / (run->visits - 1);
     return fmax(0.0, fmin(due_s - bc_elapsed_s(), budget_left(run) / 2.0));
 }
 
@@ -304,7 +315,7 @@ static struct bc_visit *begin_visit(struct bc_sweep *sweep)
         starts->used = 0;
     run->visit = row->visits;
     visit->seconds = run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0;
-    bc_contention_look(&run->contention, NULL);
+    bc_contention_look(&run->own->contention, NULL);
     sweep->visit_start_s = bc_elapsed_s();
     return visit;
 }
@@ -316,7 +327,7 @@ static void end_visit(struct bc_sweep *sweep)
     struct row *const row = &sweep->rows[sweep->row];
     const struct bc_starts *const starts = bc_run_starts(run);
     row->last_s = bc_elapsed_s() - sweep->visit_start_s;
-    bc_contention_look(&run->contention, &row->waits);
+    bc_contention_look(&run->own->contention, &row->waits);
     if (row->visits < run->visits)
         sweep->shares_left -= share_of(sweep, row->visits);
     row->visits++;
@@ -351,7 +362,7 @@ static void remark_visits(struct bc_run *run, const struct row *row)
 
 void bc_write_row(struct bc_run *run, const void *result)
 {
-    struct bc_sweep *const sweep = run->sweep;
+    struct bc_sweep *const sweep = run->own->sweep;
     run->rows++;
     if (sweep->is_first_result)
         remark_visits(run, &sweep->rows[sweep->row]);
@@ -359,7 +370,7 @@ void bc_write_row(struct bc_run *run, const void *result)
     if (run->job.rank != 0)
         return;
     bc_output_row(run->output, result);
-    run->failed = run->failed || bc_table_status(&run->table, result) == BC_FAIL;
+    run->failed = run->failed || bc_table_status(&run->own->table, result) == BC_FAIL;
 }
 
 /* Collective. */
@@ -383,7 +394,7 @@ static void end_write(struct bc_sweep *sweep)
 
 static void begin_sweep(struct bc_run *run)
 {
-    struct bc_sweep *const sweep = run->sweep;
+    struct bc_sweep *const sweep = run->own->sweep;
     sweep->run = run;
     sweep->shares_left = (double)sweep->count;
     sweep->order =
@@ -415,7 +426,7 @@ static struct bc_visit *next_of_group(struct bc_sweep *sweep)
     if (sweep->phase == VISITING) {
         if (choose_row(sweep))
             return sweep->begins && sweep->run->program->renews ? begin_step(sweep, BC_RENEW)
-                                                                : begin_visit(sweep);
+                                                                     : begin_visit(sweep);
         begin_writing(sweep);
     }
     if (sweep->row < sweep->end)
@@ -426,7 +437,7 @@ static struct bc_visit *next_of_group(struct bc_sweep *sweep)
 
 struct bc_visit *bc_next_visit(struct bc_run *run)
 {
-    struct bc_sweep *const sweep = run->sweep;
+    struct bc_sweep *const sweep = run->own->sweep;
     if (sweep == NULL || sweep->phase == ENDED)
         return NULL;
     if (sweep->phase == UNBEGUN) {
@@ -454,7 +465,7 @@ struct bc_visit *bc_next_visit(struct bc_run *run)
 
 void bc_visits_free(struct bc_run *run)
 {
-    struct bc_sweep *const sweep = run->sweep;
+    struct bc_sweep *const sweep = run->own->sweep;
     if (sweep == NULL)
         return;
     for (size_t i = 0; i < sweep->count; i++)
@@ -462,5 +473,5 @@ void bc_visits_free(struct bc_run *run)
     free(sweep->order);
     free(sweep->rows);
     free(sweep);
-    run->sweep = NULL;
+    run->own->sweep = NULL;
 }

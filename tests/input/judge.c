@@ -156,7 +156,7 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
                      again != NULL ? again : "nothing");
         free(again);
         if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
-            !trial->program->complete(other.state, &error))
+            !trial->program->complete(other.own->state, &error))
             complain(trial, "another rank refuses the values: %s", error.text);
     }
     free(text);
@@ -195,8 +195,8 @@ static void fill_job(struct bc_run *run, const struct job *job)
                                .shares_processors = job->oversubscribed,
                                .oversubscribed = job->oversubscribed};
     run->thread_level = job->thread_level;
-    run->memory_per_rank = job->memory_per_rank;
-    run->shared_memory_per_rank = job->shared_memory_per_rank;
+    run->job.memory_per_rank = job->memory_per_rank;
+    run->job.shared_memory_per_rank = job->shared_memory_per_rank;
 }
 
 /* The line as the program takes it. */

@@ -23,6 +23,7 @@ void program_prepare(struct bc_run *run, const struct bc_program *program)
 
 void program_release(struct bc_run *run)
 {
+    void *const state = run->own->state;
     bc_run_release(run);
-    free(run->state);
+    free(state);
 }

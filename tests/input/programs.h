@@ -5,7 +5,7 @@
 #ifndef COMMCOST_TESTS_BAD_INPUT_PROGRAMS_H
 #define COMMCOST_TESTS_BAD_INPUT_PROGRAMS_H
 
-#include "common/run/program.h"
+#include "common/run/internal.h"
 
 #include <stddef.h>
 

@@ -11,9 +11,8 @@ COMMON = os.path.join(Case.source, "common")
 LAYERS = [
     {"stats", "clock", "mpi"},
     {"result", "machine", "sampling"},
-    {"clock/shared"},
     {"run"},
-    {"batch", "large_count", "layout"},
+    {"batch", "large_count", "layout", "sync_clock"},
     {"coarray"},
 ]
 # What the build writes.

@@ -6,7 +6,7 @@
 
 #include "helpers.h"
 
-#include "common/run/program.h"
+#include "common/run/internal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static inline bool accept_words(struct bc_run *run, const struct bc_program *pro
     error->text[0] = '\0';
     prepare(run, program);
     run->job.ranks = ranks;
-    run->memory_per_rank = run->shared_memory_per_rank = INT64_MAX;
+    run->job.memory_per_rank = run->job.shared_memory_per_rank = INT64_MAX;
     const bool good = bc_run_accept(run, argc, argv, no_variable, error);
     assert_true(good == (error->text[0] == '\0'));
     return good;

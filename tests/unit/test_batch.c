@@ -7,6 +7,7 @@
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
 #include "common/batch/batch.h"
+#include "common/run/internal.h"
 
 /* ---- lengths of batches ---------------------------------------------------------------------- */
 
@@ -55,6 +56,7 @@ TEST(repetitions_are_doubled)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
+static struct bc_own_run own;
 static struct bc_run run; /* what bc_batch_visit looks at */
 
 #define LATE_TIMES 10
@@ -313,6 +315,7 @@ static int create_run(void **state)
         .settings = bc_default_settings,
         .sampler = bc_sampler_create(MPI_COMM_WORLD),
         .visits = 1,
+        .own = &own,
     };
     return 0;
 }

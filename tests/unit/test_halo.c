@@ -80,7 +80,7 @@ static struct halo_parameters *accepted(struct bc_run *run, int ranks, const cha
     struct bc_error error;
     if (!accept_words(run, &halo_program, ranks, words, &error))
         fail_msg("refused: %s", error.text);
-    return run->state;
+    return run->own->state;
 }
 
 static void assert_refused(int ranks, const char *option, const char *value)

@@ -61,8 +61,9 @@ static struct bc_job describe_bound(int first, int count)
 
 TEST(all_ranks_are_on_this_host)
 {
-    const struct bc_job job = describe_bound(0, CPU_COUNT(&all_processors));
-    const int64_t memory = bc_job_share_per_rank(&job, bc_memory_available());
+    struct bc_job job = describe_bound(0, CPU_COUNT(&all_processors));
+    bc_job_find_memory(&job);
+    const int64_t memory = job.memory_per_rank;
     const bool same_memory = same_everywhere(memory);
     const int64_t installed = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     int node_ranks, node_rank, length;

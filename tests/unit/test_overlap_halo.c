@@ -21,7 +21,8 @@ static char *boxes_of(double max_bytes, const char *const *words, struct bc_erro
     struct bc_run run;
     prepare(&run, &overlap_halo_program);
     run.job.ranks = 2;
-    run.memory_per_rank = run.shared_memory_per_rank = (int64_t)(max_bytes / BC_MEMORY_SHARE);
+    run.job.memory_per_rank = run.job.shared_memory_per_rank =
+        (int64_t)(max_bytes / BC_MEMORY_SHARE);
     error->text[0] = '\0';
     char *text = NULL;
     if (bc_run_accept(&run, argc, argv, no_variable, error))

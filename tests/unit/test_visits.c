@@ -8,10 +8,8 @@
 
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
-#include "common/run/files.h"
-#include "common/run/program.h"
+#include "common/run/internal.h"
 #include "common/run/signals.h"
-#include "common/run/visits.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -125,15 +123,15 @@ static void run_with(const struct bc_program *program, double default_max_s,
     make_temporary(path);
     run.settings.output = path;
     run.settings.max_time_s = default_max_s > 0.0 ? default_max_s : run.settings.max_time_s;
-    run.span_s = fmin(BC_SPAN_S, run.settings.max_time_s);
+    run.own->span_s = fmin(BC_SPAN_S, run.settings.max_time_s);
     run.visits = (int)run.settings.visits;
     run.job.rank = rank;
     run.job.shares_processors = true; /* no warnings of what else runs here */
-    run.table = (struct bc_table){columns, COUNT(columns)};
+    run.own->table = (struct bc_table){columns, COUNT(columns)};
     run.row_shares = script.shares > 0 ? script.shares : 1;
     visit_count = renew_count = 0;
     assert_true(rank != 0 || bc_files_open(&run, &error));
-    bc_contention_begin(&run.contention, NULL);
+    bc_contention_begin(&run.own->contention, NULL);
     run.start_s = start_s = bc_elapsed_s();
     for (int64_t number = 1; number <= script.rows; number++)
         ((struct row *)bc_add_row(&run))->number = number;

@@ -1,0 +1,63 @@
+/* What the files of common/run/ share, and what tests look at; no program includes it. */
+#ifndef COMMCOST_COMMON_RUN_INTERNAL_H
+#define COMMCOST_COMMON_RUN_INTERNAL_H
+
+#include "common/machine/contention.h"
+#include "common/run/program.h"
+
+/* In seconds: a row's visits are spread over at least this span where the budget allows; over a
+   given --max-time if that is shorter. */
+#define BC_SPAN_S 3.0
+
+struct bc_sweep; /* the rows and their visits (visits.c) */
+
+struct bc_own_run {
+    void *state; /* the program's */
+    int argc;    /* the command line, as MPI leaves it */
+    char **argv;
+    char *defaults;         /* of the options, as bc_options_encode has them */
+    struct bc_table table;  /* the columns of the rows */
+    double span_s;          /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
+    struct bc_sweep *sweep; /* NULL: no rows yet */
+    struct bc_contention contention;
+    FILE *dump;       /* --dump-samples; NULL on all ranks but rank 0 */
+    int dump_problem; /* errno of what the dump lost, or 0 */
+};
+
+/* ---- what bc_start does without MPI; all local ----------------------------------------------- */
+
+/* Sets the defaults of all options; `run` and `state` must stay where they are. False without
+   memory. */
+bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
+
+/* Reads the environment and a command line into what was just prepared, and checks the values
+   against each other and against the job, which the caller has filled in (job, thread_level).
+   False with the error set. True without any check where help or version is asked for. */
+bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
+                   struct bc_error *error);
+
+/* Prints what --help prints. Call before anything is read, when the values are the defaults. */
+void bc_run_help(FILE *stream, const struct bc_run *run);
+
+/* Frees the options and what their values own. */
+void bc_run_release(struct bc_run *run);
+
+/* ---- the files that a run writes: the result, and the samples of --dump-samples; local, rank 0 -
+ */
+
+/* Opens them. False with the error set, which names the option. */
+bool bc_files_open(struct bc_run *run, struct bc_error *error);
+
+/* Whether all that was written so far has arrived. */
+bool bc_files_are_good(struct bc_run *run);
+
+/* Marks the result's end. Nothing is lost without a line on stderr and the exit status: returns the
+   one given, or BC_EXIT_FAILED. */
+int bc_files_close(struct bc_run *run, int status);
+
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+/* Frees what bc_add_row and bc_next_visit have made. Local. */
+void bc_visits_free(struct bc_run *run);
+
+#endif
