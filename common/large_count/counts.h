@@ -8,13 +8,9 @@
 #include <mpi.h>
 
 #if MPI_VERSION >= 4
-#define BC_TYPE_SIZE MPI_Type_size_c
-#define BC_TYPE_GET_EXTENT MPI_Type_get_extent_c
 #define BC_PMPI_TYPE_SIZE PMPI_Type_size_c
 #define BC_PMPI_GET_ELEMENTS PMPI_Get_elements_c
 #else
-#define BC_TYPE_SIZE MPI_Type_size_x
-#define BC_TYPE_GET_EXTENT MPI_Type_get_extent_x
 #define BC_PMPI_TYPE_SIZE PMPI_Type_size_x
 #define BC_PMPI_GET_ELEMENTS PMPI_Get_elements_x
 #endif

@@ -11,9 +11,10 @@
 #define STAT "/proc/stat"
 
 /* A row gets a warning if some rank waited for a larger share of its time or, where the wait isn't
-   known, was preempted more often than BC_SWITCHES_PER_S_MAX. Below that the median doesn't move;
+   known, was preempted more often than SWITCHES_PER_S_MAX. Below that the median doesn't move;
    the services of a quiet system take less than 1 %. */
 #define WAITED_SHARE_MAX 0.05
+#define SWITCHES_PER_S_MAX 25.0
 
 /* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH, and neither do fewer
    preemptions: a service that wakes up now and then is no competitor. */
@@ -56,7 +57,7 @@ struct bc_loss bc_loss_of(const struct bc_waits *waits)
         return loss;
     const double share = waits->waited_s / waits->seconds;
     const double rate = (double)waits->switches / waits->seconds;
-    if (waits->unknown && waits->switches >= SWITCHES_MIN && rate > BC_SWITCHES_PER_S_MAX)
+    if (waits->unknown && waits->switches >= SWITCHES_MIN && rate > SWITCHES_PER_S_MAX)
         loss.switches_per_s = rate;
     if (!waits->unknown && (share > WAITED_SHARE_MUCH ||
                             (share > WAITED_SHARE_MAX && waits->waited_s >= WAITED_S_MIN)))

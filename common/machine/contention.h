@@ -16,9 +16,6 @@
 #include "common/machine/job.h"
 #include "common/result/output.h"
 
-/* A row gets a warning if some rank was preempted more often, where its wait isn't known. */
-#define BC_SWITCHES_PER_S_MAX 25.0
-
 /* The time of all processors of a node so far, in ticks. */
 struct bc_ticks {
     int64_t stolen; /* by the host */

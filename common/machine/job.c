@@ -108,10 +108,8 @@ static void find_nodes(struct bc_job *job)
 static void append_ranks(struct bc_text *text, const int *ranks, size_t count)
 {
     const size_t length = bc_format_ranks(ranks, count, NULL, 0);
-    char *const ranges = bc_allocate(length + 1, 1, NO_MEMORY);
-    bc_format_ranks(ranks, count, ranges, length + 1);
-    bc_text_append(text, "%s", ranges);
-    free(ranges);
+    bc_text_append(text, "%*s", (int)length, ""); /* room for them */
+    bc_format_ranks(ranks, count, text->start + text->length - length, length + 1);
 }
 
 static void append_processors(struct bc_text *text, const struct bc_processors *processors)

@@ -1,4 +1,4 @@
-#include "common/result/cells.h"
+#include "common/result/internal.h"
 
 #include "common/result/text.h"
 

@@ -1,6 +1,16 @@
-#include "common/result/metrics.h"
-
-#include "common/result/cells.h"
+/*
+ * A result as figures of merit: one line a quantity, which tools that watch performance read with
+ * one expression.
+ *
+ *   syncbench/sync.MPI_barrier/neighbours.1/ranks.2/sync=0.613 us 0.601 0.622
+ *
+ * The name is the program's, the row's keys that have a value, and the quantity without its unit;
+ * blanks, equals signs, colons and slashes in it are underscores. It is the same in every launch on
+ * the same hosts, but for keys that a launch finds out. Then come the value, its unit, and the ends
+ * of its interval, NA where it has none. Quantities are the columns that are better less or more;
+ * one without a value has no line, nor has a row of wrong data.
+ */
+#include "common/result/internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -13,25 +23,20 @@ static const struct unit {
     {"_pct", "%"},     {"(%)", "%"},  {"_mbs", "MB/s"}, {"_bytes", "B"},
 };
 
-/* What the specification of mpi_overhead names without a unit. */
-static const char *const microseconds[] = {"overhead", "iter_t", "work_t", "base_t"};
 static const struct unit us = {"", "us"}, number = {"", "1"};
 
-/* How much of a column's name is the quantity's. */
-static size_t split(const char *column, const struct unit **unit)
+/* How much of a column's name is the quantity's. Some specifications name times without a unit. */
+static size_t split(const struct bc_column *column, const struct unit **unit)
 {
-    const size_t length = strlen(column);
+    const size_t length = strlen(column->name);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t end = strlen(units[i].end);
-        if (length > end && strcmp(column + length - end, units[i].end) == 0) {
+        if (length > end && strcmp(column->name + length - end, units[i].end) == 0) {
             *unit = &units[i];
             return length - end;
         }
     }
-    *unit = &number;
-    for (size_t i = 0; i < sizeof microseconds / sizeof *microseconds; i++)
-        if (strcmp(column, microseconds[i]) == 0)
-            *unit = &us;
+    *unit = column->cell == BC_CELL_US ? &us : &number;
     return length;
 }
 
@@ -65,7 +70,7 @@ static void write_keys(FILE *stream, const struct bc_table *table, const void *r
 static bool is_end(const struct bc_column *column, const struct bc_column *of, const char *end)
 {
     const struct unit *unit, *own;
-    const size_t length = split(of->name, &unit), own_length = split(column->name, &own);
+    const size_t length = split(of, &unit), own_length = split(column, &own);
     return own_length == length + strlen(end) && strncmp(column->name, of->name, length) == 0 &&
            strncmp(column->name + length, end, strlen(end)) == 0 &&
            strcmp(own->name, unit->name) == 0;
@@ -95,7 +100,7 @@ void bc_metrics_write(FILE *stream, const char *program, const struct bc_table *
         bc_cell_format(cell, column, result);
         if (strcmp(cell, "NA") == 0)
             continue;
-        const size_t length = split(column->name, &unit);
+        const size_t length = split(column, &unit);
         write_name(stream, program, strlen(program));
         write_keys(stream, table, result);
         fputc('/', stream);

@@ -1,7 +1,5 @@
-#include "common/result/output.h"
+#include "common/result/internal.h"
 
-#include "common/result/cells.h"
-#include "common/result/metrics.h"
 #include "common/result/text.h"
 
 #include <errno.h>

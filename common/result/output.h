@@ -31,8 +31,8 @@ extern const char *const bc_role_names[BC_ROLES];
 enum bc_status {
     BC_OK,
     BC_BUDGET,   /* the time was up before the precision was reached */
-    BC_NO_KNEE,  /* mpi_overhead: the work did not get beyond the transfer */
-    BC_MAX_SIZE, /* overlap: no size took the cutoff time */
+    BC_NO_KNEE,  /* the work did not get beyond the transfer */
+    BC_MAX_SIZE, /* no size took the cutoff time */
     BC_FAIL,     /* wrong data */
     BC_STATUSES
 };
@@ -125,7 +125,7 @@ struct bc_table {
 enum bc_format {
     BC_FORMAT_TSV,
     BC_FORMAT_TABLE,
-    BC_FORMAT_METRICS /* see metrics.h */
+    BC_FORMAT_METRICS /* see metrics.c */
 };
 
 /* What a result has beside its rows. One without metadata has no line that begins with

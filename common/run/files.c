@@ -45,8 +45,7 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
 static struct bc_output *open_result(const struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
-    struct bc_style style = {.format = (enum bc_format)s->format,
-                             .program = run->program->name};
+    struct bc_style style = {.format = (enum bc_format)s->format, .program = run->program->name};
     if (s->no_header)
         style.content = BC_ROWS_ONLY;
     else

@@ -426,7 +426,7 @@ static struct bc_visit *next_of_group(struct bc_sweep *sweep)
     if (sweep->phase == VISITING) {
         if (choose_row(sweep))
             return sweep->begins && sweep->run->program->renews ? begin_step(sweep, BC_RENEW)
-                                                                     : begin_visit(sweep);
+                                                                : begin_visit(sweep);
         begin_writing(sweep);
     }
     if (sweep->row < sweep->end)

@@ -341,7 +341,7 @@ TEST(metrics_are_lines)
         BC_COLUMN_AS(BC_CELL_TIME, "latency_hi_us", BC_INFO, 3, row, latency_hi),
         BC_COLUMN("rate_per_s", BC_MORE, 1, row, rate),
         BC_COLUMN("avail(%)", BC_MORE, 1, row, rate),
-        BC_COLUMN("iter_t", BC_LESS, 2, row, rate),
+        BC_COLUMN_AS(BC_CELL_US, "iter_t", BC_LESS, 2, row, latency),
         BC_COLUMN("status", BC_INFO, 0, row, status),
     };
     static const struct row rows[] = {{"a b/c=d", 1500, 1400, 1600, 2.5, BC_OK},
@@ -357,8 +357,9 @@ TEST(metrics_are_lines)
     assert_string_equal(contents(f), "bench/kind.a_b_c_d/latency=1.500 us 1.400 1.600\n"
                                      "bench/kind.a_b_c_d/rate=2.5 1/s NA NA\n"
                                      "bench/kind.a_b_c_d/avail=2.5 % NA NA\n"
-                                     "bench/kind.a_b_c_d/iter_t=2.50 us NA NA\n"
-                                     "bench/kind.x/latency=0.001 us NA NA\n");
+                                     "bench/kind.a_b_c_d/iter_t=1.50 us NA NA\n"
+                                     "bench/kind.x/latency=0.001 us NA NA\n"
+                                     "bench/kind.x/iter_t=0.00 us NA NA\n");
 }
 
 /* ---- locale ---------------------------------------------------------------------------------- */
