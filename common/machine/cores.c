@@ -4,32 +4,10 @@
 
 #include <stdint.h>
 
-/* ---- sets of processors ---------------------------------------------------------------------- */
-
 bool bc_processors_read(struct bc_processors *processors)
 {
     *processors = (struct bc_processors){0};
     return sched_getaffinity(0, sizeof *processors, processors->part) == 0;
-}
-
-void bc_processors_add(struct bc_processors *processors, int processor)
-{
-    CPU_SET_S((size_t)processor, sizeof *processors, processors->part);
-}
-
-bool bc_processors_have(const struct bc_processors *processors, int processor)
-{
-    return CPU_ISSET_S((size_t)processor, sizeof *processors, processors->part) != 0;
-}
-
-int bc_processors_count(const struct bc_processors *processors)
-{
-    return CPU_COUNT_S(sizeof *processors, processors->part);
-}
-
-void bc_processors_join(struct bc_processors *all, const struct bc_processors *more)
-{
-    CPU_OR_S(sizeof *all, all->part, all->part, more->part);
 }
 
 bool bc_processors_cover(const struct bc_processors *all, const struct bc_processors *part)
@@ -38,8 +16,6 @@ bool bc_processors_cover(const struct bc_processors *all, const struct bc_proces
     CPU_AND_S(sizeof common, common.part, all->part, part->part);
     return CPU_EQUAL_S(sizeof common, common.part, part->part) != 0;
 }
-
-/* ---- cores ----------------------------------------------------------------------------------- */
 
 /* A processor's core: the first in the list of the core's processors; -1: the system doesn't say.
  */

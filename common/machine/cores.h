@@ -21,14 +21,29 @@ struct bc_processors {
     cpu_set_t part[BC_PROCESSORS_MAX / CPU_SETSIZE];
 };
 
+static inline void bc_processors_add(struct bc_processors *processors, int processor)
+{
+    CPU_SET_S((size_t)processor, sizeof *processors, processors->part);
+}
+
+static inline bool bc_processors_have(const struct bc_processors *processors, int processor)
+{
+    return CPU_ISSET_S((size_t)processor, sizeof *processors, processors->part) != 0;
+}
+
+static inline int bc_processors_count(const struct bc_processors *processors)
+{
+    return CPU_COUNT_S(sizeof *processors, processors->part);
+}
+
+static inline void bc_processors_join(struct bc_processors *all, const struct bc_processors *more)
+{
+    CPU_OR_S(sizeof *all, all->part, all->part, more->part);
+}
+
 /* The processors on which this process may run. False if the system doesn't say. All functions here
    are local. */
 bool bc_processors_read(struct bc_processors *processors);
-
-void bc_processors_add(struct bc_processors *processors, int processor);
-bool bc_processors_have(const struct bc_processors *processors, int processor);
-int bc_processors_count(const struct bc_processors *processors);
-void bc_processors_join(struct bc_processors *all, const struct bc_processors *more);
 
 /* Whether `all` has each processor of `part`. */
 bool bc_processors_cover(const struct bc_processors *all, const struct bc_processors *part);

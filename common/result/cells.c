@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const bc_status_names[BC_STATUSES] = {
+static const char *const status_names[BC_STATUSES] = {
     [BC_OK] = "ok",           [BC_BUDGET] = "budget",
     [BC_NO_KNEE] = "no-knee", [BC_MAX_SIZE] = "max-size",
     [BC_FAIL] = "FAIL",
@@ -65,7 +65,7 @@ void bc_cell_format(char *cell, const struct bc_column *column, const void *resu
             format_integer(cell, *(const int64_t *)at);
         break;
     case BC_CELL_STATUS:
-        format_text(cell, bc_status_names[*(const enum bc_status *)at]);
+        format_text(cell, status_names[*(const enum bc_status *)at]);
         break;
     default:
         format_real(cell, column, *(const double *)at);

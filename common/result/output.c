@@ -143,7 +143,7 @@ static void write_cell(struct bc_output *output, size_t column, const char *text
         fputc('\n', output->stream);
 }
 
-const char *const bc_role_names[BC_ROLES] = {
+static const char *const role_names[BC_ROLES] = {
     [BC_KEY] = "key", [BC_LESS] = "less", [BC_MORE] = "more", [BC_INFO] = "info"};
 
 static void write_roles(struct bc_output *output)
@@ -151,7 +151,7 @@ static void write_roles(struct bc_output *output)
     fputs("# columns:", output->stream);
     for (size_t i = 0; i < output->table->count; i++) {
         const struct bc_column *const column = &output->table->columns[i];
-        fprintf(output->stream, " %s=%s", column->name, bc_role_names[column->role]);
+        fprintf(output->stream, " %s=%s", column->name, role_names[column->role]);
     }
     fputc('\n', output->stream);
 }

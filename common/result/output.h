@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What a column is to somebody who compares two results. */
+/* What a column is to somebody who compares two results: in a result key, less, more, info. */
 enum bc_role {
     BC_KEY,  /* tells rows apart; the same in every launch */
     BC_LESS, /* a result; less is better */
@@ -24,10 +24,7 @@ enum bc_role {
     BC_ROLES
 };
 
-/* How a role is called in a result: key, less, more, info. */
-extern const char *const bc_role_names[BC_ROLES];
-
-/* How a row of measurements ended. */
+/* How a row of measurements ended: in a result ok, budget, no-knee, max-size, FAIL. */
 enum bc_status {
     BC_OK,
     BC_BUDGET,   /* the time was up before the precision was reached */
@@ -36,9 +33,6 @@ enum bc_status {
     BC_FAIL,     /* wrong data */
     BC_STATUSES
 };
-
-/* How a status is called in a result: ok, budget, no-knee, max-size, FAIL. */
-extern const char *const bc_status_names[BC_STATUSES];
 
 /* What every row of measurements ends with. */
 struct bc_outcome {
