@@ -36,9 +36,6 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error);
 
-/* Prints what --help prints. Call before anything is read, when the values are the defaults. */
-void bc_run_help(FILE *stream, const struct bc_run *run);
-
 /* Frees the options and what their values own. */
 void bc_run_release(struct bc_run *run);
 

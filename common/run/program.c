@@ -110,21 +110,18 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
 
-void bc_run_help(FILE *stream, const struct bc_run *run)
-{
-    fprintf(stream, "Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n",
-            run->program->name, run->program->summary);
-    bc_options_help(stream, &run->options);
-}
-
 /* Prints the help, or the version. The help tells the defaults, whatever was read. */
 static void print_answer(struct bc_run *run, bool help)
 {
+    const struct bc_program *const program = run->program;
     (void)bc_options_decode(&run->options, run->own->defaults);
-    if (help)
-        bc_run_help(stdout, run);
-    else
-        printf("%s (commcost) %s\n", run->program->name, COMMCOST_VERSION);
+    if (!help) {
+        printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
+        return;
+    }
+    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
+           program->summary);
+    bc_options_help(stdout, &run->options);
 }
 
 /* True if help or version was asked for; then it has been printed. */
