@@ -6,9 +6,9 @@
 
 #include <mpi.h>
 
-/* What goes between this rank and another one. */
+/* A message to another rank, and its answer. */
 struct linkmap_message {
-    void *sent, *received; /* of at least `bytes`, all pages in place */
+    void *sent, *received; /* buffers of at least `bytes` bytes, all pages in place */
     int bytes;
     int answer_bytes;
     int partner, tag;
@@ -16,9 +16,9 @@ struct linkmap_message {
     int repetitions;
 };
 
-/* Sends the message and waits for its answer, `repetitions` times after once to warm up; `times_ns`
-   gets what each time takes, the clock's cost included. The partner calls linkmap_answer with the
-   same numbers. An MPI error ends the job. */
+/* Sends the message and waits for its answer: once to warm up, then `repetitions` times, whose
+   times go to `times_ns`, the clock's cost included. The partner calls linkmap_answer with the same
+   message. An MPI error ends the job. */
 void linkmap_ask(const struct linkmap_message *message, double *times_ns);
 
 void linkmap_answer(const struct linkmap_message *message);

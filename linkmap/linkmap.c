@@ -1,37 +1,37 @@
 /*
- * Which node, link or direction of a job is slow: the time of a message between every two nodes,
- * all pairs in a tournament, what explains these times, and what is out of line.
+ * Which node, link or direction of a job is slow: the time of a message between every two nodes.
  *
- * Method: map.h says how times are explained, verdicts.h what is out of line.
+ * Method: all pairs of nodes exchange messages in a tournament (tournament.h, links.h); map.h
+ * explains the times, verdicts.h names what is slow.
  */
 #include "common/clock/clock.h"
 #include "common/layout/node_order.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "linkmap/rows.h"
-#include "linkmap/times.h"
 #include "linkmap/tournament.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Messages over a link in a visit. */
+/* From this size on, each way of a link is timed separately. */
+enum { ONE_WAY_BYTES = 4096 };
+
+/* Messages over a link in a visit: round trips, or one way. */
 enum { ROUND_TRIPS = 10, ONE_WAYS = 4 };
 
-/* Rounds of the first visit between two gathers of medians. */
+/* Rounds of the first visit between two notes of its progress, at most one every NOTE_S; and the
+   points in a line of such a note. */
 enum { BLOCK_ROUNDS = 64 };
-
-/* Between two notes on how far a tournament is; and the points in a line of one. */
 #define NOTE_S 1.0
 enum { POINTS_A_LINE = 16 };
 
-/* Rounds of a tournament that a row's --max-time is for. */
+/* Rounds of a tournament that get one --max-time. */
 enum { ROUNDS_A_SHARE = 8 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* Why a file can't be written, as errno has it; 0: it can. It isn't touched. */
+/* The errno for which a file can't be written; 0 if it can. Leaves the file alone. */
 static int unwritable(const char *path)
 {
     struct stat status;
@@ -91,7 +91,7 @@ static int unwritable(const char *path)
     return access(folder, W_OK) == 0 ? 0 : errno;
 }
 
-/* Whether the list of slow hosts can be written, before anything is measured; rank 0. */
+/* Whether the list of slow hosts can be written; true on all ranks but rank 0. */
 static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
                         struct bc_error *error)
 {
@@ -110,12 +110,12 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                         p->exclude, strerror(problem));
 }
 
-/* A list of an earlier run isn't to be taken for this one's if this one ends early. Rank 0. */
+/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Rank 0. */
 static void remove_old_list(const char *path)
 {
     struct stat there;
     if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
-        (void)unlink(path); /* what can't be removed is written over */
+        (void)unlink(path); /* a file that can't be removed is overwritten */
 }
 
 /* The --max-time shares of a row. */
@@ -153,7 +153,7 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     linkmap->noted_s = bc_elapsed_s();
     *points = (struct linkmap_points){.own = -1,
                                       .clock_ns = run->own_clock.read_ns,
-                                      .estimator = (enum bc_estimator)run->settings.estimator,
+                                      .takes_mean = run->settings.estimator == BC_MEAN,
                                       .checks = run->settings.check};
     bc_node_order_create(&by_node, &run->job);
     const bool takes_part = linkmap->per_rank || run->job.node_rank == 0;
@@ -167,30 +167,31 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     points->sent = bc_allocate_pages(bytes, "no memory for messages");
     points->received = bc_allocate_pages(bytes, "no memory for messages");
     bool names_repeat = false;
-    linkmap->places = linkmap_places_gather(points, run->job.rank, &names_repeat);
+    linkmap->hosts = linkmap_hosts_gather(points, run->job.rank, &names_repeat);
     linkmap->names_ranks = linkmap->per_rank || names_repeat;
     note_points(linkmap);
     if (points->own == 0 && linkmap->parameters.exclude != NULL)
         remove_old_list(linkmap->parameters.exclude);
 }
 
-/* Each size once. */
+/* A row for each different size. */
 static void list_rows(const struct linkmap *linkmap)
 {
     const struct bc_size_list *const sizes = &linkmap->parameters.sizes;
-    for (size_t i = 0; i < sizes->count; i++) {
-        bool is_new = true;
-        for (size_t k = 0; k < i; k++)
-            is_new = is_new && sizes->values[k] != sizes->values[i];
-        if (is_new)
-            ((struct linkmap_row *)bc_add_row(linkmap->run))->bytes = (int)sizes->values[i];
-    }
+    for (size_t i = 0; i < sizes->count; i++)
+        if (bc_size_list_is_first(sizes, i)) {
+            struct linkmap_row *const row = bc_add_row(linkmap->run);
+            row->links.bytes = (int)sizes->values[i];
+            row->links.one_way = row->links.bytes >= ONE_WAY_BYTES;
+            row->medians.points = linkmap->points.count;
+            row->whole.points = 1;
+        }
 }
 
 /* ---- the list of slow hosts ------------------------------------------------------------------ */
 
-/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. 0, or
-   what errno says. Rank 0. */
+/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. Returns
+   0 or errno. Rank 0. */
 static int write_excluded(const struct linkmap *linkmap)
 {
     FILE *const file = fopen(linkmap->parameters.exclude, "w");
@@ -198,12 +199,13 @@ static int write_excluded(const struct linkmap *linkmap)
     if (file == NULL)
         return errno;
     /* The ranks of a host follow one another. */
-    for (int i = 0; i < linkmap->points.count; i++)
-        if (linkmap->places[i].is_slow &&
-            (last == NULL || strcmp(linkmap->places[i].host, last) != 0)) {
-            fprintf(file, "%s%s", last != NULL ? "," : "", linkmap->places[i].host);
-            last = linkmap->places[i].host;
-        }
+    for (int i = 0; i < linkmap->points.count; i++) {
+        const struct linkmap_host *const host = &linkmap->hosts[i];
+        if (!host->is_slow || (last != NULL && strcmp(host->name, last) == 0))
+            continue;
+        fprintf(file, "%s%s", last != NULL ? "," : "", host->name);
+        last = host->name;
+    }
     if (last != NULL)
         fputc('\n', file);
     const int problem = bc_stream_problem(file);
@@ -232,75 +234,61 @@ static void close_linkmap(struct linkmap *linkmap)
         conclude_excluded(linkmap);
     free(linkmap->points.sent);
     free(linkmap->points.received);
-    free(linkmap->places);
+    free(linkmap->hosts);
     if (linkmap->points.comm != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&linkmap->points.comm));
 }
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* What `between` gets. */
-struct block {
-    struct linkmap *linkmap;
-    struct linkmap_row *row;
-};
-
-/* Brings the median of each point's links in the last visit to rank 0. Collective over the points.
- */
-static void gather_medians(struct block *block)
+/* Brings the medians of the links that each point has timed in this visit to rank 0. Collective
+   over the points. */
+static void gather_medians(const struct linkmap_points *points, struct linkmap_row *row)
 {
-    const struct linkmap_points *const points = &block->linkmap->points;
-    struct linkmap_row *const row = block->row;
-    const int visit = row->links.visits - 1;
-    if (points->own == 0) {
-        const size_t bytes = (size_t)row->links.visits * LINKMAP_WAYS * (size_t)points->count *
-                             sizeof *row->medians_ns;
-        row->medians_ns = realloc(row->medians_ns, bytes);
-        if (row->medians_ns == NULL)
-            bc_abort("no memory for the times of %d points", points->count);
-    }
+    const int visit = row->links.times.visits - 1;
     for (int way = 0; way < LINKMAP_WAYS; way++) {
+        double *const medians =
+            points->own == 0 ? linkmap_times_of(&row->medians, visit, way) : NULL;
         const double own_ns =
-            linkmap_visit_median(&row->links, points, visit, (enum linkmap_way)way);
-        BC_MPI(MPI_Gather(&own_ns, 1, MPI_DOUBLE,
-                          points->own == 0 ? linkmap_medians(row, points->count, visit, way) : NULL,
-                          1, MPI_DOUBLE, 0, points->comm));
+            linkmap_median(linkmap_times_of(&row->links.times, visit, way), points->count);
+        BC_MPI(MPI_Gather(&own_ns, 1, MPI_DOUBLE, medians, 1, MPI_DOUBLE, 0, points->comm));
+        if (points->own == 0)
+            *linkmap_times_of(&row->whole, visit, way) = linkmap_median(medians, points->count);
     }
 }
 
-/* Writes what is known of each point, at most every second, so that a job that dies has said how
-   far it came. */
-static void note_medians(const struct block *block, int rounds)
+/* Notes the medians of the points from `first` on, in one line. */
+static void note_line(const struct linkmap *linkmap, const struct linkmap_row *row, int first,
+                      int rounds)
 {
-    struct linkmap *const linkmap = block->linkmap;
-    const struct linkmap_row *const row = block->row;
-    const int points = linkmap->points.count, visit = row->links.visits - 1;
+    const struct linkmap_links *const links = &row->links;
+    const int points = linkmap->points.count, visit = links->times.visits - 1;
+    struct bc_text line = {0};
+    for (int i = first; i < points && i < first + POINTS_A_LINE; i++) {
+        char name[BC_CELL_LENGTH];
+        linkmap_host_name(&linkmap->hosts[i], linkmap->names_ranks, name);
+        bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", name,
+                       linkmap_times_of(&row->medians, visit, LINKMAP_OUT)[i] * 1e-3);
+        if (links->one_way)
+            bc_text_append(&line, "/%.3f",
+                           linkmap_times_of(&row->medians, visit, LINKMAP_IN)[i] * 1e-3);
+    }
+    bc_output_remark(linkmap->run->output, "note",
+                     "%d bytes, visit %d, %d of %d rounds, us a link%s: %s", links->bytes,
+                     links->times.visits, rounds, linkmap_rounds(points),
+                     links->one_way ? " out/in" : "", line.start);
+    free(line.start);
+}
+
+/* Notes the medians of all points after a number of rounds, so that a job that dies has said how
+   far it came. */
+static void note_progress(struct linkmap *linkmap, const struct linkmap_row *row, int rounds)
+{
     if (linkmap->points.own != 0 || bc_elapsed_s() < linkmap->noted_s + NOTE_S)
         return;
     linkmap->noted_s = bc_elapsed_s();
-    for (int first = 0; first < points; first += POINTS_A_LINE) {
-        struct bc_text line = {0};
-        for (int i = first; i < points && i < first + POINTS_A_LINE; i++) {
-            char name[BC_CELL_LENGTH];
-            linkmap_place_name(&linkmap->places[i], linkmap->names_ranks, name);
-            bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", name,
-                           linkmap_medians(row, points, visit, LINKMAP_OUT)[i] * 1e-3);
-            if (row->links.one_way)
-                bc_text_append(&line, "/%.3f",
-                               linkmap_medians(row, points, visit, LINKMAP_IN)[i] * 1e-3);
-        }
-        bc_output_remark(linkmap->run->output, "note",
-                         "%d bytes, visit %d, %d of %d rounds, us a link%s: %s", row->links.bytes,
-                         row->links.visits, rounds, linkmap_rounds(points),
-                         row->links.one_way ? " out/in" : "", line.start != NULL ? line.start : "");
-        free(line.start);
-    }
-}
-
-static void between_blocks(void *context, int rounds)
-{
-    gather_medians(context);
-    note_medians(context, rounds);
+    for (int first = 0; first < linkmap->points.count; first += POINTS_A_LINE)
+        note_line(linkmap, row, first, rounds);
 }
 
 /* Messages of a link in a visit: --samples are divided among the visits. */
@@ -311,21 +299,29 @@ static int repetitions_of(const struct bc_run *run, bool one_way)
     return (int)((run->settings.samples + run->visits - 1) / run->visits);
 }
 
-/* visit->seconds don't count: a tournament is whole, or it says nothing. */
+/* Ignores visit->seconds: half of a tournament says nothing. */
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
     struct linkmap_row *const row = visit->row;
-    struct linkmap_links *const links = &row->links;
-    struct block block = {linkmap, row};
-    if (linkmap->points.own < 0)
+    struct linkmap_points *const points = &linkmap->points;
+    const int rounds = linkmap_rounds(points->count);
+    const int block = row->links.times.visits == 0 ? BLOCK_ROUNDS : rounds;
+    if (points->own < 0)
         return;
-    links->bytes = row->bytes;
-    links->one_way = links->bytes >= LINKMAP_ONE_WAY_BYTES;
-    links->repetitions = repetitions_of(linkmap->run, links->one_way);
-    linkmap_visit(links, &linkmap->points, BLOCK_ROUNDS, links->visits == 0 ? between_blocks : NULL,
-                  &block);
-    between_blocks(&block, linkmap_rounds(linkmap->points.count));
-    visit->is_precise = linkmap->points.own == 0 && linkmap_all_is_precise(linkmap, row);
+    row->links.repetitions = repetitions_of(linkmap->run, row->links.one_way);
+    linkmap_begin_visit(&row->links, points);
+    if (points->own == 0) {
+        linkmap_times_add_visit(&row->medians);
+        linkmap_times_add_visit(&row->whole);
+    }
+    for (int done = 0; done < rounds;) {
+        const int first = done;
+        done = rounds - done > block ? done + block : rounds;
+        linkmap_time_rounds(&row->links, points, first, done);
+        gather_medians(points, row);
+        note_progress(linkmap, row, done);
+    }
+    visit->is_precise = points->own == 0 && linkmap_is_precise(linkmap, row);
 }
 
 const struct bc_program linkmap_program = {

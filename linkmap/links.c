@@ -8,45 +8,41 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The first place of a visit's times of one way. */
-static double *times_of(const struct linkmap_links *links, int points, int visit,
-                        enum linkmap_way way)
+/* ---- times ----------------------------------------------------------------------------------- */
+
+double *linkmap_times_of(const struct linkmap_times *times, int visit, int way)
 {
-    return links->times_ns + ((size_t)visit * LINKMAP_WAYS + (size_t)way) * (size_t)points;
+    return times->ns + ((size_t)visit * LINKMAP_WAYS + (size_t)way) * (size_t)times->points;
 }
 
-/* Room for one more visit, its times NAN. */
-static void begin_visit(struct linkmap_links *links, int points, bool checks)
+void linkmap_times_add_visit(struct linkmap_times *times)
 {
-    const size_t of_visit = (size_t)LINKMAP_WAYS * (size_t)points;
-    if (links->visits == links->capacity) {
-        links->capacity = links->capacity > 0 ? 2 * links->capacity : 8;
-        links->times_ns =
-            realloc(links->times_ns, (size_t)links->capacity * of_visit * sizeof(double));
-        if (links->times_ns == NULL)
-            bc_abort("no memory for the times of %d links", points);
-    }
-    double *const times_ns = times_of(links, points, links->visits++, LINKMAP_OUT);
+    const size_t of_visit = (size_t)LINKMAP_WAYS * (size_t)times->points;
+    times->visits++;
+    times->ns = realloc(times->ns, (size_t)times->visits * of_visit * sizeof *times->ns);
+    if (times->ns == NULL)
+        bc_abort("no memory for the times of %d links", times->points);
+    double *const added = linkmap_times_of(times, times->visits - 1, LINKMAP_OUT);
     for (size_t i = 0; i < of_visit; i++)
-        times_ns[i] = NAN;
-    if (checks && links->wrong == NULL)
-        links->wrong = bc_allocate((size_t)points, sizeof *links->wrong, "no memory for checks");
+        added[i] = NAN;
+}
+
+void linkmap_times_list(const struct linkmap_times *times, int way, int point, double *values)
+{
+    for (int visit = 0; visit < times->visits; visit++)
+        values[visit] = linkmap_times_of(times, visit, way)[point];
 }
 
 /* ---- one link -------------------------------------------------------------------------------- */
 
-/* Asks, and returns the median without the clock's cost. */
-static double ask(const struct linkmap_links *links, const struct linkmap_points *points,
-                  const struct linkmap_message *message)
+/* Asks, and returns the median or mean, less the clock's cost. */
+static double ask(const struct linkmap_points *points, const struct linkmap_message *message)
 {
-    double *const times_ns =
-        bc_allocate((size_t)links->repetitions, sizeof *times_ns, "no memory for times");
+    const size_t count = (size_t)message->repetitions;
+    double *const times_ns = bc_allocate(count, sizeof *times_ns, "no memory for times");
     linkmap_ask(message, times_ns);
-    const size_t count = (size_t)links->repetitions;
-    const double ns =
-        points->estimator == BC_MEAN ? bc_mean(times_ns, count) : bc_median(times_ns, count);
+    const double ns = points->takes_mean ? bc_mean(times_ns, count) : bc_median(times_ns, count);
     free(times_ns);
     return ns - points->clock_ns;
 }
@@ -66,17 +62,15 @@ void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_p
     };
     double own_ns = NAN, partners_ns = NAN;
     if (leads)
-        own_ns = ask(links, points, &message);
+        own_ns = ask(points, &message);
     else
         linkmap_answer(&message);
-    if (links->one_way) {
-        if (leads)
-            linkmap_answer(&message);
-        else
-            own_ns = ask(links, points, &message);
-    } else if (leads) {
+    if (links->one_way && leads)
+        linkmap_answer(&message);
+    else if (links->one_way)
+        own_ns = ask(points, &message);
+    else
         own_ns /= 2.0;
-    }
     BC_MPI(MPI_Sendrecv(&own_ns, 1, MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, &partners_ns, 1,
                         MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, points->comm, MPI_STATUS_IGNORE));
     times_ns[LINKMAP_OUT] = links->one_way || leads ? own_ns : partners_ns;
@@ -85,13 +79,13 @@ void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_p
 
 /* ---- the data -------------------------------------------------------------------------------- */
 
-/* What the message from a point to another one has at a place. */
+/* The byte at a place of the message between two points. */
 static unsigned char data_at(int from, int to, int place)
 {
     return (unsigned char)(31 * from + 17 * to + place % 251 + 1);
 }
 
-/* Sends a message of known data each way. What came wrong to either end counts at both. */
+/* Sends a message of known data each way. What arrived wrong at either end counts at both. */
 static void check_link(struct linkmap_links *links, const struct linkmap_points *points,
                        int partner)
 {
@@ -113,9 +107,17 @@ static void check_link(struct linkmap_links *links, const struct linkmap_points 
 
 /* ---- all links ------------------------------------------------------------------------------- */
 
-/* The points in the order in which a visit's tournament has them, the same on all points. Each
-   visit has one of its own, so that a link is busy together with others each time; the first one's
-   is their number's. The caller frees it. */
+void linkmap_begin_visit(struct linkmap_links *links, const struct linkmap_points *points)
+{
+    links->times.points = points->count;
+    linkmap_times_add_visit(&links->times);
+    if (points->checks && links->wrong == NULL)
+        links->wrong =
+            bc_allocate((size_t)points->count, sizeof *links->wrong, "no memory for checks");
+}
+
+/* The points in the order of a visit's tournament, the same on all points: in the first visit by
+   their numbers, then shuffled. The caller frees it. */
 static int *order_of_visit(int visit, int points)
 {
     int *const order = bc_allocate((size_t)points, sizeof *order, "no memory for an order");
@@ -128,20 +130,17 @@ static int *order_of_visit(int visit, int points)
     return order;
 }
 
-void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *points, int block,
-                   linkmap_between_fn *between, void *context)
+void linkmap_time_rounds(struct linkmap_links *links, const struct linkmap_points *points,
+                         int first, int end)
 {
-    const int rounds = linkmap_rounds(points->count);
-    int *const order = order_of_visit(links->visits, points->count);
+    const int visit = links->times.visits - 1;
+    int *const order = order_of_visit(visit, points->count);
     int own_place = 0;
     while (order[own_place] != points->own)
         own_place++;
-    begin_visit(links, points->count, points->checks);
-    for (int round = 0; round < rounds; round++) {
+    for (int round = first; round < end; round++) {
         const int place = linkmap_partner(own_place, round, points->count);
         double times_ns[LINKMAP_WAYS];
-        if (between != NULL && round > 0 && round % block == 0)
-            between(context, round);
         if (place < 0)
             continue;
         const int partner = order[place];
@@ -149,57 +148,24 @@ void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *poi
         if (points->checks)
             check_link(links, points, partner);
         for (int way = 0; way < LINKMAP_WAYS; way++)
-            times_of(links, points->count, links->visits - 1, (enum linkmap_way)way)[partner] =
-                times_ns[way];
+            linkmap_times_of(&links->times, visit, way)[partner] = times_ns[way];
     }
     free(order);
 }
 
-struct bc_summary linkmap_over_visits(double *values, size_t visits, enum bc_estimator estimator,
-                                      double confidence)
+double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
+                    int partner)
 {
-    return estimator == BC_MEAN ? bc_summarize(values, visits, BC_MEAN, confidence)
-                                : bc_mean_of_visits(values, visits, confidence);
-}
-
-void linkmap_times(const struct linkmap_links *links, const struct linkmap_points *points,
-                   enum linkmap_way way, int partner, double *values)
-{
-    for (int visit = 0; visit < links->visits; visit++)
-        values[visit] = times_of(links, points->count, visit, way)[partner];
-}
-
-double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points,
-                    enum linkmap_way way, int partner)
-{
-    double *const values =
-        bc_allocate((size_t)links->visits, sizeof *values, "no memory for times");
-    linkmap_times(links, points, way, partner, values);
-    const double ns = partner == points->own ? NAN : bc_median(values, (size_t)links->visits);
-    free(values);
-    return ns;
-}
-
-double linkmap_visit_median(const struct linkmap_links *links, const struct linkmap_points *points,
-                            int visit, enum linkmap_way way)
-{
-    const double *const times_ns = times_of(links, points->count, visit, way);
-    size_t count = 0;
-    double *const values =
-        bc_allocate((size_t)points->count, sizeof *values, "no memory for times");
-    for (int other = 0; other < points->count; other++)
-        if (!isnan(times_ns[other]))
-            values[count++] = times_ns[other];
-    const double ns = bc_median(values, count);
+    const size_t visits = (size_t)links->times.visits;
+    double *const values = bc_allocate(visits, sizeof *values, "no memory for times");
+    linkmap_times_list(&links->times, way, partner, values);
+    const double ns = partner == points->own ? NAN : bc_median(values, visits);
     free(values);
     return ns;
 }
 
 void linkmap_links_free(struct linkmap_links *links)
 {
-    free(links->times_ns);
+    free(links->times.ns);
     free(links->wrong);
-    links->times_ns = NULL;
-    links->wrong = NULL;
-    links->visits = links->capacity = 0;
 }

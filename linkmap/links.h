@@ -1,81 +1,74 @@
 /*
- * The times of the links of one message size: of all pairs of points (nodes or ranks), each rank
- * keeps those between itself and the others.
+ * The times of the links between all pairs of points, of one message size. A point is a node, for
+ * which its lowest rank stands, or a rank. Each point keeps the times of its own links.
  *
  * A point is a rank of the communicator `points->comm`. All functions are collective over it unless
- * they say otherwise; ranks that are no points don't call them.
+ * they say otherwise; ranks that aren't points don't call them.
  */
 #ifndef COMMCOST_LINKMAP_LINKS_H
 #define COMMCOST_LINKMAP_LINKS_H
 
-#include "common/stats/stats.h"
-
 #include <mpi.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The points, and what messages are made of; shared by all sizes. */
 struct linkmap_points {
-    MPI_Comm comm;   /* MPI_COMM_NULL on ranks that are none */
-    int count, own;  /* the number of points, and this one's; own is -1 on ranks that are none */
-    double clock_ns; /* what reading the clock adds to a time on this rank */
-    enum bc_estimator estimator; /* of repetitions, and of visits */
+    MPI_Comm comm;         /* MPI_COMM_NULL on ranks that aren't points */
+    int count, own;        /* the number of points, and this one's number; -1 on other ranks */
+    double clock_ns;       /* cost of one clock reading on this rank */
+    bool takes_mean;       /* of repetitions; otherwise the median */
     bool checks;           /* whether the data of messages is verified, apart from the timing */
     void *sent, *received; /* as in struct linkmap_message */
 };
 
-/* The ways of a link, as each end sees it. Where a round trip is timed both have half of it. */
+/* The directions of a link, as each end sees it. A round trip counts as half of it in each. */
 enum linkmap_way { LINKMAP_OUT, LINKMAP_IN, LINKMAP_WAYS };
+
+/* Times in ns, by visit, way and point. All zeros but `points` before the first visit. */
+struct linkmap_times {
+    int points, visits;
+    double *ns;
+};
+
+/* Adds a visit whose times are NAN. Local; without memory the job ends. */
+void linkmap_times_add_visit(struct linkmap_times *times);
+
+/* The times of a visit and way, by point. Local. */
+double *linkmap_times_of(const struct linkmap_times *times, int visit, int way);
+
+/* Copies the times of a point and way, by visit, to `values`. Local. */
+void linkmap_times_list(const struct linkmap_times *times, int way, int point, double *values);
 
 struct linkmap_links {
     int bytes;
-    bool one_way;    /* each way is timed by itself, until an empty answer is back; otherwise half
-                        of a round trip is */
+    bool one_way;    /* each way is timed separately, until an empty answer is back; otherwise round
+                        trips are timed */
     int repetitions; /* of a message, in a visit */
-    int visits, capacity;
-    double *times_ns; /* by visit, way and the other point; NAN for the point itself */
-    int *wrong;       /* by the other point: checks of the link that found wrong data at either end;
-                         NULL where data isn't verified */
+    struct linkmap_times times; /* of the links to the other points; NAN for this one */
+    int *wrong; /* by the other point: checks that found wrong data at either end; NULL where data
+                   isn't verified */
 };
 
 /* The tags of all messages. */
 enum { LINKMAP_TAG_MESSAGE = 1, LINKMAP_TAG_TIMES, LINKMAP_TAG_CHECK, LINKMAP_TAG_ROW };
 
-/* From how many bytes on each way of a link is timed by itself. */
-enum { LINKMAP_ONE_WAY_BYTES = 4096 };
+/* Begins a visit: a tournament of all pairs of points, each of which meets once. Local. */
+void linkmap_begin_visit(struct linkmap_links *links, const struct linkmap_points *points);
 
-/* Called on every rank between two blocks of rounds of a tournament, after `rounds` of all. */
-typedef void linkmap_between_fn(void *context, int rounds);
+/* Times the links of the rounds `first` to `end` - 1 of the visit's tournament, and checks their
+   data. A link's time is the median of the repetitions, or their mean. Each visit pairs points in
+   another order, so that a link is busy together with other links each time. */
+void linkmap_time_rounds(struct linkmap_links *links, const struct linkmap_points *points,
+                         int first, int end);
 
-/* Times every link once more: all pairs of points in a tournament, as many at a time as there can
-   be; each visit has its own order of points, so that links are busy together with others each
-   time. A link's time is the median of the repetitions, or their mean. Calls `between` after each
-   `block` rounds but the last; NULL: never. */
-void linkmap_visit(struct linkmap_links *links, const struct linkmap_points *points, int block,
-                   linkmap_between_fn *between, void *context);
-
-/* Times the link of this point and the partner alone, the same way: ns, both ways. The two points
-   call it, one as the one that leads. */
+/* Times the link between this point and the partner while no other link is busy: ns, both ways.
+   Only these two points call it, and one of them leads. */
 void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
                        int partner, bool leads, double times_ns[LINKMAP_WAYS]);
 
-/* A link's time: the median of its visits so far. NAN for the point itself, and before any visit.
-   Local. */
-double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points,
-                    enum linkmap_way way, int partner);
-
-/* The summary of what visits say; may reorder `values`. Local. */
-struct bc_summary linkmap_over_visits(double *values, size_t visits, enum bc_estimator estimator,
-                                      double confidence);
-
-/* What a link took in each visit, to `values`, which has room for all. Local. */
-void linkmap_times(const struct linkmap_links *links, const struct linkmap_points *points,
-                   enum linkmap_way way, int partner, double *values);
-
-/* The median of this point's links by one visit; those that weren't timed don't count. Local. */
-double linkmap_visit_median(const struct linkmap_links *links, const struct linkmap_points *points,
-                            int visit, enum linkmap_way way);
+/* A link's time: the median of its visits so far. NAN for the point itself. Local. */
+double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
+                    int partner);
 
 /* Local. */
 void linkmap_links_free(struct linkmap_links *links);

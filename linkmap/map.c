@@ -8,25 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The min size of a group, as a part of the points. */
+/* Min share of the points that a group has. */
 #define GROUP_SHARE 0.25
 
-/* The share of links, from each group to each, that must be nearer to what is expected of these
-   than to what is expected of others. */
+/* Min share of the links between each two groups that must be nearer to the time expected there
+   than to the times expected between other groups. */
 #define CONSISTENT_SHARE 0.9
 
-/* The share of a deviation that a polish takes from residuals, times the points: of normal noise,
-   simulated, 0.69 is left with 8 points, 0.85 with 16, 0.96 with 64. */
+/* The median polish makes residuals smaller, by POLISHED_AWAY over the number of points. Simulated
+   with normal noise, 0.69 of a deviation is left with 8 points, 0.85 with 16, 0.96 with 64. */
 #define POLISHED_AWAY 2.5
 
-/* Turns of the median polish; each makes the parts more independent of each other. */
+/* Turns of the median polish; each makes the effects more independent of each other. */
 enum { TURNS = 3 };
 
-/* What one point knows: the times of its own links, by the other point; NAN for itself. */
+/* The times of a point's own links, by the other point; NAN for itself. */
 struct own_links {
     const struct linkmap_points *points;
     double *times_ns[LINKMAP_WAYS];
-    double *scratch;
 };
 
 static double *allocate(int count)
@@ -34,7 +33,7 @@ static double *allocate(int count)
     return bc_allocate((size_t)count, sizeof(double), "no memory for a map of %d points", count);
 }
 
-/* Copies the values that are numbers, sorted. Returns how many there are. */
+/* Copies the values that are numbers, sorted. Returns their number. */
 static size_t sort_numbers(const double *values, int count, double *sorted)
 {
     size_t used = 0;
@@ -45,13 +44,15 @@ static size_t sort_numbers(const double *values, int count, double *sorted)
     return used;
 }
 
-/* The median of the values that are numbers; NAN if none is. */
-static double median_of(const double *values, int count, double *scratch)
+double linkmap_median(const double *values, int count)
 {
-    return bc_quantile(scratch, sort_numbers(values, count, scratch), 0.5);
+    double *const sorted = allocate(count);
+    const double median = bc_quantile(sorted, sort_numbers(values, count, sorted), 0.5);
+    free(sorted);
+    return median;
 }
 
-/* Brings one number of each point to all. */
+/* Brings a number of each point to all of them. */
 static void allgather_value(const struct linkmap_points *points, double own, double *all)
 {
     BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, points->comm));
@@ -60,17 +61,17 @@ static void allgather_value(const struct linkmap_points *points, double own, dou
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 struct split {
-    double quality;  /* the share of the variance that it explains; 0: none */
-    double limit_ns; /* links that take less are short */
+    double quality;  /* the share of the variance that it explains; 0: no split */
+    double limit_ns; /* links below it are short, others long */
 };
 
-/* The best way to tell this point's links apart by one limit, among those that leave both groups
-   large enough, with the point itself in either (two that are slow with each other are but a slow
-   link), and differ by enough: least squares within the two (Fisher, "On Grouping for Maximum
-   Homogeneity", JASA 53 (1958)). */
+/* The limit that best splits this point's links into short and long ones: least squares within both
+   (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). Both groups must be large
+   enough, with the point itself in either, and their means must differ by more than the threshold.
+   A single long link makes no group: it is a slow link. */
 static struct split split_of(const struct own_links *own, int min_size, double threshold)
 {
-    double *const sorted = own->scratch;
+    double *const sorted = allocate(own->points->count);
     const int count = (int)sort_numbers(own->times_ns[LINKMAP_OUT], own->points->count, sorted);
     struct split best = {0.0, INFINITY};
     double sum = 0.0, squares = 0.0, low_sum = 0.0;
@@ -92,11 +93,12 @@ static struct split split_of(const struct own_links *own, int min_size, double t
         if (high_mean > (1.0 + threshold) * low_mean && between / total > best.quality)
             best = (struct split){between / total, (sorted[low - 1] + sorted[low]) / 2.0};
     }
+    free(sorted);
     return best;
 }
 
-/* Groups as the point sees them whose links tell them apart best: 1 is that of its long links. It
-   is in neither, and is returned; -1 if there are no groups. */
+/* Sets the groups that the point with the best split sees: 0 at its short links, 1 at its long
+   ones. Returns that point, whose own group isn't known; -1 if no point has a split. */
 static int propose_groups(const struct own_links *own, int min_size, double threshold, int *group)
 {
     const struct linkmap_points *const points = own->points;
@@ -112,7 +114,7 @@ static int propose_groups(const struct own_links *own, int min_size, double thre
     return best.rank;
 }
 
-/* Calls the first point's group 0. */
+/* Makes the first point's group 0. */
 static void begin_with_zero(int *group, int points)
 {
     const int first = group[0];
@@ -120,7 +122,8 @@ static void begin_with_zero(int *group, int points)
         group[i] ^= first;
 }
 
-/* What is expected from group to group: the median over points of the median of their links. */
+/* Sets the time expected from group to group: the median over points of the median of their links.
+ */
 static void expect_of_groups(struct linkmap_map *map, const struct own_links *own)
 {
     const struct linkmap_points *const points = own->points;
@@ -128,21 +131,21 @@ static void expect_of_groups(struct linkmap_map *map, const struct own_links *ow
     for (int to = 0; to < map->groups; to++) {
         for (int i = 0; i < points->count; i++)
             of_group[i] = map->group[i] == to ? own->times_ns[LINKMAP_OUT][i] : NAN;
-        allgather_value(points, median_of(of_group, points->count, own->scratch), all);
+        allgather_value(points, linkmap_median(of_group, points->count), all);
         for (int from = 0; from < map->groups; from++) {
             for (int i = 0; i < points->count; i++)
                 of_group[i] = map->group[i] == from ? all[i] : NAN;
-            map->expected_ns[from][to] = median_of(of_group, points->count, own->scratch);
+            map->expected_ns[from][to] = linkmap_median(of_group, points->count);
         }
     }
     free(of_group);
     free(all);
 }
 
-/* Whether a time is no nearer to what is expected of other groups than to what is expected of its
-   own, as far as these differ by more than the threshold. What is expected to take longer may take
-   as little as that more than others: messages that meet between two groups take longer the more
-   there are. */
+/* Whether a time is nearer to the one expected of its groups than to those of other groups that
+   differ from it by more than the threshold. Where a longer time is expected, a time is consistent
+   that exceeds the other groups' by more than the threshold: messages that share a bottleneck take
+   longer the more of them there are. */
 static bool is_consistent(const struct linkmap_map *map, double time_ns, double expected_ns,
                           double threshold)
 {
@@ -159,7 +162,8 @@ static bool is_consistent(const struct linkmap_map *map, double time_ns, double 
     return true;
 }
 
-/* Whether nearly all links are as their groups say. Collective over the points. */
+/* Whether CONSISTENT_SHARE of the links between each two groups are consistent. Collective over the
+   points. */
 static bool are_consistent(const struct linkmap_map *map, const struct own_links *own,
                            double threshold)
 {
@@ -181,10 +185,9 @@ static bool are_consistent(const struct linkmap_map *map, const struct own_links
     return consistent;
 }
 
-/* Whether the groups are but a minority of points that are slow with all: then links among these
-   take no less than links to the others, as the greater delay counts, or both do. Where something
-   lies between two groups, links within either take less. Two points that are slow with each other
-   are a slow link, and no group either. */
+/* Whether the slower group is only a minority of points that are slow with all others: then links
+   within it take no less than links to the others. With a bottleneck between two groups, links
+   within either take less. Two points that are slow with each other are a slow link, no group. */
 static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns)
 {
     const double within[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
@@ -200,19 +203,14 @@ static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns
 static bool are_groups(const struct linkmap_map *map, const struct own_links *own, int min_size,
                        double threshold)
 {
-    double min_ns = INFINITY, max_ns = 0.0;
+    const struct bc_interval expected_ns = linkmap_expected_range(map);
+    const double resolution_ns = threshold * expected_ns.lo;
     int size = 0;
     for (int i = 0; i < map->points; i++)
         size += map->group[i];
-    for (int from = 0; from < map->groups; from++)
-        for (int to = 0; to < map->groups; to++) {
-            min_ns = fmin(min_ns, map->expected_ns[from][to]);
-            max_ns = fmax(max_ns, map->expected_ns[from][to]);
-        }
-    const double resolution_ns = threshold * min_ns;
     const bool consistent = are_consistent(map, own, threshold);
     return consistent && size >= min_size && map->points - size >= min_size &&
-           max_ns > min_ns + resolution_ns && !is_slow_minority(map, resolution_ns);
+           expected_ns.hi > expected_ns.lo + resolution_ns && !is_slow_minority(map, resolution_ns);
 }
 
 static void find_groups(struct linkmap_map *map, const struct own_links *own, double threshold)
@@ -221,8 +219,8 @@ static void find_groups(struct linkmap_map *map, const struct own_links *own, do
     const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * points));
     const int proposer = propose_groups(own, min_size, threshold, map->group);
     map->groups = 2;
-    /* Where something lies between two groups, a point's short links are those within its own; of
-       two kinds of points, those to the quicker kind, whichever it is of. */
+    /* The proposer may be of either group: with a bottleneck its short links are those within its
+       own group; of two kinds of points, those to the quicker kind. */
     for (int side = 0; side < 2 && proposer >= 0; side++) {
         map->group[proposer] ^= side;
         begin_with_zero(map->group, points);
@@ -237,10 +235,9 @@ static void find_groups(struct linkmap_map *map, const struct own_links *own, do
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* The effect of this point's links, one way: the median of what the other ends and the groups leave
-   unexplained. */
-static double own_effect(const struct linkmap_map *map, const struct own_links *own,
-                         enum linkmap_way way)
+/* The effect of this point on its links, one way: the median of what the groups and the other ends
+   don't explain. */
+static double own_effect(const struct linkmap_map *map, const struct own_links *own, int way)
 {
     const int point = own->points->own;
     double *const residuals_ns = allocate(map->points);
@@ -249,41 +246,50 @@ static double own_effect(const struct linkmap_map *map, const struct own_links *
         residuals_ns[i] =
             own->times_ns[way][i] - linkmap_explained(map, from, to) + map->effect_ns[way][point];
     }
-    const double effect_ns = median_of(residuals_ns, map->points, own->scratch);
+    const double effect_ns = linkmap_median(residuals_ns, map->points);
     free(residuals_ns);
     return effect_ns;
 }
 
 static void find_effects(struct linkmap_map *map, const struct own_links *own)
 {
-    double *const all = allocate(map->points);
+    double *const sorted = allocate(map->points);
     for (int turn = 0; turn < TURNS; turn++)
-        for (int way = 0; way < LINKMAP_WAYS; way++) {
-            allgather_value(own->points, own_effect(map, own, (enum linkmap_way)way), all);
-            memcpy(map->effect_ns[way], all, (size_t)map->points * sizeof *all);
-        }
+        for (int way = 0; way < LINKMAP_WAYS; way++)
+            allgather_value(own->points, own_effect(map, own, way), map->effect_ns[way]);
     for (int way = 0; way < LINKMAP_WAYS; way++)
-        map->effect_sigma_ns[way] = bc_mad_sigma(
-            own->scratch, sort_numbers(map->effect_ns[way], map->points, own->scratch));
-    free(all);
+        map->effect_sigma_ns[way] =
+            bc_mad_sigma(sorted, sort_numbers(map->effect_ns[way], map->points, sorted));
+    free(sorted);
 }
 
-/* Of the residuals: the median over points of 1.4826 times the median of each one's, which no few
-   points raise. */
+/* Sets the deviation of residuals: the median over points of 1.4826 times the median of each
+   point's absolute residuals, so that a few slow points don't raise it. */
 static void find_sigma(struct linkmap_map *map, const struct own_links *own)
 {
     double *const residuals_ns = allocate(map->points), *const all = allocate(map->points);
     for (int i = 0; i < map->points; i++)
         residuals_ns[i] =
             fabs(own->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, own->points->own, i));
-    allgather_value(own->points, 1.4826 * median_of(residuals_ns, map->points, own->scratch), all);
+    allgather_value(own->points, 1.4826 * linkmap_median(residuals_ns, map->points), all);
     const double polished_away = POLISHED_AWAY / fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
-    map->sigma_ns = median_of(all, map->points, own->scratch) / (1.0 - polished_away);
+    map->sigma_ns = linkmap_median(all, map->points) / (1.0 - polished_away);
     free(residuals_ns);
     free(all);
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
+
+struct bc_interval linkmap_expected_range(const struct linkmap_map *map)
+{
+    struct bc_interval ns = {INFINITY, 0.0};
+    for (int from = 0; from < map->groups; from++)
+        for (int to = 0; to < map->groups; to++) {
+            ns.lo = fmin(ns.lo, map->expected_ns[from][to]);
+            ns.hi = fmax(ns.hi, map->expected_ns[from][to]);
+        }
+    return ns;
+}
 
 double linkmap_expected(const struct linkmap_map *map, int from, int to)
 {
@@ -299,7 +305,7 @@ double linkmap_explained(const struct linkmap_map *map, int from, int to)
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
                       const struct linkmap_points *points, double threshold)
 {
-    struct own_links own = {.points = points, .scratch = allocate(points->count)};
+    struct own_links own = {.points = points};
     *map = (struct linkmap_map){
         .points = points->count,
         .group = bc_allocate((size_t)points->count, sizeof(int), "no memory for a map"),
@@ -308,14 +314,13 @@ void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links
         map->effect_ns[way] = allocate(points->count);
         own.times_ns[way] = allocate(points->count);
         for (int i = 0; i < points->count; i++)
-            own.times_ns[way][i] = linkmap_time(links, points, (enum linkmap_way)way, i);
+            own.times_ns[way][i] = linkmap_time(links, points, way, i);
     }
     find_groups(map, &own, threshold);
     find_effects(map, &own);
     find_sigma(map, &own);
     for (int way = 0; way < LINKMAP_WAYS; way++)
         free(own.times_ns[way]);
-    free(own.scratch);
 }
 
 void linkmap_map_free(struct linkmap_map *map)
@@ -323,5 +328,4 @@ void linkmap_map_free(struct linkmap_map *map)
     for (int way = 0; way < LINKMAP_WAYS; way++)
         free(map->effect_ns[way]);
     free(map->group);
-    *map = (struct linkmap_map){0};
 }

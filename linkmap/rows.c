@@ -2,23 +2,21 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "linkmap/times.h"
-#include "linkmap/wrong.h"
+#include "common/result/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* What timing the suspects of all sizes again may take, as a share of the time until the first of
-   them, and at least. */
+/* Max time for timing the suspects of all sizes again: this share of the time until the first of
+   them, or AGAIN_MIN_S if that is longer. */
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
-/* Of fewer visits a warning says that verdicts are of a moment. */
+/* With fewer visits a warning says that verdicts may be of a moment. */
 enum { VISITS_MIN = 3 };
 
-/* A note says by how much longer a link must take to be suspected where it is more than this. */
+/* Above this resolution a note says by how much longer a link must take to be suspected. */
 #define COARSE 1.0
 
 #define BANDWIDTH_COLUMNS(name, way)                                                               \
@@ -42,284 +40,390 @@ const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
     BC_OUTCOME_COLUMNS(linkmap_result, outcome),
 };
 
-static bool is_point(const struct linkmap *state) { return state->points.own >= 0; }
+static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own >= 0; }
+
+static void get_name(const struct linkmap *linkmap, int point, char name[BC_CELL_LENGTH])
+{
+    linkmap_host_name(&linkmap->hosts[point], linkmap->names_ranks, name);
+}
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-/* What all rows of a size have. */
-static void begin_result(const struct linkmap *state, const struct linkmap_row *row,
-                         const char *scope, struct linkmap_result *result)
+/* What all rows of a size have in common; rank 0. */
+static struct linkmap_result begin_result(const struct linkmap *linkmap,
+                                          const struct linkmap_row *row, const char *scope)
 {
-    const struct bc_presence *const presence = &state->run->presence;
-    const int64_t samples = (int64_t)row->links.visits * row->links.repetitions;
-    result->scope = scope;
-    snprintf(result->a, sizeof result->a, "NA");
-    snprintf(result->b, sizeof result->b, "NA");
-    result->bytes = row->links.bytes;
-    result->alone_pct = NAN;
-    result->group = BC_NO_INT;
-    result->outcome =
-        (struct bc_outcome){presence->visits, presence->lost_pct, samples, row->status, BC_NO_INT};
+    const struct bc_presence *const presence = &linkmap->run->presence;
+    const int64_t samples = (int64_t)row->links.times.visits * row->links.repetitions;
+    return (struct linkmap_result){
+        .scope = scope,
+        .a = "NA",
+        .b = "NA",
+        .bytes = row->links.bytes,
+        .alone_pct = NAN,
+        .group = BC_NO_INT,
+        .outcome = {presence->visits, presence->lost_pct, samples, row->status, BC_NO_INT}};
+}
+
+/* Writes the values of visits to the file of --dump-samples, if any; rank 0. */
+static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
+{
+    struct bc_samples samples = {0};
+    for (int i = 0; run->dump != NULL && i < visits; i++) {
+        bc_samples_begin_visit(&samples);
+        bc_samples_append(&samples, &values[i], 1, 0);
+    }
+    bc_run_dump(run, name, &samples, 0);
+    bc_samples_free(&samples);
+}
+
+/* The bandwidth of messages that take a time, its interval too. */
+static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
+{
+    const double mb = 1e9 * bytes / 1048576.0;
+    /* An interval of times down to 0 has no max bandwidth. */
+    return (struct bc_summary){
+        .value = mb / ns.value,
+        .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
+}
+
+/* Sets a result's times to those of a point, summarized over visits, and dumps them. */
+static void set_times(const struct linkmap *linkmap, const struct linkmap_row *row,
+                      const struct linkmap_times *times, int point, struct linkmap_result *result)
+{
+    static const char *const names[LINKMAP_WAYS] = {"out", "in"};
+    const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
+    const bool one_way = row->links.one_way;
+    double *const values =
+        bc_allocate((size_t)times->visits, sizeof *values, "no memory for a row");
+    result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = none;
+    for (int way = 0; way < (one_way ? LINKMAP_WAYS : 1); way++) {
+        linkmap_times_list(times, way, point, values);
+        dump(linkmap->run, one_way ? names[way] : "time", values, times->visits);
+        const struct bc_summary ns =
+            bc_run_over_visits(linkmap->run, values, (size_t)times->visits);
+        if (one_way)
+            result->ways[way] = bandwidth_of(ns, row->links.bytes);
+        else
+            result->time = ns;
+    }
+    free(values);
+}
+
+bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row)
+{
+    const double precision = linkmap->run->settings.precision_pct / 100.0;
+    const size_t visits = (size_t)row->whole.visits;
+    double *const values = bc_allocate(visits, sizeof *values, "no memory for a row");
+    bool precise = true;
+    for (int way = 0; way < LINKMAP_WAYS; way++) {
+        linkmap_times_list(&row->whole, way, 0, values);
+        const struct bc_summary ns = bc_run_over_visits(linkmap->run, values, visits);
+        precise = precise && bc_is_precise(&ns, precision);
+    }
+    free(values);
+    return precise;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* For this size's suspects: an equal share of what is left for those of all sizes. Collective over
+/* The time for this size's suspects: an equal share of what is left for all sizes. Collective over
    the points. */
-static double seconds_again(struct linkmap *state)
+static double seconds_again(struct linkmap *linkmap)
 {
     const double now_s = bc_elapsed_s();
-    const size_t left = state->parameters.sizes.count - (size_t)state->judged;
-    if (state->judged++ == 0)
-        state->again_end_s = now_s + fmax(AGAIN_MIN_S, AGAIN_SHARE * (now_s - state->run->start_s));
-    double seconds = fmax(0.0, state->again_end_s - now_s) / (double)left;
-    BC_MPI(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, state->points.comm));
+    const size_t left = linkmap->parameters.sizes.count - (size_t)linkmap->judged;
+    if (linkmap->judged++ == 0)
+        linkmap->again_end_s =
+            now_s + fmax(AGAIN_MIN_S, AGAIN_SHARE * (now_s - linkmap->run->start_s));
+    double seconds = fmax(0.0, linkmap->again_end_s - now_s) / (double)left;
+    BC_MPI(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, linkmap->points.comm));
     return seconds;
 }
 
-static void judge(struct linkmap *state, struct linkmap_row *row)
+static void judge(struct linkmap *linkmap, struct linkmap_row *row)
 {
-    const struct linkmap_parameters *const p = &state->parameters;
+    const struct linkmap_parameters *const p = &linkmap->parameters;
     const struct linkmap_limits limits = {
         .alpha = p->alpha_pct / 100.0 / (double)p->sizes.count,
         .threshold = p->threshold_pct / 100.0,
-        .seconds = seconds_again(state),
+        .seconds = seconds_again(linkmap),
     };
-    linkmap_map_make(&row->map, &row->links, &state->points, limits.threshold);
-    linkmap_judge(&row->verdicts, &row->map, &row->links, &state->points, &limits);
+    linkmap_map_make(&row->map, &row->links, &linkmap->points, limits.threshold);
+    linkmap_judge(&row->verdicts, &row->map, &row->links, &linkmap->points, &limits);
 }
 
-/* What is said of all points and links together; rank 0. */
+/* The number of suspects without a verdict. */
+static int count_unknown(const struct linkmap_verdicts *verdicts)
+{
+    int unknown = verdicts->left_out;
+    for (int i = 0; i < verdicts->count; i++)
+        unknown += !verdicts->suspects[i].timed;
+    return unknown;
+}
+
+/* The verdict on all points and links together. */
 static const char *whole_verdict(const struct linkmap_row *row)
 {
-    bool unknown = row->verdicts.left_out > 0;
-    for (int i = 0; i < row->verdicts.count; i++) {
-        if (row->verdicts.suspects[i].named)
-            return row->map.groups > 1 ? "two groups, out of line" : "out of line";
-        unknown = unknown || !row->verdicts.suspects[i].timed;
-    }
-    if (row->map.groups > 1)
+    const bool two_groups = row->map.groups > 1;
+    for (int i = 0; i < row->verdicts.count; i++)
+        if (row->verdicts.suspects[i].slow)
+            return two_groups ? "two groups, out of line" : "out of line";
+    if (two_groups)
         return "two groups";
-    return unknown ? NULL : "even";
+    return count_unknown(&row->verdicts) > 0 ? NULL : "even";
 }
 
-static void note_verdicts(const struct linkmap *state, const struct linkmap_row *row)
+static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
-    struct bc_output *const output = state->run->output;
+    struct bc_output *const output = linkmap->run->output;
     const struct linkmap_map *const map = &row->map;
-    int left = row->verdicts.left_out;
-    for (int i = 0; i < row->verdicts.count; i++)
-        left += !row->verdicts.suspects[i].timed;
+    const int bytes = row->links.bytes, visits = row->links.times.visits;
+    const int unknown = count_unknown(&row->verdicts);
     if (map->groups > 1)
         bc_output_remark(output, "note",
                          "%d bytes: two groups: links take %.3f and %.3f us within them, %.3f and "
                          "%.3f from one to the other",
-                         row->links.bytes, map->expected_ns[0][0] * 1e-3,
-                         map->expected_ns[1][1] * 1e-3, map->expected_ns[0][1] * 1e-3,
-                         map->expected_ns[1][0] * 1e-3);
+                         bytes, map->expected_ns[0][0] * 1e-3, map->expected_ns[1][1] * 1e-3,
+                         map->expected_ns[0][1] * 1e-3, map->expected_ns[1][0] * 1e-3);
     if (row->verdicts.resolution > COARSE)
         bc_output_remark(
             output, "note",
             "%d bytes: links differ by so much, as on routes of several lengths or where "
             "ranks wait for a processor, that a single one is suspected only if it takes "
             "%.0f %% longer",
-            row->links.bytes, 100.0 * row->verdicts.resolution);
-    if (row->links.visits < VISITS_MIN)
+            bytes, 100.0 * row->verdicts.resolution);
+    if (visits < VISITS_MIN)
         bc_output_remark(output, "warning",
                          "%d bytes: verdicts rest on %d visit%s: what was slow for a moment is "
                          "taken for slow: use more --visits, --samples or --max-time",
-                         row->links.bytes, row->links.visits, row->links.visits == 1 ? "" : "s");
-    if (left > 0)
+                         bytes, visits, visits == 1 ? "" : "s");
+    if (unknown > 0)
         bc_output_remark(output, "warning",
                          "%d bytes: %d suspects were not timed again, for want of time or of links "
                          "that nobody suspects: they have no verdict",
-                         row->links.bytes, left);
+                         bytes, unknown);
 }
 
-static void set_name(const struct linkmap *state, int point, char name[BC_CELL_LENGTH])
+/* ---- wrong data ------------------------------------------------------------------------------ */
+
+/* Gathers what links brought wrong data, on rank 0. Collective over the points. */
+static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
 {
-    linkmap_place_name(&state->places[point], state->names_ranks, name);
+    const struct linkmap_points *const points = &linkmap->points;
+    struct linkmap_wrong own = {0};
+    for (int i = 0; row->links.wrong != NULL && i < points->count; i++)
+        if (row->links.wrong[i] > 0 && own.links++ < LINKMAP_WRONG_SHOWN)
+            own.partners[own.links - 1] = i;
+    if (points->own == 0)
+        row->wrong = bc_allocate((size_t)points->count, sizeof *row->wrong, "no memory for checks");
+    BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, row->wrong, (int)sizeof own, MPI_BYTE, 0,
+                      points->comm));
 }
 
-/* ---- rows after the first -------------------------------------------------------------------- */
-
-/* The pair after the last one that has a row. False if there is none. Points only. */
-static bool next_pair(const struct linkmap *state, struct linkmap_row *row)
+/* Warns of wrong data and names the first links that brought it. Returns whether any did; rank 0.
+ */
+static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
-    if (state->parameters.pairs != LINKMAP_PAIRS_ALL)
-        return linkmap_next_named(&row->verdicts, &row->from, &row->to);
-    if (++row->to >= state->points.count) {
-        row->from++;
-        row->to = row->from + 1;
+    enum { SHOWN = 8 };
+    struct bc_text named = {0};
+    int64_t ends = 0;
+    int shown = 0;
+    for (int i = 0; row->wrong != NULL && i < linkmap->points.count; i++) {
+        const struct linkmap_wrong *const wrong = &row->wrong[i];
+        ends += wrong->links;
+        for (int k = 0; k < wrong->links && k < LINKMAP_WRONG_SHOWN; k++) {
+            char a[BC_CELL_LENGTH], b[BC_CELL_LENGTH];
+            if (wrong->partners[k] < i || shown == SHOWN)
+                continue;
+            get_name(linkmap, i, a);
+            get_name(linkmap, wrong->partners[k], b);
+            bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", a, b);
+        }
     }
-    return row->to < state->points.count;
+    if (ends > 0)
+        bc_output_remark(linkmap->run->output, "warning",
+                         "%d bytes: wrong data over %lld link%s: %s%s", row->links.bytes,
+                         (long long)(ends / 2), ends == 2 ? "" : "s", named.start,
+                         ends / 2 > shown ? ", and others" : "");
+    free(named.start);
+    return ends > 0;
 }
 
-/* How many rows there are after the first one, on all ranks. Collective. */
-static int64_t count_further(const struct linkmap *state, const struct linkmap_row *row)
+/* ---- the row of the whole -------------------------------------------------------------------- */
+
+/* The point with the longest median, either way. */
+static int slowest_point(const struct linkmap_times *medians)
 {
-    int64_t count = 0;
-    if (state->points.own == 0) {
-        struct linkmap_row counted = *row;
-        count = state->points.count;
-        while (next_pair(state, &counted))
-            count++;
-    }
-    bc_harness_bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    return count;
+    const size_t visits = (size_t)medians->visits;
+    double *const values = bc_allocate(visits, sizeof *values, "no memory for a row");
+    double max_ns = 0.0;
+    int slowest = 0;
+    for (int i = 0; i < medians->points; i++)
+        for (int way = 0; way < LINKMAP_WAYS; way++) {
+            linkmap_times_list(medians, way, i, values);
+            const double ns = bc_median(values, visits);
+            slowest = ns > max_ns ? i : slowest;
+            max_ns = fmax(max_ns, ns);
+        }
+    free(values);
+    return slowest;
 }
 
-static void follow_point(struct linkmap *state, const struct linkmap_row *row, int point,
-                         struct linkmap_result *result)
+/* The status of a size's rows. One visit was asked for where no interval can be precise. */
+static enum bc_status status_of(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
-    struct linkmap_place *const place = &state->places[point];
-    begin_result(state, row, state->per_rank ? "rank" : "node", result);
-    set_name(state, point, result->a);
-    linkmap_set_point_times(state, row, point, result);
-    result->outcome.slowest_rank = place->rank;
-    if (linkmap_has_wrong(row, point))
-        result->outcome.status = BC_FAIL;
-    if (!row->is_judged)
-        return;
-    const enum linkmap_fault fault =
-        linkmap_fault_of_point(&row->verdicts, point, &result->alone_pct);
-    result->verdict = linkmap_fault_name(fault);
-    result->group = row->map.groups > 1 ? row->map.group[point] : BC_NO_INT;
-    place->is_slow = place->is_slow || (fault != LINKMAP_EVEN && fault != LINKMAP_UNKNOWN);
-}
-
-/* Brings the times of the links of `row->from` to rank 0, which asks for them, so that they don't
-   come from all points at once. Collective over the points. */
-static void fetch_links(const struct linkmap *state, struct linkmap_row *row)
-{
-    const struct linkmap_points *const points = &state->points;
-    const int count = row->links.visits * LINKMAP_WAYS * points->count;
-    const int checks = row->links.wrong != NULL ? points->count : 0;
-    if (points->own == 0) {
-        free(row->fetched_ns);
-        free(row->fetched_wrong);
-        row->fetched_wrong =
-            bc_allocate((size_t)checks, sizeof *row->fetched_wrong, "no memory for links");
-        row->fetched_ns =
-            bc_allocate((size_t)count, sizeof *row->fetched_ns, "no memory for links");
-    }
-    if (row->from == 0 && points->own == 0) {
-        memcpy(row->fetched_ns, row->links.times_ns, (size_t)count * sizeof *row->fetched_ns);
-        if (checks > 0)
-            memcpy(row->fetched_wrong, row->links.wrong,
-                   (size_t)checks * sizeof *row->fetched_wrong);
-    } else if (points->own == 0) {
-        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, row->from, LINKMAP_TAG_ROW, points->comm));
-        BC_MPI(MPI_Recv(row->fetched_ns, count, MPI_DOUBLE, row->from, LINKMAP_TAG_ROW,
-                        points->comm, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Recv(row->fetched_wrong, checks, MPI_INT, row->from, LINKMAP_TAG_ROW,
-                        points->comm, MPI_STATUS_IGNORE));
-    } else if (points->own == row->from) {
-        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Send(row->links.times_ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
-        BC_MPI(MPI_Send(row->links.wrong, checks, MPI_INT, 0, LINKMAP_TAG_ROW, points->comm));
-    }
-}
-
-/* The result of the pair; rank 0. */
-static void set_pair(const struct linkmap *state, const struct linkmap_row *row,
-                     struct linkmap_result *result)
-{
-    begin_result(state, row, "pair", result);
-    set_name(state, row->from, result->a);
-    set_name(state, row->to, result->b);
-    linkmap_set_link_times(state, row, result);
-    result->outcome.slowest_rank = state->places[row->from].rank;
-    if (row->links.wrong != NULL && row->fetched_wrong[row->to] > 0)
-        result->outcome.status = BC_FAIL;
-    if (row->is_judged)
-        result->verdict = linkmap_fault_name(
-            linkmap_fault_of_link(&row->verdicts, row->from, row->to, &result->alone_pct));
-}
-
-static void free_row(struct linkmap_row *row)
-{
-    linkmap_links_free(&row->links);
-    linkmap_map_free(&row->map);
-    linkmap_verdicts_free(&row->verdicts);
-    free(row->medians_ns);
-    free(row->fetched_ns);
-    free(row->fetched_wrong);
-    free(row->wrong);
-}
-
-/* The row with this number behind the first. Collective over the points. */
-static void set_further(struct linkmap *linkmap, struct linkmap_row *row, int64_t number,
-                        struct linkmap_result *result)
-{
-    const int last_from = row->from;
-    if (number < linkmap->points.count) {
-        if (linkmap->points.own == 0)
-            follow_point(linkmap, row, (int)number, result);
-        return;
-    }
-    next_pair(linkmap, row);
-    if (row->from != last_from)
-        fetch_links(linkmap, row);
-    if (linkmap->points.own == 0)
-        set_pair(linkmap, row, result);
-}
-
-/* ---- the first row --------------------------------------------------------------------------- */
-
-/* How the rows of the size ended; rank 0. One visit is what was asked for, and has no interval that
-   could be precise. */
-static enum bc_status status_of(const struct linkmap *state, const struct linkmap_row *row)
-{
-    const struct bc_run *const run = state->run;
-    return run->settings.samples > 0 || run->visits == 1 || linkmap_all_is_precise(state, row)
+    const struct bc_run *const run = linkmap->run;
+    return run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row)
                ? BC_OK
                : BC_BUDGET;
 }
 
-/* Judges, and fills in the row of all points. Collective; returns how many rows follow. */
-static int64_t set_first(struct linkmap *linkmap, struct linkmap_row *row,
-                         struct linkmap_result *result)
+/* Rank 0. */
+static struct linkmap_result whole_result(const struct linkmap *linkmap, struct linkmap_row *row)
+{
+    row->status = status_of(linkmap, row);
+    struct linkmap_result result = begin_result(linkmap, row, "whole");
+    set_times(linkmap, row, &row->whole, 0, &result);
+    result.outcome.slowest_rank = linkmap->hosts[slowest_point(&row->medians)].rank;
+    if (warn_of_wrong(linkmap, row))
+        result.outcome.status = BC_FAIL;
+    if (row->is_judged) {
+        result.verdict = whole_verdict(row);
+        note_verdicts(linkmap, row);
+    }
+    return result;
+}
+
+/* ---- rows of points and pairs ---------------------------------------------------------------- */
+
+/* Writes the row of a point; rank 0. */
+static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, int point)
+{
+    struct linkmap_host *const host = &linkmap->hosts[point];
+    struct linkmap_result result = begin_result(linkmap, row, linkmap->per_rank ? "rank" : "node");
+    get_name(linkmap, point, result.a);
+    set_times(linkmap, row, &row->medians, point, &result);
+    result.outcome.slowest_rank = host->rank;
+    if (row->wrong != NULL && row->wrong[point].links > 0)
+        result.outcome.status = BC_FAIL;
+    if (row->is_judged) {
+        const enum linkmap_fault fault =
+            linkmap_fault_of(&row->verdicts, point, point, &result.alone_pct);
+        result.verdict = linkmap_fault_name(fault);
+        result.group = row->map.groups > 1 ? row->map.group[point] : BC_NO_INT;
+        host->is_slow = host->is_slow || fault > LINKMAP_EVEN;
+    }
+    bc_write_row(linkmap->run, &result);
+}
+
+/* The pair after the last one that has a row. False if there is none. */
+static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
+{
+    if (linkmap->parameters.pairs != LINKMAP_PAIRS_ALL)
+        return linkmap_next_slow(&row->verdicts, &row->from, &row->to);
+    if (++row->to >= linkmap->points.count) {
+        row->from++;
+        row->to = row->from + 1;
+    }
+    return row->to < linkmap->points.count;
+}
+
+/* Brings the links of `row->from` to rank 0, which asks for them, so that they don't come from all
+   points at once. Collective over the points. */
+static void fetch_links(const struct linkmap *linkmap, struct linkmap_row *row)
+{
+    const struct linkmap_points *const points = &linkmap->points;
+    const struct linkmap_links *const own = &row->links;
+    struct linkmap_links *const fetched = &row->fetched;
+    const int count = own->times.visits * LINKMAP_WAYS * points->count;
+    const int checks = own->wrong != NULL ? points->count : 0;
+    if (points->own == 0) {
+        linkmap_links_free(fetched);
+        *fetched = *own;
+        fetched->times.ns =
+            bc_allocate((size_t)count, sizeof *fetched->times.ns, "no memory for links");
+        fetched->wrong = bc_allocate((size_t)checks, sizeof *fetched->wrong, "no memory for links");
+    }
+    if (row->from == 0 && points->own == 0) {
+        for (int i = 0; i < count; i++)
+            fetched->times.ns[i] = own->times.ns[i];
+        for (int i = 0; i < checks; i++)
+            fetched->wrong[i] = own->wrong[i];
+    } else if (points->own == 0) {
+        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, row->from, LINKMAP_TAG_ROW, points->comm));
+        BC_MPI(MPI_Recv(fetched->times.ns, count, MPI_DOUBLE, row->from, LINKMAP_TAG_ROW,
+                        points->comm, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Recv(fetched->wrong, checks, MPI_INT, row->from, LINKMAP_TAG_ROW, points->comm,
+                        MPI_STATUS_IGNORE));
+    } else if (points->own == row->from) {
+        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
+        BC_MPI(MPI_Send(own->times.ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
+        BC_MPI(MPI_Send(own->wrong, checks, MPI_INT, 0, LINKMAP_TAG_ROW, points->comm));
+    }
+}
+
+/* Writes the row of the pair in hand; rank 0. */
+static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row)
+{
+    struct linkmap_result result = begin_result(linkmap, row, "pair");
+    get_name(linkmap, row->from, result.a);
+    get_name(linkmap, row->to, result.b);
+    set_times(linkmap, row, &row->fetched.times, row->to, &result);
+    result.outcome.slowest_rank = linkmap->hosts[row->from].rank;
+    if (row->links.wrong != NULL && row->fetched.wrong[row->to] > 0)
+        result.outcome.status = BC_FAIL;
+    if (row->is_judged)
+        result.verdict = linkmap_fault_name(
+            linkmap_fault_of(&row->verdicts, row->from, row->to, &result.alone_pct));
+    bc_write_row(linkmap->run, &result);
+}
+
+/* Collective over the points. */
+static void write_pairs(const struct linkmap *linkmap, struct linkmap_row *row)
+{
+    int fetched = -1;
+    row->from = -1;
+    row->to = linkmap->points.count;
+    while (next_pair(linkmap, row)) {
+        if (row->from != fetched)
+            fetch_links(linkmap, row);
+        fetched = row->from;
+        if (linkmap->points.own == 0)
+            write_pair(linkmap, row);
+    }
+}
+
+/* ---- all rows -------------------------------------------------------------------------------- */
+
+static void free_row(struct linkmap_row *row)
+{
+    linkmap_links_free(&row->links);
+    linkmap_links_free(&row->fetched);
+    linkmap_map_free(&row->map);
+    linkmap_verdicts_free(&row->verdicts);
+    free(row->medians.ns);
+    free(row->whole.ns);
+    free(row->wrong);
+}
+
+void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row)
 {
     const struct bc_run *const run = linkmap->run;
+    const bool reports = linkmap->points.own == 0;
+    struct linkmap_result whole;
     row->is_judged =
         is_point(linkmap) && run->signal == 0 && linkmap->points.count >= LINKMAP_POINTS_MIN;
     if (row->is_judged)
         judge(linkmap, row);
     if (is_point(linkmap) && run->settings.check)
-        linkmap_gather_wrong(linkmap, row);
-    row->from = -1;
-    row->to = linkmap->points.count;
-    const int64_t further = count_further(linkmap, row);
-    if (linkmap->points.own != 0)
-        return further;
-    row->status = status_of(linkmap, row);
-    begin_result(linkmap, row, "whole", result);
-    linkmap_set_all_times(linkmap, row, result);
-    result->outcome.slowest_rank = linkmap->places[linkmap_slowest_point(linkmap, row)].rank;
-    if (linkmap_has_any_wrong(linkmap, row))
-        result->outcome.status = BC_FAIL;
-    if (row->wrong != NULL)
-        linkmap_warn_of_wrong(linkmap, row);
-    if (row->is_judged) {
-        result->verdict = whole_verdict(row);
-        note_verdicts(linkmap, row);
-    }
-    return further;
-}
-
-/* ---- all rows -------------------------------------------------------------------------------- */
-
-void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row)
-{
-    struct linkmap_result result = {0};
-    const int64_t further = set_first(linkmap, row, &result);
-    bc_write_row(linkmap->run, &result);
-    for (int64_t number = 0; number < further; number++) {
-        result = (struct linkmap_result){0};
-        if (is_point(linkmap))
-            set_further(linkmap, row, number, &result);
-        bc_write_row(linkmap->run, &result);
-    }
+        gather_wrong(linkmap, row);
+    if (reports)
+        whole = whole_result(linkmap, row);
+    bc_write_row(linkmap->run, reports ? &whole : NULL);
+    for (int point = 0; reports && point < linkmap->points.count; point++)
+        write_point(linkmap, row, point);
+    if (is_point(linkmap))
+        write_pairs(linkmap, row);
     free_row(row);
 }

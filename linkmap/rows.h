@@ -1,4 +1,4 @@
-/* The rows that linkmap makes of what it knows: one of all points, one of each, and of pairs. */
+/* The rows of a message size: one of the whole, one of each point, and one of each pair. */
 #ifndef COMMCOST_LINKMAP_ROWS_H
 #define COMMCOST_LINKMAP_ROWS_H
 
@@ -6,6 +6,9 @@
 
 enum { LINKMAP_COLUMNS = 21 };
 extern const struct bc_column linkmap_columns[LINKMAP_COLUMNS];
+
+/* Whether the times of the whole are as precise as --precision asks. Rank 0. */
+bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 
 /* Writes all rows of a message size, and frees what is kept of it. Collective. */
 void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row);

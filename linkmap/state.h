@@ -5,11 +5,11 @@
 #define COMMCOST_LINKMAP_STATE_H
 
 #include "common/run/program.h"
+#include "linkmap/hosts.h"
 #include "linkmap/parameters.h"
-#include "linkmap/places.h"
 #include "linkmap/verdicts.h"
 
-/* The links of a point over which wrong data came: how many, and the first of them. */
+/* The links of a point that brought wrong data: their number, and the first partners. */
 enum { LINKMAP_WRONG_SHOWN = 4 };
 struct linkmap_wrong {
     int links;
@@ -22,25 +22,24 @@ struct linkmap {
     bool per_rank;
     bool names_ranks; /* points are named HOST:RANK */
     struct linkmap_points points;
-    struct linkmap_place *places; /* NULL on all ranks but rank 0 */
-    double noted_s;               /* when it was said last how far the tournament is */
-    int judged;                   /* sizes that have verdicts */
-    double again_end_s;           /* when the last suspects must have been timed again; rank 0 */
+    struct linkmap_host *hosts; /* of the points; NULL on all ranks but rank 0 */
+    double noted_s;             /* when progress was noted last */
+    int judged;                 /* sizes that have verdicts */
+    double again_end_s;         /* when timing suspects again must end; rank 0 */
 };
 
-/* Of a message size. */
+/* What is kept of a message size. */
 struct linkmap_row {
-    int bytes;
     struct linkmap_links links;
-    double *medians_ns; /* of each point's links, by visit, way and point; rank 0 */
+    struct linkmap_times medians; /* over each point's links; rank 0 */
+    struct linkmap_times whole;   /* over all points' medians, as of one point; rank 0 */
     bool is_judged;
     struct linkmap_map map;
     struct linkmap_verdicts verdicts;
-    struct linkmap_wrong *wrong; /* by point; rank 0, NULL where data isn't verified */
-    enum bc_status status;       /* of all its rows whose data isn't wrong */
-    int from, to;                /* the pair that is written */
-    double *fetched_ns;          /* the links of `from`, by visit, way and point; rank 0 */
-    int *fetched_wrong;          /* its wrong data, as links.wrong; rank 0 */
+    struct linkmap_wrong *wrong;  /* by point; rank 0, NULL where data isn't verified */
+    enum bc_status status;        /* of its rows whose data is right */
+    int from, to;                 /* the pair that is written */
+    struct linkmap_links fetched; /* those of `from`; rank 0 */
 };
 
 struct linkmap_result {

@@ -1,14 +1,14 @@
 #include "linkmap/tournament.h"
 
-/* An even number: with an odd one there is one more, and whoever meets that rests. */
+/* An even number: with an odd number of points one seat is empty, and who meets it rests. */
 static int seats(int points) { return points + points % 2; }
 
 int linkmap_rounds(int points) { return points < 2 ? 0 : seats(points) - 1; }
 
 int linkmap_partner(int point, int round, int points)
 {
-    /* The last seat stays, the others turn: two of these meet where their numbers add up to twice
-       the round's, and who would meet itself meets the last. */
+    /* Seats i and j meet if i + j is 2 * round modulo `last`; the seat that would meet itself meets
+       the last one. */
     const int last = seats(points) - 1;
     int partner = round;
     if (point != last) {

@@ -4,24 +4,21 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/signals.h"
 #include "common/stats/random.h"
-#include "common/stats/stats.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Suspected links that a point names, and that are taken of all. */
+/* Max suspected links of a point, and of all points. */
 enum { OF_POINT_MAX = 16, LINKS_MAX = 512 };
 
-/* Links by which a suspected point is timed again; the share of them that must be slow. */
+/* Links by which a suspected point is timed again, and the min share of them that must be slow. */
 enum { PARTNERS = 5 };
 #define PARTNERS_SHARE 0.8
 
-/* Links that nobody suspects, of each two groups, to which others are compared. */
+/* Max controls between each two groups. */
 enum { CONTROLS = 5 };
 
-/* Times of a link alone. */
+/* How often each link is timed alone. */
 enum { ALONE_VISITS = 6 };
 
 const char *linkmap_fault_name(enum linkmap_fault fault)
@@ -34,29 +31,27 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 
 /* ---- suspects -------------------------------------------------------------------------------- */
 
-/* The standard deviations that chance reaches with probability alpha anywhere among `among` values.
-   The deviation itself is estimated from the map's points: simulated, Student's quantile with one
-   degree a point makes the chance no more than alpha. */
+/* The standard deviations that chance exceeds with probability alpha anywhere among `among` values.
+   The deviation itself is an estimate from the map's points. Simulated, Student's quantile with one
+   degree of freedom a point keeps the probability at or below alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
     const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
     return bc_student_quantile(1.0 - fmin(0.25, alpha / among), degrees);
 }
 
-/* The median of what a point's links take by their groups alone. */
+/* The median of the times that groups alone explain of a point's links. */
 static double expected_of_point(const struct linkmap_map *map, int point)
 {
     double *const values = bc_allocate((size_t)map->points, sizeof *values, "no memory");
-    size_t count = 0;
     for (int i = 0; i < map->points; i++)
-        if (i != point)
-            values[count++] = linkmap_expected(map, point, i);
-    const double ns = bc_median(values, count);
+        values[i] = i == point ? NAN : linkmap_expected(map, point, i);
+    const double ns = linkmap_median(values, map->points);
     free(values);
     return ns;
 }
 
-/* The same on all points. */
+/* Adds the suspected points, the same on all points. */
 static void suspect_points(struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
                            const struct linkmap_limits *limits)
 {
@@ -64,7 +59,7 @@ static void suspect_points(struct linkmap_verdicts *verdicts, const struct linkm
     const double beyond = deviations(map, limits->alpha / 2.0, (double)ways * map->points);
     for (int point = 0; point < map->points; point++)
         for (int way = 0; way < ways; way++) {
-            /* The residuals of a point's links vary the median of them, too. */
+            /* An effect is a median of residuals, so their deviation adds to that of effects. */
             const double sigma_ns =
                 hypot(map->effect_sigma_ns[way], 1.2533 * map->sigma_ns / sqrt(map->points - 1.0));
             const double more_ns = map->effect_ns[way][point];
@@ -82,26 +77,15 @@ static int by_more(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* How many standard deviations a link must take longer to be suspected. */
+/* The standard deviations by which a link must take longer to be suspected. */
 static double deviations_of_link(const struct linkmap_map *map, bool one_way, double alpha)
 {
     const double among = (one_way ? 1.0 : 0.5) * map->points * (map->points - 1.0);
     return deviations(map, alpha / 2.0, among);
 }
 
-static double resolution_of(const struct linkmap_map *map, bool one_way,
-                            const struct linkmap_limits *limits)
-{
-    double longest_ns = 0.0; /* messages that meet between groups vary most */
-    for (int from = 0; from < map->groups; from++)
-        for (int to = 0; to < map->groups; to++)
-            longest_ns = fmax(longest_ns, map->expected_ns[from][to]);
-    return fmax(limits->threshold,
-                deviations_of_link(map, one_way, limits->alpha) * map->sigma_ns / longest_ns);
-}
-
-/* The links out of this point that are suspected, the slowest first: at most OF_POINT_MAX. Where
-   round trips are timed each link is its first point's. Returns how many were left out. */
+/* The suspected links from this point, the slowest first: at most OF_POINT_MAX. A round trip counts
+   as a link of its first point. Returns how many were left out. */
 static int own_suspects(const struct linkmap_map *map, const struct linkmap_links *links,
                         const struct linkmap_points *points, const struct linkmap_limits *limits,
                         struct linkmap_suspect *own)
@@ -126,8 +110,14 @@ static int own_suspects(const struct linkmap_map *map, const struct linkmap_link
     return count - kept;
 }
 
-/* Brings the suspected links of all points together after the suspected points, the slowest first.
-   What rank 0 finds counts, so that all have the same. */
+/* Makes all points' suspects those of rank 0. */
+static void bcast_suspects(struct linkmap_verdicts *verdicts, const struct linkmap_points *points)
+{
+    BC_MPI(MPI_Bcast(verdicts->suspects, verdicts->count * (int)sizeof *verdicts->suspects,
+                     MPI_BYTE, 0, points->comm));
+}
+
+/* Adds the suspected links of all points, the slowest first. */
 static void gather_suspects(struct linkmap_verdicts *verdicts, const struct linkmap_suspect *own,
                             int left_out, const struct linkmap_points *points)
 {
@@ -147,11 +137,10 @@ static void gather_suspects(struct linkmap_verdicts *verdicts, const struct link
     left_out += found > LINKS_MAX ? found - LINKS_MAX : 0;
     BC_MPI(MPI_Allreduce(&left_out, &verdicts->left_out, 1, MPI_INT, MPI_SUM, points->comm));
     BC_MPI(MPI_Bcast(&verdicts->count, 1, MPI_INT, 0, points->comm));
-    BC_MPI(MPI_Bcast(verdicts->suspects, verdicts->count * (int)sizeof *verdicts->suspects,
-                     MPI_BYTE, 0, points->comm));
+    bcast_suspects(verdicts, points);
 }
 
-/* Whether a link or one of its points is suspected; `but` is a point that may be (-1: none). */
+/* Whether a link or one of its points is suspected, apart from point `but` (-1: none). */
 static bool is_suspected(const struct linkmap_verdicts *verdicts, int from, int to, int but)
 {
     for (int i = 0; i < verdicts->count; i++) {
@@ -167,174 +156,186 @@ static bool is_suspected(const struct linkmap_verdicts *verdicts, int from, int 
 
 /* ---- which links are timed again ------------------------------------------------------------- */
 
-enum { NO_SUSPECT = -1 };
+enum { CONTROL = -1 };
 
-/* A link that is timed alone, for a suspect or to compare others to. */
+/* A link that is timed alone: of a suspect, by its index, or a CONTROL. */
 struct retimed_link {
-    int from, to;
-    int suspect; /* or NO_SUSPECT */
+    int from, to, suspect;
+    double median_ns, min_ns; /* alone; NAN if a signal came first */
 };
 
 struct plan {
+    const struct linkmap_verdicts *verdicts;
+    const struct linkmap_map *map;
+    double link_turns; /* how often a link is used */
+    uint64_t random;
     struct retimed_link *links;
     int count;
-    double seconds; /* that it takes, by the map */
+    double seconds; /* that they take, by the map */
 };
 
-static double seconds_of(const struct linkmap_map *map, const struct linkmap_links *links, int from,
-                         int to, double more_ns)
+static void add_link(struct plan *plan, int from, int to, int suspect, double more_ns)
 {
-    const double ns = linkmap_explained(map, from, to) + fmax(0.0, more_ns);
-    return 2e-9 * ns * (links->repetitions + 1) * ALONE_VISITS;
+    const double ns = linkmap_explained(plan->map, from, to) + fmax(0.0, more_ns);
+    plan->seconds += 2e-9 * ns * plan->link_turns;
+    plan->links[plan->count++] = (struct retimed_link){.from = from, .to = to, .suspect = suspect};
 }
 
-/* Adds links from one group to another that nobody suspects, from a place on that the state says.
- */
-static void plan_controls(struct plan *plan, const struct linkmap_verdicts *verdicts,
-                          const struct linkmap_map *map, const struct linkmap_links *links,
-                          int from_group, int to_group, uint64_t *state)
+/* Adds controls between two groups. */
+static void plan_controls(struct plan *plan, int from_group, int to_group)
 {
+    const struct linkmap_map *const map = plan->map;
     const uint64_t points = (uint64_t)map->points;
-    const uint64_t first = bc_random_next(state) % (points * points);
+    const uint64_t first = bc_random_next(&plan->random) % (points * points);
     int added = 0;
     for (uint64_t i = 0; i < points * points && added < CONTROLS; i++) {
-        /* Steps of a prime keep them apart, and meet every pair where the prime divides no number
-           of pairs; where it does, enough of them. */
+        /* Steps of a prime spread them, and meet every pair unless the prime divides their number;
+           then still enough of them. */
         const uint64_t pair = (first + i * 7919) % (points * points);
         const int from = (int)(pair / points), to = (int)(pair % points);
         if (from == to || map->group[from] != from_group || map->group[to] != to_group ||
-            is_suspected(verdicts, from, to, -1))
+            is_suspected(plan->verdicts, from, to, -1))
             continue;
-        plan->seconds += seconds_of(map, links, from, to, 0.0);
-        plan->links[plan->count++] = (struct retimed_link){from, to, NO_SUSPECT};
+        add_link(plan, from, to, CONTROL, 0.0);
         added++;
     }
 }
 
-/* Adds the links of a suspect: its own, or those of a point with partners that nobody suspects. */
-static void plan_suspect(struct plan *plan, const struct linkmap_verdicts *verdicts, int suspect,
-                         const struct linkmap_map *map, const struct linkmap_links *links,
-                         uint64_t *state)
+/* Adds the links of a suspect: itself, or those of a point to partners that aren't suspected. */
+static void plan_suspect(struct plan *plan, int suspect)
 {
-    const struct linkmap_suspect *const s = &verdicts->suspects[suspect];
-    const int first = (int)(bc_random_next(state) % (uint64_t)map->points);
+    const int points = plan->map->points;
+    const struct linkmap_suspect *const s = &plan->verdicts->suspects[suspect];
+    const int first = (int)(bc_random_next(&plan->random) % (uint64_t)points);
     int added = 0;
     if (!is_point(s)) {
-        plan->seconds += seconds_of(map, links, s->from, s->to, s->more_ns);
-        plan->links[plan->count++] = (struct retimed_link){s->from, s->to, suspect};
+        add_link(plan, s->from, s->to, suspect, s->more_ns);
         return;
     }
-    for (int i = 0; i < map->points && added < PARTNERS; i++) {
-        const int other = (first + i) % map->points;
+    for (int i = 0; i < points && added < PARTNERS; i++) {
+        const int other = (first + i) % points;
         const int from = s->way == LINKMAP_OUT ? s->from : other;
         const int to = s->way == LINKMAP_OUT ? other : s->from;
-        if (other == s->from || is_suspected(verdicts, from, to, s->from))
+        if (other == s->from || is_suspected(plan->verdicts, from, to, s->from))
             continue;
-        plan->seconds += seconds_of(map, links, from, to, 0.0);
-        plan->links[plan->count++] = (struct retimed_link){from, to, suspect};
+        add_link(plan, from, to, suspect, 0.0);
         added++;
     }
 }
 
-/* The same on all points. Suspects whose links would take longer than there is time for are left,
-   but for the first one while there is any. */
+/* The same on all points. Leaves out the suspects for which there is no time, but keeps the first
+   one unless there is no time at all. */
 static struct plan make_plan(const struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
                              const struct linkmap_links *links, double seconds)
 {
     const size_t max = (size_t)verdicts->count * PARTNERS +
                        (size_t)LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX * CONTROLS;
     struct plan plan = {
+        .verdicts = verdicts,
+        .map = map,
+        .link_turns = (links->repetitions + 1) * ALONE_VISITS,
+        .random = (uint64_t)map->points,
         .links = bc_allocate(max, sizeof *plan.links, "no memory to time %zu links", max)};
-    uint64_t state = (uint64_t)map->points;
     if (verdicts->count == 0)
         return plan;
     for (int from = 0; from < map->groups; from++)
         for (int to = 0; to < map->groups; to++)
-            plan_controls(&plan, verdicts, map, links, from, to, &state);
+            plan_controls(&plan, from, to);
     for (int i = 0; i < verdicts->count && (plan.seconds < seconds || (i == 0 && seconds > 0.0));
          i++)
-        plan_suspect(&plan, verdicts, i, map, links, &state);
+        plan_suspect(&plan, i);
     return plan;
 }
 
 /* ---- one link alone -------------------------------------------------------------------------- */
 
-/* The median and the min of each link's times alone, on all points alike; NAN where a signal ended
-   it. */
-static void time_alone(const struct plan *plan, const struct linkmap_links *links,
-                       const struct linkmap_points *points, double *medians_ns, double *min_ns)
+/* Times the planned links in turn, ALONE_VISITS times, to times_ns[link * ALONE_VISITS + visit] on
+   their first points. False on all points if a signal ended that. */
+static bool time_in_turn(const struct plan *plan, const struct linkmap_links *links,
+                         const struct linkmap_points *points, double *times_ns)
 {
-    double *const times_ns = bc_allocate((size_t)plan->count * ALONE_VISITS, sizeof *times_ns,
-                                         "no memory to time %d links", plan->count);
     int ended = 0;
     for (int visit = 0; visit < ALONE_VISITS && !ended; visit++) {
         for (int i = 0; i < plan->count; i++) {
             const struct retimed_link *const link = &plan->links[i];
+            const bool leads = points->own == link->from;
             double both_ns[LINKMAP_WAYS];
             bc_harness_barrier(points->comm);
-            if (points->own == link->from)
-                linkmap_time_link(links, points, link->to, true, both_ns);
-            else if (points->own == link->to)
-                linkmap_time_link(links, points, link->from, false, both_ns);
-            if (points->own == link->from)
+            if (leads || points->own == link->to)
+                linkmap_time_link(links, points, leads ? link->to : link->from, leads, both_ns);
+            if (leads)
                 times_ns[i * ALONE_VISITS + visit] = both_ns[LINKMAP_OUT];
         }
         ended = bc_signals_noted() != 0;
         bc_harness_allreduce(MPI_IN_PLACE, &ended, 1, MPI_INT, MPI_MAX, points->comm);
     }
-    for (int i = 0; i < plan->count; i++) {
+    return !ended;
+}
+
+/* Fills in the planned links' times alone, on all points. */
+static void time_alone(struct plan *plan, const struct linkmap_links *links,
+                       const struct linkmap_points *points)
+{
+    const size_t count = (size_t)plan->count;
+    double *const times_ns =
+        bc_allocate(count * ALONE_VISITS, sizeof *times_ns, "no memory to time %zu links", count);
+    double *const medians_ns = bc_allocate(2 * count, sizeof *medians_ns, "no memory for times");
+    double *const min_ns = medians_ns + count;
+    const bool whole = time_in_turn(plan, links, points, times_ns);
+    for (size_t i = 0; i < count; i++) {
         const bool is_own = points->own == plan->links[i].from;
-        double *const of_link = times_ns + (size_t)i * ALONE_VISITS;
+        double *const of_link = times_ns + i * ALONE_VISITS;
         medians_ns[i] = is_own ? bc_median(of_link, ALONE_VISITS) : -INFINITY;
         min_ns[i] = is_own ? of_link[0] : -INFINITY; /* sorted now */
     }
-    free(times_ns);
     bc_harness_allreduce(MPI_IN_PLACE, medians_ns, plan->count, MPI_DOUBLE, MPI_MAX, points->comm);
     bc_harness_allreduce(MPI_IN_PLACE, min_ns, plan->count, MPI_DOUBLE, MPI_MAX, points->comm);
-    for (int i = 0; ended && i < plan->count; i++)
-        medians_ns[i] = min_ns[i] = NAN;
+    for (size_t i = 0; i < count; i++) {
+        plan->links[i].median_ns = whole ? medians_ns[i] : NAN;
+        plan->links[i].min_ns = whole ? min_ns[i] : NAN;
+    }
+    free(medians_ns);
+    free(times_ns);
 }
 
 /* The median of the controls between the same groups; NAN if there is none. */
-static double typical_alone(const struct plan *plan, const struct linkmap_map *map,
-                            const struct retimed_link *link, const double *medians_ns)
+static double usual_alone_ns(const struct plan *plan, const struct retimed_link *link)
 {
+    const int *const group = plan->map->group;
     double values[CONTROLS];
     size_t count = 0;
     for (int i = 0; i < plan->count && count < CONTROLS; i++) {
         const struct retimed_link *const other = &plan->links[i];
-        if (other->suspect == NO_SUSPECT && map->group[other->from] == map->group[link->from] &&
-            map->group[other->to] == map->group[link->to])
-            values[count++] = medians_ns[i];
+        if (other->suspect == CONTROL && group[other->from] == group[link->from] &&
+            group[other->to] == group[link->to])
+            values[count++] = other->median_ns;
     }
     return bc_median(values, count);
 }
 
-/* Names the suspect if its links are slow alone, too. */
-static void decide(struct linkmap_suspect *suspect, int number, const struct linkmap_map *map,
-                   const struct plan *plan, const double *medians_ns, const double *min_ns,
-                   double threshold)
+/* Decides whether a suspect is slow alone, too. */
+static void decide(const struct plan *plan, int number, double threshold,
+                   struct linkmap_suspect *suspect)
 {
+    const struct linkmap_map *const map = plan->map;
     double more_pct[PARTNERS];
     int count = 0, slow = 0;
     for (int i = 0; i < plan->count; i++) {
         const struct retimed_link *const link = &plan->links[i];
         if (link->suspect != number)
             continue;
-        /* What its points' links take longer is no fault of a link's. */
-        const double effects_ns = is_point(suspect)
-                                      ? 0.0
-                                      : fmax(0.0, map->effect_ns[LINKMAP_OUT][link->from]) +
-                                            fmax(0.0, map->effect_ns[LINKMAP_IN][link->to]);
-        const double expected_ns = typical_alone(plan, map, link, medians_ns) + effects_ns;
-        if (!isfinite(expected_ns) || !isfinite(medians_ns[i]))
+        double expected_ns = usual_alone_ns(plan, link);
+        if (!is_point(suspect)) /* a link isn't to blame for the effects of its points */
+            expected_ns += fmax(0.0, map->effect_ns[LINKMAP_OUT][link->from]) +
+                           fmax(0.0, map->effect_ns[LINKMAP_IN][link->to]);
+        if (!isfinite(expected_ns) || !isfinite(link->median_ns))
             continue;
-        more_pct[count++] = 100.0 * (medians_ns[i] / expected_ns - 1.0);
-        slow += medians_ns[i] > (1.0 + threshold) * expected_ns &&
-                min_ns[i] > (1.0 + threshold / 2.0) * expected_ns;
+        more_pct[count++] = 100.0 * (link->median_ns / expected_ns - 1.0);
+        slow += link->median_ns > (1.0 + threshold) * expected_ns &&
+                link->min_ns > (1.0 + threshold / 2.0) * expected_ns;
     }
     suspect->timed = count > 0;
-    suspect->named = count > 0 && slow >= PARTNERS_SHARE * count;
+    suspect->slow = count > 0 && slow >= PARTNERS_SHARE * count;
     suspect->alone_pct = bc_median(more_pct, (size_t)count);
 }
 
@@ -345,111 +346,82 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_map *
                    const struct linkmap_limits *limits)
 {
     struct linkmap_suspect own[OF_POINT_MAX];
+    /* Messages that share a bottleneck between groups vary most. */
+    const double max_ns = linkmap_expected_range(map).hi;
+    const double beyond = deviations_of_link(map, links->one_way, limits->alpha);
     *verdicts = (struct linkmap_verdicts){
         .suspects = bc_allocate((size_t)LINKMAP_WAYS * (size_t)map->points + LINKS_MAX,
                                 sizeof *verdicts->suspects, "no memory for suspects"),
-        .one_way = links->one_way};
-    verdicts->resolution = resolution_of(map, links->one_way, limits);
+        .one_way = links->one_way,
+        .resolution = fmax(limits->threshold, beyond * map->sigma_ns / max_ns)};
     suspect_points(verdicts, map, limits);
     const int left_out = own_suspects(map, links, points, limits, own);
     gather_suspects(verdicts, own, left_out, points);
-    const struct plan plan = make_plan(verdicts, map, links, limits->seconds);
-    double *const medians_ns =
-        bc_allocate((size_t)plan.count, sizeof *medians_ns, "no memory for times");
-    double *const min_ns = bc_allocate((size_t)plan.count, sizeof *min_ns, "no memory for times");
-    time_alone(&plan, links, points, medians_ns, min_ns);
+    struct plan plan = make_plan(verdicts, map, links, limits->seconds);
+    time_alone(&plan, links, points);
     for (int i = 0; i < verdicts->count; i++)
-        decide(&verdicts->suspects[i], i, map, &plan, medians_ns, min_ns, limits->threshold);
-    BC_MPI(MPI_Bcast(verdicts->suspects, verdicts->count * (int)sizeof *verdicts->suspects,
-                     MPI_BYTE, 0, points->comm));
-    free(min_ns);
-    free(medians_ns);
+        decide(&plan, i, limits->threshold, &verdicts->suspects[i]);
+    bcast_suspects(verdicts, points);
     free(plan.links);
 }
 
-/* What is known of two ways. */
-struct ways {
-    bool slow[LINKMAP_WAYS], unknown[LINKMAP_WAYS];
-    double alone_pct; /* NAN: not suspected */
+/* The suspects of a point or of a link, both ways together. */
+struct both_ways {
+    bool suspected, slow;     /* either way */
+    bool maybe[LINKMAP_WAYS]; /* slow, or not timed again */
+    double alone_pct;
 };
 
-static void add_way(struct ways *ways, enum linkmap_way way, const struct linkmap_suspect *suspect)
+static struct both_ways find_both_ways(const struct linkmap_verdicts *verdicts, int from, int to)
 {
-    ways->slow[way] = ways->slow[way] || suspect->named;
-    ways->unknown[way] = ways->unknown[way] || !suspect->timed;
-    ways->alone_pct = fmax(ways->alone_pct, suspect->alone_pct);
+    struct both_ways both = {.alone_pct = NAN};
+    for (int i = 0; i < verdicts->count; i++) {
+        const struct linkmap_suspect *const s = &verdicts->suspects[i];
+        const bool is_same = s->from == from && s->to == to;
+        const int way = is_same ? s->way : LINKMAP_IN;
+        if (!is_same && (s->from != to || s->to != from))
+            continue;
+        both.suspected = true;
+        both.slow = both.slow || s->slow;
+        both.maybe[way] = both.maybe[way] || s->slow || !s->timed;
+        both.alone_pct = fmax(both.alone_pct, s->alone_pct);
+    }
+    return both;
 }
 
-/* Of a round trip it isn't known which way is slow. Where one way is, the other one, suspected and
-   not timed again, is taken to be so, too. */
-static enum linkmap_fault fault_of(const struct linkmap_verdicts *verdicts, const struct ways *ways)
+/* If one way is slow, a way that was suspected and not timed again counts as slow, too. */
+enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int from, int to,
+                                    double *alone_pct)
 {
-    const bool named = ways->slow[LINKMAP_OUT] || ways->slow[LINKMAP_IN];
-    const bool out = ways->slow[LINKMAP_OUT] || ways->unknown[LINKMAP_OUT];
-    const bool in = ways->slow[LINKMAP_IN] || ways->unknown[LINKMAP_IN];
-    if (!named)
-        return out || in ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
+    const struct both_ways both = find_both_ways(verdicts, from, to);
+    const bool out = both.maybe[LINKMAP_OUT], in = both.maybe[LINKMAP_IN];
+    /* A link that isn't among the suspects may be one of those that were left out. */
+    const bool left_out = !both.suspected && from != to && verdicts->left_out > 0;
+    *alone_pct = both.alone_pct;
+    if (!both.slow)
+        return out || in || left_out ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
     if ((out && in) || !verdicts->one_way)
         return LINKMAP_SLOW;
     return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;
 }
 
-enum linkmap_fault linkmap_fault_of_point(const struct linkmap_verdicts *verdicts, int point,
-                                          double *alone_pct)
-{
-    struct ways ways = {.alone_pct = NAN};
-    for (int i = 0; i < verdicts->count; i++)
-        if (is_point(&verdicts->suspects[i]) && verdicts->suspects[i].from == point)
-            add_way(&ways, (enum linkmap_way)verdicts->suspects[i].way, &verdicts->suspects[i]);
-    *alone_pct = ways.alone_pct;
-    return fault_of(verdicts, &ways);
-}
+/* Pairs in the order of `from` and `to`. */
+static int64_t key_of(int from, int to) { return from * (INT64_C(1) << 32) + to; }
 
-enum linkmap_fault linkmap_fault_of_link(const struct linkmap_verdicts *verdicts, int from, int to,
-                                         double *alone_pct)
+bool linkmap_next_slow(const struct linkmap_verdicts *verdicts, int *from, int *to)
 {
-    /* A link that isn't among the suspects may be one of those that were left out. */
-    struct ways ways = {.alone_pct = NAN};
-    bool found = false;
+    const int64_t last = key_of(*from, *to);
+    int64_t next = INT64_MAX;
     for (int i = 0; i < verdicts->count; i++) {
         const struct linkmap_suspect *const s = &verdicts->suspects[i];
-        const bool is_out = s->from == from && s->to == to, is_in = s->from == to && s->to == from;
-        if (is_point(s) || (!is_out && !is_in))
-            continue;
-        add_way(&ways, is_out ? LINKMAP_OUT : LINKMAP_IN, s);
-        found = true;
-    }
-    *alone_pct = ways.alone_pct;
-    return found || verdicts->left_out == 0 ? fault_of(verdicts, &ways) : LINKMAP_UNKNOWN;
-}
-
-static bool is_before(int from, int to, int other_from, int other_to)
-{
-    return from < other_from || (from == other_from && to < other_to);
-}
-
-bool linkmap_next_named(const struct linkmap_verdicts *verdicts, int *from, int *to)
-{
-    int next_from = INT_MAX, next_to = INT_MAX;
-    for (int i = 0; i < verdicts->count; i++) {
-        const struct linkmap_suspect *const s = &verdicts->suspects[i];
-        const int low = s->from < s->to ? s->from : s->to;
-        const int high = s->from + s->to - low;
-        if (!is_point(s) && s->named && is_before(*from, *to, low, high) &&
-            is_before(low, high, next_from, next_to)) {
-            next_from = low;
-            next_to = high;
+        const int64_t key = s->from < s->to ? key_of(s->from, s->to) : key_of(s->to, s->from);
+        if (!is_point(s) && s->slow && key > last && key < next) {
+            next = key;
+            *from = s->from < s->to ? s->from : s->to;
+            *to = s->from + s->to - *from;
         }
     }
-    if (next_from == INT_MAX)
-        return false;
-    *from = next_from;
-    *to = next_to;
-    return true;
+    return next < INT64_MAX;
 }
 
-void linkmap_verdicts_free(struct linkmap_verdicts *verdicts)
-{
-    free(verdicts->suspects);
-    *verdicts = (struct linkmap_verdicts){0};
-}
+void linkmap_verdicts_free(struct linkmap_verdicts *verdicts) { free(verdicts->suspects); }

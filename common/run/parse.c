@@ -148,6 +148,14 @@ int64_t bc_size_list_max(const struct bc_size_list *list)
     return max;
 }
 
+bool bc_size_list_is_first(const struct bc_size_list *sizes, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (sizes->values[k] == sizes->values[i])
+            return false;
+    return true;
+}
+
 void bc_size_list_free(struct bc_size_list *list)
 {
     free(list->values);

@@ -41,6 +41,9 @@ bool bc_parse_size_list(const char *text, struct bc_size_list *list);
 /* The largest size; 0 of an empty list. */
 int64_t bc_size_list_max(const struct bc_size_list *list);
 
+/* Whether no earlier size of the list is the same as sizes->values[i]. */
+bool bc_size_list_is_first(const struct bc_size_list *sizes, size_t i);
+
 void bc_size_list_free(struct bc_size_list *list);
 
 #endif

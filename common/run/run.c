@@ -65,6 +65,15 @@ struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_sam
                                 run->settings.confidence_pct / 100.0);
 }
 
+struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count)
+{
+    const double confidence = run->settings.confidence_pct / 100.0;
+    struct bc_summary mean = bc_mean_of_visits(values, count, confidence);
+    if (run->settings.estimator == BC_MEAN)
+        mean.interval = bc_mean_interval(values, count, confidence);
+    return mean;
+}
+
 /* The summary of a value that has to be precise. What is less wide than its resolution is a point.
    Sets *negligible if the value need not be precise. */
 static struct bc_summary summarize_value(const struct bc_run *run, const struct bc_samples *samples,

@@ -150,4 +150,8 @@ void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_sam
 struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,
                                    int quantity, int subtrahend);
 
+/* The mean of one value a visit, with an interval over visits: bc_mean_of_visits, or by the
+   estimator `mean` Student's. Local. */
+struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count);
+
 #endif

@@ -42,8 +42,8 @@ static double time_in(double table_ns[POINTS][POINTS], bool one_way, int from, i
     return one_way || from < to ? table_ns[from][to] : table_ns[to][from];
 }
 
-double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points,
-                    enum linkmap_way way, int partner)
+double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
+                    int partner)
 {
     if (partner == points->own)
         return NAN;
@@ -65,7 +65,7 @@ void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_p
 static struct {
     char text[256]; /* "2 slow 50 %, 1-3 even 0 %": each point and link that was suspected */
     int groups, suspects, calls;
-    bool are_pairs_right; /* of linkmap_next_named */
+    bool are_pairs_right; /* of linkmap_next_slow */
 } found;
 
 static void note(const char *who, enum linkmap_fault fault, double alone_pct)
@@ -98,7 +98,7 @@ static void judge(bool one_way, struct linkmap_limits limits)
     found.text[0] = '\0';
     for (int a = 0; a < POINTS; a++) {
         snprintf(who, sizeof who, "%d", a);
-        const enum linkmap_fault fault = linkmap_fault_of_point(&verdicts, a, &pct);
+        const enum linkmap_fault fault = linkmap_fault_of(&verdicts, a, a, &pct);
         note(who, fault, pct);
     }
     int from = -1, to = POINTS;
@@ -106,13 +106,13 @@ static void judge(bool one_way, struct linkmap_limits limits)
     for (int a = 0; a < POINTS; a++)
         for (int b = a + 1; b < POINTS; b++) {
             snprintf(who, sizeof who, "%d-%d", a, b);
-            const enum linkmap_fault fault = linkmap_fault_of_link(&verdicts, a, b, &pct);
+            const enum linkmap_fault fault = linkmap_fault_of(&verdicts, a, b, &pct);
             note(who, fault, pct);
             if (fault != LINKMAP_EVEN && fault != LINKMAP_UNKNOWN)
-                found.are_pairs_right = linkmap_next_named(&verdicts, &from, &to) && from == a &&
+                found.are_pairs_right = linkmap_next_slow(&verdicts, &from, &to) && from == a &&
                                         to == b && found.are_pairs_right;
         }
-    if (linkmap_next_named(&verdicts, &from, &to))
+    if (linkmap_next_slow(&verdicts, &from, &to))
         found.are_pairs_right = false;
     linkmap_verdicts_free(&verdicts);
     linkmap_map_free(&map);
@@ -265,7 +265,7 @@ static struct linkmap_suspect suspect(int from, int to, enum linkmap_way way, in
                                     .to = to,
                                     .way = (int)way,
                                     .timed = outcome != NOT_TIMED,
-                                    .named = outcome == NAMED,
+                                    .slow = outcome == NAMED,
                                     .alone_pct = alone_pct};
 }
 
@@ -290,7 +290,7 @@ TEST(both_ways_make_a_verdict)
             suspect(1, 1, LINKMAP_IN, in, in == NOT_TIMED ? NAN : 31.0 * in)};
         const struct linkmap_verdicts verdicts = {suspects, COUNT(suspects), .one_way = true};
         double pct;
-        assert_int_equal(linkmap_fault_of_point(&verdicts, 1, &pct), outcomes[i].fault);
+        assert_int_equal(linkmap_fault_of(&verdicts, 1, 1, &pct), outcomes[i].fault);
         assert_near(pct, outcomes[i].pct, 0.0);
     }
 }
@@ -300,8 +300,8 @@ TEST(links_that_were_left_out_have_no_verdict)
     double pct;
     struct linkmap_suspect suspects[] = {suspect(1, 2, LINKMAP_OUT, QUICK, 3.0)};
     struct linkmap_verdicts verdicts = {.suspects = suspects, .count = 1, .left_out = 1};
-    assert_int_equal(linkmap_fault_of_link(&verdicts, 0, 1, &pct), LINKMAP_UNKNOWN);
-    assert_int_equal(linkmap_fault_of_link(&verdicts, 1, 2, &pct), LINKMAP_EVEN);
+    assert_int_equal(linkmap_fault_of(&verdicts, 0, 1, &pct), LINKMAP_UNKNOWN);
+    assert_int_equal(linkmap_fault_of(&verdicts, 1, 2, &pct), LINKMAP_EVEN);
     assert_near(pct, 3.0, 0.0);
 }
 

@@ -1,4 +1,4 @@
-#include "linkmap/places.h"
+#include "linkmap/hosts.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a point's host is called. */
+/* The names that a point's host has. */
 struct names {
     char slurm[LINKMAP_HOST_LENGTH], processor[LINKMAP_HOST_LENGTH];
     int rank; /* the point's, in MPI_COMM_WORLD */
@@ -17,7 +17,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* How many of the names differ, which start every `step` bytes. */
+/* The number of different names, which start every `step` bytes. */
 static int count_different(const char *first, size_t step, int count)
 {
     const char **const sorted = bc_allocate((size_t)count, sizeof *sorted, "no memory for names");
@@ -31,8 +31,8 @@ static int count_different(const char *first, size_t step, int count)
     return different;
 }
 
-/* Names the places. Returns whether some have the same name. */
-static bool name_places(struct linkmap_place *places, const struct names *all, int count)
+/* Names the hosts. Returns whether some have the same name. */
+static bool name_hosts(struct linkmap_host *hosts, const struct names *all, int count)
 {
     const int by_slurm = count_different(all->slurm, sizeof *all, count);
     const int by_processor = count_different(all->processor, sizeof *all, count);
@@ -40,44 +40,41 @@ static bool name_places(struct linkmap_place *places, const struct names *all, i
     for (int i = 0; i < count; i++)
         from_slurm = from_slurm && all[i].slurm[0] != '\0';
     for (int i = 0; i < count; i++) {
-        places[i].rank = all[i].rank;
-        snprintf(places[i].host, sizeof places[i].host, "%s",
+        hosts[i].rank = all[i].rank;
+        snprintf(hosts[i].name, sizeof hosts[i].name, "%s",
                  from_slurm ? all[i].slurm : all[i].processor);
     }
     return (from_slurm ? by_slurm : by_processor) < count;
 }
 
-struct linkmap_place *linkmap_places_gather(const struct linkmap_points *points, int rank,
-                                            bool *names_repeat)
+struct linkmap_host *linkmap_hosts_gather(const struct linkmap_points *points, int rank,
+                                          bool *names_repeat)
 {
     char processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
     const char *const slurm = getenv("SLURMD_NODENAME");
-    struct names own = {.rank = rank}, *all = NULL;
-    struct linkmap_place *places = NULL;
+    const size_t count = points->own == 0 ? (size_t)points->count : 0;
+    struct linkmap_host *hosts = NULL;
+    struct names own = {.rank = rank};
     int length;
     BC_MPI(MPI_Get_processor_name(processor, &length));
     snprintf(own.processor, sizeof own.processor, "%.*s", LINKMAP_HOST_LENGTH - 1, processor);
     snprintf(own.slurm, sizeof own.slurm, "%.*s", LINKMAP_HOST_LENGTH - 1,
              slurm != NULL ? slurm : "");
-    if (points->own == 0) {
-        places = bc_allocate((size_t)points->count, sizeof *places, "no memory for %d names",
-                             points->count);
-        all = bc_allocate((size_t)points->count, sizeof *all, "no memory for %d names",
-                          points->count);
-    }
+    struct names *const all = bc_allocate(count, sizeof *all, "no memory for %zu names", count);
     BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
                       points->comm));
-    if (points->own == 0)
-        *names_repeat = name_places(places, all, points->count);
+    if (points->own == 0) {
+        hosts = bc_allocate(count, sizeof *hosts, "no memory for %zu names", count);
+        *names_repeat = name_hosts(hosts, all, points->count);
+    }
     free(all);
-    return places;
+    return hosts;
 }
 
-void linkmap_place_name(const struct linkmap_place *place, bool with_rank,
-                        char name[BC_CELL_LENGTH])
+void linkmap_host_name(const struct linkmap_host *host, bool with_rank, char name[BC_CELL_LENGTH])
 {
     if (with_rank)
-        snprintf(name, BC_CELL_LENGTH, "%s:%d", place->host, place->rank);
+        snprintf(name, BC_CELL_LENGTH, "%s:%d", host->name, host->rank);
     else
-        snprintf(name, BC_CELL_LENGTH, "%s", place->host);
+        snprintf(name, BC_CELL_LENGTH, "%s", host->name);
 }
