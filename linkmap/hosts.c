@@ -31,24 +31,28 @@ static int count_different(const char *first, size_t step, int count)
     return different;
 }
 
-/* Names the hosts. Returns whether some have the same name. */
-static bool name_hosts(struct linkmap_host *hosts, const struct names *all, int count)
+/* Sets the names and labels of the hosts. */
+static void name_hosts(struct linkmap_host *hosts, const struct names *all, int count,
+                       bool with_ranks)
 {
     const int by_slurm = count_different(all->slurm, sizeof *all, count);
     const int by_processor = count_different(all->processor, sizeof *all, count);
     bool from_slurm = by_slurm >= by_processor;
     for (int i = 0; i < count; i++)
         from_slurm = from_slurm && all[i].slurm[0] != '\0';
+    with_ranks = with_ranks || (from_slurm ? by_slurm : by_processor) < count;
     for (int i = 0; i < count; i++) {
-        hosts[i].rank = all[i].rank;
-        snprintf(hosts[i].name, sizeof hosts[i].name, "%s",
-                 from_slurm ? all[i].slurm : all[i].processor);
+        struct linkmap_host *const host = &hosts[i];
+        host->rank = all[i].rank;
+        memcpy(host->name, from_slurm ? all[i].slurm : all[i].processor, sizeof host->name);
+        const int length = snprintf(host->label, sizeof host->label, "%s", host->name);
+        if (with_ranks)
+            snprintf(host->label + length, sizeof host->label - (size_t)length, ":%d", host->rank);
     }
-    return (from_slurm ? by_slurm : by_processor) < count;
 }
 
 struct linkmap_host *linkmap_hosts_gather(const struct linkmap_points *points, int rank,
-                                          bool *names_repeat)
+                                          bool with_ranks)
 {
     char processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
     const char *const slurm = getenv("SLURMD_NODENAME");
@@ -65,16 +69,8 @@ struct linkmap_host *linkmap_hosts_gather(const struct linkmap_points *points, i
                       points->comm));
     if (points->own == 0) {
         hosts = bc_allocate(count, sizeof *hosts, "no memory for %zu names", count);
-        *names_repeat = name_hosts(hosts, all, points->count);
+        name_hosts(hosts, all, points->count, with_ranks);
     }
     free(all);
     return hosts;
-}
-
-void linkmap_host_name(const struct linkmap_host *host, bool with_rank, char name[BC_CELL_LENGTH])
-{
-    if (with_rank)
-        snprintf(name, BC_CELL_LENGTH, "%s:%d", host->name, host->rank);
-    else
-        snprintf(name, BC_CELL_LENGTH, "%s", host->name);
 }

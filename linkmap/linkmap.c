@@ -118,13 +118,6 @@ static void remove_old_list(const char *path)
         (void)unlink(path); /* a file that can't be removed is overwritten */
 }
 
-/* The --max-time shares of a row. */
-static int shares_of(const struct linkmap *linkmap)
-{
-    const int points = points_of(&linkmap->parameters, &linkmap->run->job);
-    return 1 + linkmap_rounds(points) / ROUNDS_A_SHARE;
-}
-
 /* ---- what all sizes share -------------------------------------------------------------------- */
 
 static void note_points(const struct linkmap *linkmap)
@@ -166,9 +159,7 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     BC_MPI(MPI_Comm_rank(points->comm, &points->own));
     points->sent = bc_allocate_pages(bytes, "no memory for messages");
     points->received = bc_allocate_pages(bytes, "no memory for messages");
-    bool names_repeat = false;
-    linkmap->hosts = linkmap_hosts_gather(points, run->job.rank, &names_repeat);
-    linkmap->names_ranks = linkmap->per_rank || names_repeat;
+    linkmap->hosts = linkmap_hosts_gather(points, run->job.rank, linkmap->per_rank);
     note_points(linkmap);
     if (points->own == 0 && linkmap->parameters.exclude != NULL)
         remove_old_list(linkmap->parameters.exclude);
@@ -265,9 +256,7 @@ static void note_line(const struct linkmap *linkmap, const struct linkmap_row *r
     const int points = linkmap->points.count, visit = links->times.visits - 1;
     struct bc_text line = {0};
     for (int i = first; i < points && i < first + POINTS_A_LINE; i++) {
-        char name[BC_CELL_LENGTH];
-        linkmap_host_name(&linkmap->hosts[i], linkmap->names_ranks, name);
-        bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", name,
+        bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", linkmap->hosts[i].label,
                        linkmap_times_of(&row->medians, visit, LINKMAP_OUT)[i] * 1e-3);
         if (links->one_way)
             bc_text_append(&line, "/%.3f",
@@ -346,7 +335,8 @@ int main(int argc, char **argv)
     bc_require(run, can_exclude(&linkmap.parameters, run, &error), &error);
     bc_open_result(run, linkmap_columns, LINKMAP_COLUMNS);
     open_linkmap(&linkmap, run);
-    run->row_shares = shares_of(&linkmap);
+    run->row_shares =
+        1 + linkmap_rounds(points_of(&linkmap.parameters, &run->job)) / ROUNDS_A_SHARE;
     list_rows(&linkmap);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)

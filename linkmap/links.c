@@ -28,10 +28,13 @@ void linkmap_times_add_visit(struct linkmap_times *times)
         added[i] = NAN;
 }
 
-void linkmap_times_list(const struct linkmap_times *times, int way, int point, double *values)
+double *linkmap_times_list(const struct linkmap_times *times, int way, int point)
 {
+    double *const values =
+        bc_allocate((size_t)times->visits, sizeof *values, "no memory for times");
     for (int visit = 0; visit < times->visits; visit++)
         values[visit] = linkmap_times_of(times, visit, way)[point];
+    return values;
 }
 
 /* ---- one link -------------------------------------------------------------------------------- */
@@ -156,10 +159,8 @@ void linkmap_time_rounds(struct linkmap_links *links, const struct linkmap_point
 double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
                     int partner)
 {
-    const size_t visits = (size_t)links->times.visits;
-    double *const values = bc_allocate(visits, sizeof *values, "no memory for times");
-    linkmap_times_list(&links->times, way, partner, values);
-    const double ns = partner == points->own ? NAN : bc_median(values, visits);
+    double *const values = linkmap_times_list(&links->times, way, partner);
+    const double ns = partner == points->own ? NAN : bc_median(values, (size_t)links->times.visits);
     free(values);
     return ns;
 }

@@ -36,8 +36,8 @@ void linkmap_times_add_visit(struct linkmap_times *times);
 /* The times of a visit and way, by point. Local. */
 double *linkmap_times_of(const struct linkmap_times *times, int visit, int way);
 
-/* Copies the times of a point and way, by visit, to `values`. Local. */
-void linkmap_times_list(const struct linkmap_times *times, int way, int point, double *values);
+/* The times of a point and way, by visit, in an array that the caller frees. Local. */
+double *linkmap_times_list(const struct linkmap_times *times, int way, int point);
 
 struct linkmap_links {
     int bytes;

@@ -26,8 +26,8 @@ enum { VISITS_MIN = 3 };
 
 const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
     BC_COLUMN("scope", BC_KEY, 0, linkmap_result, scope),
-    {"a", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct linkmap_result, a)},
-    {"b", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct linkmap_result, b)},
+    BC_COLUMN("a", BC_KEY, 0, linkmap_result, a),
+    BC_COLUMN("b", BC_KEY, 0, linkmap_result, b),
     BC_COLUMN("nbytes", BC_KEY, 0, linkmap_result, bytes),
     BC_COLUMN_AS(BC_CELL_TIME, "time_us", BC_LESS, 3, linkmap_result, time.value),
     BC_COLUMN_AS(BC_CELL_TIME, "time_lo_us", BC_INFO, 3, linkmap_result, time.interval.lo),
@@ -42,11 +42,6 @@ const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
 
 static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own >= 0; }
 
-static void get_name(const struct linkmap *linkmap, int point, char name[BC_CELL_LENGTH])
-{
-    linkmap_host_name(&linkmap->hosts[point], linkmap->names_ranks, name);
-}
-
 /* ---- a result -------------------------------------------------------------------------------- */
 
 /* What all rows of a size have in common; rank 0. */
@@ -57,8 +52,6 @@ static struct linkmap_result begin_result(const struct linkmap *linkmap,
     const int64_t samples = (int64_t)row->links.times.visits * row->links.repetitions;
     return (struct linkmap_result){
         .scope = scope,
-        .a = "NA",
-        .b = "NA",
         .bytes = row->links.bytes,
         .alone_pct = NAN,
         .group = BC_NO_INT,
@@ -94,11 +87,9 @@ static void set_times(const struct linkmap *linkmap, const struct linkmap_row *r
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
     const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
     const bool one_way = row->links.one_way;
-    double *const values =
-        bc_allocate((size_t)times->visits, sizeof *values, "no memory for a row");
     result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = none;
     for (int way = 0; way < (one_way ? LINKMAP_WAYS : 1); way++) {
-        linkmap_times_list(times, way, point, values);
+        double *const values = linkmap_times_list(times, way, point);
         dump(linkmap->run, one_way ? names[way] : "time", values, times->visits);
         const struct bc_summary ns =
             bc_run_over_visits(linkmap->run, values, (size_t)times->visits);
@@ -106,22 +97,21 @@ static void set_times(const struct linkmap *linkmap, const struct linkmap_row *r
             result->ways[way] = bandwidth_of(ns, row->links.bytes);
         else
             result->time = ns;
+        free(values);
     }
-    free(values);
 }
 
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     const double precision = linkmap->run->settings.precision_pct / 100.0;
-    const size_t visits = (size_t)row->whole.visits;
-    double *const values = bc_allocate(visits, sizeof *values, "no memory for a row");
     bool precise = true;
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        linkmap_times_list(&row->whole, way, 0, values);
-        const struct bc_summary ns = bc_run_over_visits(linkmap->run, values, visits);
+        double *const values = linkmap_times_list(&row->whole, way, 0);
+        const struct bc_summary ns =
+            bc_run_over_visits(linkmap->run, values, (size_t)row->whole.visits);
         precise = precise && bc_is_precise(&ns, precision);
+        free(values);
     }
-    free(values);
     return precise;
 }
 
@@ -233,12 +223,10 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
         const struct linkmap_wrong *const wrong = &row->wrong[i];
         ends += wrong->links;
         for (int k = 0; k < wrong->links && k < LINKMAP_WRONG_SHOWN; k++) {
-            char a[BC_CELL_LENGTH], b[BC_CELL_LENGTH];
             if (wrong->partners[k] < i || shown == SHOWN)
                 continue;
-            get_name(linkmap, i, a);
-            get_name(linkmap, wrong->partners[k], b);
-            bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", a, b);
+            bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", linkmap->hosts[i].label,
+                           linkmap->hosts[wrong->partners[k]].label);
         }
     }
     if (ends > 0)
@@ -255,18 +243,16 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
 /* The point with the longest median, either way. */
 static int slowest_point(const struct linkmap_times *medians)
 {
-    const size_t visits = (size_t)medians->visits;
-    double *const values = bc_allocate(visits, sizeof *values, "no memory for a row");
     double max_ns = 0.0;
     int slowest = 0;
     for (int i = 0; i < medians->points; i++)
         for (int way = 0; way < LINKMAP_WAYS; way++) {
-            linkmap_times_list(medians, way, i, values);
-            const double ns = bc_median(values, visits);
+            double *const values = linkmap_times_list(medians, way, i);
+            const double ns = bc_median(values, (size_t)medians->visits);
             slowest = ns > max_ns ? i : slowest;
             max_ns = fmax(max_ns, ns);
+            free(values);
         }
-    free(values);
     return slowest;
 }
 
@@ -302,7 +288,7 @@ static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, 
 {
     struct linkmap_host *const host = &linkmap->hosts[point];
     struct linkmap_result result = begin_result(linkmap, row, linkmap->per_rank ? "rank" : "node");
-    get_name(linkmap, point, result.a);
+    result.a = host->label;
     set_times(linkmap, row, &row->medians, point, &result);
     result.outcome.slowest_rank = host->rank;
     if (row->wrong != NULL && row->wrong[point].links > 0)
@@ -329,49 +315,47 @@ static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
     return row->to < linkmap->points.count;
 }
 
-/* Brings the links of `row->from` to rank 0, which asks for them, so that they don't come from all
-   points at once. Collective over the points. */
-static void fetch_links(const struct linkmap *linkmap, struct linkmap_row *row)
+/* The links of `row->from` on rank 0, which asks for them, so that they don't come from all points
+   at once. Collective over the points. */
+static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
+                                               struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &linkmap->points;
     const struct linkmap_links *const own = &row->links;
     struct linkmap_links *const fetched = &row->fetched;
-    const int count = own->times.visits * LINKMAP_WAYS * points->count;
+    const int from = row->from, count = own->times.visits * LINKMAP_WAYS * points->count;
     const int checks = own->wrong != NULL ? points->count : 0;
-    if (points->own == 0) {
-        linkmap_links_free(fetched);
-        *fetched = *own;
-        fetched->times.ns =
-            bc_allocate((size_t)count, sizeof *fetched->times.ns, "no memory for links");
-        fetched->wrong = bc_allocate((size_t)checks, sizeof *fetched->wrong, "no memory for links");
-    }
-    if (row->from == 0 && points->own == 0) {
-        for (int i = 0; i < count; i++)
-            fetched->times.ns[i] = own->times.ns[i];
-        for (int i = 0; i < checks; i++)
-            fetched->wrong[i] = own->wrong[i];
-    } else if (points->own == 0) {
-        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, row->from, LINKMAP_TAG_ROW, points->comm));
-        BC_MPI(MPI_Recv(fetched->times.ns, count, MPI_DOUBLE, row->from, LINKMAP_TAG_ROW,
-                        points->comm, MPI_STATUS_IGNORE));
-        BC_MPI(MPI_Recv(fetched->wrong, checks, MPI_INT, row->from, LINKMAP_TAG_ROW, points->comm,
-                        MPI_STATUS_IGNORE));
-    } else if (points->own == row->from) {
+    if (from == 0 || (points->own != 0 && points->own != from))
+        return own;
+    if (points->own == from) {
         BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Send(own->times.ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
         BC_MPI(MPI_Send(own->wrong, checks, MPI_INT, 0, LINKMAP_TAG_ROW, points->comm));
+        return own;
     }
+    if (fetched->times.ns == NULL) {
+        fetched->times = own->times;
+        fetched->times.ns = bc_allocate((size_t)count, sizeof(double), "no memory for links");
+        fetched->wrong = bc_allocate((size_t)checks, sizeof(int), "no memory for links");
+    }
+    BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, from, LINKMAP_TAG_ROW, points->comm));
+    BC_MPI(MPI_Recv(fetched->times.ns, count, MPI_DOUBLE, from, LINKMAP_TAG_ROW, points->comm,
+                    MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(fetched->wrong, checks, MPI_INT, from, LINKMAP_TAG_ROW, points->comm,
+                    MPI_STATUS_IGNORE));
+    return fetched;
 }
 
-/* Writes the row of the pair in hand; rank 0. */
-static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row)
+/* Writes the row of the pair in hand from the links of its first point; rank 0. */
+static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row,
+                       const struct linkmap_links *links)
 {
     struct linkmap_result result = begin_result(linkmap, row, "pair");
-    get_name(linkmap, row->from, result.a);
-    get_name(linkmap, row->to, result.b);
-    set_times(linkmap, row, &row->fetched.times, row->to, &result);
+    result.a = linkmap->hosts[row->from].label;
+    result.b = linkmap->hosts[row->to].label;
+    set_times(linkmap, row, &links->times, row->to, &result);
     result.outcome.slowest_rank = linkmap->hosts[row->from].rank;
-    if (row->links.wrong != NULL && row->fetched.wrong[row->to] > 0)
+    if (row->links.wrong != NULL && links->wrong[row->to] > 0)
         result.outcome.status = BC_FAIL;
     if (row->is_judged)
         result.verdict = linkmap_fault_name(
@@ -382,15 +366,14 @@ static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *
 /* Collective over the points. */
 static void write_pairs(const struct linkmap *linkmap, struct linkmap_row *row)
 {
-    int fetched = -1;
+    const struct linkmap_links *links = NULL;
     row->from = -1;
     row->to = linkmap->points.count;
-    while (next_pair(linkmap, row)) {
-        if (row->from != fetched)
-            fetch_links(linkmap, row);
-        fetched = row->from;
+    for (int last = -1; next_pair(linkmap, row); last = row->from) {
+        if (row->from != last)
+            links = fetch_links(linkmap, row);
         if (linkmap->points.own == 0)
-            write_pair(linkmap, row);
+            write_pair(linkmap, row, links);
     }
 }
 

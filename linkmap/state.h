@@ -20,7 +20,6 @@ struct linkmap {
     struct linkmap_parameters parameters;
     struct bc_run *run;
     bool per_rank;
-    bool names_ranks; /* points are named HOST:RANK */
     struct linkmap_points points;
     struct linkmap_host *hosts; /* of the points; NULL on all ranks but rank 0 */
     double noted_s;             /* when progress was noted last */
@@ -44,7 +43,7 @@ struct linkmap_row {
 
 struct linkmap_result {
     const char *scope; /* whole, node (or rank), pair */
-    char a[BC_CELL_LENGTH], b[BC_CELL_LENGTH];
+    const char *a, *b; /* labels of hosts */
     int64_t bytes;
     struct bc_summary time;               /* half a round trip, ns */
     struct bc_summary ways[LINKMAP_WAYS]; /* bandwidths, MB/s */
