@@ -20,9 +20,8 @@ void linkmap_times_add_visit(struct linkmap_times *times)
 {
     const size_t of_visit = (size_t)LINKMAP_WAYS * (size_t)times->points;
     times->visits++;
-    times->ns = realloc(times->ns, (size_t)times->visits * of_visit * sizeof *times->ns);
-    if (times->ns == NULL)
-        bc_abort("no memory for the times of %d links", times->points);
+    times->ns = bc_reallocate(times->ns, (size_t)times->visits * of_visit, sizeof *times->ns,
+                              "no memory for the times of %d links", times->points);
     double *const added = linkmap_times_of(times, times->visits - 1, LINKMAP_OUT);
     for (size_t i = 0; i < of_visit; i++)
         added[i] = NAN;

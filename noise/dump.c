@@ -6,30 +6,28 @@
 
 enum { TAG_STOPS = 1 };
 
-/* Sends what this rank saw to rank 0. */
+/* Sends this rank's stops to rank 0. */
 static void send_stops(const struct noise_stops *stops)
 {
-    const int64_t count = (int64_t)stops->count;
-    BC_MPI(MPI_Send(&count, 1, MPI_INT64_T, 0, TAG_STOPS, MPI_COMM_WORLD));
+    BC_MPI(MPI_Send(stops->visits, stops->visit_count * (int)sizeof *stops->visits, MPI_BYTE, 0,
+                    TAG_STOPS, MPI_COMM_WORLD));
     BC_MPI(MPI_Send(stops->stop, (int)(stops->count * sizeof *stops->stop), MPI_BYTE, 0, TAG_STOPS,
                     MPI_COMM_WORLD));
-    BC_MPI(MPI_Send(stops->visits, (int)((size_t)stops->visit_count * sizeof *stops->visits),
-                    MPI_BYTE, 0, TAG_STOPS, MPI_COMM_WORLD));
 }
 
-/* What another rank sends: as many visits as this one's. Free it with noise_stops_free. */
+/* Receives the stops of a rank, which has as many visits as this one. Free with noise_stops_free.
+ */
 static struct noise_stops receive_stops(int rank, int visits)
 {
     struct noise_stops stops = {.visit_count = visits};
-    int64_t count;
-    BC_MPI(MPI_Recv(&count, 1, MPI_INT64_T, rank, TAG_STOPS, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    stops.count = (size_t)count;
-    stops.stop = bc_allocate(stops.count, sizeof *stops.stop, "no memory for stops");
     stops.visits = bc_allocate((size_t)visits, sizeof *stops.visits, "no memory for visits");
+    BC_MPI(MPI_Recv(stops.visits, visits * (int)sizeof *stops.visits, MPI_BYTE, rank, TAG_STOPS,
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < visits; i++)
+        stops.count += (size_t)stops.visits[i].stops;
+    stops.stop = bc_allocate(stops.count, sizeof *stops.stop, "no memory for stops");
     BC_MPI(MPI_Recv(stops.stop, (int)(stops.count * sizeof *stops.stop), MPI_BYTE, rank, TAG_STOPS,
                     MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    BC_MPI(MPI_Recv(stops.visits, (int)((size_t)visits * sizeof *stops.visits), MPI_BYTE, rank,
-                    TAG_STOPS, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     return stops;
 }
 
@@ -40,18 +38,16 @@ static void dump_rank(const struct bc_run *run, const struct noise_stops *stops,
                                         "stop_ns"};
     struct bc_samples watched = {0}, stopped = {0};
     char name[64];
-    size_t next = 0;
+    const struct noise_stop *stop = stops->stop;
     for (int visit = 0; visit < stops->visit_count; visit++) {
         const struct noise_watch *const watch = &stops->visits[visit];
         bc_samples_begin_visit(&watched);
         bc_samples_begin_visit(&stopped);
         bc_samples_append(&watched, (double[]){(double)watch->begin_ns, (double)watch->end_ns}, 2,
                           rank);
-        for (; next < stops->count && stops->stop[next].begin_ns < watch->end_ns; next++)
-            bc_samples_append(
-                &stopped,
-                (double[]){(double)stops->stop[next].begin_ns, (double)stops->stop[next].length_ns},
-                2, rank);
+        for (int64_t i = 0; i < watch->stops; i++, stop++)
+            bc_samples_append(&stopped, (double[]){(double)stop->begin_ns, (double)stop->length_ns},
+                              2, rank);
     }
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "rank%d_%s", rank, names[i]);

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Does `count` quanta of `units` units of work (common/clock/work.h), one after the other. Reads
-   the clock before the first and after each: readings_ns[0] to readings_ns[count]. Local. */
+/* Does `count` quanta of `units` units of work (common/clock/work.h), and reads the clock before
+   the first and after each of them: readings_ns[0] to readings_ns[count]. Local. */
 void noise_quanta(uint64_t units, int count, int64_t *readings_ns);
 
 /* Does `count` steps: `units` units of work (0: none), then the operation; reads the clock as

@@ -1,66 +1,40 @@
 /*
- * What the operating system's noise costs: how often, for how long and by what the ranks of a job
- * are stopped, and by how much that slows down programs whose ranks wait for each other.
+ * The noise of the operating system: how often, for how long and by what sources the ranks of a job
+ * are interrupted (stopped), and how much that slows down programs whose ranks wait for each other.
  *
  * Method: all ranks do quanta of work at the same time, each of which takes the same time unless
- * the rank is stopped (stops.h). From the stops of all ranks follow where they come from
- * (sources.h), and what a barrier or an allreduce after so much work loses by them (prediction.h),
- * which is measured in turn with them.
+ * the rank is interrupted (stops.h). The stops of all ranks show their sources (sources.h), and
+ * predict the slowdown of a barrier or an allreduce after some work (prediction.h), which is
+ * measured in turn with the quanta.
  */
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/signals.h"
+#include "noise/kernel.h"
 #include "noise/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Of --max-time: what is for the quanta, and for each kind of steps. */
+/* The time for the quanta, and for each kind of steps, in --max-time. */
 #define QUANTA_SHARES 10.0
 #define STEPS_SHARES 0.5
 
-/* Quanta whose readings are kept at once: what takes about BLOCK_NS, and these limits; and steps.
-   In fewer than BLOCK_MIN steps nothing is usual. */
+/* A block of quanta takes about BLOCK_NS, within these limits. A block of fewer than BLOCK_MIN
+   steps has no usual time. */
 #define BLOCK_NS 4e6
 enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 
-/* The max length of the next block of steps, in lengths of all before: the first ones may
-   be short where those to come wait for a processor. */
+/* A block of steps is at most this many times as long as all before: the first steps may be short
+   although later ones wait for a processor. */
 #define BLOCK_GROWTH 8.0
 
 /* The clock that ranks share is first measured for this long. */
 #define SHARED_CLOCK_S 0.3
 
-/* The min length of a stop, in steps of the clock: a shorter one looks like such a step. */
+/* Min length of a stop, in steps of the clock. */
 #define CLOCK_STEPS 4.0
-
-/* ---- usage ----------------------------------------------------------------------------------- */
-
-/* Whether a grain is the first of its size. */
-static bool is_first(const struct bc_size_list *grains, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (grains->values[k] == grains->values[i])
-            return false;
-    return true;
-}
-
-static int kinds_of(const struct noise_parameters *p)
-{
-    int operations = 0, grains = 0;
-    for (int i = 0; i < NOISE_OPERATIONS; i++)
-        operations += p->operations.chosen[i];
-    for (size_t i = 0; i < p->grain_us.count; i++)
-        grains += is_first(&p->grain_us, i);
-    return operations * grains;
-}
-
-static double all_shares(const struct noise_parameters *p)
-{
-    return QUANTA_SHARES + STEPS_SHARES * kinds_of(p);
-}
 
 /* ---- what all visits share ------------------------------------------------------------------- */
 
@@ -101,20 +75,26 @@ static void make_groups(struct noise *noise)
     noise->groups = noise->parameters.per == NOISE_PER_RANK ? job->ranks : job->nodes;
 }
 
+/* Each chosen operation with each different grain. */
 static void list_steps(struct noise *noise)
 {
     const struct noise_parameters *const p = &noise->parameters;
-    noise->step_kinds = 0;
-    noise->steps = bc_allocate((size_t)kinds_of(p), sizeof *noise->steps, "no memory for steps");
+    noise->steps = bc_allocate(NOISE_OPERATIONS * p->grain_us.count, sizeof *noise->steps,
+                               "no memory for steps");
     for (int operation = 0; operation < NOISE_OPERATIONS; operation++)
         for (size_t i = 0; p->operations.chosen[operation] && i < p->grain_us.count; i++) {
-            if (!is_first(&p->grain_us, i))
+            if (!bc_size_list_is_first(&p->grain_us, i))
                 continue;
             struct noise_steps *const steps = &noise->steps[noise->step_kinds++];
             steps->operation = operation;
             steps->grain_us = p->grain_us.values[i];
             steps->units = bc_work_units(&noise->rate, (double)steps->grain_us * 1e3);
         }
+}
+
+static double all_shares(const struct noise *noise)
+{
+    return QUANTA_SHARES + STEPS_SHARES * noise->step_kinds;
 }
 
 static void open_noise(struct noise *noise, struct bc_run *run)
@@ -130,7 +110,7 @@ static void open_noise(struct noise *noise, struct bc_run *run)
     noise->min_stop_ns = fmax(p->min_stop_us * 1e3, CLOCK_STEPS * run->max_clock.resolution_ns);
     noise->block = (int)fmax(BLOCK_MIN, fmin(BLOCK_MAX, BLOCK_NS / (p->quantum_us * 1e3)));
     noise->readings = bc_allocate(BLOCK_MAX + 1, sizeof *noise->readings, "no memory for readings");
-    /* The first access to a page isn't to look like a stop. */
+    /* Else the first access to a page would look like a stop. */
     for (int i = 0; i <= BLOCK_MAX; i++)
         noise->readings[i] = -1;
     noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, false);
@@ -141,11 +121,8 @@ static void open_noise(struct noise *noise, struct bc_run *run)
 
 static void close_noise(struct noise *noise)
 {
-    for (int i = 0; i < noise->step_kinds; i++) {
-        free(noise->steps[i].mean_ns);
-        free(noise->steps[i].usual_ns);
-        free(noise->steps[i].slowdown_pct);
-    }
+    for (int i = 0; i < noise->step_kinds; i++)
+        bc_samples_free(&noise->steps[i].visits);
     free(noise->steps);
     free(noise->readings);
     bc_global_clock_destroy(noise->clock);
@@ -156,18 +133,17 @@ static void close_noise(struct noise *noise)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* --samples are divided among the visits, of which each has one at least; 0: as many as fit into
-   the time. */
+/* The samples of a visit: its part of --samples, at least 1; 0: as many as fit into the time. */
 static int64_t samples_of_visit(const struct bc_run *run)
 {
     const int64_t part = bc_run_part_of_visit(run->settings.samples, run);
     return run->settings.samples > 0 && part == 0 ? 1 : part;
 }
 
-/* On the clock; as good as never for INFINITY. */
+/* The clock's time in `seconds` seconds, at most 3 years. */
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
-/* Each rank works on its own for `seconds`, or for the quanta of --samples; a signal ends that. */
+/* Each rank works on its own for `seconds`, or for the quanta of --samples, or until a signal. */
 static void watch(struct noise *noise, double seconds, struct noise_row *row)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -186,29 +162,28 @@ static void watch(struct noise *noise, double seconds, struct noise_row *row)
     } while (bc_now_ns() < end_ns && (asked == 0 || done < asked) && bc_signals_noted() == 0);
 }
 
-/* What is known of a visit's steps so far; rank 0. */
+/* Sums over the steps of a visit so far; rank 0. */
 struct tally {
     double total_ns, usual_ns;
     int64_t count;
-    /* Of blocks that tell what is usual. */
-    double judged_excess_ns, judged_usual_ns;
+    double judged_excess_ns, judged_usual_ns; /* of blocks whose usual time is known */
 };
 
-/* Adds a block of steps: what is longer than usual by more than a stop has been stopped. A block of
-   few steps, or of steps that the clock hardly sees, doesn't tell what is usual. */
+/* Adds a block of steps. A step that takes longer than usual by more than the min stop was stopped.
+   The usual time isn't known from a few steps, nor from steps as short as the clock's. */
 static void add_steps(const struct noise *noise, struct noise_steps *steps, int count,
                       struct tally *tally)
 {
     const double usual_ns = noise_usual_ns(noise->readings, count);
-    const bool tells =
+    const bool is_known =
         count >= BLOCK_MIN && usual_ns >= CLOCK_STEPS * noise->run->max_clock.resolution_ns;
     for (int i = 0; i < count; i++) {
         const int64_t step_ns = noise->readings[i + 1] - noise->readings[i];
-        noise_lengths_add(&steps->lengths, step_ns);
+        noise_histogram_add(&steps->times, step_ns);
         steps->max_ns = fmax(steps->max_ns, (double)step_ns);
         steps->min_ns =
             steps->count + i > 0 ? fmin(steps->min_ns, (double)step_ns) : (double)step_ns;
-        if (tells && (double)step_ns > usual_ns + noise->min_stop_ns) {
+        if (is_known && (double)step_ns > usual_ns + noise->min_stop_ns) {
             tally->judged_excess_ns += (double)step_ns - usual_ns;
             steps->stopped++;
         }
@@ -216,12 +191,12 @@ static void add_steps(const struct noise *noise, struct noise_steps *steps, int 
     tally->usual_ns += usual_ns * count;
     tally->total_ns += (double)(noise->readings[count] - noise->readings[0]);
     tally->count += count;
-    tally->judged_usual_ns += tells ? usual_ns * count : 0.0;
+    tally->judged_usual_ns += is_known ? usual_ns * count : 0.0;
     steps->count += count;
-    steps->judged += tells ? count : 0;
+    steps->judged += is_known ? count : 0;
 }
 
-/* The next block of steps: 0 if the time is up or there are enough. Collective. */
+/* The number of steps in the next block; 0 if the time is up or there are enough. Collective. */
 static int64_t next_block(const struct noise *noise, const struct tally *tally, int64_t end_ns)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -229,7 +204,7 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
     int64_t next = 1;
     if (tally->count > 0 && (left_ns <= 0.0 || bc_signals_noted() != 0))
         next = 0;
-    else if (tally->count > 0) { /* No longer than the time that is left. */
+    else if (tally->count > 0) { /* not longer than the time that is left */
         const double fitting = left_ns * (double)tally->count / tally->total_ns;
         next =
             (int64_t)fmax(1.0, fmin(BLOCK_MAX, fmin(fitting, BLOCK_GROWTH * (double)tally->count)));
@@ -240,21 +215,12 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
     return next;
 }
 
-static void keep(double **values, int visit, double value)
-{
-    *values = realloc(*values, ((size_t)visit + 1) * sizeof **values);
-    if (*values == NULL)
-        bc_abort("no memory for %d visits", visit + 1);
-    (*values)[visit] = value;
-}
-
-/* All ranks in step, for `seconds` or for the steps of --samples. Collective. */
+/* All ranks do steps, for `seconds` or as many as --samples. Collective. */
 static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
     static noise_steps_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,
                                                               noise_allreduce_steps};
     const int64_t end_ns = end_of(seconds);
-    const int visit = noise->run->visit;
     struct tally tally = {0};
     int64_t count;
     kernels[steps->operation](steps->units, 1, noise->readings);
@@ -266,14 +232,16 @@ static void step(struct noise *noise, struct noise_steps *steps, double seconds)
     }
     if (noise->run->job.rank != 0)
         return;
-    /* A visit that was cut short says less than the others. */
-    const bool counts = visit == 0 || bc_signals_noted() == 0;
-    keep(&steps->mean_ns, visit, counts ? tally.total_ns / (double)tally.count : NAN);
-    keep(&steps->usual_ns, visit, counts ? tally.usual_ns / (double)tally.count : NAN);
-    keep(&steps->slowdown_pct, visit,
-         counts && tally.judged_usual_ns > 0.0
-             ? 100.0 * tally.judged_excess_ns / tally.judged_usual_ns
-             : NAN);
+    /* Later visits that were cut short would count as much as the others. */
+    const bool counts = noise->run->visit == 0 || bc_signals_noted() == 0;
+    double values[NOISE_STEP_VALUES] = {NAN, NAN, NAN};
+    if (counts) {
+        values[NOISE_STEP_MEAN] = tally.total_ns / (double)tally.count;
+        values[NOISE_STEP_USUAL] = tally.usual_ns / (double)tally.count;
+    }
+    if (counts && tally.judged_usual_ns > 0.0)
+        values[NOISE_STEP_SLOWDOWN] = 100.0 * tally.judged_excess_ns / tally.judged_usual_ns;
+    bc_samples_append(&steps->visits, values, NOISE_STEP_VALUES, 0);
 }
 
 /* Moves the times of the last visit to the clock that ranks share; its stops are those from `first`
@@ -295,9 +263,9 @@ static void measure(struct noise *noise, struct bc_visit *visit)
     double seconds = visit->seconds;
     const size_t first = row->stops.count;
     bc_harness_bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    const double share_s = seconds / all_shares(&noise->parameters);
-    /* Quanta of two visits follow each other, so that what comes once a second isn't missed each
-       time. */
+    const double share_s = seconds / all_shares(noise);
+    /* The quanta of two visits follow each other: long enough for sources that stop once a second.
+     */
     const bool quanta_first = noise->run->visit % 2 == 0;
     if (quanta_first)
         watch(noise, QUANTA_SHARES * share_s, row);
@@ -306,7 +274,7 @@ static void measure(struct noise *noise, struct bc_visit *visit)
     if (!quanta_first)
         watch(noise, QUANTA_SHARES * share_s, row);
     move_to_shared_clock(noise, &row->stops, first);
-    visit->is_precise = true; /* The ranks are watched for a time, and no longer. */
+    visit->is_precise = true; /* ranks are watched for a fixed time */
 }
 
 const struct bc_program noise_program = {
@@ -327,7 +295,7 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&noise_program, &noise, argc, argv);
     bc_open_result(run, noise_columns, NOISE_COLUMNS);
     open_noise(&noise, run);
-    run->row_shares = (int)ceil(all_shares(&noise.parameters));
+    run->row_shares = (int)ceil(all_shares(&noise));
     (void)bc_add_row(run); /* of the whole job */
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With more stopped steps than this share, what a step usually takes has stops in it. */
+/* If more than this share of the steps is stopped, the usual time of a step has stops in it, too.
+ */
 #define STOPPED_MAX 0.25
 
 #define RANGE_COLUMNS(name, unit, decimals, member)                                                \
@@ -26,11 +27,11 @@ const struct bc_column noise_columns[NOISE_COLUMNS] = {
     {"about", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, about)},
     BC_COLUMN("operation", BC_KEY, 0, noise_result, operation),
     BC_COLUMN("grain_us", BC_KEY, 0, noise_result, grain_us),
-    BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, per_s.value),
-    RANGE_COLUMNS("stops", "per_s", 3, per_s),
-    BC_TIME_COLUMNS("stop", BC_LESS, 3, noise_result, stop),
-    BC_COLUMN("stopped_pct", BC_LESS, 4, noise_result, stopped_pct.value),
-    RANGE_COLUMNS("stopped", "pct", 4, stopped_pct),
+    BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, stops.per_s.value),
+    RANGE_COLUMNS("stops", "per_s", 3, stops.per_s),
+    BC_TIME_COLUMNS("stop", BC_LESS, 3, noise_result, stops.length_ns),
+    BC_COLUMN("stopped_pct", BC_LESS, 4, noise_result, stops.stopped_pct.value),
+    RANGE_COLUMNS("stopped", "pct", 4, stops.stopped_pct),
     BC_COLUMN("period_ms", BC_INFO, 4, noise_result, period_ms),
     BC_COLUMN("period_lo_ms", BC_INFO, 4, noise_result, period_interval_ms.lo),
     BC_COLUMN("period_hi_ms", BC_INFO, 4, noise_result, period_interval_ms.hi),
@@ -51,10 +52,11 @@ static struct bc_summary no_summary(void)
         .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
 }
 
-/* A result in which nothing is known yet. Its padding is zeros, as it may be sent. */
+/* A result without values. Its padding is zeros, since it may be sent. */
 static struct noise_result begin_result(const struct noise *noise, const char *scope)
 {
     const struct bc_presence *const presence = &noise->run->presence;
+    const struct bc_summary none = no_summary();
     struct noise_result result;
     memset(&result, 0, sizeof result);
     result.scope = scope;
@@ -62,18 +64,18 @@ static struct noise_result begin_result(const struct noise *noise, const char *s
     snprintf(result.ranks, sizeof result.ranks, "NA");
     snprintf(result.about, sizeof result.about, "NA");
     result.grain_us = BC_NO_INTEGER;
-    result.per_s = result.stop = result.stopped_pct = no_summary();
-    result.step = result.slowdown_pct = result.predicted_pct = no_summary();
+    result.stops = (struct noise_amount){none, none, none};
+    result.step = result.slowdown_pct = result.predicted_pct = none;
     result.period_ms = result.usual_ns = NAN;
-    result.period_interval_ms = no_summary().interval;
+    result.period_interval_ms = none.interval;
     result.outcome.visits = presence->visits;
     result.outcome.lost_pct = presence->lost_pct;
     result.outcome.slowest_rank = BC_NO_INT;
     return result;
 }
 
-/* BC_OK for a value that is as precise as asked for, or that has all of the samples that were asked
-   of each of `ranks` ranks. One visit has no interval that could be precise. */
+/* BC_OK if a value is as precise as asked for, or has --samples of each of `ranks` ranks, or if one
+   visit was asked for, which has no interval. */
 static enum bc_status status_of(const struct bc_run *run, const struct bc_summary *summary,
                                 int64_t taken, int ranks)
 {
@@ -94,45 +96,46 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
 
 /* ---- stops of several ranks together --------------------------------------------------------- */
 
-/* A visit of several ranks. */
-struct visit_sums {
-    int64_t stops, stopped_ns, watched_ns;
-};
-enum { SUMS_A_VISIT = sizeof(struct visit_sums) / sizeof(int64_t) };
-
-/* What ranks saw, added up. */
+/* Sums over the stops of several ranks. */
 struct sums {
-    struct visit_sums *visits;
-    struct noise_lengths lengths;
+    struct noise_sum *visits;
+    struct noise_histogram lengths;
     int64_t max_ns, quanta;
     int ranks;
     struct bc_located most_stopped; /* share of the time, and its rank of MPI_COMM_WORLD */
 };
 
-/* Adds up over the ranks of `comm`, on its rank 0; the caller frees result.visits. Collective. */
-static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_Comm comm)
+/* The sums of this rank; the caller frees result.visits. */
+static struct sums own_sums(const struct noise_stops *stops, int world_rank)
 {
     const size_t visits = (size_t)stops->visit_count;
-    struct sums own = {.most_stopped = {0.0, world_rank}}, all = {0};
-    double stopped_ns = 0.0, watched_ns = 0.0;
-    own.visits = bc_allocate(visits, sizeof *own.visits, "no memory for visits");
-    all.visits = bc_allocate(visits, sizeof *all.visits, "no memory for visits");
-    for (int i = 0; i < stops->visit_count; i++) {
+    struct sums own = {.visits = bc_allocate(visits, sizeof *own.visits, "no memory for visits")};
+    int64_t stopped_ns = 0, watched_ns = 0;
+    for (size_t i = 0; i < visits; i++) {
         const struct noise_watch *const watch = &stops->visits[i];
-        own.visits[i] = (struct visit_sums){watch->stops, watch->stopped_ns, watch->watched_ns};
+        own.visits[i] = (struct noise_sum){watch->stops, watch->stopped_ns, watch->watched_ns};
         own.quanta += watch->quanta;
-        stopped_ns += (double)watch->stopped_ns;
-        watched_ns += (double)watch->watched_ns;
+        stopped_ns += watch->stopped_ns;
+        watched_ns += watch->watched_ns;
     }
     for (size_t i = 0; i < stops->count; i++) {
-        noise_lengths_add(&own.lengths, stops->stop[i].length_ns);
+        noise_histogram_add(&own.lengths, stops->stop[i].length_ns);
         if (stops->stop[i].length_ns > own.max_ns)
             own.max_ns = stops->stop[i].length_ns;
     }
-    own.most_stopped.value = watched_ns > 0.0 ? stopped_ns / watched_ns : 0.0;
-    bc_harness_reduce(own.visits, all.visits, stops->visit_count * SUMS_A_VISIT, MPI_INT64_T,
-                      MPI_SUM, 0, comm);
-    bc_harness_reduce(own.lengths.count, all.lengths.count, NOISE_LENGTHS, MPI_INT64_T, MPI_SUM, 0,
+    own.most_stopped.value = watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
+    own.most_stopped.rank = world_rank;
+    return own;
+}
+
+/* Adds up over the ranks of `comm`, on its rank 0; the caller frees result.visits. Collective. */
+static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_Comm comm)
+{
+    enum { NUMBERS = sizeof(struct noise_sum) / sizeof(int64_t) };
+    struct sums own = own_sums(stops, world_rank), all = own_sums(stops, world_rank);
+    bc_harness_reduce(own.visits, all.visits, stops->visit_count * NUMBERS, MPI_INT64_T, MPI_SUM, 0,
+                      comm);
+    bc_harness_reduce(own.lengths.count, all.lengths.count, NOISE_BINS, MPI_INT64_T, MPI_SUM, 0,
                       comm);
     bc_harness_reduce(&own.max_ns, &all.max_ns, 1, MPI_INT64_T, MPI_MAX, 0, comm);
     bc_harness_reduce(&own.quanta, &all.quanta, 1, MPI_INT64_T, MPI_SUM, 0, comm);
@@ -142,38 +145,19 @@ static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_C
     return all;
 }
 
-/* What the sums say of a rank, as a mean over ranks. */
+/* Sets the stops of a row, per rank. */
 static void set_stops(const struct bc_run *run, const struct sums *sums, int visits,
                       struct noise_result *result)
 {
-    double *const per_s = bc_allocate(3 * (size_t)visits, sizeof *per_s, "no memory for visits");
-    double *const pct = per_s + visits, *const length_ns = pct + visits;
-    size_t watched = 0, with_stops = 0;
-    for (int i = 0; i < visits; i++) {
-        const double stops = (double)sums->visits[i].stops;
-        const double stopped_ns = (double)sums->visits[i].stopped_ns;
-        const double watched_ns = (double)sums->visits[i].watched_ns;
-        if (!(watched_ns > 0.0))
-            continue;
-        per_s[watched] = stops / watched_ns * 1e9;
-        pct[watched++] = 100.0 * stopped_ns / watched_ns;
-        if (stops > 0.0)
-            length_ns[with_stops++] = stopped_ns / stops;
-    }
-    if (watched > 0) {
-        result->per_s = noise_over_visits(run, per_s, watched);
-        result->stopped_pct = noise_over_visits(run, pct, watched);
-    }
-    if (with_stops > 0) {
-        result->stop = noise_over_visits(run, length_ns, with_stops);
-        result->stop.p99 = noise_lengths_quantile(&sums->lengths, 0.99);
-        result->stop.max = (double)sums->max_ns;
-        result->stop.p99 = fmin(result->stop.p99, result->stop.max);
+    const double max_ns = (double)sums->max_ns;
+    result->stops = noise_amount_over_visits(run, sums->visits, (size_t)visits);
+    if (sums->max_ns > 0) {
+        result->stops.length_ns.p99 = fmin(noise_histogram_quantile(&sums->lengths, 0.99), max_ns);
+        result->stops.length_ns.max = max_ns;
     }
     result->outcome.samples = sums->quanta;
     result->outcome.slowest_rank = sums->most_stopped.rank;
-    result->outcome.status = status_of(run, &result->per_s, sums->quanta, sums->ranks);
-    free(per_s);
+    result->outcome.status = status_of(run, &result->stops.per_s, sums->quanta, sums->ranks);
 }
 
 /* The job's result, on rank 0. Collective. */
@@ -210,11 +194,10 @@ static void conclude_groups(const struct noise *noise, const struct noise_row *r
         BC_MPI(MPI_Gather(&result, (int)sizeof result, MPI_BYTE, results, (int)sizeof result,
                           MPI_BYTE, 0, noise->leaders));
     }
-    /* What points into the memory of another process, or is known on rank 0 only. */
+    /* Pointers of another process, and values of rank 0 only. */
     const struct noise_result none = begin_result(noise, scope);
     for (int i = 0; run->job.rank == 0 && i < noise->groups; i++) {
         results[i].scope = none.scope;
-        results[i].source = results[i].operation = NULL;
         results[i].outcome.visits = none.outcome.visits;
         results[i].outcome.lost_pct = none.outcome.lost_pct;
     }
@@ -234,7 +217,7 @@ static double two_digits(double value)
 /* What tells sources of the same ranks apart: the rounded period and the class of length. */
 static void set_about(struct noise_result *result, const struct noise_source *source)
 {
-    const double length_us = exp2(floor(log2(source->length_ns.value))) * 1e-3;
+    const double length_us = exp2(floor(log2(source->amount.length_ns.value))) * 1e-3;
     if (source->is_periodic)
         snprintf(result->about, sizeof result->about, "%gms:%.3gus",
                  two_digits(source->period.period_ns * 1e-6), length_us);
@@ -262,15 +245,14 @@ static struct noise_result source_result(const struct noise *noise,
     result.source = source->is_periodic ? "periodic" : "irregular";
     set_ranks(&result, source->ranks, source->rank_count);
     set_about(&result, source);
-    result.per_s = source->per_s;
-    result.stop = source->length_ns;
-    result.stop.p99 = result.stop.max = NAN;
-    result.stopped_pct = source->stopped_pct;
+    result.stops = source->amount;
+    result.stops.length_ns.p99 = result.stops.length_ns.max = NAN;
     result.period_ms = source->period.period_ns * 1e-6;
     result.period_interval_ms = (struct bc_interval){source->period.interval_ns.lo * 1e-6,
                                                      source->period.interval_ns.hi * 1e-6};
     result.outcome.samples = quanta;
-    result.outcome.status = status_of(noise->run, &result.per_s, quanta, noise->run->job.ranks);
+    result.outcome.status =
+        status_of(noise->run, &result.stops.per_s, quanta, noise->run->job.ranks);
     return result;
 }
 
@@ -386,18 +368,9 @@ static void warn_of_steps(const struct noise *noise, const struct noise_steps *s
             name, (long long)steps->grain_us);
 }
 
-/* What the visits that know it say of a value. `values` is reordered. */
-static struct bc_summary over_known_visits(const struct bc_run *run, double *values, size_t count)
-{
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(values[i]))
-            values[known++] = values[i];
-    return known > 0 ? noise_over_visits(run, values, known) : no_summary();
-}
-
-/* The prediction for steps that usually take this long in each visit: usual_ns[visits] on rank 0.
-   Collective. */
+/* The prediction for steps whose usual time in each visit is usual_ns[visit], on rank 0.
+ * Collective.
+ */
 static struct bc_summary predict(const struct noise *noise, const struct noise_row *row,
                                  const double *usual_ns)
 {
@@ -413,7 +386,7 @@ static struct bc_summary predict(const struct noise *noise, const struct noise_r
     bc_harness_bcast(step_ns, visits, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     noise_predict(&row->stops, step_ns, pct);
     if (noise->run->job.rank == 0)
-        predicted = over_known_visits(noise->run, pct, (size_t)visits);
+        predicted = noise_over_visits(noise->run, pct, (size_t)visits);
     free(step_ns);
     return predicted;
 }
@@ -422,19 +395,20 @@ static struct bc_summary predict(const struct noise *noise, const struct noise_r
 static void conclude_steps(const struct noise *noise, const struct noise_row *row,
                            const struct noise_steps *steps, struct noise_result *result)
 {
-    const size_t visits = (size_t)row->stops.visit_count;
     const struct bc_run *const run = noise->run;
-    const struct bc_summary predicted = predict(noise, row, steps->usual_ns);
+    const size_t visits = steps->visits.count;
+    double *const *const values = steps->visits.values;
+    const struct bc_summary predicted = predict(noise, row, values[NOISE_STEP_USUAL]);
     if (run->job.rank != 0)
         return;
     *result = begin_result(noise, "collective");
     result->operation = noise_operation_name(steps->operation);
     result->grain_us = steps->grain_us;
-    result->step = over_known_visits(run, steps->mean_ns, visits);
-    result->step.p99 = fmin(noise_lengths_quantile(&steps->lengths, 0.99), steps->max_ns);
+    result->step = noise_over_visits(run, values[NOISE_STEP_MEAN], visits);
+    result->step.p99 = fmin(noise_histogram_quantile(&steps->times, 0.99), steps->max_ns);
     result->step.max = steps->max_ns;
-    result->usual_ns = over_known_visits(run, steps->usual_ns, visits).value;
-    result->slowdown_pct = over_known_visits(run, steps->slowdown_pct, visits);
+    result->usual_ns = noise_over_visits(run, values[NOISE_STEP_USUAL], visits).value;
+    result->slowdown_pct = noise_over_visits(run, values[NOISE_STEP_SLOWDOWN], visits);
     result->predicted_pct = predicted;
     result->outcome.samples = steps->count;
     result->outcome.status = status_of(run, &result->step, steps->count, 1);
@@ -455,10 +429,10 @@ static void warn_of_left_out(const struct noise *noise, const struct noise_row *
             NOISE_STOPS_MAX, (long long)most);
 }
 
-/* The results of hosts or ranks, sources and operations, and how many there are; on rank 0, which
-   has that of the job. Collective. */
+/* The results of hosts or ranks, sources and operations, and their number; on rank 0, which has
+   that of the job. Collective. */
 static struct noise_result *conclude_parts(const struct noise *noise, const struct noise_row *row,
-                                           const struct noise_result *of_job, int64_t *count)
+                                           const struct noise_result *of_job, int *count)
 {
     const struct bc_run *const run = noise->run;
     const bool reports = run->job.rank == 0;
@@ -467,18 +441,15 @@ static struct noise_result *conclude_parts(const struct noise *noise, const stru
                                         run->settings.confidence_pct / 100.0};
     struct noise_sources sources;
     noise_sources_find(run, &row->stops, &limits, &sources);
-    *count = noise->groups + sources.count + noise->step_kinds;
-    bc_harness_bcast(count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    struct noise_result *const results = bc_allocate(reports ? (size_t)*count : 0, sizeof *results,
-                                                     "no memory for %lld rows", (long long)*count);
-    /* Only rank 0 has results, sources and the quanta of all. */
-    int64_t next = noise->groups;
+    *count = reports ? noise->groups + sources.count + noise->step_kinds : 0;
+    struct noise_result *const results =
+        bc_allocate((size_t)*count, sizeof *results, "no memory for %d rows", *count);
+    struct noise_result *next = results + (reports ? noise->groups : 0);
     conclude_groups(noise, row, results);
-    conclude_sources(noise, &sources, of_job->outcome.samples, results,
-                     results + (reports ? next : 0));
+    conclude_sources(noise, &sources, of_job->outcome.samples, results, next);
     next += sources.count;
     for (int i = 0; i < noise->step_kinds; i++)
-        conclude_steps(noise, row, &noise->steps[i], reports ? &results[next++] : NULL);
+        conclude_steps(noise, row, &noise->steps[i], reports ? next++ : NULL);
     noise_sources_free(&sources);
     return results;
 }
@@ -487,7 +458,7 @@ void noise_write_rows(const struct noise *noise, struct noise_row *row)
 {
     struct bc_run *const run = noise->run;
     struct noise_result of_job = {0};
-    int64_t count;
+    int count;
     if (run->signal != 0) /* else a short visit is what was asked for */
         noise_stops_drop_cut_visit(&row->stops);
     warn_of_left_out(noise, row);
@@ -495,8 +466,8 @@ void noise_write_rows(const struct noise *noise, struct noise_row *row)
     struct noise_result *const parts = conclude_parts(noise, row, &of_job, &count);
     noise_dump(noise, row);
     bc_write_row(run, &of_job);
-    for (int64_t i = 0; i < count; i++)
-        bc_write_row(run, run->job.rank == 0 ? &parts[i] : NULL);
+    for (int i = 0; i < count; i++) /* none but on rank 0 */
+        bc_write_row(run, &parts[i]);
     noise_stops_free(&row->stops);
     free(parts);
 }

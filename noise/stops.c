@@ -6,25 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Makes room for one more element. */
-static void *grow(void *array, size_t count, size_t *capacity, size_t element_bytes)
-{
-    if (count < *capacity)
-        return array;
-    *capacity = *capacity > 0 ? 2 * *capacity : 64;
-    array = realloc(array, *capacity * element_bytes);
-    if (array == NULL)
-        bc_abort("no memory for %zu stops", *capacity);
-    return array;
-}
-
 void noise_stops_begin_visit(struct noise_stops *stops)
 {
-    size_t capacity = (size_t)stops->visit_capacity;
+    const int count = ++stops->visit_count;
     stops->visits =
-        grow(stops->visits, (size_t)stops->visit_count, &capacity, sizeof *stops->visits);
-    stops->visit_capacity = (int)capacity;
-    stops->visits[stops->visit_count++] = (struct noise_watch){0};
+        bc_reallocate(stops->visits, (size_t)count, sizeof *stops->visits, "no memory for visits");
+    stops->visits[count - 1] = (struct noise_watch){0};
 }
 
 double noise_usual_ns(const int64_t *readings_ns, int count)
@@ -43,7 +30,11 @@ static void add_stop(struct noise_stops *stops, int64_t begin_ns, int64_t length
     struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
     watch->stops++;
     watch->stopped_ns += length_ns;
-    stops->stop = grow(stops->stop, stops->count, &stops->capacity, sizeof *stops->stop);
+    if (stops->count == stops->capacity) {
+        stops->capacity = stops->capacity > 0 ? 2 * stops->capacity : 64;
+        stops->stop = bc_reallocate(stops->stop, stops->capacity, sizeof *stops->stop,
+                                    "no memory for %zu stops", stops->capacity);
+    }
     stops->stop[stops->count++] = (struct noise_stop){begin_ns, length_ns};
 }
 
@@ -80,19 +71,10 @@ void noise_stops_drop_cut_visit(struct noise_stops *stops)
     if (stops->visit_count == 0)
         return;
     struct noise_watch *const last = &stops->visits[stops->visit_count - 1];
-    if (last->quanta == 0 || last->watched_ns >= longest_ns / PART)
+    if (last->watched_ns >= longest_ns / PART)
         return;
     stops->count -= (size_t)last->stops;
     *last = (struct noise_watch){0};
-}
-
-int noise_visit_of(const struct noise_stops *stops, int64_t begin_ns, int from)
-{
-    int visit = from;
-    while (visit < stops->visit_count - 1 &&
-           (stops->visits[visit].quanta == 0 || begin_ns >= stops->visits[visit].end_ns))
-        visit++;
-    return visit;
 }
 
 int noise_last_watched(const struct noise_stops *stops)

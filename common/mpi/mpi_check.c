@@ -58,6 +58,17 @@ void *bc_allocate(size_t count, size_t element_bytes, const char *format, ...)
     return memory;
 }
 
+void *bc_reallocate(void *memory, size_t count, size_t element_bytes, const char *format, ...)
+{
+    const bool fits = count <= PTRDIFF_MAX / element_bytes;
+    void *const grown = fits ? realloc(memory, count > 0 ? count * element_bytes : 1) : NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    require(grown, format, arguments);
+    va_end(arguments);
+    return grown;
+}
+
 void *bc_allocate_pages(size_t bytes, const char *format, ...)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

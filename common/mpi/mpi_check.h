@@ -33,6 +33,11 @@ _Noreturn void bc_abort(const char *format, ...) __attribute__((format(printf, 1
 void *bc_allocate(size_t count, size_t element_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Gives memory of bc_allocate (NULL: new memory) another number of elements. Those that are added
+   aren't set. Otherwise as bc_allocate. */
+void *bc_reallocate(void *memory, size_t count, size_t element_bytes, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* Allocates whole pages, at least one, that hold `bytes` bytes, on a page boundary and filled with
    zeros, so that the first access in a timed region finds every page in place. Otherwise as
    bc_allocate. */
