@@ -271,10 +271,10 @@ static struct noise_rate *rate(int rank, int row, int class)
 }
 
 /* So many stops a second, of one length, give or take chance and what visits differ by. */
-static void add_rate(int rank, double per_s, double length_ns, double restless)
+static void add_rate(int rank, double per_s, double length_ns, double unsteady)
 {
     for (int visit = 0; visit < VISITS; visit++) {
-        const double level = per_s * (1.0 + restless * (2.0 * uniform() - 1.0));
+        const double level = per_s * (1.0 + unsteady * (2.0 * uniform() - 1.0));
         for (double at_s = exponential(1.0 / level); at_s < WATCHED_S;
              at_s += exponential(1.0 / level)) {
             struct noise_rate *const cell =
@@ -304,7 +304,7 @@ static struct noise_uneven uneven; /* the first rank that was named */
 static int find_uneven(const struct noise_rate *all_rates, int ranks, int rows)
 {
     const struct noise_rates seen = {
-        .rates = rates, .all_rates = all_rates, .ranks = ranks, .rows = rows};
+        .no_period = rates, .all = all_rates, .ranks = ranks, .rows = rows};
     struct noise_uneven *named;
     const int count = noise_uneven_find(&seen, &limits, &named);
     assert_int_equal(named == NULL, count == 0);
@@ -324,9 +324,9 @@ TEST(the_rank_that_has_more)
             const double per_s = between(100.0, 400.0), length_ns = between(2e4, 2e6);
             begin_ranks(ranks);
             add_rate(planted, per_s, length_ns, 0.0);
-            right += find_uneven(NULL, ranks, ROWS) == 1 && uneven.rank == planted &&
-                     fabs(uneven.per_s.value / per_s - 1.0) < 0.2 &&
-                     fabs(uneven.length_ns.value / length_ns - 1.0) < 0.1;
+            right += find_uneven(rates, ranks, ROWS) == 1 && uneven.rank == planted &&
+                     fabs(uneven.amount.per_s.value / per_s - 1.0) < 0.2 &&
+                     fabs(uneven.amount.length_ns.value / length_ns - 1.0) < 0.1;
         }
     print_message("of %d ranks with more stops than others %d are named\n", trials, right);
     assert_true(right >= 0.9 * trials);
@@ -342,10 +342,11 @@ TEST(intervals_are_over_visits)
         add_rate(0, 300.0, 2e4, 0.0);
         add_rate(1, 300.0, 2e4, 0.0);
         add_rate(1, 400.0, 2e4, 0.5);
-        if (find_uneven(NULL, 2, ROWS) != 1)
+        if (find_uneven(rates, 2, ROWS) != 1)
             continue;
         named_times++;
-        holds += uneven.per_s.interval.lo <= 400.0 && uneven.per_s.interval.hi >= 400.0;
+        holds +=
+            uneven.amount.per_s.interval.lo <= 400.0 && uneven.amount.per_s.interval.hi >= 400.0;
     }
     print_message("%d of %d intervals hold the rate\n", holds, named_times);
     assert_true(named_times >= 0.9 * LAUNCHES);
@@ -353,7 +354,7 @@ TEST(intervals_are_over_visits)
 }
 
 /* Visits of either rank differ by half. */
-TEST(ranks_that_are_alike_and_restless)
+TEST(ranks_that_are_alike_and_unsteady)
 {
     enum { LAUNCHES = 300 };
     int wrong = 0;
@@ -361,9 +362,9 @@ TEST(ranks_that_are_alike_and_restless)
         memset(rates, 0, sizeof rates);
         for (int rank = 0; rank < 2; rank++)
             add_rate(rank, 300.0, 2e4, 0.87);
-        wrong += find_uneven(NULL, 2, ROWS) > 0;
+        wrong += find_uneven(rates, 2, ROWS) > 0;
     }
-    print_message("of %d jobs of restless ranks %d have one named\n", LAUNCHES, wrong);
+    print_message("of %d jobs of unsteady ranks %d have one named\n", LAUNCHES, wrong);
     assert_true(wrong <= 3 * ALPHA * LAUNCHES);
 }
 
@@ -387,7 +388,7 @@ TEST(a_clock_that_one_rank_missed)
     static struct noise_rate all[RANKS * ROWS * NOISE_CLASSES];
     begin_ranks(RANKS);
     add_rate(MISSED, TICKS, 2e5, 0.0);
-    assert_int_equal(find_uneven(NULL, RANKS, ROWS), 1);
+    assert_int_equal(find_uneven(rates, RANKS, ROWS), 1);
     assert_int_equal(uneven.rank, MISSED);
     add_rate(MORE, TICKS, 1e6, 0.0);
     memcpy(all, rates, sizeof all);

@@ -1,7 +1,7 @@
 /* What is made of readings of the clock: stops, their lengths, and the time that is lost in cells.
  */
 #include "helpers.h"
-#include "noise/lengths.h"
+#include "noise/histogram.h"
 #include "noise/prediction.h"
 #include "noise/stops.h"
 
@@ -91,16 +91,16 @@ TEST(slower_quanta)
 
 TEST(quantiles_of_lengths)
 {
-    struct noise_lengths lengths = {0};
-    assert_true(isnan(noise_lengths_quantile(&lengths, 0.5)));
+    struct noise_histogram lengths = {0};
+    assert_true(isnan(noise_histogram_quantile(&lengths, 0.5)));
     for (int i = 1; i <= 10000; i++)
-        noise_lengths_add(&lengths, 100 * i);
+        noise_histogram_add(&lengths, 100 * i);
     for (double p = 0.01; p < 1.0; p += 0.01)
-        assert_true(fabs(noise_lengths_quantile(&lengths, p) / (1e6 * p) - 1.0) < 0.025);
-    noise_lengths_add(&lengths, 0);
-    noise_lengths_add(&lengths, INT64_MAX);
-    assert_true(noise_lengths_quantile(&lengths, 0.0) < 2.0);
-    assert_true(noise_lengths_quantile(&lengths, 1.0) > 1e12);
+        assert_true(fabs(noise_histogram_quantile(&lengths, p) / (1e6 * p) - 1.0) < 0.025);
+    noise_histogram_add(&lengths, 0);
+    noise_histogram_add(&lengths, INT64_MAX);
+    assert_true(noise_histogram_quantile(&lengths, 0.0) < 2.0);
+    assert_true(noise_histogram_quantile(&lengths, 1.0) > 1e12);
 }
 
 /* Each ns of a stop is in one cell, and no stop before or after the cells is. */
