@@ -22,12 +22,6 @@
 /* Turns of the median polish; each makes the effects more independent of each other. */
 enum { TURNS = 3 };
 
-/* The times of a point's own links, by the other point; NAN for itself. */
-struct own_links {
-    const struct linkmap_points *points;
-    double *times_ns[LINKMAP_WAYS];
-};
-
 static double *allocate(int count)
 {
     return bc_allocate((size_t)count, sizeof(double), "no memory for a map of %d points", count);
@@ -53,9 +47,9 @@ double linkmap_median(const double *values, int count)
 }
 
 /* Brings a number of each point to all of them. */
-static void allgather_value(const struct linkmap_points *points, double own, double *all)
+static void allgather_value(const struct linkmap_map *map, double own, double *all)
 {
-    BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, points->comm));
+    BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, map->comm));
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -69,10 +63,10 @@ struct split {
    (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). Both groups must be large
    enough, with the point itself in either, and their means must differ by more than the threshold.
    A single long link makes no group: it is a slow link. */
-static struct split split_of(const struct own_links *own, int min_size, double threshold)
+static struct split split_of(const struct linkmap_map *map, int min_size, double threshold)
 {
-    double *const sorted = allocate(own->points->count);
-    const int count = (int)sort_numbers(own->times_ns[LINKMAP_OUT], own->points->count, sorted);
+    double *const sorted = allocate(map->points);
+    const int count = (int)sort_numbers(map->times_ns[LINKMAP_OUT], map->points, sorted);
     struct split best = {0.0, INFINITY};
     double sum = 0.0, squares = 0.0, low_sum = 0.0;
     for (int i = 0; i < count; i++) {
@@ -99,43 +93,41 @@ static struct split split_of(const struct own_links *own, int min_size, double t
 
 /* Sets the groups that the point with the best split sees: 0 at its short links, 1 at its long
    ones. Returns that point, whose own group isn't known; -1 if no point has a split. */
-static int propose_groups(const struct own_links *own, int min_size, double threshold, int *group)
+static int propose_groups(struct linkmap_map *map, int min_size, double threshold)
 {
-    const struct linkmap_points *const points = own->points;
-    const struct split split = split_of(own, min_size, threshold);
-    struct bc_located mine = {split.quality, points->own}, best;
-    BC_MPI(MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, points->comm));
+    const struct split split = split_of(map, min_size, threshold);
+    struct bc_located mine = {split.quality, map->own}, best;
+    BC_MPI(MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, map->comm));
     if (best.value <= 0.0)
         return -1;
-    if (best.rank == points->own)
-        for (int i = 0; i < points->count; i++)
-            group[i] = own->times_ns[LINKMAP_OUT][i] >= split.limit_ns;
-    BC_MPI(MPI_Bcast(group, points->count, MPI_INT, best.rank, points->comm));
+    if (best.rank == map->own)
+        for (int i = 0; i < map->points; i++)
+            map->group[i] = map->times_ns[LINKMAP_OUT][i] >= split.limit_ns;
+    BC_MPI(MPI_Bcast(map->group, map->points, MPI_INT, best.rank, map->comm));
     return best.rank;
 }
 
 /* Makes the first point's group 0. */
-static void begin_with_zero(int *group, int points)
+static void begin_with_zero(struct linkmap_map *map)
 {
-    const int first = group[0];
-    for (int i = 0; i < points; i++)
-        group[i] ^= first;
+    const int first = map->group[0];
+    for (int i = 0; i < map->points; i++)
+        map->group[i] ^= first;
 }
 
 /* Sets the time expected from group to group: the median over points of the median of their links.
  */
-static void expect_of_groups(struct linkmap_map *map, const struct own_links *own)
+static void expect_of_groups(struct linkmap_map *map)
 {
-    const struct linkmap_points *const points = own->points;
-    double *const of_group = allocate(points->count), *const all = allocate(points->count);
+    double *const of_group = allocate(map->points), *const all = allocate(map->points);
     for (int to = 0; to < map->groups; to++) {
-        for (int i = 0; i < points->count; i++)
-            of_group[i] = map->group[i] == to ? own->times_ns[LINKMAP_OUT][i] : NAN;
-        allgather_value(points, linkmap_median(of_group, points->count), all);
+        for (int i = 0; i < map->points; i++)
+            of_group[i] = map->group[i] == to ? map->times_ns[LINKMAP_OUT][i] : NAN;
+        allgather_value(map, linkmap_median(of_group, map->points), all);
         for (int from = 0; from < map->groups; from++) {
-            for (int i = 0; i < points->count; i++)
+            for (int i = 0; i < map->points; i++)
                 of_group[i] = map->group[i] == from ? all[i] : NAN;
-            map->expected_ns[from][to] = linkmap_median(of_group, points->count);
+            map->expected_ns[from][to] = linkmap_median(of_group, map->points);
         }
     }
     free(of_group);
@@ -164,22 +156,20 @@ static bool is_consistent(const struct linkmap_map *map, double time_ns, double 
 
 /* Whether CONSISTENT_SHARE of the links between each two groups are consistent. Collective over the
    points. */
-static bool are_consistent(const struct linkmap_map *map, const struct own_links *own,
-                           double threshold)
+static bool are_consistent(const struct linkmap_map *map, double threshold)
 {
     enum { CELLS = LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX };
-    const struct linkmap_points *const points = own->points;
     long counts[CELLS][2] = {{0}}; /* links from group to group; those that are consistent */
     bool consistent = true;
-    for (int i = 0; i < points->count; i++) {
-        const double time_ns = own->times_ns[LINKMAP_OUT][i];
+    for (int i = 0; i < map->points; i++) {
+        const double time_ns = map->times_ns[LINKMAP_OUT][i];
         if (isnan(time_ns))
             continue;
-        long *const cell = counts[map->group[points->own] * LINKMAP_GROUPS_MAX + map->group[i]];
+        long *const cell = counts[map->group[map->own] * LINKMAP_GROUPS_MAX + map->group[i]];
         cell[0]++;
-        cell[1] += is_consistent(map, time_ns, linkmap_expected(map, points->own, i), threshold);
+        cell[1] += is_consistent(map, time_ns, linkmap_expected(map, map->own, i), threshold);
     }
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts[0], 2 * CELLS, MPI_LONG, MPI_SUM, points->comm));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts[0], 2 * CELLS, MPI_LONG, MPI_SUM, map->comm));
     for (int i = 0; i < CELLS; i++)
         consistent = consistent && (double)counts[i][1] >= CONSISTENT_SHARE * (double)counts[i][0];
     return consistent;
@@ -200,63 +190,61 @@ static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns
 }
 
 /* Whether the groups explain the links. Collective over the points. */
-static bool are_groups(const struct linkmap_map *map, const struct own_links *own, int min_size,
-                       double threshold)
+static bool are_groups(const struct linkmap_map *map, int min_size, double threshold)
 {
     const struct bc_interval expected_ns = linkmap_expected_range(map);
     const double resolution_ns = threshold * expected_ns.lo;
     int size = 0;
     for (int i = 0; i < map->points; i++)
         size += map->group[i];
-    const bool consistent = are_consistent(map, own, threshold);
+    const bool consistent = are_consistent(map, threshold);
     return consistent && size >= min_size && map->points - size >= min_size &&
            expected_ns.hi > expected_ns.lo + resolution_ns && !is_slow_minority(map, resolution_ns);
 }
 
-static void find_groups(struct linkmap_map *map, const struct own_links *own, double threshold)
+static void find_groups(struct linkmap_map *map, double threshold)
 {
-    const int points = own->points->count;
-    const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * points));
-    const int proposer = propose_groups(own, min_size, threshold, map->group);
+    const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * map->points));
+    const int proposer = propose_groups(map, min_size, threshold);
     map->groups = 2;
     /* The proposer may be of either group: with a bottleneck its short links are those within its
        own group; of two kinds of points, those to the quicker kind. */
     for (int side = 0; side < 2 && proposer >= 0; side++) {
         map->group[proposer] ^= side;
-        begin_with_zero(map->group, points);
-        expect_of_groups(map, own);
-        if (are_groups(map, own, min_size, threshold))
+        begin_with_zero(map);
+        expect_of_groups(map);
+        if (are_groups(map, min_size, threshold))
             return;
     }
     map->groups = 1;
-    memset(map->group, 0, (size_t)points * sizeof *map->group);
-    expect_of_groups(map, own);
+    memset(map->group, 0, (size_t)map->points * sizeof *map->group);
+    expect_of_groups(map);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
 /* The effect of this point on its links, one way: the median of what the groups and the other ends
    don't explain. */
-static double own_effect(const struct linkmap_map *map, const struct own_links *own, int way)
+static double own_effect(const struct linkmap_map *map, int way)
 {
-    const int point = own->points->own;
+    const int point = map->own;
     double *const residuals_ns = allocate(map->points);
     for (int i = 0; i < map->points; i++) {
         const int from = way == LINKMAP_OUT ? point : i, to = way == LINKMAP_OUT ? i : point;
         residuals_ns[i] =
-            own->times_ns[way][i] - linkmap_explained(map, from, to) + map->effect_ns[way][point];
+            map->times_ns[way][i] - linkmap_explained(map, from, to) + map->effect_ns[way][point];
     }
     const double effect_ns = linkmap_median(residuals_ns, map->points);
     free(residuals_ns);
     return effect_ns;
 }
 
-static void find_effects(struct linkmap_map *map, const struct own_links *own)
+static void find_effects(struct linkmap_map *map)
 {
     double *const sorted = allocate(map->points);
     for (int turn = 0; turn < TURNS; turn++)
         for (int way = 0; way < LINKMAP_WAYS; way++)
-            allgather_value(own->points, own_effect(map, own, way), map->effect_ns[way]);
+            allgather_value(map, own_effect(map, way), map->effect_ns[way]);
     for (int way = 0; way < LINKMAP_WAYS; way++)
         map->effect_sigma_ns[way] =
             bc_mad_sigma(sorted, sort_numbers(map->effect_ns[way], map->points, sorted));
@@ -265,13 +253,12 @@ static void find_effects(struct linkmap_map *map, const struct own_links *own)
 
 /* Sets the deviation of residuals: the median over points of 1.4826 times the median of each
    point's absolute residuals, so that a few slow points don't raise it. */
-static void find_sigma(struct linkmap_map *map, const struct own_links *own)
+static void find_sigma(struct linkmap_map *map)
 {
     double *const residuals_ns = allocate(map->points), *const all = allocate(map->points);
     for (int i = 0; i < map->points; i++)
-        residuals_ns[i] =
-            fabs(own->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, own->points->own, i));
-    allgather_value(own->points, 1.4826 * linkmap_median(residuals_ns, map->points), all);
+        residuals_ns[i] = fabs(map->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, map->own, i));
+    allgather_value(map, 1.4826 * linkmap_median(residuals_ns, map->points), all);
     const double polished_away = POLISHED_AWAY / fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
     map->sigma_ns = linkmap_median(all, map->points) / (1.0 - polished_away);
     free(residuals_ns);
@@ -305,27 +292,28 @@ double linkmap_explained(const struct linkmap_map *map, int from, int to)
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
                       const struct linkmap_points *points, double threshold)
 {
-    struct own_links own = {.points = points};
     *map = (struct linkmap_map){
+        .comm = points->comm,
         .points = points->count,
+        .own = points->own,
         .group = bc_allocate((size_t)points->count, sizeof(int), "no memory for a map"),
     };
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        map->effect_ns[way] = allocate(points->count);
-        own.times_ns[way] = allocate(points->count);
-        for (int i = 0; i < points->count; i++)
-            own.times_ns[way][i] = linkmap_time(links, points, way, i);
+        map->effect_ns[way] = allocate(map->points);
+        map->times_ns[way] = allocate(map->points);
+        for (int i = 0; i < map->points; i++)
+            map->times_ns[way][i] = linkmap_time(links, points, way, i);
     }
-    find_groups(map, &own, threshold);
-    find_effects(map, &own);
-    find_sigma(map, &own);
-    for (int way = 0; way < LINKMAP_WAYS; way++)
-        free(own.times_ns[way]);
+    find_groups(map, threshold);
+    find_effects(map);
+    find_sigma(map);
 }
 
 void linkmap_map_free(struct linkmap_map *map)
 {
-    for (int way = 0; way < LINKMAP_WAYS; way++)
+    for (int way = 0; way < LINKMAP_WAYS; way++) {
         free(map->effect_ns[way]);
+        free(map->times_ns[way]);
+    }
     free(map->group);
 }

@@ -5,8 +5,8 @@
  * The time from point i to point j is expected to be the usual one from i's group to j's, plus the
  * effects of i on what it sends and of j on what it receives. Each of these is a median over many
  * links, as in Tukey's median polish (Exploratory Data Analysis, 1977, ch. 10), so a few slow links
- * don't change it. A map is the same on all points; its memory grows with their number, not with
- * its square.
+ * don't change it. A map is the same on all points, but for the point's own times; its memory grows
+ * with the number of points, not with its square.
  */
 #ifndef COMMCOST_LINKMAP_MAP_H
 #define COMMCOST_LINKMAP_MAP_H
@@ -24,9 +24,11 @@ enum { LINKMAP_POINTS_MIN = 4 };
 enum { LINKMAP_POINTS_FOR_SIGMA = 8 };
 
 struct linkmap_map {
-    int points;
-    int groups; /* 1 or 2 */
-    int *group; /* of each point: 0 or 1; the first point's is 0 */
+    MPI_Comm comm;
+    int points, own;                /* the number of points, and this one's number */
+    double *times_ns[LINKMAP_WAYS]; /* of this point's links; NAN for the point itself */
+    int groups;                     /* 1 or 2 */
+    int *group;                     /* of each point: 0 or 1; the first point's is 0 */
     double expected_ns[LINKMAP_GROUPS_MAX][LINKMAP_GROUPS_MAX]; /* from group to group */
     double *effect_ns[LINKMAP_WAYS];                            /* of each point on its links */
     double sigma_ns;                                            /* of the residual of a link */

@@ -86,21 +86,20 @@ static double deviations_of_link(const struct linkmap_map *map, bool one_way, do
 
 /* The suspected links from this point, the slowest first: at most OF_POINT_MAX. A round trip counts
    as a link of its first point. Returns how many were left out. */
-static int own_suspects(const struct linkmap_map *map, const struct linkmap_links *links,
-                        const struct linkmap_points *points, const struct linkmap_limits *limits,
-                        struct linkmap_suspect *own)
+static int own_suspects(const struct linkmap_map *map, bool one_way,
+                        const struct linkmap_limits *limits, struct linkmap_suspect *own)
 {
-    const double beyond = deviations_of_link(map, links->one_way, limits->alpha);
+    const double beyond = deviations_of_link(map, one_way, limits->alpha);
     struct linkmap_suspect *const all =
         bc_allocate((size_t)map->points, sizeof *all, "no memory for suspects");
     int count = 0;
-    for (int to = links->one_way ? 0 : points->own + 1; to < map->points; to++) {
-        const double explained_ns = linkmap_explained(map, points->own, to);
-        const double more_ns = linkmap_time(links, points, LINKMAP_OUT, to) - explained_ns;
-        if (to != points->own && more_ns > limits->threshold * explained_ns &&
+    for (int to = one_way ? 0 : map->own + 1; to < map->points; to++) {
+        const double explained_ns = linkmap_explained(map, map->own, to);
+        const double more_ns = map->times_ns[LINKMAP_OUT][to] - explained_ns;
+        if (to != map->own && more_ns > limits->threshold * explained_ns &&
             more_ns > beyond * map->sigma_ns)
             all[count++] = (struct linkmap_suspect){
-                .from = points->own, .to = to, .more_ns = more_ns, .alone_pct = NAN};
+                .from = map->own, .to = to, .more_ns = more_ns, .alone_pct = NAN};
     }
     qsort(all, (size_t)count, sizeof *all, by_more);
     const int kept = count < OF_POINT_MAX ? count : OF_POINT_MAX;
@@ -355,7 +354,7 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_map *
         .one_way = links->one_way,
         .resolution = fmax(limits->threshold, beyond * map->sigma_ns / max_ns)};
     suspect_points(verdicts, map, limits);
-    const int left_out = own_suspects(map, links, points, limits, own);
+    const int left_out = own_suspects(map, links->one_way, limits, own);
     gather_suspects(verdicts, own, left_out, points);
     struct plan plan = make_plan(verdicts, map, links, limits->seconds);
     time_alone(&plan, links, points);

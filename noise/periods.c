@@ -8,35 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths are looked at up to 2^OCTAVES ns: those of two octaves together, and where these are
-   rare, two fourths of an octave. */
+/* Stops of up to 2^OCTAVES ns are searched: those of two octaves of length together, and rare ones
+   also in half an octave. */
 enum { OCTAVES = 40, OCTAVES_TOGETHER = 2, NARROW_AN_OCTAVE = 4 };
 
-/* A search looks at the first stops only, since its time grows with the square of their number: at
-   few of them first, as a clock that drifts is in step with itself for a while only, then at more,
-   as the tick of a clock may be one stop of many. */
+/* A search uses the first stops only, since its time grows with the square of their number. First
+   few of them, since a clock that drifts keeps its phase for a while only; then more, since a
+   clock's stops may be few among many. */
 enum { SEARCHES = 2, SEARCHED_MAX = 1024, STOPS_MIN = 6 };
 static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 
-/* Of a source: most periods have a stop within this part of a period on either side of when it is
-   due. */
+/* A clock has a stop in at least COVERED_MIN of its periods, at most BESIDE of a period before or
+   after it is due. */
 #define COVERED_MIN 0.7
 #define BESIDE 0.05
 
-/* Stops just before and after, beyond what comes at other times, against those when one is due. */
+/* Max number of stops just before and after that, beyond the rate at other times, as a share of
+   those when one is due. */
 #define BLUR_MAX 0.5
 
-/* The power of a clock's own frequency against those of its multiples. */
+/* Min power of a clock's own frequency, as a share of that of its multiples. */
 #define FIRST_MIN 0.3
 
-/* Stops come in bursts if fewer than BURST_FREE of them begin at least BURST of their mean distance
-   after another one; at random 82 % do. A search then takes the first of each burst, since all of
-   them would show more than chance. */
+/* Stops come in bursts if less than BURST_FREE of them begin at least BURST of their mean distance
+   after another one; of random stops 82 % do. A search then uses the first stop of each burst,
+   since bursts aren't random. */
 #define BURST_FREE 0.7
 #define BURST 0.2
 
-/* How far a clock follows one of its stops that is early or late; and after how many periods
-   without a stop, as between two visits, it has drifted and follows the next one whole. */
+/* A stop that is early or late moves a clock by FOLLOWED of the difference; after LOST periods
+   without a stop, as between two visits, by all of it, since the clock has drifted. */
 #define FOLLOWED 0.25
 #define LOST 3.0
 
@@ -47,7 +48,7 @@ struct clock {
     double period_s, origin_s;
 };
 
-/* The number of the period in which a time is, and by how many periods it is off. */
+/* The number of the period that is due nearest to a time; `off` is the difference in periods. */
 static double period_of(const struct clock *clock, double time_s, double *off)
 {
     const double periods = (time_s - clock->origin_s) / clock->period_s;
@@ -68,12 +69,6 @@ static int64_t times_due(const struct noise_train *train, const struct clock *cl
     return due;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 /* When stops are due at this period: where most events are within twice BESIDE of a period. */
 static double find_origin(const struct noise_search *search, double period_s)
 {
@@ -84,7 +79,7 @@ static double find_origin(const struct noise_search *search, double period_s)
         const double periods = search->train->events[i].time_s / period_s;
         phases[i] = periods - floor(periods);
     }
-    qsort(phases, n, sizeof *phases, ascending);
+    bc_sort(phases, n);
     for (size_t i = 0; i < n; i++)
         phases[n + i] = phases[i] + 1.0;
     for (size_t end = 0; end < 2 * n; end++) {
@@ -123,7 +118,7 @@ static bool is_clock(const struct noise_search *search, const struct clock *cloc
         (void)period_of(clock, search->train->events[i].time_s, &off);
         *(fabs(off) <= BESIDE ? &on : fabs(off) <= 3.0 * BESIDE ? &near : &far) += 1.0;
     }
-    /* What comes at other times, in as much time as `on`, and as `near`. */
+    /* The stops of other times, for the time of `on` and of `near`. */
     const double other_on = far * 2.0 * BESIDE / (1.0 - 6.0 * BESIDE);
     const double other_near = 2.0 * other_on;
     return due >= NOISE_PERIODS_WATCHED &&
@@ -131,8 +126,8 @@ static bool is_clock(const struct noise_search *search, const struct clock *cloc
            on - other_on >= COVERED_MIN * due && near - other_near <= BLUR_MAX * (on - other_on);
 }
 
-/* Whether the powers are those of short stops, which have all harmonics alike; a multiple of the
-   period of something else has that one's only. */
+/* Whether the powers are those of short stops, which are alike at all harmonics. At a multiple of
+   the true period some harmonics have no power. */
 static bool is_pulse(const struct noise_powers *powers)
 {
     double max = 0.0;
@@ -141,8 +136,8 @@ static bool is_pulse(const struct noise_powers *powers)
     return powers->of[0] >= FIRST_MIN * max;
 }
 
-/* Makes the clock of a peak; true if it is one. The stops of a clock are in step with multiples of
-   its period, too: the shortest that is a clock counts. */
+/* Makes the clock of a peak; false if it is none. The peak may be at a multiple of the period, so
+   the shortest period that is a clock counts. */
 static bool make_clock(const struct noise_search *search, const struct noise_peak *peak,
                        double h_min, struct clock *clock)
 {
@@ -161,15 +156,15 @@ static bool make_clock(const struct noise_search *search, const struct noise_pea
 
 /* ---- its stops ------------------------------------------------------------------------------- */
 
-/* The stops of a clock, one a period: that which is nearest to when it is due. */
+/* The stops of a clock: in each period the one nearest to when it is due. */
 struct members {
     size_t *event;
     double *number; /* of its period */
     size_t count;
 };
 
-/* Lists them from the first on, until end_s. Each moves the time when the next one is due a little,
-   so that a clock may drift; `clock` stays as it is. */
+/* Lists them until end_s. Each stop moves the time when the next one is due (FOLLOWED), so that a
+   clock may drift; `clock` itself stays. */
 static void list_members(const struct noise_train *train, const struct clock *clock, double end_s,
                          struct members *members)
 {
@@ -208,9 +203,9 @@ static double fit_period(const struct noise_train *train, const struct members *
     return products / squares;
 }
 
-/* The interval of the period: Student's, of the periods in eight parts of the time. Stops that
-   count from when the last one ended drift, so that their deviations from a line are no errors
-   which are independent of each other; those of parts are. */
+/* Student's interval of the period, from the periods in eight parts of the time. Where a daemon
+   counts from its last stop, its deviations from a line depend on each other; those of parts
+   don't. */
 static struct bc_interval period_interval(const struct noise_train *train,
                                           const struct members *members, double period_s,
                                           double confidence)
@@ -229,9 +224,10 @@ static struct bc_interval period_interval(const struct noise_train *train,
     return (struct bc_interval){(period_s - half_s) * 1e9, (period_s + half_s) * 1e9};
 }
 
-/* Finds the stops of a clock in all the time, starting with the part that was searched: the more of
-   them are used the better the period is known, so that each step can go twice as far. False if
-   most are missing. */
+/* Finds the stops of a clock in all of the time, starting with the part that was searched. With
+   more stops the period is known better, so each step goes twice as far. False if too many are
+   missing.
+ */
 static bool follow_clock(const struct noise_search *search, struct clock *clock,
                          struct members *members)
 {
@@ -254,8 +250,8 @@ static bool follow_clock(const struct noise_search *search, struct clock *clock,
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The first stop of each burst, or all where there are hardly any bursts; `events` has room for
-   them. */
+/* The first stop of each burst, or all stops if there are few bursts; `events` has room for them.
+ */
 static struct noise_train without_bursts(const struct noise_train *train,
                                          struct noise_event *events)
 {
@@ -268,7 +264,7 @@ static struct noise_train without_bursts(const struct noise_train *train,
     return (double)made.count < BURST_FREE * (double)train->count ? made : *train;
 }
 
-/* Finds the clearest clock in a train, at frequencies that stand out without its bursts. */
+/* Finds the clock with the highest peak in a train; peaks are those without bursts. */
 static bool find_clock(const struct noise_train *train, struct noise_event *room, double alpha,
                        struct clock *clock, struct members *members)
 {
@@ -291,29 +287,27 @@ static bool find_clock(const struct noise_train *train, struct noise_event *room
     return false;
 }
 
-/* Lengths that are looked at together, and the step to the next shorter ones. */
-struct lengths {
+/* Lengths that are searched together, and the factor between them and the next shorter ones. */
+struct range {
     double min_ns, max_ns, step;
 };
 
-/* All of them, the longest first: in each octave those of two octaves, then, as stops of one length
-   may be rare among others, narrower ones. */
-static struct lengths lengths_of(int number)
+/* The ranges, the longest first: for each octave one of two octaves, then NARROW_AN_OCTAVE narrow
+   ones, since stops of one length may be rare among others. */
+static struct range range_of(int number)
 {
     const int octave = OCTAVES - 1 - number / (1 + NARROW_AN_OCTAVE);
     const int narrow = number % (1 + NARROW_AN_OCTAVE);
     if (narrow == 0)
-        return (struct lengths){ldexp(1.0, octave), ldexp(1.0, octave + OCTAVES_TOGETHER), 2.0};
+        return (struct range){ldexp(1.0, octave), ldexp(1.0, octave + OCTAVES_TOGETHER), 2.0};
     const double step = exp2(1.0 / NARROW_AN_OCTAVE);
     const double min_ns = exp2(octave + 1.0 - (double)narrow / NARROW_AN_OCTAVE);
-    return (struct lengths){min_ns, min_ns * step * step, step};
+    return (struct range){min_ns, min_ns * step * step, step};
 }
 
-static bool is_narrow(const struct lengths *lengths) { return lengths->step < 2.0; }
-
-/* Fills in the stops of some lengths that have no period yet. False if there is nothing to search:
-   all of them were looked at among longer ones, or they are many and narrow. */
-static bool fill_train(struct noise_train *train, const struct lengths *lengths,
+/* Fills in the stops of a range that have no period yet. False if there is nothing to search: all
+   of them were searched in the range before, or there are many in a narrow range. */
+static bool fill_train(struct noise_train *train, const struct range *range,
                        const signed char *source)
 {
     const struct noise_stops *const stops = train->stops;
@@ -321,17 +315,16 @@ static bool fill_train(struct noise_train *train, const struct lengths *lengths,
     train->count = 0;
     for (size_t i = 0; i < stops->count; i++) {
         const double length_ns = (double)stops->stop[i].length_ns;
-        if (source[i] != NOISE_NO_PERIOD || length_ns < lengths->min_ns ||
-            length_ns >= lengths->max_ns)
+        if (source[i] != NOISE_NO_PERIOD || length_ns < range->min_ns || length_ns >= range->max_ns)
             continue;
         train->events[train->count++] =
             (struct noise_event){noise_seconds_at(stops, stops->stop[i].begin_ns), i};
-        has_shorter = has_shorter || length_ns < lengths->step * lengths->min_ns;
+        has_shorter = has_shorter || length_ns < range->step * range->min_ns;
     }
-    return has_shorter && (!is_narrow(lengths) || train->count <= searched[0]);
+    return has_shorter && (range->step >= 2.0 || train->count <= searched[0]);
 }
 
-/* Periods are the same that differ by less than this share, or by what is known of them. */
+/* Periods that differ by less than this share are the same, or by less than their intervals. */
 #define SAME_PERIOD 0.002
 
 bool noise_is_same_period(const struct noise_period *a, const struct noise_period *b)
@@ -355,9 +348,9 @@ static double mean_length_ns(const struct noise_stops *stops, const signed char 
     return sum_ns / members;
 }
 
-/* A daemon that wakes up with several stops has as many clocks of one period. Makes one source
-   of those whose stops take about as long, which a row tells apart no more (by an octave). Returns
-   how many periods are left. */
+/* A daemon that causes several stops each time has that many clocks of one period. Joins those
+   whose lengths differ by less than an octave, as in a row's key. Returns the number of periods
+   left. */
 static int join_periods(const struct noise_stops *stops, struct noise_period *found, int count,
                         signed char *source)
 {
@@ -390,9 +383,9 @@ int noise_periods_find(const struct noise_stops *stops, double alpha, double con
     members.event = bc_allocate(stops->count, sizeof *members.event, "no memory for periods");
     members.number = bc_allocate(stops->count, sizeof *members.number, "no memory for periods");
     for (int set = 0; set < SETS && periods < NOISE_PERIODS_MAX;) {
-        const struct lengths lengths = lengths_of(set);
+        const struct range range = range_of(set);
         struct clock clock;
-        if (!fill_train(&train, &lengths, source) ||
+        if (!fill_train(&train, &range, source) ||
             !find_clock(&train, train.events + stops->count, alpha / SETS, &clock, &members)) {
             set++;
             continue;

@@ -1,20 +1,15 @@
 /*
- * Which stops of a rank come periodically: timer ticks, daemons that look after something once a
- * second.
+ * Which stops of a rank are periodic: timer ticks, daemons that run once a second.
  *
- * Stops of about the same length (within a factor of 4; rare ones within 1.4, too) are looked at
- * together, the longest first.
- * At each frequency that such stops may have, the H test tells whether their phases could be those
- * of stops which come at random: it looks at several harmonics, since stops are short against their
- * period; of stops that come in bursts it takes the first of each. What it finds must look like a
- * clock besides, since stops may also come in bursts that are further apart, or
- * oftener at some times: most periods have a stop within a tenth of the period, and hardly more
- * than elsewhere come just before and after that.
+ * Stops of about the same length (within a factor of 4; rare ones also within 1.4) are searched
+ * together, the longest first. At each frequency the H test compares their phases with those of
+ * random stops (spectrum.h). A peak must also look like a clock, since stops may come in bursts, or
+ * more often at some times: most periods have a stop within a tenth of the period, and just before
+ * and after that there are hardly more stops than at other times.
  *
  * Sources: de Jager, Swanepoel and Raubenheimer, "A Powerful Test for Weak Periodic Signals with
  * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
- * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010). What was watched has
- * gaps, whose own share of each harmonic is subtracted.
+ * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010).
  */
 #ifndef COMMCOST_NOISE_PERIODS_H
 #define COMMCOST_NOISE_PERIODS_H
@@ -24,7 +19,7 @@
 
 #include <stdbool.h>
 
-/* Max number of periodic sources that are found of a rank. */
+/* Max number of periods of a rank. */
 enum { NOISE_PERIODS_MAX = 16 };
 
 struct noise_period {
@@ -35,15 +30,14 @@ struct noise_period {
 /* Of a stop that isn't periodic. */
 enum { NOISE_NO_PERIOD = -1 };
 
-/* Whether two periods differ by no more than is known of them. Local. */
+/* Whether two periods differ by less than their intervals, or by very little. Local. */
 bool noise_is_same_period(const struct noise_period *a, const struct noise_period *b);
 
-/* Finds periodic stops, and returns how many periods they have: found[0] to found[result - 1], at
-   most NOISE_PERIODS_MAX. source[i] is the index of the period of stop i, or NOISE_NO_PERIOD.
-   Several stops in each period are one source if their mean lengths differ by less than a factor of
-   two: who wakes up may do so in steps. `alpha` is the chance that anything is found
-   among stops that come at random; `confidence` is of the intervals. Takes up to a few seconds.
-   Local; without memory the job ends.
+/* Finds periodic stops, and returns the number of their periods: found[0] to found[result - 1].
+   source[i] becomes the index of the period of stop i, or NOISE_NO_PERIOD. Several stops in each
+   period are one source if their mean lengths differ by less than a factor of two, since a daemon
+   may run in steps. `alpha` is the probability that anything is found among random stops;
+   `confidence` is of the intervals. Takes up to a few seconds. Local; without memory the job ends.
  */
 int noise_periods_find(const struct noise_stops *stops, double alpha, double confidence,
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source);

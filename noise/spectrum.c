@@ -10,14 +10,13 @@
 /* Frequencies in the width 1 / span of a peak. */
 enum { STEPS_A_PEAK = 8 };
 
-/* Cells of time in a turn of the highest harmonic of the highest frequency, and in all: where a
-   rank is watched for a small part of the time only, frequencies that need more are not looked at.
- */
+/* Cells of time in a turn of the highest harmonic, and in all. Frequencies that need more are left
+   out, where a rank was watched for a small part of the time only. */
 enum { CELLS_A_TURN = 3, CELLS_MAX = 1 << 21 };
 #define FREQUENCIES_MAX ((double)CELLS_MAX / (CELLS_A_TURN * NOISE_HARMONICS))
 
-/* Stops that come in bursts, or oftener at some times, show more than chance would at most
-   frequencies of some width: how many of them are looked at together. */
+/* Stops that come in bursts, or more often at some times, have more power than chance at most
+   frequencies in a band. This number of frequencies shares a level of chance. */
 enum { STEPS_A_LEVEL = 128 };
 
 #define TURN (2.0 * 3.14159265358979323846)
@@ -51,7 +50,7 @@ struct noise_search noise_search_begin(const struct noise_train *train, size_t m
     return search;
 }
 
-/* The mean of e^(2 pi i f t) over the time that was watched: what events at random would show. */
+/* The mean of e^(2 pi i f t) over the watched time, which is that of random events, too. */
 static double complex window_at(const struct noise_search *search, double frequency)
 {
     double complex sum = 0.0;
@@ -98,12 +97,6 @@ struct noise_powers noise_powers_at(const struct noise_search *search, double fr
     return powers_of_sums(search, frequency, sums);
 }
 
-static double h_at(const struct noise_search *search, double frequency, double level)
-{
-    const struct noise_powers powers = noise_powers_at(search, frequency);
-    return noise_h_of(&powers, level);
-}
-
 /* Keeps the highest peaks, descending. */
 static void keep_peak(struct noise_peak peaks[NOISE_PEAKS_MAX], int *count, struct noise_peak peak)
 {
@@ -115,13 +108,9 @@ static void keep_peak(struct noise_peak peaks[NOISE_PEAKS_MAX], int *count, stru
     peaks[place] = peak;
 }
 
-struct point {
-    double re, im;
-};
-
 /* The discrete Fourier transform of 2^k points, in place (Cooley and Tukey, "An Algorithm for the
    Machine Calculation of Complex Fourier Series", Mathematics of Computation 19 (1965)). */
-static void transform(struct point *x, size_t count)
+static void transform(double complex *x, size_t count)
 {
     for (size_t i = 1, reversed = 0; i < count; i++) {
         size_t bit = count / 2;
@@ -129,39 +118,36 @@ static void transform(struct point *x, size_t count)
             reversed ^= bit;
         reversed ^= bit;
         if (i < reversed) {
-            const struct point swapped = x[i];
+            const double complex swapped = x[i];
             x[i] = x[reversed];
             x[reversed] = swapped;
         }
     }
     for (size_t half = 1; half < count; half *= 2)
         for (size_t k = 0; k < half; k++) {
-            const double angle = TURN * (double)k / (2.0 * (double)half);
-            const double re = cos(angle), im = sin(angle);
+            const double complex turn = cexp(I * TURN * (double)k / (2.0 * (double)half));
             for (size_t i = k; i < count; i += 2 * half) {
-                struct point *const even = &x[i], *const odd = &x[i + half];
-                const struct point turned = {odd->re * re - odd->im * im,
-                                             odd->re * im + odd->im * re};
-                *odd = (struct point){even->re - turned.re, even->im - turned.im};
-                *even = (struct point){even->re + turned.re, even->im + turned.im};
+                const double complex even = x[i], odd = turn * x[i + half];
+                x[i] = even + odd;
+                x[i + half] = even - odd;
             }
         }
 }
 
-/* Puts the events into cells of time, and takes off what events at random would be on average: as
-   many, spread over the time that was watched. */
-static void fill_cells(const struct noise_search *search, double cell_s, struct point *cells)
+/* Counts the events in cells of time, less the same number spread over the watched time: the mean
+   of random events. */
+static void fill_cells(const struct noise_search *search, double cell_s, double complex *cells)
 {
     const double each_s = (double)search->count / search->watched_s;
     double begin_s, end_s;
     for (size_t i = 0; i < search->count; i++)
-        cells[(size_t)(search->train->events[i].time_s / cell_s)].re += 1.0;
+        cells[(size_t)(search->train->events[i].time_s / cell_s)] += 1.0;
     for (int i = 0; i < search->train->stops->visit_count; i++) {
         if (!noise_watched_of(search, i, &begin_s, &end_s))
             continue;
         for (size_t cell = (size_t)(begin_s / cell_s); (double)cell * cell_s < end_s; cell++)
-            cells[cell].re -= each_s * (fmin(end_s, (double)(cell + 1) * cell_s) -
-                                        fmax(begin_s, (double)cell * cell_s));
+            cells[cell] -= each_s * (fmin(end_s, (double)(cell + 1) * cell_s) -
+                                     fmax(begin_s, (double)cell * cell_s));
     }
 }
 
@@ -173,20 +159,19 @@ static void find_powers(const struct noise_search *search, size_t first, size_t 
     size_t count = 2;
     while (count < (size_t)CELLS_A_TURN * NOISE_HARMONICS * last)
         count *= 2;
-    struct point *const cells = bc_allocate(count, sizeof *cells, "no memory for periods");
+    double complex *const cells = bc_allocate(count, sizeof *cells, "no memory for periods");
     fill_cells(search, STEPS_A_PEAK * search->end_s / (double)count, cells);
     transform(cells, count);
     for (size_t i = first; i <= last; i++)
         for (size_t m = 1; m <= NOISE_HARMONICS; m++) {
-            const struct point *const sum = &cells[m * i];
-            powers[i - first].of[m - 1] =
-                2.0 * (sum->re * sum->re + sum->im * sum->im) / (double)search->count;
+            const double re = creal(cells[m * i]), im = cimag(cells[m * i]);
+            powers[i - first].of[m - 1] = 2.0 * (re * re + im * im) / (double)search->count;
         }
     free(cells);
 }
 
-/* By how much the powers of frequencies next to each other are higher than those of events at
-   random, whose median is 2 log 2; a clock's few do not show in the median. */
+/* The power of neighbouring frequencies as a multiple of that of random events, by the median,
+   which is 2 log 2 of these. The few frequencies of a clock don't change the median. */
 static double level_of(const struct noise_powers *powers, size_t count)
 {
     double first[STEPS_A_LEVEL];
@@ -195,14 +180,12 @@ static double level_of(const struct noise_powers *powers, size_t count)
     return fmax(1.0, bc_median(first, count) / (2.0 * log(2.0)));
 }
 
-/* Lists the peaks that stops at random exceed with a chance of less than alpha: those above
- *height. */
 int noise_find_peaks(const struct noise_search *search, double alpha,
                      struct noise_peak peaks[NOISE_PEAKS_MAX], double *height)
 {
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
     const size_t first = (size_t)STEPS_A_PEAK * NOISE_PERIODS_WATCHED;
-    /* A source has at most all events. */
+    /* All events may be those of one source. */
     const size_t last =
         (size_t)fmin(1.2 * (double)search->count / search->watched_s / step, FREQUENCIES_MAX);
     const size_t steps = last > first ? last - first + 1 : 0;
@@ -214,7 +197,7 @@ int noise_find_peaks(const struct noise_search *search, double alpha,
     struct noise_peak *const h = bc_allocate(steps + 2, sizeof *h, "no memory for periods");
     find_powers(search, first, last, powers);
     for (size_t next = 0; next < steps;) {
-        /* The last ones share their level with some before them. */
+        /* The last frequencies share their level with some before them. */
         const size_t together = steps < STEPS_A_LEVEL ? steps : STEPS_A_LEVEL;
         const size_t from = steps - next < together ? steps - together : next;
         const double level = level_of(powers + from, together);
@@ -236,7 +219,8 @@ void noise_refine_peak(const struct noise_search *search, struct noise_peak *pea
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s) / FINER;
     const double middle = peak->frequency;
     for (int i = -FINER; i <= FINER; i++) {
-        const double h = h_at(search, middle + i * step, peak->level);
+        const struct noise_powers powers = noise_powers_at(search, middle + i * step);
+        const double h = noise_h_of(&powers, peak->level);
         if (h > peak->h)
             *peak = (struct noise_peak){middle + i * step, h, peak->level};
     }

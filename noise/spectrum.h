@@ -1,9 +1,9 @@
 /*
- * At which frequencies stops come oftener than chance would have them: the H test, at several
- * harmonics of each frequency, since stops are short against their period. What was watched has
- * gaps, whose own share of each harmonic is subtracted; and what stops show at most frequencies of
- * some width, as in bursts, is taken for the level of chance there. Knows of no clock. All
- * functions are local; without memory the job ends. Sources: periods.h.
+ * The frequencies at which stops come more often than by chance: the H test, over several harmonics
+ * of each frequency, since stops are short compared to their period. The watched time has gaps,
+ * whose share of each harmonic is subtracted. Bursts raise the power in a whole band of
+ * frequencies, and so the level of chance there. All functions are local; without memory the job
+ * ends. Sources: periods.h.
  */
 #ifndef COMMCOST_NOISE_SPECTRUM_H
 #define COMMCOST_NOISE_SPECTRUM_H
@@ -12,13 +12,13 @@
 
 #include <stdbool.h>
 
-/* Harmonics that are looked at. */
+/* Harmonics of a frequency in the H test. */
 enum { NOISE_HARMONICS = 8 };
 
-/* Peaks that are looked at more closely. */
+/* Max number of peaks. */
 enum { NOISE_PEAKS_MAX = 16 };
 
-/* Periods that must be watched of the lowest frequency. */
+/* Min periods of the lowest frequency in the watched time. */
 enum { NOISE_PERIODS_WATCHED = 6 };
 
 /* A stop; times are seconds since the first was watched. */
@@ -27,7 +27,7 @@ struct noise_event {
     size_t stop; /* index */
 };
 
-/* Stops of about one length, and when they could have come. */
+/* Stops of about the same length, and all visits. */
 struct noise_train {
     struct noise_event *events; /* ascending */
     size_t count;
@@ -42,8 +42,7 @@ struct noise_search {
     double watched_s; /* until then */
 };
 
-/* Twice the power of each harmonic beyond what the gaps in the watched time show: 2 on average for
-   events at random. */
+/* Twice the power of each harmonic, less the share of the gaps: 2 on average for random events. */
 struct noise_powers {
     double of[NOISE_HARMONICS];
 };
@@ -53,25 +52,25 @@ struct noise_peak {
     double level; /* by which the powers were divided */
 };
 
-/* A time on the clock of the stops, as seconds since the first visit began. */
+/* A time on the clock of the stops, in seconds since the first visit began. */
 double noise_seconds_at(const struct noise_stops *stops, int64_t ns);
 
-/* Searches the first `max` events of a train, or all. */
+/* A search of the first `max` events of a train, or all. */
 struct noise_search noise_search_begin(const struct noise_train *train, size_t max);
 
-/* What was watched of a visit until the search's end; false if nothing. */
+/* The watched part of a visit until the search's end; false if there is none. */
 bool noise_watched_of(const struct noise_search *search, int visit, double *begin_s, double *end_s);
 
-/* The powers at a frequency (Hz); their H, of powers divided by `level`. */
+/* The powers at a frequency (Hz), and their H after division by `level`. */
 struct noise_powers noise_powers_at(const struct noise_search *search, double frequency);
 double noise_h_of(const struct noise_powers *powers, double level);
 
-/* Lists the peaks that stops at random exceed with a chance of less than alpha: those above
- *height. Returns how many there are. */
+/* Finds the highest peaks that random stops reach with a probability below alpha: those above
+   `height`, which is set. Returns their number. */
 int noise_find_peaks(const struct noise_search *search, double alpha,
                      struct noise_peak peaks[NOISE_PEAKS_MAX], double *height);
 
-/* Moves a peak to where it is highest between the frequencies of the search. */
+/* Moves a peak to its maximum between the frequencies of the search. */
 void noise_refine_peak(const struct noise_search *search, struct noise_peak *peak);
 
 #endif
