@@ -58,16 +58,16 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     if (points < 2)
         return bc_error_set(error, "--per: node needs several nodes, and there is one: use rank");
     if (p->exclude != NULL && p->exclude[0] == '\0')
-        return bc_error_set(error, "--exclude: '' is no file: use the path of one");
+        return bc_error_set(error, "--exclude: '' is no file: use a path");
     if (p->exclude != NULL && points < LINKMAP_POINTS_MIN)
         return bc_error_set(error,
-                            "--exclude: among %d nothing can be out of line: use %d or more nodes "
-                            "or, with --per=rank, processes",
-                            points, LINKMAP_POINTS_MIN);
+                            "--exclude: verdicts need at least %d nodes, got %d: use more, or "
+                            "--per=rank with as many processes",
+                            LINKMAP_POINTS_MIN, points);
     if (needed > usable)
         return bc_error_set(error,
-                            "--sizes: messages of %lld bytes need %.1f MiB a rank, and %.1f fit "
-                            "into memory: use smaller ones",
+                            "--sizes: messages of %lld bytes need %.1f MiB a rank, and there are "
+                            "%.1f: use smaller ones",
                             (long long)bc_size_list_max(&p->sizes), needed / 1048576,
                             usable / 1048576);
     return true;
@@ -101,8 +101,8 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] != NULL && strcmp(others[i], p->exclude) == 0)
             return bc_error_set(error,
-                                "--exclude: %.200s is the file of another option: use "
-                                "another one",
+                                "--exclude: %.200s is the file of another option: use another "
+                                "file",
                                 p->exclude);
     const int problem = unwritable(p->exclude);
     return problem == 0 ||
@@ -125,15 +125,14 @@ static void note_points(const struct linkmap *linkmap)
     const struct linkmap_points *const points = &linkmap->points;
     struct bc_output *const output = linkmap->run->output;
     const int rounds = linkmap_rounds(points->count);
-    bc_output_remark(output, "note", "%lld link%s between %d %s: %d round%s of %d at a time",
-                     (long long)points->count * (points->count - 1) / 2,
-                     points->count == 2 ? "" : "s", points->count,
-                     linkmap->per_rank ? "ranks" : "nodes, by the lowest rank of each", rounds,
-                     rounds == 1 ? "" : "s", points->count / 2);
+    bc_output_remark(
+        output, "note", "%lld link%s between %d %s, timed in %d round%s of %d at a time",
+        (long long)points->count * (points->count - 1) / 2, points->count == 2 ? "" : "s",
+        points->count, linkmap->per_rank ? "ranks" : "nodes (the lowest rank of each)", rounds,
+        rounds == 1 ? "" : "s", points->count / 2);
     if (points->count < LINKMAP_POINTS_MIN)
-        bc_output_remark(output, "note",
-                         "no verdicts: what is out of line shows only among %d or more",
-                         LINKMAP_POINTS_MIN);
+        bc_output_remark(output, "note", "no verdicts: they need at least %d %s",
+                         LINKMAP_POINTS_MIN, linkmap->per_rank ? "ranks" : "nodes");
 }
 
 static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
@@ -208,7 +207,7 @@ static void conclude_excluded(struct linkmap *linkmap)
     struct bc_run *const run = linkmap->run;
     if (run->signal != 0) {
         bc_output_remark(run->output, "warning",
-                         "--exclude: nothing was written, for want of verdicts");
+                         "--exclude: no file was written, since there are no verdicts");
         return;
     }
     const int problem = write_excluded(linkmap);

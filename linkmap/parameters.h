@@ -8,19 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the links are between. */
+/* What links connect. */
 enum linkmap_per { LINKMAP_PER_AUTO, LINKMAP_PER_NODE, LINKMAP_PER_RANK };
 
-/* Which pairs have rows of their own. */
+/* Which pairs get a row. */
 enum linkmap_pairs { LINKMAP_PAIRS_OUT_OF_LINE, LINKMAP_PAIRS_ALL };
 
 struct linkmap_parameters {
     int per;   /* enum linkmap_per */
     int pairs; /* enum linkmap_pairs */
     struct bc_size_list sizes;
-    double alpha_pct;     /* the chance that anything is suspected where all links are alike */
-    double threshold_pct; /* how much slower than the others is out of line */
-    const char *exclude;  /* the file that slow nodes are listed in; NULL: none */
+    double alpha_pct;     /* probability that anything is suspected although all links are alike */
+    double threshold_pct; /* how much longer than others a slow node or link takes, at least */
+    const char *exclude;  /* file for the list of slow nodes; NULL: none */
 };
 
 extern const struct linkmap_parameters linkmap_default_parameters;

@@ -179,19 +179,18 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
     if (row->verdicts.resolution > COARSE)
         bc_output_remark(
             output, "note",
-            "%d bytes: links differ by so much, as on routes of several lengths or where "
-            "ranks wait for a processor, that a single one is suspected only if it takes "
-            "%.0f %% longer",
+            "%d bytes: times vary, by routes of several lengths or busy processors: a single link "
+            "is suspected only if it takes %.0f %% longer",
             bytes, 100.0 * row->verdicts.resolution);
     if (visits < VISITS_MIN)
         bc_output_remark(output, "warning",
-                         "%d bytes: verdicts rest on %d visit%s: what was slow for a moment is "
-                         "taken for slow: use more --visits, --samples or --max-time",
+                         "%d bytes: verdicts rest on %d visit%s: a link may have been slow for a "
+                         "moment only: use more --visits, --samples or --max-time",
                          bytes, visits, visits == 1 ? "" : "s");
     if (unknown > 0)
         bc_output_remark(output, "warning",
-                         "%d bytes: %d suspects were not timed again, for want of time or of links "
-                         "that nobody suspects: they have no verdict",
+                         "%d bytes: %d suspects were not timed again, for lack of time or of "
+                         "unsuspected links: they have no verdict",
                          bytes, unknown);
 }
 

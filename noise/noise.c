@@ -44,19 +44,20 @@ static void describe_quanta(const struct noise *noise)
     const double asked_ns = noise->parameters.min_stop_us * 1e3;
     if (noise->units == 0)
         bc_output_remark(output, "warning",
-                         "the clock shows no time passing while a program works: nothing can be "
-                         "seen of stops");
+                         "the clock doesn't advance while a program works: interruptions can't be "
+                         "seen");
     if (noise->min_stop_ns > asked_ns)
-        bc_output_remark(output, "warning",
-                         "--min-stop: the clock tells stops from %.2f us on, not %.2f",
-                         noise->min_stop_ns * 1e-3, asked_ns * 1e-3);
+        bc_output_remark(
+            output, "warning",
+            "--min-stop: the clock is too coarse for %.2f us: interruptions count from "
+            "%.2f us on",
+            asked_ns * 1e-3, noise->min_stop_ns * 1e-3);
     if (noise->run->job.shares_processors)
         bc_output_remark(output, "note",
-                         "no predicted_pct: where ranks share processors they stop each other, in "
-                         "another way in steps than when each works by itself");
+                         "no predicted_pct: ranks share processors, and interrupt each other in "
+                         "other ways in steps than in quanta");
     const struct bc_global_clock_report report = bc_global_clock_report(noise->clock);
-    bc_output_remark(output, "note",
-                     "ranks' stops are put together by a shared clock, known to within %.3f us",
+    bc_output_remark(output, "note", "the ranks' clocks are synchronised to within %.3f us",
                      report.error_ns * 1e-3);
 }
 
@@ -279,8 +280,9 @@ static void measure(struct noise *noise, struct bc_visit *visit)
 
 const struct bc_program noise_program = {
     .name = "noise",
-    .summary = "Finds how often, for how long and by what ranks are stopped, and what that costs\n"
-               "programs whose ranks wait for each other.",
+    .summary =
+        "Finds how often, for how long and by what ranks are interrupted, and how much that\n"
+        "slows down programs whose ranks wait for each other.",
     .options = {noise_options, NOISE_OPTIONS},
     .defaults = &noise_default_parameters,
     .defaults_bytes = sizeof noise_default_parameters,

@@ -19,17 +19,19 @@ const char *noise_operation_name(int operation)
 
 const struct bc_option noise_options[NOISE_OPTIONS] = {
     {"quantum", BC_REAL, AT(quantum_us), .argument = "US", .min = 0.1, .max = 1e5,
-     .help = "microseconds of work between two readings of the clock"},
+     .help = "microseconds of work between two clock readings"},
     {"min-stop", BC_REAL, AT(min_stop_us), .argument = "US", .min = 0.05, .max = 1e6,
-     .help = "a quantum that takes longer than usual by more than this was stopped"},
+     .help = "min microseconds by which an interrupted quantum takes longer than usual"},
     {"per", BC_CHOICE, AT(per), .argument = "WHAT", .choices = "host|rank",
-     .help = "what has a row of its own beside the job"},
+     .help = "which parts of the job get a row"},
     {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = noise_operation_name,
      .name_count = NOISE_OPERATIONS, .help = "operations whose slowdown is predicted and measured"},
     {"grain", BC_SIZE_LIST, AT(grain_us), .argument = "LIST", .min = 0, .max = 1e6,
-     .help = "whole microseconds of work before each operation: a number, a list or a range"},
+     .help = "whole microseconds of work before each operation: one, a list or a range"},
     {"alpha", BC_PERCENT, AT(alpha_pct), .argument = "PERCENT", .min = 1e-6, .max = 50,
-     .help = "the chance that a source is named where stops come at random and on all ranks alike"},
+     .help =
+         "probability that a source is named although interruptions are random and alike on all "
+         "ranks"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .max = 100,
-     .help = "a rank is named that is stopped by more than the others for this share of its time"},
+     .help = "min share of a rank's time that an irregular source takes"},
 };

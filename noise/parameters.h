@@ -5,7 +5,7 @@
 #include "common/run/options.h"
 #include "common/run/parse.h"
 
-/* What has a row of its own beside the job. */
+/* Which parts of the job get a row. */
 enum noise_per { NOISE_PER_HOST, NOISE_PER_RANK };
 
 /* The operations that end a step. */
@@ -13,11 +13,11 @@ enum noise_operation { NOISE_BARRIER, NOISE_ALLREDUCE, NOISE_OPERATIONS };
 
 struct noise_parameters {
     double quantum_us;  /* of work */
-    double min_stop_us; /* what a quantum takes longer if it was stopped */
+    double min_stop_us; /* min time by which an interrupted quantum takes longer than usual */
     int per;            /* enum noise_per */
     struct bc_names operations;
     struct bc_size_list grain_us; /* the work in a step */
-    double alpha_pct;             /* the chance that a source is named where there is none */
+    double alpha_pct;             /* probability that a source is named although there is none */
     double threshold_pct;         /* min share of a rank's time that an irregular source takes */
 };
 

@@ -207,14 +207,14 @@ static void conclude_groups(const struct noise *noise, const struct noise_row *r
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-/* A number rounded to two digits, so that launches agree on it. */
+/* Rounds to two digits, so that launches agree. */
 static double two_digits(double value)
 {
     const double unit = pow(10.0, floor(log10(value)) - 1.0);
     return round(value / unit) * unit;
 }
 
-/* What tells sources of the same ranks apart: the rounded period and the class of length. */
+/* Sets what distinguishes sources of the same ranks: the rounded period and the class of length. */
 static void set_about(struct noise_result *result, const struct noise_source *source)
 {
     const double length_us = exp2(floor(log2(source->amount.length_ns.value))) * 1e-3;
@@ -225,7 +225,7 @@ static void set_about(struct noise_result *result, const struct noise_source *so
         snprintf(result->about, sizeof result->about, "%.3gus", length_us);
 }
 
-/* Numbers a source that has the keys of others before it: "#2". */
+/* Numbers a source that has the same keys as others before it: "#2". */
 static void tell_apart(const struct noise_result *results, int number, struct noise_result *result)
 {
     int alike = 0;
@@ -256,7 +256,7 @@ static struct noise_result source_result(const struct noise *noise,
     return result;
 }
 
-/* A rank of a source, and the place of its host or rank among the results. */
+/* A rank of a source, and the index of its host or rank among the results. */
 struct located {
     int group, rank;
 };
@@ -267,8 +267,8 @@ static int by_group(const void *a, const void *b)
     return left->group != right->group ? left->group - right->group : left->rank - right->rank;
 }
 
-/* Says on which hosts a source is: in its row if that is one, in a note if they are several, but
-   not all. `group_of` has the group of each rank, `groups` the results of these; rank 0. */
+/* Names the hosts of a source: in its row if there is one, in a note if there are several and other
+   hosts, too. `group_of` has the group of each rank, `groups` the results of groups; rank 0. */
 static void name_hosts(const struct noise *noise, const struct noise_source *source,
                        const int *group_of, const struct noise_result *groups,
                        struct noise_result *result)
@@ -303,7 +303,7 @@ static void name_hosts(const struct noise *noise, const struct noise_source *sou
     free(located);
 }
 
-/* The results of sources, on rank 0, after those of hosts or ranks. Collective. */
+/* The results of sources, on rank 0. Collective. */
 static void conclude_sources(const struct noise *noise, const struct noise_sources *sources,
                              int64_t quanta, const struct noise_result *groups,
                              struct noise_result *results)
@@ -323,12 +323,12 @@ static void conclude_sources(const struct noise *noise, const struct noise_sourc
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Most steps have a stop in them where the usual step takes longer than its work, give or take
-   WORK_OFF of it, by more than USUAL_MAX times the shortest operation. */
+/* Most steps are interrupted if the usual step takes longer than its work (up to WORK_OFF longer
+   than calibrated) and USUAL_MAX times the shortest operation. */
 #define USUAL_MAX 3.0
 #define WORK_OFF 0.05
 
-/* The min time of an operation over its steps, without the work before it. */
+/* The min time of an operation, without the work before it. */
 static double shortest_operation_ns(const struct noise *noise, const struct noise_steps *steps)
 {
     double shortest_ns = INFINITY;
@@ -347,24 +347,22 @@ static void warn_of_steps(const struct noise *noise, const struct noise_steps *s
     const double expected_ns = (1.0 + WORK_OFF) * bc_work_ns(&noise->rate, steps->units) +
                                USUAL_MAX * shortest_operation_ns(noise, steps);
     if (result->usual_ns > expected_ns + noise->min_stop_ns)
-        bc_output_remark(
-            output, "warning",
-            "%s, grain_us %lld: the usual step takes %.3f us, the shortest %.3f: "
-            "slowdown_pct is too low, and predicted_pct is of such steps, since what is "
-            "usual has stops in it",
-            name, (long long)steps->grain_us, result->usual_ns * 1e-3, steps->min_ns * 1e-3);
+        bc_output_remark(output, "warning",
+                         "%s, grain_us %lld: the usual step takes %.3f us, the shortest %.3f: "
+                         "slowdown_pct is too low, since usual steps are interrupted, too",
+                         name, (long long)steps->grain_us, result->usual_ns * 1e-3,
+                         steps->min_ns * 1e-3);
     else if ((double)steps->stopped > STOPPED_MAX * (double)steps->judged)
         bc_output_remark(output, "warning",
                          "%s, grain_us %lld: %.0f %% of the steps take longer than usual: "
-                         "slowdown_pct is too low, since what is usual has stops in it",
+                         "slowdown_pct is too low, since usual steps are interrupted, too",
                          name, (long long)steps->grain_us,
                          100.0 * (double)steps->stopped / (double)steps->judged);
     if (isnan(result->slowdown_pct.value))
         bc_output_remark(
             output, "note",
-            "%s, grain_us %lld: no slowdown_pct: a visit has too few steps to tell "
-            "what is usual, or the clock is too coarse for them: give more --max-time, "
-            "or another --grain",
+            "%s, grain_us %lld: no slowdown_pct: a visit has too few steps, or steps too short for "
+            "the clock: use more --max-time, or another --grain",
             name, (long long)steps->grain_us);
 }
 
@@ -424,8 +422,8 @@ static void warn_of_left_out(const struct noise *noise, const struct noise_row *
     if (most > 0)
         bc_output_remark(
             noise->run->output, "warning",
-            "a rank had more than %d stops: what came after them, in up to %lld blocks "
-            "of quanta, isn't in its row, and its sources are those of before",
+            "a rank was interrupted more than %d times: up to %lld later blocks of quanta are left "
+            "out",
             NOISE_STOPS_MAX, (long long)most);
 }
 

@@ -82,7 +82,7 @@ class Noise(Case):
         done = run_raw(self.launcher, 2, ["taskset", "-c", first, self.built(PROGRAM), "--operations=barrier",
                                           "--grain=0", "--max-time=0.1", "--visits=1"])
         assert done.returncode == 0, done.stderr
-        assert "# note: no predicted_pct: where ranks share processors" in done.stdout
+        assert "# note: no predicted_pct: ranks share processors" in done.stdout
         assert of_scope(read_tsv(done.stdout), "collective")[0]["predicted_pct"] == "NA"
         assert re.search(r"^# warning: barrier, grain_us 0: the usual step takes \S+ us, the shortest \S+: "
                          r"slowdown_pct is too low", done.stdout, re.M), done.stdout
