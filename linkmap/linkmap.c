@@ -202,7 +202,7 @@ static int write_excluded(const struct linkmap *linkmap)
     return fclose(file) == 0 || problem != 0 ? problem : errno;
 }
 
-static void conclude_excluded(struct linkmap *linkmap)
+static void finish_excluded(struct linkmap *linkmap)
 {
     struct bc_run *const run = linkmap->run;
     if (run->signal != 0) {
@@ -221,7 +221,7 @@ static void conclude_excluded(struct linkmap *linkmap)
 static void close_linkmap(struct linkmap *linkmap)
 {
     if (linkmap->points.own == 0 && linkmap->parameters.exclude != NULL)
-        conclude_excluded(linkmap);
+        finish_excluded(linkmap);
     free(linkmap->points.sent);
     free(linkmap->points.received);
     free(linkmap->hosts);

@@ -4,22 +4,26 @@
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Cells that are reduced at once, and max number of cells in all visits together. */
 enum { CELLS_AT_ONCE = 1 << 15, CELLS_MAX = 1 << 22 };
 
+static bool all_fit(double cells, double max) { return cells <= fmax(max, CELLS_AT_ONCE); }
+
 int noise_cell_parts(double cells, double max)
 {
-    return (int)fmin(ceil(cells / CELLS_AT_ONCE), fmax(1.0, floor(max / CELLS_AT_ONCE)));
+    return all_fit(cells, max) ? (int)ceil(cells / CELLS_AT_ONCE)
+                               : (int)fmax(1.0, floor(max / CELLS_AT_ONCE));
 }
 
 int noise_cell_part(double cells, double max, int part, double *first)
 {
-    const int parts = noise_cell_parts(cells, max);
-    *first = floor(cells * part / parts);
-    return (int)fmin(CELLS_AT_ONCE, floor(cells * (part + 1) / parts) - *first);
+    *first = all_fit(cells, max) ? (double)part * CELLS_AT_ONCE
+                                 : floor(cells * part / noise_cell_parts(cells, max));
+    return (int)fmin(CELLS_AT_ONCE, cells - *first);
 }
 
 size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
@@ -59,9 +63,7 @@ static void common_span(const struct noise_watch *watch, int64_t span_ns[2])
     span_ns[1] = -span_ns[1];
 }
 
-/* The slowdown in a visit on rank 0; NAN if all ranks were watched for less than a step.
- * Collective.
- */
+/* The slowdown in a visit on rank 0; NAN if ranks weren't watched together. Collective. */
 static double predict_visit(const struct noise_stops *stops, const struct noise_watch *watch,
                             double step_ns, double cells_max)
 {

@@ -22,9 +22,9 @@
 size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
                         double cell_ns, float *cells, int count);
 
-/* Cells are reduced in parts, spread evenly and without overlap: enough parts for all cells, but at
-   most as many as `max` cells fill, and one at least. The number of parts; and the number of cells
-   of a part, with its first one. Local. */
+/* Cells are reduced in parts that don't overlap: all of them if there are at most `max` or they fit
+   into one part; otherwise the parts for which `max` has room, spread evenly. The number of parts;
+   and the number of cells of a part, with its first one. Local. */
 int noise_cell_parts(double cells, double max);
 int noise_cell_part(double cells, double max, int part, double *first);
 

@@ -145,64 +145,53 @@ static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_C
     return all;
 }
 
-/* Sets the stops of a row, per rank. */
-static void set_stops(const struct bc_run *run, const struct sums *sums, int visits,
-                      struct noise_result *result)
-{
-    const double max_ns = (double)sums->max_ns;
-    result->stops = noise_amount_over_visits(run, sums->visits, (size_t)visits);
-    if (sums->max_ns > 0) {
-        result->stops.length_ns.p99 = fmin(noise_histogram_quantile(&sums->lengths, 0.99), max_ns);
-        result->stops.length_ns.max = max_ns;
-    }
-    result->outcome.samples = sums->quanta;
-    result->outcome.slowest_rank = sums->most_stopped.rank;
-    result->outcome.status = status_of(run, &result->stops.per_s, sums->quanta, sums->ranks);
-}
-
-/* The job's result, on rank 0. Collective. */
-static void conclude_job(const struct noise *noise, const struct noise_row *row,
-                         struct noise_result *result)
+/* Sets the result of the ranks of `comm`, on its rank 0. Collective. */
+static void set_stops(const struct noise *noise, const struct noise_row *row, const char *scope,
+                      MPI_Comm comm, struct noise_result *result)
 {
     const struct bc_run *const run = noise->run;
-    struct sums sums = add_up(&row->stops, run->job.rank, MPI_COMM_WORLD);
-    if (run->job.rank == 0) {
-        *result = begin_result(noise, "job");
-        set_stops(run, &sums, row->stops.visit_count, result);
+    const struct sums sums = add_up(&row->stops, run->job.rank, comm);
+    const double max_ns = (double)sums.max_ns;
+    *result = begin_result(noise, scope);
+    result->stops = noise_amount_over_visits(run, sums.visits, (size_t)row->stops.visit_count);
+    if (sums.max_ns > 0) {
+        result->stops.length_ns.p99 = fmin(noise_histogram_quantile(&sums.lengths, 0.99), max_ns);
+        result->stops.length_ns.max = max_ns;
     }
+    result->outcome.samples = sums.quanta;
+    result->outcome.slowest_rank = sums.most_stopped.rank;
+    result->outcome.status = status_of(run, &result->stops.per_s, sums.quanta, sums.ranks);
     free(sums.visits);
 }
 
-/* The results of hosts or ranks, on rank 0, in the order of their lowest ranks. Collective. */
-static void conclude_groups(const struct noise *noise, const struct noise_row *row,
-                            struct noise_result *results)
+/* Sets the results of hosts or ranks, on rank 0, in the order of their lowest ranks. Collective. */
+static void set_groups(const struct noise *noise, const struct noise_row *row,
+                       struct noise_result *results)
 {
-    const struct bc_run *const run = noise->run;
     const char *const scope = noise->parameters.per == NOISE_PER_RANK ? "rank" : "host";
+    const int own_rank = noise->run->job.rank;
     char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    struct noise_result result;
     int length, count;
-    struct sums sums = add_up(&row->stops, run->job.rank, noise->group);
+    set_stops(noise, row, scope, noise->group, &result);
     BC_MPI(MPI_Comm_size(noise->group, &count));
     int *const ranks = bc_allocate((size_t)count, sizeof *ranks, "no memory for %d ranks", count);
-    BC_MPI(MPI_Gather(&run->job.rank, 1, MPI_INT, ranks, 1, MPI_INT, 0, noise->group));
+    BC_MPI(MPI_Gather(&own_rank, 1, MPI_INT, ranks, 1, MPI_INT, 0, noise->group));
+    BC_MPI(MPI_Get_processor_name(host, &length));
+    snprintf(result.host, sizeof result.host, "%.*s", BC_CELL_LENGTH - 1, host);
     if (noise->leaders != MPI_COMM_NULL) {
-        struct noise_result result = begin_result(noise, scope);
-        BC_MPI(MPI_Get_processor_name(host, &length));
-        snprintf(result.host, sizeof result.host, "%.*s", BC_CELL_LENGTH - 1, host);
         set_ranks(&result, ranks, count);
-        set_stops(run, &sums, row->stops.visit_count, &result);
         BC_MPI(MPI_Gather(&result, (int)sizeof result, MPI_BYTE, results, (int)sizeof result,
                           MPI_BYTE, 0, noise->leaders));
     }
     /* Pointers of another process, and values of rank 0 only. */
-    const struct noise_result none = begin_result(noise, scope);
-    for (int i = 0; run->job.rank == 0 && i < noise->groups; i++) {
-        results[i].scope = none.scope;
-        results[i].outcome.visits = none.outcome.visits;
-        results[i].outcome.lost_pct = none.outcome.lost_pct;
+    result = begin_result(noise, scope);
+    for (int i = 0; own_rank == 0 && i < noise->groups; i++) {
+        results[i].scope = scope;
+        results[i].outcome.visits = result.outcome.visits;
+        results[i].outcome.lost_pct = result.outcome.lost_pct;
     }
     free(ranks);
-    free(sums.visits);
 }
 
 /* ---- sources --------------------------------------------------------------------------------- */
@@ -303,10 +292,10 @@ static void name_hosts(const struct noise *noise, const struct noise_source *sou
     free(located);
 }
 
-/* The results of sources, on rank 0. Collective. */
-static void conclude_sources(const struct noise *noise, const struct noise_sources *sources,
-                             int64_t quanta, const struct noise_result *groups,
-                             struct noise_result *results)
+/* Sets the results of sources, on rank 0. Collective. */
+static void set_sources(const struct noise *noise, const struct noise_sources *sources,
+                        int64_t quanta, const struct noise_result *groups,
+                        struct noise_result *results)
 {
     const struct bc_run *const run = noise->run;
     const int own = noise->parameters.per == NOISE_PER_RANK ? run->job.rank : run->job.node;
@@ -389,9 +378,9 @@ static struct bc_summary predict(const struct noise *noise, const struct noise_r
     return predicted;
 }
 
-/* The result of an operation, on rank 0. Collective. */
-static void conclude_steps(const struct noise *noise, const struct noise_row *row,
-                           const struct noise_steps *steps, struct noise_result *result)
+/* Sets the result of an operation, on rank 0. Collective. */
+static void set_steps(const struct noise *noise, const struct noise_row *row,
+                      const struct noise_steps *steps, struct noise_result *result)
 {
     const struct bc_run *const run = noise->run;
     const size_t visits = steps->visits.count;
@@ -429,8 +418,8 @@ static void warn_of_left_out(const struct noise *noise, const struct noise_row *
 
 /* The results of hosts or ranks, sources and operations, and their number; on rank 0, which has
    that of the job. Collective. */
-static struct noise_result *conclude_parts(const struct noise *noise, const struct noise_row *row,
-                                           const struct noise_result *of_job, int *count)
+static struct noise_result *list_parts(const struct noise *noise, const struct noise_row *row,
+                                       const struct noise_result *of_job, int *count)
 {
     const struct bc_run *const run = noise->run;
     const bool reports = run->job.rank == 0;
@@ -443,11 +432,11 @@ static struct noise_result *conclude_parts(const struct noise *noise, const stru
     struct noise_result *const results =
         bc_allocate((size_t)*count, sizeof *results, "no memory for %d rows", *count);
     struct noise_result *next = results + (reports ? noise->groups : 0);
-    conclude_groups(noise, row, results);
-    conclude_sources(noise, &sources, of_job->outcome.samples, results, next);
+    set_groups(noise, row, results);
+    set_sources(noise, &sources, of_job->outcome.samples, results, next);
     next += sources.count;
     for (int i = 0; i < noise->step_kinds; i++)
-        conclude_steps(noise, row, &noise->steps[i], reports ? next++ : NULL);
+        set_steps(noise, row, &noise->steps[i], reports ? next++ : NULL);
     noise_sources_free(&sources);
     return results;
 }
@@ -460,8 +449,8 @@ void noise_write_rows(const struct noise *noise, struct noise_row *row)
     if (run->signal != 0) /* else a short visit is what was asked for */
         noise_stops_drop_cut_visit(&row->stops);
     warn_of_left_out(noise, row);
-    conclude_job(noise, row, &of_job);
-    struct noise_result *const parts = conclude_parts(noise, row, &of_job, &count);
+    set_stops(noise, row, "job", MPI_COMM_WORLD, &of_job);
+    struct noise_result *const parts = list_parts(noise, row, &of_job, &count);
     noise_dump(noise, row);
     bc_write_row(run, &of_job);
     for (int i = 0; i < count; i++) /* none but on rank 0 */

@@ -171,43 +171,61 @@ static bool summarize(const struct comparison *c, const struct noise_limits *lim
            amount->stopped_pct.value >= MORE_MIN * background_pct;
 }
 
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
+/* What is compared, and the sources found so far. */
+struct search {
+    struct comparison no_period, all;
+    const struct noise_limits *limits;
+    double *values; /* 3 a row */
+    struct noise_uneven *found;
+    int count;
+};
+
+static bool has_more_of_both(const struct search *s, int rank, int class)
+{
+    return has_more(&s->no_period, s->limits->alpha, rank, class, s->values) &&
+           has_more(&s->all, s->limits->alpha, rank, class, s->values);
+}
+
+/* Adds the sources of a rank: runs of classes of which it has more. */
+static void find_of_rank(struct search *s, int rank)
+{
+    for (int class = 0; class < NOISE_CLASSES; class ++) {
+        struct noise_uneven made = {.rank = rank, .first_class = class};
+        while (class < NOISE_CLASSES && has_more_of_both(s, rank, class))
+            class ++;
+        made.last_class = class - 1;
+        if (made.last_class < made.first_class ||
+            !summarize(&s->no_period, s->limits, &made, s->values))
+            continue;
+        s->found = bc_reallocate(s->found, (size_t)s->count + 1, sizeof *s->found,
+                                 "no memory for %d sources", s->count + 1);
+        s->found[s->count++] = made;
+    }
+}
+
 int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits *limits,
                       struct noise_uneven **found)
 {
     const int ranks = rates->ranks, rows = rates->rows;
-    int count = 0;
+    struct search s = {.no_period = {.rates = rates->no_period, .ranks = ranks, .rows = rows},
+                       .all = {.rates = rates->all, .ranks = ranks, .rows = rows},
+                       .limits = limits};
     *found = NULL;
     if (ranks < 2 || rows < NOISE_PARTS)
         return 0;
-    struct comparison no_period = {.rates = rates->no_period, .ranks = ranks, .rows = rows};
-    struct comparison all = {.rates = rates->all, .ranks = ranks, .rows = rows};
-    double *const values =
-        bc_allocate(3 * (size_t)rows, sizeof *values, "no memory for %d rows", rows);
-    bool *const chosen = choose_ranks(&no_period);
-    find_background(&no_period, chosen);
-    find_background(&all, chosen);
-    for (int rank = 0; rank < ranks; rank++) {
-        struct noise_uneven made = {.rank = rank, .first_class = NOISE_CLASSES};
-        for (int class = 0; !chosen[rank] && class <= NOISE_CLASSES; class ++) {
-            const bool more = class < NOISE_CLASSES &&
-                              has_more(&no_period, limits->alpha, rank, class, values) &&
-                              has_more(&all, limits->alpha, rank, class, values);
-            if (more && made.first_class == NOISE_CLASSES)
-                made.first_class = class;
-            if (more || made.first_class == NOISE_CLASSES)
-                continue;
-            made.last_class = class - 1;
-            if (summarize(&no_period, limits, &made, values)) {
-                *found = bc_reallocate(*found, (size_t)count + 1, sizeof **found,
-                                       "no memory for %d sources", count + 1);
-                (*found)[count++] = made;
-            }
-            made.first_class = NOISE_CLASSES;
-        }
-    }
+    s.values = bc_allocate(3 * (size_t)rows, sizeof *s.values, "no memory for %d rows", rows);
+    bool *const chosen = choose_ranks(&s.no_period);
+    find_background(&s.no_period, chosen);
+    find_background(&s.all, chosen);
+    for (int rank = 0; rank < ranks; rank++)
+        if (!chosen[rank])
+            find_of_rank(&s, rank);
     free(chosen);
-    free(no_period.background);
-    free(all.background);
-    free(values);
-    return count;
+    free(s.no_period.background);
+    free(s.all.background);
+    free(s.values);
+    *found = s.found;
+    return s.count;
 }
