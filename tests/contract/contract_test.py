@@ -42,7 +42,7 @@ PROGRAMS = {
                         ([], "note: 1 link between 2 ranks")),
     "noise/noise": (["--samples=2000", "--visits=1", "--operations=barrier", "--grain=0"],
                     ["--quantum=0", "--grain=x"],
-                    ([], "note: ranks' stops are put together ")),
+                    ([], "note: the ranks' clocks are synchronised to ")),
     "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
                                  ([], "warning: oversubscribed: ")),
 }
