@@ -174,6 +174,7 @@ static const struct {
     {.links = {PAIR(1, 3, 1.5)}, .said = "1-3 slow 50 %", .round_trips = true},
     {.links = {WAY(1, 3, 1.5)}, .said = "1-3 slow out 50 %"},
     {.links = {WAY(3, 1, 1.5)}, .said = "1-3 slow in 50 %"},
+    {.links = {PAIR(1, 3, 1.5), PAIR(0, 5, 1.6)}, .said = "0-5 slow 60 %, 1-3 slow 50 %"},
     /* The links of a slow point are no pairs of their own, unless they are slower still. */
     {.links = {POINT(2, 1.5), PAIR(1, 2, 2.0)}, .said = "2 slow 50 %, 1-2 slow 100 %"},
     /* A minority that is slow with all is no group, nor are less than a quarter of the points. */
