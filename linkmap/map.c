@@ -115,8 +115,7 @@ static void begin_with_zero(struct linkmap_map *map)
         map->group[i] ^= first;
 }
 
-/* Sets the time expected from group to group: the median over points of the median of their links.
- */
+/* Sets the times expected from group to group: the median over points of their links' medians. */
 static void expect_of_groups(struct linkmap_map *map)
 {
     double *const of_group = allocate(map->points), *const all = allocate(map->points);

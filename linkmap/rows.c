@@ -210,8 +210,7 @@ static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
                       points->comm));
 }
 
-/* Warns of wrong data and names the first links that brought it. Returns whether any did; rank 0.
- */
+/* Warns of wrong data and names the first links with it. False if there are none; rank 0. */
 static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     enum { SHOWN = 8 };

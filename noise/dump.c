@@ -15,8 +15,7 @@ static void send_stops(const struct noise_stops *stops)
                     MPI_COMM_WORLD));
 }
 
-/* Receives the stops of a rank, which has as many visits as this one. Free with noise_stops_free.
- */
+/* Receives the stops of a rank in all visits. Free with noise_stops_free. */
 static struct noise_stops receive_stops(int rank, int visits)
 {
     struct noise_stops stops = {.visit_count = visits};

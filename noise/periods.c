@@ -224,9 +224,8 @@ static struct bc_interval period_interval(const struct noise_train *train,
     return (struct bc_interval){(period_s - half_s) * 1e9, (period_s + half_s) * 1e9};
 }
 
-/* Finds the stops of a clock in all of the time, starting with the part that was searched. With
-   more stops the period is known better, so each step goes twice as far. False if too many are
-   missing.
+/* Finds the stops of a clock in all of the time, starting with the part that was searched. More
+   stops make the period more accurate, so each step goes twice as far. False if most are missing.
  */
 static bool follow_clock(const struct noise_search *search, struct clock *clock,
                          struct members *members)
@@ -250,8 +249,7 @@ static bool follow_clock(const struct noise_search *search, struct clock *clock,
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The first stop of each burst, or all stops if there are few bursts; `events` has room for them.
- */
+/* The first stop of each burst, or all stops if bursts are few; `events` has room for them. */
 static struct noise_train without_bursts(const struct noise_train *train,
                                          struct noise_event *events)
 {

@@ -37,8 +37,8 @@ bool noise_is_same_period(const struct noise_period *a, const struct noise_perio
    source[i] becomes the index of the period of stop i, or NOISE_NO_PERIOD. Several stops in each
    period are one source if their mean lengths differ by less than a factor of two, since a daemon
    may run in steps. `alpha` is the probability that anything is found among random stops;
-   `confidence` is of the intervals. Takes up to a few seconds. Local; without memory the job ends.
- */
+   `confidence` is of the intervals. Takes up to a few seconds. Local; without
+   memory the job ends. */
 int noise_periods_find(const struct noise_stops *stops, double alpha, double confidence,
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source);
 

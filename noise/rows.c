@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If more than this share of the steps is stopped, the usual time of a step has stops in it, too.
- */
+/* If more than this share of the steps is stopped, usual steps are, too. */
 #define STOPPED_MAX 0.25
 
 #define RANGE_COLUMNS(name, unit, decimals, member)                                                \
