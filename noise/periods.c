@@ -157,9 +157,12 @@ static bool make_clock(const struct noise_search *search, const struct noise_pea
 /* ---- its stops ------------------------------------------------------------------------------- */
 
 /* The stops of a clock: in each period the one nearest to when it is due. */
+struct member {
+    double number; /* of the period */
+    struct noise_event event;
+};
 struct members {
-    size_t *event;
-    double *number; /* of its period */
+    struct member *at;
     size_t count;
 };
 
@@ -174,31 +177,30 @@ static void list_members(const struct noise_train *train, const struct clock *cl
     for (size_t i = 0; i < train->count && train->events[i].time_s <= end_s; i++) {
         const double number = period_of(&now, train->events[i].time_s, &off);
         const double since =
-            members->count > 0 ? number - members->number[members->count - 1] : 1.0;
+            members->count > 0 ? number - members->at[members->count - 1].number : 1.0;
         const bool again = since <= 0.0, lost = since > LOST;
         if (fabs(off) > (lost ? 3.0 * BESIDE : BESIDE) || (again && fabs(off) >= fabs(last_off)))
             continue;
         members->count += !again;
-        members->event[members->count - 1] = i;
-        members->number[members->count - 1] = number;
+        members->at[members->count - 1] = (struct member){number, train->events[i]};
         now.origin_s += (lost ? 1.0 : FOLLOWED) * (again ? off - last_off : off) * now.period_s;
         last_off = off;
     }
 }
 
 /* The period by the line through the members' times over their numbers, by least squares. */
-static double fit_period(const struct noise_train *train, const struct members *members)
+static double fit_period(const struct members *members)
 {
     const double n = (double)members->count;
     double mean_number = 0.0, mean_s = 0.0, squares = 0.0, products = 0.0;
     for (size_t i = 0; i < members->count; i++) {
-        mean_number += members->number[i] / n;
-        mean_s += train->events[members->event[i]].time_s / n;
+        mean_number += members->at[i].number / n;
+        mean_s += members->at[i].event.time_s / n;
     }
     for (size_t i = 0; i < members->count; i++) {
-        const double number = members->number[i] - mean_number;
+        const double number = members->at[i].number - mean_number;
         squares += number * number;
-        products += number * (train->events[members->event[i]].time_s - mean_s);
+        products += number * (members->at[i].event.time_s - mean_s);
     }
     return products / squares;
 }
@@ -206,18 +208,16 @@ static double fit_period(const struct noise_train *train, const struct members *
 /* Student's interval of the period, from the periods in eight parts of the time. Where a daemon
    counts from its last stop, its deviations from a line depend on each other; those of parts
    don't. */
-static struct bc_interval period_interval(const struct noise_train *train,
-                                          const struct members *members, double period_s,
+static struct bc_interval period_interval(const struct members *members, double period_s,
                                           double confidence)
 {
     enum { PARTS = 8 };
     double parts_s[PARTS];
     const size_t gaps = members->count - 1, parts = gaps < PARTS ? gaps : PARTS;
     for (size_t i = 0; i < parts; i++) {
-        const size_t from = i * gaps / parts, to = (i + 1) * gaps / parts;
-        parts_s[i] = (train->events[members->event[to]].time_s -
-                      train->events[members->event[from]].time_s) /
-                     (members->number[to] - members->number[from]);
+        const struct member *const from = &members->at[i * gaps / parts];
+        const struct member *const to = &members->at[(i + 1) * gaps / parts];
+        parts_s[i] = (to->event.time_s - from->event.time_s) / (to->number - from->number);
     }
     const struct bc_interval mean_s = bc_mean_interval(parts_s, parts, confidence);
     const double half_s = (mean_s.hi - mean_s.lo) / 2.0;
@@ -240,8 +240,7 @@ static bool follow_clock(const struct noise_search *search, struct clock *clock,
         if (members->count < NOISE_PERIODS_WATCHED ||
             (double)members->count < COVERED_MIN * (double)times_due(train, clock, done_s))
             return false;
-        *clock =
-            (struct clock){fit_period(train, members), train->events[members->event[0]].time_s};
+        *clock = (struct clock){fit_period(members), members->at[0].event.time_s};
         end_s *= 2.0;
     } while (done_s < all_s);
     return true;
@@ -378,8 +377,7 @@ int noise_periods_find(const struct noise_stops *stops, double alpha, double con
     int periods = 0;
     memset(source, NOISE_NO_PERIOD, stops->count);
     train.events = bc_allocate(2 * stops->count, sizeof *train.events, "no memory for periods");
-    members.event = bc_allocate(stops->count, sizeof *members.event, "no memory for periods");
-    members.number = bc_allocate(stops->count, sizeof *members.number, "no memory for periods");
+    members.at = bc_allocate(stops->count, sizeof *members.at, "no memory for periods");
     for (int set = 0; set < SETS && periods < NOISE_PERIODS_MAX;) {
         const struct range range = range_of(set);
         struct clock clock;
@@ -389,12 +387,11 @@ int noise_periods_find(const struct noise_stops *stops, double alpha, double con
             continue;
         }
         for (size_t i = 0; i < members.count; i++)
-            source[train.events[members.event[i]].stop] = (signed char)periods;
+            source[members.at[i].event.stop] = (signed char)periods;
         found[periods++] = (struct noise_period){
-            clock.period_s * 1e9, period_interval(&train, &members, clock.period_s, confidence)};
+            clock.period_s * 1e9, period_interval(&members, clock.period_s, confidence)};
     }
-    free(members.number);
-    free(members.event);
+    free(members.at);
     free(train.events);
     return join_periods(stops, found, periods, source);
 }
