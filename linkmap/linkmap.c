@@ -104,8 +104,11 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                                 "--exclude: %.200s is the file of another option: use another "
                                 "file",
                                 p->exclude);
-    errno = unwritable(p->exclude);
-    return errno == 0 || bc_cannot_write("--exclude", p->exclude, error);
+    const int problem = unwritable(p->exclude);
+    return problem == 0 ||
+           bc_error_set(error,
+                        "--exclude: cannot write '%.200s': %s: use a file that can be written",
+                        p->exclude, strerror(problem));
 }
 
 /* Removes the list of an earlier run, so that nobody uses it if this run ends early. Rank 0. */

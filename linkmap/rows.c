@@ -62,7 +62,7 @@ static struct linkmap_result begin_result(const struct linkmap *linkmap,
 static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
 {
     struct bc_samples samples = {0};
-    for (int i = 0; run->dump != NULL && i < visits; i++) {
+    for (int i = 0; run->settings.dump_samples != NULL && i < visits; i++) {
         bc_samples_begin_visit(&samples);
         bc_samples_append(&samples, &values[i], 1, 0);
     }
