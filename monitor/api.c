@@ -249,8 +249,10 @@ INTERPOSED const char *MPIX_Monitor_error_string(int code)
         [MPIX_MONITOR_ERR_LIMIT] = "too many snapshots are active",
         [MPIX_MONITOR_ERR_MEMORY] = "not enough memory",
         [MPIX_MONITOR_ERR_OUTPUT] = "the report could not be written in full",
+        [MPIX_MONITOR_ERR_COMMUNICATORS] = "MPI has no room for the communicators of a report",
     };
-    return code >= 0 && code <= MPIX_MONITOR_ERR_OUTPUT ? texts[code] : "not a code of the monitor";
+    return code >= 0 && code <= MPIX_MONITOR_ERR_COMMUNICATORS ? texts[code]
+                                                               : "not a code of the monitor";
 }
 
 bool monitor_switch(const MPIX_Monitor_request *request, bool on)

@@ -170,6 +170,28 @@ INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
     return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
 }
 
+/* Frees around the monitor: of tools that come before it, of layers for other languages. They don't
+   count, but a handle that was remembered is no longer valid. The monitor's own come here, too. */
+static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
+{
+    const MPI_Comm freed = *comm;
+    const int number = communicator_before_unseen_free(freed);
+    const int error = free_it(comm);
+    if (error == MPI_SUCCESS)
+        communicator_freed(freed, number);
+    return error;
+}
+
+INTERPOSED int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return free_around(freeing_around.Comm_free, comm);
+}
+
+INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return free_around(freeing_around.Comm_disconnect, comm);
+}
+
 INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
 {
     struct mpi_call call;

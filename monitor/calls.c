@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 struct next_mpi next;
+struct freeing_around freeing_around;
 
 /* NULL if the MPI library lacks the function: then no program calls it. */
 static void *next_definition(const char *pmpi_name)
@@ -16,6 +17,8 @@ __attribute__((constructor)) void find_next_definitions(void)
 #define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
 #include "monitor/next_functions.h"
 #undef NEXT
+    freeing_around.Comm_free = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_free");
+    freeing_around.Comm_disconnect = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
 }
 
 void operation_posted_again(const struct operation *operation, MPI_Request request)

@@ -30,7 +30,13 @@ extern struct next_mpi {
 } next;
 #pragma GCC diagnostic pop
 
-/* Fills it earlier, where the constructor of another library calls MPI. */
+/* The MPI library's own definitions of the PMPI_ functions that the monitor wraps, to see what is
+   freed around it. */
+extern struct freeing_around {
+    int (*Comm_free)(MPI_Comm *), (*Comm_disconnect)(MPI_Comm *);
+} freeing_around;
+
+/* Fills both earlier, where the constructor of another library calls MPI. */
 void find_next_definitions(void);
 
 /* Whether MPI is initialised and not finalised. If so, the monitor is ready afterwards. */

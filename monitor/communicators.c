@@ -23,12 +23,25 @@ struct communicator communicators[COMMUNICATORS_MAX] = {
 
 struct handle_map communicator_numbers = HANDLE_MAP(NUMBER_BITS);
 
-/* The numbers in use by their identity; GIVEN_UP for identities that must not be used again. */
-enum { GIVEN_UP = COMMUNICATORS_MAX };
+/* The numbers in use by their identity; GIVEN_UP for identities that must not be used again,
+   UNPLACED for those of communicators that are there and have found no room. */
+enum { GIVEN_UP = COMMUNICATORS_MAX, UNPLACED };
 static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 
-/* The lowest ordinal that may be free, by `alike`. */
+/* The lowest ordinal that may be free, by `alike`; 1 where there is none. */
 static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
+
+/* What gives a communicator its identity. Of those that have found no room only this is kept, so
+   that others are called the same as on ranks where these have room. */
+struct ordinal {
+    uint64_t alike;
+    int ordinal;
+    bool is_named;
+};
+enum { UNPLACED_MAX = 3 << (NUMBER_BITS - 2) };
+static struct ordinal unplaced[UNPLACED_MAX + 1];
+static struct pool unplaced_pool = {.given_back = (int32_t[UNPLACED_MAX]){0}, .max = UNPLACED_MAX};
+static struct handle_map unplaced_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
 
 enum { NEVER_USED, FREE, LIVE, FREED };
 static unsigned char state[COMMUNICATORS_MAX] = {
@@ -101,10 +114,15 @@ static struct communicator describe_shape(MPI_Comm comm)
 }
 
 /* A name of blanks is none. */
+static bool is_name(const char *name) { return name[strspn(name, " \t\r\n")] != '\0'; }
+
 static void set_name(struct communicator *record, const char *name)
 {
-    record->is_named = name[strspn(name, " \t\r\n")] != '\0';
-    (void)snprintf(record->name, sizeof record->name, "%s", record->is_named ? name : record->made);
+    record->is_named = is_name(name);
+    if (record->is_named)
+        (void)snprintf(record->name, sizeof record->name, "%s", name);
+    else
+        memcpy(record->name, record->made, sizeof record->name);
 }
 
 /* A hash of a group's size and of some of its members: see communicators.h. */
@@ -152,28 +170,76 @@ static void free_groups(MPI_Group group[2])
             PMPI_Group_free(&group[i]);
 }
 
+static uint64_t identity_of(const struct ordinal *of)
+{
+    return hash(of->alike, &of->ordinal, sizeof of->ordinal);
+}
+
+/* The identity may be used again, unless the program has named the communicator. */
+static void give_identity_up(const struct ordinal *of)
+{
+    if (of->is_named)
+        (void)handle_set(&identities, identity_of(of), GIVEN_UP);
+    else
+        (void)handle_remove(&identities, identity_of(of));
+}
+
+static void give_ordinal_back(const struct ordinal *of)
+{
+    if (of->is_named)
+        return;
+    if (of->ordinal == 1)
+        (void)handle_remove(&lowest_ordinals, of->alike);
+    else if (of->ordinal < handle_find(&lowest_ordinals, of->alike))
+        (void)handle_set(&lowest_ordinals, of->alike, of->ordinal);
+}
+
+static struct ordinal ordinal_of(const struct communicator *record)
+{
+    return (struct ordinal){record->alike, record->ordinal, record->is_named};
+}
+
 static void recycle(int number)
 {
-    const struct communicator *const record = &communicators[number];
-    if (record->is_named)
-        (void)handle_set(&identities, record->identity, GIVEN_UP);
-    else
-        (void)handle_remove(&identities, record->identity);
+    const struct ordinal is = ordinal_of(&communicators[number]);
+    give_identity_up(&is);
     state[number] = FREE;
     if (number < lowest_free)
         lowest_free = number;
+}
+
+/* A communicator that has found no room. */
+static void keep_unplaced(MPI_Comm comm, const struct ordinal *of)
+{
+    const int32_t place = pool_take(&unplaced_pool);
+    if (place == NONE)
+        return;
+    unplaced[place] = *of;
+    (void)handle_set(&unplaced_places, communicator_key(comm), place);
+    (void)handle_set(&identities, identity_of(of), UNPLACED);
+}
+
+static void forget_unplaced(MPI_Comm comm)
+{
+    const int place = handle_remove(&unplaced_places, communicator_key(comm));
+    if (place == HANDLE_UNKNOWN)
+        return;
+    give_ordinal_back(&unplaced[place]);
+    give_identity_up(&unplaced[place]);
+    pool_give_back(&unplaced_pool, place);
 }
 
 /* The handle is no longer valid. */
 static void forget(MPI_Comm comm, int number)
 {
     (void)handle_remove(&communicator_numbers, communicator_key(comm));
-    if (number == OTHER_COMMUNICATORS)
+    if (number == OTHER_COMMUNICATORS) {
+        forget_unplaced(comm);
         return;
-    const struct communicator *const record = &communicators[number];
+    }
     state[number] = FREED;
-    if (!record->is_named && record->ordinal < handle_find(&lowest_ordinals, record->alike))
-        (void)handle_set(&lowest_ordinals, record->alike, record->ordinal);
+    const struct ordinal was = ordinal_of(&communicators[number]);
+    give_ordinal_back(&was);
     if (holds[number] == 0)
         recycle(number);
 }
@@ -185,69 +251,91 @@ static int find_identity(struct communicator *record)
     const int lowest = handle_find(&lowest_ordinals, record->alike);
     record->ordinal = lowest == HANDLE_UNKNOWN ? 1 : lowest;
     for (;; record->ordinal++) {
-        record->identity = hash(record->alike, &record->ordinal, sizeof record->ordinal);
+        const struct ordinal is = ordinal_of(record);
+        record->identity = identity_of(&is);
         const int number = handle_find(&identities, record->identity);
-        if (number == HANDLE_UNKNOWN ||
-            (number != GIVEN_UP && state[number] == FREED && !communicators[number].is_named)) {
+        if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_MAX && state[number] == FREED &&
+                                         !communicators[number].is_named)) {
             (void)handle_set(&lowest_ordinals, record->alike, record->ordinal + 1);
             return number;
         }
     }
 }
 
-/* Puts a record in the place of this number's, and that one's groups into `dropped`. */
-static void place_record(int number, struct communicator record, MPI_Group dropped[2])
+/* A number that is not in use; OTHER_COMMUNICATORS without room. */
+static int find_free_number(void)
+{
+    while (lowest_free < COMMUNICATORS_MAX && is_taken(lowest_free))
+        lowest_free++;
+    return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
+}
+
+/* Completes a record and puts it in the place of this number's, and that one's groups into
+   `dropped`. */
+static void place_record(int number, struct communicator *record, const char *maker,
+                         MPI_Group dropped[2])
 {
     struct communicator *const place = &communicators[number];
-    if (place->identity == record.identity)
-        memcpy(record.members, place->members, sizeof record.members);
+    if (place->identity == record->identity) {
+        memcpy(record->members, place->members, sizeof record->members);
+        memcpy(record->made, place->made, sizeof record->made);
+    } else {
+        (void)snprintf(record->made, sizeof record->made, "%.48s %d", maker, record->ordinal);
+    }
+    if (!record->is_named)
+        set_name(record, "");
     /* A report may be looking at the groups of a record that is held, which are those of the same
        processes. */
     if (holds[number] > 0) {
-        memcpy(dropped, record.group, sizeof record.group);
-        memcpy(record.group, place->group, sizeof record.group);
+        memcpy(dropped, record->group, sizeof record->group);
+        memcpy(record->group, place->group, sizeof record->group);
     } else if (state[number] != NEVER_USED) {
         memcpy(dropped, place->group, sizeof place->group);
     }
-    *place = record;
+    *place = *record;
     state[number] = LIVE;
-    (void)handle_set(&identities, record.identity, number);
 }
 
-/* Completes the record's identity, names it, and gives the handle a number, which is returned. A
+/* Gives a handle that is not known a number, which is returned: that of the identity, if the record
+   finds room. The caller has the lock. */
+static int place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
+                        MPI_Group dropped[2])
+{
+    memcpy(dropped, record->group, sizeof record->group);
+    if (!handle_set(&communicator_numbers, communicator_key(comm), OTHER_COMMUNICATORS))
+        return OTHER_COMMUNICATORS;
+    int number = find_identity(record);
+    if (number == HANDLE_UNKNOWN)
+        number = find_free_number();
+    if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number)) {
+        const struct ordinal is = ordinal_of(record);
+        keep_unplaced(comm, &is);
+        return OTHER_COMMUNICATORS;
+    }
+    dropped[0] = dropped[1] = MPI_GROUP_NULL;
+    place_record(number, record, maker, dropped);
+    (void)handle_set(&communicator_numbers, communicator_key(comm), number);
+    return number;
+}
+
+/* Completes the record's identity and gives the handle a number, which is returned. A
    handle that MPI has just made is new, whatever it stood for before. */
 static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
-    MPI_Group dropped[2] = {MPI_GROUP_NULL, MPI_GROUP_NULL};
+    MPI_Group dropped[2];
     record.alike = hash(record.identity, maker, strlen(maker));
-    if (!is_new)
-        find_name(comm, &record);
     monitor_lock();
     int number = communicator_find(comm);
     if (number != HANDLE_UNKNOWN && !is_new) {
-        monitor_unlock(); /* another thread was quicker */
-        free_groups(record.group);
-        return number;
+        memcpy(dropped, record.group, sizeof dropped); /* another thread was quicker */
+    } else {
+        if (number != HANDLE_UNKNOWN)
+            forget(comm, number);
+        number = place_handle(comm, &record, maker, dropped);
     }
-    if (number != HANDLE_UNKNOWN)
-        forget(comm, number);
-    number = find_identity(&record);
-    (void)snprintf(record.made, sizeof record.made, "%.48s %d", maker, record.ordinal);
-    if (!record.is_named)
-        set_name(&record, "");
-    if (number == HANDLE_UNKNOWN) {
-        while (lowest_free < COMMUNICATORS_MAX && is_taken(lowest_free))
-            lowest_free++;
-        number = lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
-    }
-    if (number != OTHER_COMMUNICATORS)
-        place_record(number, record, dropped);
-    else
-        memcpy(dropped, record.group, sizeof dropped);
-    const bool is_known = handle_set(&communicator_numbers, communicator_key(comm), number);
     monitor_unlock();
     free_groups(dropped);
-    return is_known ? number : OTHER_COMMUNICATORS;
+    return number;
 }
 
 /* ---- communicators that are only remembered -------------------------------------------------- */
@@ -256,9 +344,13 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
 enum { REMEMBERED_MAX = 1 << NUMBER_BITS };
 static struct remembered {
     MPI_Comm comm;
+    MPI_Comm described; /* has the same members and topology: comm itself or, of a duplicate that
+                           may not be complete yet, what it is a duplicate of */
     const char *maker;
 } remembered[REMEMBERED_MAX];
 static int remembered_count;
+static int remembered_first;      /* before it are gaps only */
+static int remembered_duplicates; /* have been made of a communicator that may still be there */
 static struct handle_map remembered_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
 
 /* Closes the gaps. */
@@ -271,17 +363,35 @@ static void close_gaps(void)
             remembered[count++] = remembered[i];
         }
     remembered_count = count;
+    remembered_first = 0;
+}
+
+/* It is complete, so that it is described by itself. */
+static void describe_by_itself(struct remembered *duplicate)
+{
+    remembered_duplicates -= duplicate->described != duplicate->comm;
+    duplicate->described = duplicate->comm;
 }
 
 static void forget_remembered(MPI_Comm comm)
 {
     const int place = handle_remove(&remembered_places, communicator_key(comm));
-    if (place != HANDLE_UNKNOWN)
-        remembered[place].comm = MPI_COMM_NULL;
+    if (place == HANDLE_UNKNOWN)
+        return;
+    describe_by_itself(&remembered[place]);
+    remembered[place].comm = MPI_COMM_NULL;
+}
+
+/* The communicator is freed: its duplicates are complete by then. */
+static void forget_original(MPI_Comm comm)
+{
+    for (int i = remembered_first; i < remembered_count && remembered_duplicates > 0; i++)
+        if (remembered[i].comm != MPI_COMM_NULL && remembered[i].described == comm)
+            describe_by_itself(&remembered[i]);
 }
 
 /* Where there is no room it is found when it is used. */
-static void remember(MPI_Comm comm, const char *maker)
+static void remember(MPI_Comm comm, MPI_Comm described, const char *maker)
 {
     monitor_lock();
     const int number = communicator_find(comm);
@@ -291,22 +401,24 @@ static void remember(MPI_Comm comm, const char *maker)
     if (remembered_count == REMEMBERED_MAX)
         close_gaps();
     if (remembered_count < REMEMBERED_MAX &&
-        handle_set(&remembered_places, communicator_key(comm), remembered_count))
-        remembered[remembered_count++] = (struct remembered){comm, maker};
+        handle_set(&remembered_places, communicator_key(comm), remembered_count)) {
+        remembered[remembered_count++] = (struct remembered){comm, described, maker};
+        remembered_duplicates += described != comm;
+    }
     monitor_unlock();
 }
 
 /* Takes the first of them out, MPI_COMM_NULL if there is none. */
 static struct remembered take_first(void)
 {
-    struct remembered first = {MPI_COMM_NULL, NULL};
+    struct remembered first = {MPI_COMM_NULL, MPI_COMM_NULL, NULL};
     monitor_lock();
-    for (int i = 0; i < remembered_count && first.comm == MPI_COMM_NULL; i++)
-        first = remembered[i];
+    while (remembered_first < remembered_count && first.comm == MPI_COMM_NULL)
+        first = remembered[remembered_first++];
     if (first.comm != MPI_COMM_NULL)
         forget_remembered(first.comm);
     else
-        remembered_count = 0;
+        remembered_count = remembered_first = 0;
     monitor_unlock();
     return first;
 }
@@ -321,8 +433,12 @@ void communicators_enter_remembered(void)
         (void)pthread_mutex_lock(&entering);
         const struct remembered first = take_first();
         is_over = first.comm == MPI_COMM_NULL;
-        if (!is_over)
-            (void)enter(first.comm, describe(first.comm), first.maker, false);
+        if (!is_over) {
+            struct communicator record = describe(first.described);
+            if (first.described == first.comm)
+                find_name(first.comm, &record);
+            (void)enter(first.comm, record, first.maker, false);
+        }
         (void)pthread_mutex_unlock(&entering);
     }
 }
@@ -331,16 +447,17 @@ void communicators_enter_remembered(void)
 
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
 {
-    if (comm != MPI_COMM_NULL && started)
+    if (comm == MPI_COMM_NULL || !started)
+        return;
+    if (is_anything_monitored())
         (void)enter(comm, describe(original), maker, true);
+    else
+        remember(comm, original, maker);
 }
 
 void communicator_created(MPI_Comm comm, const char *maker)
 {
-    if (comm != MPI_COMM_NULL && started && !is_anything_monitored())
-        remember(comm, maker);
-    else
-        communicator_duplicated(comm, comm, maker);
+    communicator_duplicated(comm, comm, maker);
 }
 
 /* The number of a communicator, or HANDLE_UNKNOWN. */
@@ -361,7 +478,11 @@ int communicator_index(MPI_Comm comm)
         return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
     communicators_enter_remembered();
     number = find(comm);
-    return number != HANDLE_UNKNOWN ? number : enter(comm, describe(comm), "communicator", false);
+    if (number != HANDLE_UNKNOWN)
+        return number;
+    struct communicator record = describe(comm);
+    find_name(comm, &record);
+    return enter(comm, record, "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,
@@ -375,12 +496,18 @@ const struct communicator *communicator_record(MPI_Comm comm, int number,
 
 int communicator_before_free(MPI_Comm comm)
 {
-    if (is_anything_monitored())
-        return communicator_index(comm);
+    const int number = is_anything_monitored() ? communicator_index(comm) : HANDLE_UNKNOWN;
+    const int remembered_number = communicator_before_unseen_free(comm);
+    return number != HANDLE_UNKNOWN ? number : remembered_number;
+}
+
+int communicator_before_unseen_free(MPI_Comm comm)
+{
     (void)pthread_mutex_lock(&entering);
     monitor_lock();
     const int number = communicator_find(comm);
     forget_remembered(comm);
+    forget_original(comm);
     monitor_unlock();
     (void)pthread_mutex_unlock(&entering);
     return number;
@@ -410,7 +537,13 @@ void communicator_named(MPI_Comm comm, const char *name)
 {
     monitor_lock();
     const int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
+    const int place = handle_find(&unplaced_places, communicator_key(comm));
+    const int remembered_place = handle_find(&remembered_places, communicator_key(comm));
+    if (remembered_place != HANDLE_UNKNOWN)
+        describe_by_itself(&remembered[remembered_place]);
+    if (number == OTHER_COMMUNICATORS && place != HANDLE_UNKNOWN)
+        unplaced[place].is_named = is_name(name);
+    else if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
         set_name(&communicators[number], name);
     monitor_unlock();
 }
@@ -481,7 +614,8 @@ void communicators_start(void)
     enter_predefined(MPI_COMM_SELF, "MPI_COMM_SELF", 1);
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
-    communicator_duplicated(parent, parent, "MPI_Comm_get_parent");
+    if (parent != MPI_COMM_NULL)
+        (void)enter(parent, describe(parent), "MPI_Comm_get_parent", true);
 }
 
 void communicators_end(void)

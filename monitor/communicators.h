@@ -12,10 +12,16 @@
  *
  * While nothing is monitored a new communicator is only remembered, without asking MPI anything.
  * What is remembered is entered, in the order in which it was made, when a snapshot starts, or a
- * window or persistent request is made. The identity is wrong only if ranks make (or, where the
- * monitor did not see that, first use) communicators of the same members in different orders, if
- * only some of the ranks name them, or if ranks free a communicator that was made while nothing is
- * monitored, one before and one after that.
+ * window or persistent request is made. Its handle is valid until then: every freeing is seen, also
+ * one around the monitor. The identity is wrong only if ranks make (or, where the monitor did not
+ * see that, first use) communicators of the same members in different orders, if only some of the
+ * ranks name them, or if ranks free a communicator that was made while nothing is monitored, one
+ * before and one after that.
+ *
+ * A communicator that finds no room counts with others in the same condition, on this rank. Its
+ * ordinal is its own nevertheless, as on ranks where it has room: up to 12,288 handles are known at
+ * a time, and as many names are kept apart that the program gave and communicators had that are
+ * freed.
  *
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.
@@ -66,6 +72,14 @@ void communicators_start(void);
 /* Frees what MPI keeps for the records. Call it when nothing is monitored any more. Local. */
 void communicators_end(void);
 
+/* Whether ranks compare what they know of the calls on the communicator of this number: one of
+   several processes, that are one group and have room. Local. */
+static inline bool communicator_is_compared(int number)
+{
+    return number != OTHER_COMMUNICATORS && communicators[number].processes > 1 &&
+           !communicators[number].is_inter;
+}
+
 /* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
 static inline int communicator_find(MPI_Comm comm)
 {
@@ -87,12 +101,16 @@ void communicator_created(MPI_Comm comm, const char *maker);
 /* Enters what is remembered. Before a snapshot starts. */
 void communicators_enter_remembered(void);
 
-/* Enters a duplicate, which need not be complete yet. */
+/* The same of a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
 /* The communicator is about to be freed. Its number, or HANDLE_UNKNOWN if it isn't entered, which
    it is if anything is monitored. */
 int communicator_before_free(MPI_Comm comm);
+
+/* The same where a tool, or the MPI library for another language, frees it around the monitor. It
+   isn't entered. */
+int communicator_before_unseen_free(MPI_Comm comm);
 
 /* The communicator of this handle and number has been freed. MPI may have given the handle out
    again already, to another thread. */

@@ -307,7 +307,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     if (!environment_asks() || !are_all_there())
         return;
     share_settings();
-    static const char no_room[] = "MPI has no room for the communicators of a report";
+    const char *const no_room = MPIX_Monitor_error_string(MPIX_MONITOR_ERR_COMMUNICATORS);
     int good = report_reserve();
     if (!good && run.rank == 0)
         fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
@@ -346,6 +346,7 @@ void environment_end(void)
         return;
     environment_switch(true);
     run.started = false;
+    report_is_last();
     int code = MPIX_End_monitor(&run.request, &run.environment.handle);
     if (run.rank != 0)
         return;

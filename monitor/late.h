@@ -65,9 +65,11 @@ struct late_series {
 /* Finds a series in a few steps, however many there are. */
 enum { LATE_PLACES_BITS = 7 };
 
-/* The series of a snapshot. Pages that are never used take no memory. */
+/* The series of a snapshot, of communicators whose ranks compare them. Pages that are never used
+   take no memory. */
 struct late {
     int count;
+    int64_t apart; /* calls of rooted collectives on other communicators of several processes */
     uint32_t key[1 << LATE_PLACES_BITS]; /* 0: the place is empty */
     uint8_t place[1 << LATE_PLACES_BITS];
     struct late_series series[LATE_SERIES_MAX];

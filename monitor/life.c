@@ -132,12 +132,17 @@ INTERPOSED int MPI_Finalize(void)
 }
 
 /* 0 switches the monitor of the whole run off, 1 on again; tools below may know other levels. What
-   comes behind the level can't be passed on. */
+   comes behind the level can't be passed on. Both calls count. */
 INTERPOSED int MPI_Pcontrol(const int level, ...)
 {
-    if (level == 0 || level == 1)
-        environment_switch(level == 1);
-    return next.Pcontrol(level);
+    struct mpi_call call;
+    if (level == 1)
+        environment_switch(true);
+    const bool entered = other_enter(&call);
+    const int error = other_left(&call, entered, next.Pcontrol(level));
+    if (level == 0)
+        environment_switch(false);
+    return error;
 }
 
 #if MPI_VERSION >= 4

@@ -109,10 +109,11 @@
  * architecture and need not compare with those of others.
  *
  * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below, and changes
- * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY or
- * _ERR_OUTPUT from MPIX_End_monitor) has ended. Threads: any thread may call anything at
- * MPI_THREAD_MULTIPLE, and at any level what MPI allows there (MPI_Query_thread); an end with a
- * report is a collective call on MPI_COMM_WORLD, which must not meet another one of another thread.
+ * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY,
+ * _ERR_OUTPUT or _ERR_COMMUNICATORS from MPIX_End_monitor) has ended. Threads: any thread may call
+ * anything at MPI_THREAD_MULTIPLE, and at any level what MPI allows there (MPI_Query_thread); an
+ * end with a report is a collective call on MPI_COMM_WORLD, which must not meet another one of
+ * another thread.
  */
 #ifndef MPIRTMON_H
 #define MPIRTMON_H
@@ -137,7 +138,8 @@ enum {
     MPIX_MONITOR_ERR_HANDLE,   /* it was started with another handle */
     MPIX_MONITOR_ERR_LIMIT,    /* MPIX_MONITOR_ACTIVE_MAX snapshots are active */
     MPIX_MONITOR_ERR_MEMORY,   /* not enough memory */
-    MPIX_MONITOR_ERR_OUTPUT    /* the report could not be written in full */
+    MPIX_MONITOR_ERR_OUTPUT,   /* the report could not be written in full */
+    MPIX_MONITOR_ERR_COMMUNICATORS /* no report: MPI has no room for its communicators */
 };
 
 /* Snapshots that can be active at a time in a process. */

@@ -7,6 +7,7 @@
 #include "monitor/flags.h"
 #include "monitor/gather.h"
 #include "monitor/requests.h"
+#include "monitor/own_comm.h"
 #include "monitor/tools.h"
 #include "monitor/waiting.h"
 #include "monitor/windows.h"
@@ -314,51 +315,67 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
                       : MPIX_MONITOR_SUCCESS;
 }
 
-/* Room for the communicators that a report has at a time, which other modules make, too. */
-enum { RESERVED = 4 };
-static MPI_Comm reserved[RESERVED];
-static bool is_reserved;
+/* The report's own communicator, and room for those that other modules make for it at a time. */
+enum { RESERVED = 3 };
+static MPI_Comm own, reserved[RESERVED];
+static bool is_reserved, is_kept;
 
 static void free_reserved(int count)
 {
     for (int i = 0; i < count; i++)
         BC_MPI(PMPI_Comm_free(&reserved[i]));
+}
+
+static void free_all(int count)
+{
+    free_reserved(count);
+    BC_MPI(PMPI_Comm_free(&own));
     is_reserved = false;
+}
+
+/* Makes the room, with the own communicator. False, on all ranks, if there is none in MPI. */
+static bool reserve(void)
+{
+    int rank, count = 0;
+    BC_MPI(PMPI_Comm_rank(own, &rank));
+    while (count < RESERVED && PMPI_Comm_split(own, 0, rank, &reserved[count]) == MPI_SUCCESS)
+        count++;
+    is_reserved = count == RESERVED;
+    if (!is_reserved)
+        free_all(count);
+    return is_reserved;
+}
+
+static bool make_all(void)
+{
+    own = own_comm_make(MPI_COMM_WORLD);
+    return own != MPI_COMM_NULL && reserve();
 }
 
 bool report_reserve(void)
 {
-    int rank, count = 0;
-    MPI_Errhandler usual;
-    BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    BC_MPI(PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual));
-    BC_MPI(PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    while (count < RESERVED &&
-           PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &reserved[count]) == MPI_SUCCESS)
-        count++;
-    BC_MPI(PMPI_Comm_set_errhandler(MPI_COMM_WORLD, usual));
-    BC_MPI(PMPI_Errhandler_free(&usual));
-    is_reserved = count == RESERVED;
-    if (!is_reserved)
-        free_reserved(count);
-    return is_reserved;
+    is_kept = make_all();
+    return is_kept;
 }
+
+void report_is_last(void) { is_kept = false; }
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    if (!is_reserved && !report_reserve())
-        return MPIX_MONITOR_ERR_OUTPUT;
+    if (!is_reserved && !make_all())
+        return MPIX_MONITOR_ERR_COMMUNICATORS;
     free_reserved(RESERVED);
     /* The locale of this thread only, until the report is written. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
     struct bc_job job;
     bc_job_describe(&job);
-    MPI_Comm comm;
-    BC_MPI(PMPI_Comm_split(MPI_COMM_WORLD, 0, job.rank, &comm));
-    const int code = agreed(write_all(snapshot, rows, &job, comm));
-    BC_MPI(PMPI_Comm_free(&comm));
+    const int code = agreed(write_all(snapshot, rows, &job, own));
     bc_job_free(&job);
+    if (is_kept)
+        (void)reserve();
+    else
+        free_all(0);
     (void)uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);

@@ -24,15 +24,18 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
  * numbers have a decimal point in any locale.
  *
  * Collective over MPI_COMM_WORLD, whose attributes are not copied. Returns MPIX_MONITOR_SUCCESS,
- * _ERR_OUTPUT or _ERR_MEMORY, the same on all ranks. Writes nothing if rank 0 has no memory for the
- * rows of all ranks, or MPI no room for the communicators of the report.
+ * _ERR_OUTPUT, _ERR_MEMORY or _ERR_COMMUNICATORS, the same on all ranks. Writes nothing if rank 0
+ * has no memory for the rows of all ranks, or MPI no room for the communicators of the report.
  */
 int report_write(const struct snapshot *snapshot, struct rows *rows);
 
 /* A report makes communicators, and a program may have taken all that MPI has room for (2,046 with
-   MPICH). Makes some now, for the next report to free when it needs the room. Collective over
-   MPI_COMM_WORLD. False, on all ranks, if there is no room. */
+   MPICH). Makes some now, for reports to free when they need the room: each makes them again when
+   it is written. Collective over MPI_COMM_WORLD. False, on all ranks, if there is no room. */
 bool report_reserve(void);
+
+/* Nothing needs to be reserved after the next report. Local. */
+void report_is_last(void);
 
 /* A report to this file takes the place of what is there when the report is written. Local. */
 void report_replaces(FILE *file);

@@ -1,5 +1,7 @@
 #include "monitor/requests.h"
 
+#include "monitor/own_comm.h"
+
 /* ---- operations in flight -------------------------------------------------------------------- */
 
 enum { PLACE_BITS = 16 };
@@ -64,14 +66,16 @@ bool request_is_complete(MPI_Request request)
 
 /* Begins each kind of operation twice: two operations with the same request at a time are complete.
    Open MPI over UCX has one request for all complete sends, and another for sends to MPI_PROC_NULL.
-   On a communicator of their own, so that the messages meet none of the program's. */
+   On a communicator of their own, so that the messages meet none of the program's. Where MPI has no
+   room for one these requests show later, when they are handed out again. */
 void requests_start(void)
 {
-    MPI_Comm comm;
+    MPI_Comm comm = own_comm_make(MPI_COMM_SELF);
     MPI_Request receives[2], attempts[ATTEMPTS][2];
     char received[2];
     const char sent = 0;
-    PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &comm);
+    if (comm == MPI_COMM_NULL)
+        return;
     for (int i = 0; i < 2; i++) {
         PMPI_Isend(&sent, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, &attempts[0][i]);
         PMPI_Irecv(received, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, &attempts[1][i]);

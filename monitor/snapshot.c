@@ -221,11 +221,16 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
     };
     if (rooted && operation->is_outermost)
         call.ticks = exit_ticks - call.entered;
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->late != NULL && (!rooted || active[i]->asked.clock) &&
-            belongs_to(operation, active[i]) &&
-            !late_add(active[i]->late, operation->communicator, operation->kind, call))
+    for (int i = 0; i < active_count; i++) {
+        struct late *const late = active[i]->late;
+        if (late == NULL || (rooted && !active[i]->asked.clock) ||
+            !belongs_to(operation, active[i]))
+            continue;
+        if (!communicator_is_compared(operation->communicator))
+            late->apart += rooted && communicators[operation->communicator].processes != 1;
+        else if (!late_add(late, operation->communicator, operation->kind, call))
             active[i]->unkept++;
+    }
 }
 
 /* Counts what the monitor took in a call. */

@@ -9,12 +9,10 @@
 /* How many standard errors the interval of a waiting time reaches. */
 #define ERRORS 2.0
 
-/* The same on all ranks of the communicator. INT64_MAX if there is nobody to compare with. */
+/* The same on all ranks of the communicator. */
 static int64_t key_of(const struct late_series *series)
 {
     const struct communicator *const on = &communicators[series->communicator];
-    if (on->processes < 2 || on->is_inter || series->communicator == OTHER_COMMUNICATORS)
-        return INT64_MAX;
     const uint64_t key =
         (on->identity ^ (uint64_t)series->kind) * UINT64_C(0x9e3779b97f4a7c15) + on->identity;
     return (int64_t)(key >> 2);
@@ -37,7 +35,7 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
     int count = 0;
     for (int i = 0; late != NULL && i < late->count; i++) {
         const struct late_series *const series = &late->series[i];
-        if ((wait_in(series) != NOT_ROOTED) == rooted && key_of(series) != INT64_MAX)
+        if ((wait_in(series) != NOT_ROOTED) == rooted)
             items[count++] = (struct late_item){
                 .key = key_of(series),
                 .processes = communicators[series->communicator].processes,
@@ -91,10 +89,9 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm
 /* Calls of several processes, be they compared with others or not. */
 static int64_t rooted_calls(const struct late *late)
 {
-    int64_t calls = 0;
+    int64_t calls = late != NULL ? late->apart : 0;
     for (int i = 0; late != NULL && i < late->count; i++)
-        if (wait_in(&late->series[i]) != NOT_ROOTED &&
-            communicators[late->series[i].communicator].processes != 1)
+        if (wait_in(&late->series[i]) != NOT_ROOTED)
             calls += late->series[i].calls;
     return calls;
 }

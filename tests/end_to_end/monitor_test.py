@@ -311,6 +311,25 @@ class Foreign(MonitorCase):
         assert self.run_foreign("switch", 0).returncode == 0
         rows = read_tsv(self.report.read_text())
         assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Barrier": (20, 20, 0)}
+        # MPI_Init, MPI_Comm_rank, MPI_Pcontrol twice, MPI_Finalize.
+        others = [int(row["calls"]) for row in rows if (row["kind"], row["operation"]) == ("calls", "other MPI")]
+        assert others == [2 * 5]
+
+    def test_freed_around(self):
+        """A handle that was remembered while the monitor was off isn't used any more."""
+        done = self.run_foreign("freed")
+        assert done.returncode == 0, done.stderr
+        rows = read_tsv(self.report.read_text())
+        assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Barrier": (14, 14, 0)}
+
+    def test_alone(self):
+        """Waiting is told of communicators whose ranks can be compared; others take no room from these."""
+        assert self.run_foreign("alone", 70, words="coll").returncode == 0
+        report = self.report.read_text()
+        assert "# warning" not in report
+        waited = [row["waited_s"] for row in read_tsv(report)
+                  if (row["comm"], row["operation"]) == ("MPI_COMM_WORLD", "MPI_Barrier")]
+        assert len(waited) == 1 and waited[0] != "NA"
 
     def test_null_handles(self):
         """Calls that fail haven't found the monitor without room."""

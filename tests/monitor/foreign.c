@@ -11,6 +11,8 @@
  *   foreign none             ends without MPI
  *   foreign switch S         3 barriers; switches monitors off, 5 barriers, S seconds; on, 7 more
  *   foreign null             calls on null handles, which fail
+ *   foreign freed            frees around monitors what was made while they were off
+ *   foreign alone N          N barriers on N communicators of one process each, and one with others
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -94,6 +96,30 @@ static void null_handles(const char *unused)
     say("failed", failed);
 }
 
+static void freed_around(const char *unused)
+{
+    MPI_Comm comms[2];
+    (void)unused;
+    MPI_Pcontrol(0);
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    PMPI_Comm_free(&comms[0]);
+    PMPI_Comm_disconnect(&comms[1]);
+    MPI_Pcontrol(1);
+    barriers(7);
+}
+
+static void alone(const char *count)
+{
+    const int wanted = (int)strtol(count, NULL, 10);
+    for (int i = 0; i < wanted; i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_SELF, &comm);
+        MPI_Barrier(comm);
+    }
+    barriers(1);
+}
+
 static void session(void)
 {
 #if MPI_VERSION >= 4
@@ -119,7 +145,8 @@ static int run_program(const char *name, const char *argument)
         void (*run)(const char *argument);
     } programs[] = {{"bcast", bcast},       {"communicators", communicators},
                     {"windows", windows},   {"switch", switch_off_and_on},
-                    {"null", null_handles}, {"end_around", NULL}};
+                    {"null", null_handles}, {"freed", freed_around},
+                    {"alone", alone},       {"end_around", NULL}};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (strcmp(name, programs[i].name) != 0)
             continue;

@@ -89,6 +89,26 @@ static void wrong_requests(void)
     CHECK(count == 1 && row.calls == 2);
 }
 
+/* The first snapshot of a process, when the program has taken all communicators that MPI has room
+   for: it starts, and the program's error handler isn't called. */
+static void without_room_in_mpi(void)
+{
+    enum { MAX = 3000 }; /* not every MPI library has a limit */
+    static MPI_Comm taken[MAX];
+    int count = 0;
+    MPIX_Monitor handle = {.profile = 1, .coll = 1};
+    MPIX_Monitor_request request;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    while (count < MAX && MPI_Comm_dup(MPI_COMM_SELF, &taken[count]) == MPI_SUCCESS)
+        count++;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    CHECK(MPIX_Start_monitor(&request, &handle, NULL) == MPIX_MONITOR_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(MPIX_End_monitor(&request, &handle) == MPIX_MONITOR_SUCCESS);
+    for (int i = 0; i < count; i++)
+        MPI_Comm_free(&taken[i]);
+}
+
 /* As many snapshots as there is room for, one more, and the same again when they have ended. */
 static void too_many_active(void)
 {
@@ -167,10 +187,10 @@ static void copied_warnings(void)
 /* Each code has a line of text, and no other has the same. */
 static void error_strings(void)
 {
-    for (int code = -1; code <= MPIX_MONITOR_ERR_OUTPUT + 1; code++) {
+    for (int code = -1; code <= MPIX_MONITOR_ERR_COMMUNICATORS + 1; code++) {
         const char *const text = MPIX_Monitor_error_string(code);
         CHECK(text != NULL && text[0] != '\0' && strchr(text, '\n') == NULL);
-        for (int before = 0; before < code && code <= MPIX_MONITOR_ERR_OUTPUT; before++)
+        for (int before = 0; before < code && code <= MPIX_MONITOR_ERR_COMMUNICATORS; before++)
             CHECK(strcmp(text, MPIX_Monitor_error_string(before)) != 0);
     }
 }
@@ -277,6 +297,7 @@ int main(int argc, char **argv)
 {
     without_mpi();
     MPI_Init(&argc, &argv);
+    without_room_in_mpi();
     wrong_arguments();
     wrong_requests();
     too_many_active();

@@ -17,8 +17,9 @@ enum { WORLD_SIZE = 100000, COMMS_MAX = 4096 };
 /* By the number that the handle is. */
 static struct members {
     int first, step, size;
+    bool is_invalid; /* MPI can't be asked about it: it is freed, or not complete yet */
     char name[MPI_MAX_OBJECT_NAME];
-} comms[COMMS_MAX] = {{0, 1, WORLD_SIZE, ""}};
+} comms[COMMS_MAX] = {{0, 1, WORLD_SIZE, false, ""}};
 static int comms_count;
 
 static int calls, translated; /* of PMPI_ functions, and ranks by these */
@@ -32,11 +33,14 @@ static int number_of(const void *handle)
 
 static const struct members *members_of(MPI_Comm comm)
 {
-    static const struct members world = {0, 1, WORLD_SIZE, "MPI_COMM_WORLD"}, self = {5, 1, 1, ""};
+    static const struct members world = {0, 1, WORLD_SIZE, false, "MPI_COMM_WORLD"},
+                                self = {5, 1, 1, false, ""};
+    const struct members *const members = comm == MPI_COMM_WORLD  ? &world
+                                          : comm == MPI_COMM_SELF ? &self
+                                                                  : &comms[number_of(&comm)];
     calls++;
-    return comm == MPI_COMM_WORLD  ? &world
-           : comm == MPI_COMM_SELF ? &self
-                                   : &comms[number_of(&comm)];
+    assert_false(members->is_invalid);
+    return members;
 }
 
 static MPI_Comm make(int first, int step, int size)
@@ -44,7 +48,7 @@ static MPI_Comm make(int first, int step, int size)
     MPI_Comm comm;
     memset(&comm, 0, sizeof comm);
     const int number = ++comms_count;
-    comms[number] = (struct members){first, step, size, ""};
+    comms[number] = (struct members){first, step, size, false, ""};
     memcpy(&comm, &number, sizeof number);
     return comm;
 }
@@ -132,8 +136,11 @@ static void start(void)
 static int tear_down(void **state)
 {
     monitored_classes = 0;
+    calls = 0;
     return 0;
 }
+
+static void invalidate(MPI_Comm comm) { comms[number_of(&comm)].is_invalid = true; }
 
 static void free_one(MPI_Comm comm) { communicator_freed(comm, communicator_before_free(comm)); }
 
@@ -171,6 +178,79 @@ TEST(nothing_is_done_while_off)
     assert_string_equal(record_of(made[1])->members, "10-14/2");
     for (int i = 1; i < 4; i++)
         free_one(made[i]);
+}
+
+/* What is freed around the monitor isn't asked about either, nor is a duplicate that need not be
+   complete: the original tells all, also where it has been freed, when the duplicate is complete.
+ */
+TEST(only_valid_handles_are_asked_about)
+{
+    const MPI_Comm around = make(1, 1, 2), original = make(10, 1, 4), later = make(20, 1, 4);
+    const MPI_Comm duplicates[] = {make(10, 1, 4), make(20, 1, 4)};
+    communicator_created(around, "MPI_Comm_dup");
+    communicator_created(original, "MPI_Comm_split");
+    communicator_created(later, "MPI_Comm_split");
+    communicator_duplicated(duplicates[0], original, "MPI_Comm_idup");
+    communicator_duplicated(duplicates[1], later, "MPI_Comm_idup");
+    communicator_freed(around, communicator_before_unseen_free(around));
+    invalidate(around);
+    invalidate(duplicates[0]);
+    free_one(later);
+    invalidate(later);
+    assert_int_equal(calls, 0);
+    monitored_classes = 1;
+    communicators_enter_remembered();
+    assert_string_equal(record_of(duplicates[0])->made, "MPI_Comm_idup 1");
+    assert_string_equal(record_of(duplicates[0])->members, "10-13");
+    assert_string_equal(record_of(duplicates[1])->members, "20-23");
+    free_one(original);
+    free_one(duplicates[0]);
+    free_one(duplicates[1]);
+}
+
+/* A duplicate that was named is complete, and has its name. */
+TEST(named_duplicate)
+{
+    const MPI_Comm original = make(10, 1, 4), duplicate = make(10, 1, 4);
+    communicator_created(original, "MPI_Comm_split");
+    communicator_duplicated(duplicate, original, "MPI_Comm_idup");
+    communicator_named(duplicate, "its name");
+    strcpy(comms[number_of(&duplicate)].name, "its name");
+    monitored_classes = 1;
+    communicators_enter_remembered();
+    assert_string_equal(record_of(duplicate)->name, "its name");
+    free_one(original);
+    free_one(duplicate);
+}
+
+/* A communicator that finds no room has its ordinal, and gives it back, as on a rank with room. */
+TEST(ordinals_without_room)
+{
+    enum { MANY = 600 };
+    MPI_Comm made[MANY], same[3];
+    monitored_classes = 1;
+    for (int i = 0; i < MANY; i++) {
+        made[i] = make(i, 1, 7);
+        communicator_created(made[i], "MPI_Comm_create");
+    }
+    assert_int_equal(communicator_index(made[MANY - 1]), OTHER_COMMUNICATORS);
+    for (int i = 0; i < 3; i++) {
+        same[i] = make(50, 3, 9);
+        communicator_created(same[i], "MPI_Comm_split");
+    }
+    communicator_named(same[0], "its name"); /* so that its ordinal is never used again */
+    free_one(same[0]);
+    free_one(same[1]);
+    for (int i = 0; i < MANY; i++)
+        free_one(made[i]);
+    for (int i = 0; i < 2; i++) {
+        same[i] = make(50, 3, 9);
+        communicator_created(same[i], "MPI_Comm_split");
+    }
+    assert_string_equal(record_of(same[0])->made, "MPI_Comm_split 2");
+    assert_string_equal(record_of(same[1])->made, "MPI_Comm_split 4");
+    for (int i = 0; i < 3; i++)
+        free_one(same[i]);
 }
 
 /* A new communicator takes log2(P) ranks to be known. */

@@ -66,6 +66,8 @@ bool report_reserve(void)
     return has_room;
 }
 
+void report_is_last(void) {}
+
 void report_replaces(FILE *file) { assert_int_equal(rank, 0); }
 
 int monitors_drop(void) { return drops++; }
@@ -397,6 +399,21 @@ TEST(it_can_be_switched)
     environment_end();
     unsetenv("MPIRT_MONITOR");
     assert_int_equal(switches, 4);
+}
+
+/* A report that was not written leaves its reason. */
+TEST(reasons)
+{
+    char name[64], variable[128], text[128] = "";
+    snprintf(name, sizeof name, "/tmp/commcost_test_environment.%ld", (long)getpid());
+    snprintf(variable, sizeof variable, "coll,output=%s", name);
+    end_code = MPIX_MONITOR_ERR_COMMUNICATORS;
+    whole_run(variable);
+    end_code = MPIX_MONITOR_SUCCESS;
+    if (rank == 0)
+        read_text(name, text, sizeof text);
+    unlink(name);
+    assert_string_equal(text, rank == 0 ? "# note: no report: as the test wants\n" : "");
 }
 
 /* The file that the variable names, if there is one. */

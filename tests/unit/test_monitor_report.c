@@ -222,6 +222,7 @@ TEST(a_report_takes_the_place_of_what_is_there)
     report_replaces(snapshot.file);
     struct rows rows;
     const bool reserves = report_reserve();
+    report_is_last();
     const int code = write_report(&rows);
     report_replaces(NULL);
     rows_free(&rows);
@@ -354,6 +355,52 @@ TEST(lost_reports_are_noticed_by_all)
         fclose(snapshot.file);
     rows_free(&rows);
     assert_int_equal(code, MPIX_MONITOR_ERR_OUTPUT);
+}
+
+/* Takes all communicators that MPI has room for, up to MAX: not every MPI library has a limit.
+   Returns whether it has. */
+enum { TAKEN_MAX = 3000 };
+static MPI_Comm taken[TAKEN_MAX];
+static int taken_count;
+
+static bool take_all(void)
+{
+    bool is_taken = true;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    while (is_taken && taken_count < TAKEN_MAX) {
+        is_taken = MPI_Comm_dup(MPI_COMM_SELF, &taken[taken_count]) == MPI_SUCCESS;
+        taken_count += is_taken;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    return !is_taken;
+}
+
+/* When a program has taken all communicators, a report finds those that were reserved, and the next
+   one, too; without these it says what it lacks, and writes nothing. */
+TEST(communicators_are_reserved_for_all_reports)
+{
+    int codes[3];
+    const bool reserves = report_reserve();
+    const bool has_limit = take_all();
+    for (int i = 0; i < 3; i++) {
+        struct rows rows;
+        if (i == 1)
+            report_is_last();
+        else if (i == 2 && has_limit)
+            (void)take_all(); /* what the last report has left */
+        if (i > 0)
+            snapshot.file = fopen(path, "w");
+        codes[i] = write_report(&rows);
+        rows_free(&rows);
+    }
+    while (taken_count > 0)
+        MPI_Comm_free(&taken[--taken_count]);
+    assert_true(reserves);
+    assert_int_equal(codes[0], MPIX_MONITOR_SUCCESS);
+    assert_int_equal(codes[1], MPIX_MONITOR_SUCCESS);
+    assert_int_equal(codes[2], has_limit ? MPIX_MONITOR_ERR_COMMUNICATORS : MPIX_MONITOR_SUCCESS);
+    if (rank == 0)
+        assert_int_equal(strcmp(text, "before\n") == 0, has_limit);
 }
 
 TEST(without_memory_nothing_is_written)

@@ -12,6 +12,8 @@
 
 struct handle_map communicator_numbers;
 
+struct communicator communicators[COMMUNICATORS_MAX];
+
 int communicator_index(MPI_Comm comm) { return OTHER_COMMUNICATORS; }
 
 void communicator_hold(int communicator) { (void)communicator; }

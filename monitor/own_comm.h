@@ -1,0 +1,15 @@
+/*
+ * A communicator of the monitor's own, on which its messages meet none of the program's and errors
+ * return. MPI may have no room for one (2,046 with MPICH), which must not end the program.
+ */
+#ifndef COMMCOST_MONITOR_OWN_COMM_H
+#define COMMCOST_MONITOR_OWN_COMM_H
+
+#include <mpi.h>
+
+/* Makes one of the processes of `of`, in their order and without its attributes. MPI_COMM_NULL, on
+   all of them, if MPI has no room. The error handler of `of` isn't called for that. It is for
+   errors that calls of other threads on `of` have meanwhile. Collective over `of`. */
+MPI_Comm own_comm_make(MPI_Comm of);
+
+#endif
