@@ -91,10 +91,9 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
     return monitored;
 }
 
-/* The call of a blocking operation has returned `error`, which this returns, too. `status` says how
-   much the operation received; NULL: nothing. The others are for callers that have read the clock
-   already, and received nothing: at end_ticks the operation ended, at exit_ticks its call is left,
-   which the monitor has done something for meanwhile. */
+/* The call of an operation that ends with it, and receives nothing, has returned `error`, which
+   this returns, too. The operation ended at end_ticks; at exit_ticks its call is left: what the
+   monitor has done in between belongs to the call. */
 static inline int operation_returned_at(struct operation *operation, int error, uint64_t end_ticks,
                                         uint64_t exit_ticks)
 {
@@ -106,6 +105,8 @@ static inline int operation_returned_at(struct operation *operation, int error, 
     return error;
 }
 
+/* The same of an operation whose `status` says how much it received; NULL: nothing. It ends, and
+   its call is left, now. */
 static inline int operation_returned(struct operation *operation, int error,
                                      const MPI_Status *status)
 {

@@ -125,6 +125,16 @@ static void set_name(struct communicator *record, const char *name)
         memcpy(record->name, record->made, sizeof record->name);
 }
 
+/* Translates ranks in a group to those in MPI_COMM_WORLD; MPI_UNDEFINED for processes of other
+   jobs. Open MPI gives duplicates the group of the original. */
+static void translate(MPI_Group group, int count, const int ranks[], int world[])
+{
+    if (group == world_group)
+        memcpy(world, ranks, (size_t)count * sizeof *world);
+    else if (count > 0)
+        PMPI_Group_translate_ranks(group, count, ranks, world_group, world);
+}
+
 /* A hash of a group's size and of some of its members: see communicators.h. */
 static uint64_t hash_of_members(MPI_Group group, int size)
 {
@@ -132,8 +142,9 @@ static uint64_t hash_of_members(MPI_Group group, int size)
     int some[SOME_MAX], world[SOME_MAX], count = 0;
     for (int64_t member = 0; member < size; member = member == 0 ? 1 : 2 * member)
         some[count++] = (int)member;
-    some[count++] = size - 1;
-    PMPI_Group_translate_ranks(group, count, some, world_group, world);
+    if (some[count - 1] != size - 1)
+        some[count++] = size - 1;
+    translate(group, count, some, world);
     return hash(hash(HASH_START, &size, sizeof size), world, (size_t)count * sizeof *world);
 }
 
@@ -556,13 +567,12 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Translates all members of a group; MPI_UNDEFINED for processes of other jobs. */
-static void translate(MPI_Group group, int size, int own[], int world[])
+/* Translates all members of a group. */
+static void translate_all(MPI_Group group, int size, int own[], int world[])
 {
     for (int i = 0; i < size; i++)
         own[i] = i;
-    if (size > 0)
-        PMPI_Group_translate_ranks(group, size, own, world_group, world);
+    translate(group, size, own, world);
 }
 
 /* Writes ranks, which it sorts, to the record. */
@@ -588,9 +598,9 @@ void communicator_find_members(int number)
     if (ranks == NULL)
         return;
     int *const world = ranks + record->processes;
-    translate(record->group[0], record->size, ranks, world);
+    translate_all(record->group[0], record->size, ranks, world);
     if (record->is_inter)
-        translate(record->group[1], record->peers, ranks, world + record->size);
+        translate_all(record->group[1], record->peers, ranks, world + record->size);
     format_members(record, world, record->processes);
     free(ranks);
 }
