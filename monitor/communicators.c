@@ -43,7 +43,7 @@ static struct ordinal unplaced[UNPLACED_MAX + 1];
 static struct pool unplaced_pool = {.given_back = (int32_t[UNPLACED_MAX]){0}, .max = UNPLACED_MAX};
 static struct handle_map unplaced_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
 
-enum { NEVER_USED, FREE, LIVE, FREED };
+enum { NEVER_USED, FREE, LIVE, DYING, FREED }; /* dying: in a call that frees it */
 static unsigned char state[COMMUNICATORS_MAX] = {
     [OTHER_COMMUNICATORS] = LIVE, [NULL_COMMUNICATOR] = LIVE};
 static int holds[COMMUNICATORS_MAX];          /* see communicator_hold */
@@ -52,7 +52,7 @@ static int lowest_free = COMMUNICATORS_FIRST; /* no number below it is free */
 static bool started;
 static MPI_Group world_group;
 
-static bool is_taken(int number) { return state[number] == LIVE || state[number] == FREED; }
+static bool is_taken(int number) { return state[number] >= LIVE; }
 
 /* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923). */
 static uint64_t hash(uint64_t so_far, const void *data, size_t length)
@@ -517,6 +517,8 @@ int communicator_before_unseen_free(MPI_Comm comm)
     (void)pthread_mutex_lock(&entering);
     monitor_lock();
     const int number = communicator_find(comm);
+    if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
+        state[number] = DYING;
     forget_remembered(comm);
     forget_original(comm);
     monitor_unlock();
@@ -527,7 +529,9 @@ int communicator_before_unseen_free(MPI_Comm comm)
 void communicator_freed(MPI_Comm comm, int number)
 {
     monitor_lock();
-    if (number != HANDLE_UNKNOWN && communicator_find(comm) == number)
+    /* Not if another thread has been given the handle meanwhile, with the same number. */
+    if (number != HANDLE_UNKNOWN && communicator_find(comm) == number &&
+        (number == OTHER_COMMUNICATORS || state[number] == DYING))
         forget(comm, number);
     monitor_unlock();
 }

@@ -223,6 +223,20 @@ TEST(named_duplicate)
     free_one(duplicate);
 }
 
+/* A thread frees a communicator, and another one is given its handle before the first looks. */
+TEST(handle_used_again_at_once)
+{
+    monitored_classes = 1;
+    const MPI_Comm comm = make(60, 1, 5);
+    communicator_created(comm, "MPI_Comm_dup");
+    const int number = communicator_before_free(comm);
+    communicator_created(comm, "MPI_Comm_dup");
+    communicator_freed(comm, number);
+    assert_string_equal(record_of(comm)->made, "MPI_Comm_dup 1");
+    free_one(comm);
+    communicator_freed(comm, number); /* does no harm */
+}
+
 /* A communicator that finds no room has its ordinal, and gives it back, as on a rank with room. */
 TEST(ordinals_without_room)
 {
