@@ -23,6 +23,7 @@ static struct members {
 static int comms_count;
 
 static int calls, translated; /* of PMPI_ functions, and ranks by these */
+static int asked_in_vain;     /* about communicators that are invalid */
 
 static int number_of(const void *handle)
 {
@@ -39,7 +40,7 @@ static const struct members *members_of(MPI_Comm comm)
                                           : comm == MPI_COMM_SELF ? &self
                                                                   : &comms[number_of(&comm)];
     calls++;
-    assert_false(members->is_invalid);
+    asked_in_vain += members->is_invalid;
     return members;
 }
 
@@ -200,6 +201,7 @@ TEST(only_valid_handles_are_asked_about)
     assert_int_equal(calls, 0);
     monitored_classes = 1;
     communicators_enter_remembered();
+    assert_int_equal(asked_in_vain, 0);
     assert_string_equal(record_of(duplicates[0])->made, "MPI_Comm_idup 1");
     assert_string_equal(record_of(duplicates[0])->members, "10-13");
     assert_string_equal(record_of(duplicates[1])->members, "20-23");
