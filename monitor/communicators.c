@@ -142,7 +142,7 @@ static uint64_t hash_of_members(MPI_Group group, int size)
     int some[SOME_MAX], world[SOME_MAX], count = 0;
     for (int64_t member = 0; member < size; member = member == 0 ? 1 : 2 * member)
         some[count++] = (int)member;
-    if (some[count - 1] != size - 1)
+    if (count > 0 && some[count - 1] != size - 1)
         some[count++] = size - 1;
     translate(group, count, some, world);
     return hash(hash(HASH_START, &size, sizeof size), world, (size_t)count * sizeof *world);
