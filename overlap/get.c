@@ -5,11 +5,8 @@
 #include "overlap/transfers.h"
 
 OVERLAP_CALL(post, counts, "MPI_Rget",
-             MPI_Rget(operation->receive, counts->count, counts->type, operation->partner, 0,
-                      counts->count, counts->type, overlap_window(operation), operation->requests))
-OVERLAP_CALL(get, counts, "MPI_Get",
-             MPI_Get(operation->receive, counts->count, counts->type, operation->partner, 0,
-                     counts->count, counts->type, overlap_window(operation)))
+             MPI_Rget(operation->receive, OVERLAP_OF_PARTNER, operation->requests))
+OVERLAP_CALL(get, counts, "MPI_Get", MPI_Get(operation->receive, OVERLAP_OF_PARTNER))
 
 static void block(struct overlap_operation *operation)
 {
@@ -18,10 +15,7 @@ static void block(struct overlap_operation *operation)
 }
 
 OVERLAP_OPERATION(get, "MPI_Rget", .functions = {.start = post, .blocking = block},
-                  .serve = overlap_stay_away, .describe = overlap_pairs_describe,
-                  .place = overlap_pairs_place, .create = overlap_create_source_window,
-                  .destroy = overlap_destroy_window,
-                  .send = {overlap_one_block_of_upper, overlap_sent_to_all},
-                  .receive = {overlap_one_block_of_lower, overlap_from_partner});
+                  .serve = overlap_stay_away, .create = overlap_create_source_window,
+                  .destroy = overlap_destroy_window, OVERLAP_LOWER_RECEIVES);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_get_program, argc, argv); }

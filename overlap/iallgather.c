@@ -1,5 +1,5 @@
 /* MPI_Iallgather: every rank gets a block from every rank. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iallgather, MPI_Iallgather, MPI_Allgather,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,

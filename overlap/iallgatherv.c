@@ -1,5 +1,5 @@
 /* MPI_Iallgatherv: every rank gets a block from every rank, the larger the higher the sender. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(iallgatherv, MPI_Iallgatherv, MPI_Allgatherv,
                      (operation->send, counts->by_rank.amounts[operation->shape.rank], MPI_DOUBLE,

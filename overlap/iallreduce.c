@@ -1,5 +1,5 @@
 /* MPI_Iallreduce: the sum over all ranks, on every rank. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,

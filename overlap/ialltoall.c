@@ -1,5 +1,5 @@
 /* MPI_Ialltoall: every rank sends another block to every rank. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ialltoall, MPI_Ialltoall, MPI_Alltoall,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,

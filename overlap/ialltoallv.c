@@ -1,5 +1,5 @@
 /* MPI_Ialltoallv: every rank sends each rank another block, the larger the higher the sender. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(ialltoallv, MPI_Ialltoallv, MPI_Alltoallv,
                      (operation->send, counts->own.amounts, counts->own.displacements, MPI_DOUBLE,

@@ -1,5 +1,5 @@
 /* MPI_Ialltoallw: as MPI_Ialltoallv, with a datatype for each rank and displacements in bytes. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ialltoallw, MPI_Ialltoallw, MPI_Alltoallw,
                    (operation->send, counts->own.amounts, counts->own.displacements,

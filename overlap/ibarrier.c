@@ -1,6 +1,6 @@
 /* MPI_Ibarrier: no rank leaves before the last one enters. */
 #include "common/clock/clock.h"
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 #include <stdlib.h>
 

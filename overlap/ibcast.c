@@ -1,6 +1,6 @@
 /* MPI_Ibcast: the root sends one block to all. With large blocks in MPICH 4.0 the data is right,
    but the wait says it is not: tests/mpi_defects/large_ibcast.c. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ibcast, MPI_Ibcast, MPI_Bcast,
                    (overlap_is_root(&operation->shape) ? operation->send : operation->receive,

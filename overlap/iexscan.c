@@ -1,5 +1,5 @@
 /* MPI_Iexscan: the sum over the ranks below this one. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(iexscan, MPI_Iexscan, MPI_Exscan,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,

@@ -1,5 +1,5 @@
 /* MPI_Igather: the root gets a block from every rank. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(igather, MPI_Igather, MPI_Gather,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,

@@ -1,5 +1,5 @@
 /* MPI_Igatherv: the root gets a block from every rank, the larger the higher the sender. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(igatherv, MPI_Igatherv, MPI_Gatherv,
                      (operation->send, counts->by_rank.amounts[operation->shape.rank], MPI_DOUBLE,

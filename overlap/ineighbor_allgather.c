@@ -1,5 +1,5 @@
 /* MPI_Ineighbor_allgather: every rank gets a block from each neighbour in the periodic 3D grid. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ineighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,

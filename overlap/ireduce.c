@@ -1,5 +1,5 @@
 /* MPI_Ireduce: the sum over all ranks, on the root. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(ireduce, MPI_Ireduce, MPI_Reduce,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,

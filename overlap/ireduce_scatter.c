@@ -1,5 +1,5 @@
 /* MPI_Ireduce_scatter: every rank gets its block of the sum; an array has the (equal) counts. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(ireduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter,
                      (operation->send, operation->receive, counts->by_rank.amounts, MPI_DOUBLE,

@@ -1,5 +1,5 @@
 /* MPI_Ireduce_scatter_block: every rank gets its block of the sum over all ranks. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(ireduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduce_scatter_block,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,

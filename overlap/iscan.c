@@ -1,5 +1,5 @@
 /* MPI_Iscan: the sum over the ranks up to and including this one. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(iscan, MPI_Iscan, MPI_Scan,
                      (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,

@@ -1,5 +1,5 @@
 /* MPI_Iscatter: the root sends another block to every rank. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iscatter, MPI_Iscatter, MPI_Scatter,
                    (operation->send, counts->count, counts->type, operation->receive, counts->count,

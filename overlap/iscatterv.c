@@ -1,5 +1,5 @@
 /* MPI_Iscatterv: the root sends another block to every rank, the larger the higher the receiver. */
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(iscatterv, MPI_Iscatterv, MPI_Scatterv,
                      (operation->send, counts->by_rank.amounts, counts->by_rank.displacements,

@@ -35,3 +35,12 @@ static void place(struct overlap_operation *operation, bool both)
 void overlap_pairs_place(struct overlap_operation *operation) { place(operation, false); }
 
 void overlap_pairs_place_both(struct overlap_operation *operation) { place(operation, true); }
+
+OVERLAP_CALL(send, counts, "MPI_Send", MPI_Send(OVERLAP_TO_PARTNER))
+OVERLAP_CALL(receive, counts, "MPI_Recv", MPI_Recv(OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
+
+void overlap_send(struct overlap_operation *operation) { send(operation); }
+
+void overlap_receive(struct overlap_operation *operation) { receive(operation); }
+
+void overlap_stay_away(struct overlap_operation *operation) { (void)operation; }

@@ -8,7 +8,7 @@
 #ifndef COMMCOST_OVERLAP_PAIRS_H
 #define COMMCOST_OVERLAP_PAIRS_H
 
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 /* For `describe`: which share of the pairs crosses nodes. Collective. */
 void overlap_pairs_describe(const struct bc_run *run);
@@ -50,5 +50,33 @@ static inline double overlap_from_partner(const struct overlap_operation *operat
 {
     return overlap_value(operation->partner, 0, i);
 }
+
+/* ---- what the operations have in common ------------------------------------------------------ */
+
+/* The arguments of a message to, or from, the partner: of MPI_Send and MPI_Recv, and those of
+   MPI_Isend, MPI_Send_init and so on before the request. */
+enum { OVERLAP_TAG = 1 };
+#define OVERLAP_TO_PARTNER                                                                         \
+    operation->send, counts->count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
+#define OVERLAP_FROM_PARTNER                                                                       \
+    operation->receive, counts->count, counts->type, operation->partner, OVERLAP_TAG,              \
+        operation->comm
+
+/* MPI_Send and MPI_Recv: for `blocking` and `serve`. */
+void overlap_send(struct overlap_operation *operation);
+void overlap_receive(struct overlap_operation *operation);
+
+/* For `serve`, where a rank has nothing to do. */
+void overlap_stay_away(struct overlap_operation *operation);
+
+/* Members of struct overlap_kind: a block goes from the lower half to the upper one, or back. */
+#define OVERLAP_LOWER_SENDS                                                                        \
+    .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
+    .send = {overlap_one_block_of_lower, overlap_sent_to_all},                                     \
+    .receive = {overlap_one_block_of_upper, overlap_from_partner}
+#define OVERLAP_LOWER_RECEIVES                                                                     \
+    .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
+    .send = {overlap_one_block_of_upper, overlap_sent_to_all},                                     \
+    .receive = {overlap_one_block_of_lower, overlap_from_partner}
 
 #endif

@@ -6,11 +6,8 @@
 #include "overlap/pairs.h"
 
 #include "common/run/parse.h"
-#include "overlap/engine/columns.h"
 
 #include <stdlib.h>
-
-enum { TAG = 1 };
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
@@ -52,13 +49,6 @@ static void receive(struct overlap_operation *operation)
     BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
 }
 
-OVERLAP_CALL(block, counts, "MPI_Send",
-             MPI_Send(operation->send, counts->count, counts->type, operation->partner, TAG,
-                      operation->comm))
-OVERLAP_CALL(receive_whole, counts, "MPI_Recv",
-             MPI_Recv(operation->receive, counts->count, counts->type, operation->partner, TAG,
-                      operation->comm, MPI_STATUS_IGNORE))
-
 static void create(struct overlap_operation *operation)
 {
     struct end *const end = bc_allocate(1, sizeof *end, "no memory for a message");
@@ -67,11 +57,11 @@ static void create(struct overlap_operation *operation)
     *end = (struct end){.request = MPI_REQUEST_NULL, .partitions = (int)partitions};
     if (operation->works)
         BC_MPI(MPI_Psend_init(operation->send, end->partitions, count, MPI_DOUBLE,
-                              operation->partner, TAG, operation->comm, MPI_INFO_NULL,
+                              operation->partner, OVERLAP_TAG, operation->comm, MPI_INFO_NULL,
                               &end->request));
     else if (operation->partner != MPI_PROC_NULL)
         BC_MPI(MPI_Precv_init(operation->receive, end->partitions, count, MPI_DOUBLE,
-                              operation->partner, TAG, operation->comm, MPI_INFO_NULL,
+                              operation->partner, OVERLAP_TAG, operation->comm, MPI_INFO_NULL,
                               &end->request));
     operation->own = end;
     operation->parts = partitions;
@@ -87,17 +77,14 @@ static void destroy(struct overlap_operation *operation)
 
 static const struct overlap_kind partitioned = {
     .name = "partitioned",
-    .functions = {.start = start, .blocking = block},
+    .functions = {.start = start, .blocking = overlap_send},
     .between = mark_next,
     .finish = finish,
     .serve = receive,
-    .serve_blocking = receive_whole,
-    .describe = overlap_pairs_describe,
-    .place = overlap_pairs_place,
+    .serve_blocking = overlap_receive,
     .create = create,
     .destroy = destroy,
-    .send = {overlap_one_block_of_lower, overlap_sent_to_all},
-    .receive = {overlap_one_block_of_upper, overlap_from_partner},
+    OVERLAP_LOWER_SENDS,
 };
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -121,15 +108,9 @@ static const struct bc_option own_options[] = {
      .help = "parts of the message, each marked ready after its part of the work"},
 };
 
-#define DATA_DRIVEN_COLUMNS                                                                        \
-    OVERLAP_COLUMNS(BC_KEY, BC_KEY, BC_LESS,                                                       \
-                    BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions), )
-#define TIME_DRIVEN_COLUMNS                                                                        \
-    OVERLAP_COLUMNS(BC_MORE, BC_INFO, BC_INFO,                                                     \
-                    BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions), )
-
-static const struct bc_column data_driven_columns[] = DATA_DRIVEN_COLUMNS;
-static const struct bc_column time_driven_columns[] = TIME_DRIVEN_COLUMNS;
+static const struct bc_column own_keys[] = {
+    BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions),
+};
 
 static int64_t greatest_divisor(int64_t a, int64_t b)
 {
@@ -231,7 +212,7 @@ static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc
 
 static void open_partitioned(struct partitioned_state *state, struct bc_run *run)
 {
-    overlap_open(&state->overlap, run);
+    overlap_open(&state->overlap, run, own_keys, sizeof own_keys / sizeof *own_keys);
     if (state->lowered)
         bc_output_remark(run->output, "note",
                          "%lld partition%s instead of " DEFAULT_PARTITIONS
@@ -271,9 +252,6 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&overlap_partitioned_program, &state, argc, argv);
     const bool good = probe(&state, run, &error);
     bc_require(run, good, &error);
-    bc_open_result(run,
-                   state.overlap.parameters.data_driven ? data_driven_columns : time_driven_columns,
-                   sizeof data_driven_columns / sizeof *data_driven_columns);
     open_partitioned(&state, run);
     overlap_list_rows(&state.overlap, state.partitions.count, state.partitions.values,
                       sizeof *state.partitions.values);

@@ -6,11 +6,8 @@
 #include "overlap/transfers.h"
 
 OVERLAP_CALL(post, counts, "MPI_Rput",
-             MPI_Rput(operation->send, counts->count, counts->type, operation->partner, 0,
-                      counts->count, counts->type, overlap_window(operation), operation->requests))
-OVERLAP_CALL(put, counts, "MPI_Put",
-             MPI_Put(operation->send, counts->count, counts->type, operation->partner, 0,
-                     counts->count, counts->type, overlap_window(operation)))
+             MPI_Rput(operation->send, OVERLAP_OF_PARTNER, operation->requests))
+OVERLAP_CALL(put, counts, "MPI_Put", MPI_Put(operation->send, OVERLAP_OF_PARTNER))
 
 static void finish(struct overlap_operation *operation)
 {
@@ -25,10 +22,8 @@ static void block(struct overlap_operation *operation)
 }
 
 OVERLAP_OPERATION(put, "MPI_Rput", .functions = {.start = post, .blocking = block},
-                  .finish = finish, .serve = overlap_stay_away, .describe = overlap_pairs_describe,
-                  .place = overlap_pairs_place, .create = overlap_create_target_window,
-                  .destroy = overlap_destroy_window, .settle = overlap_sync_window,
-                  .send = {overlap_one_block_of_lower, overlap_sent_to_all},
-                  .receive = {overlap_one_block_of_upper, overlap_from_partner});
+                  .finish = finish, .serve = overlap_stay_away,
+                  .create = overlap_create_target_window, .destroy = overlap_destroy_window,
+                  .settle = overlap_sync_window, OVERLAP_LOWER_SENDS);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_put_program, argc, argv); }

@@ -1,24 +1,18 @@
 /* MPI_Irecv and MPI_Isend: partners send each other a block. */
 #include "overlap/pairs.h"
 
-enum { TAG = 1, RECEIVE = 0, SEND, REQUESTS };
+enum { RECEIVE, SEND, REQUESTS };
 
 OVERLAP_CALL(receive, counts, "MPI_Irecv",
-             MPI_Irecv(operation->receive, counts->count, counts->type, operation->partner, TAG,
-                       operation->comm, &operation->requests[RECEIVE]))
-OVERLAP_CALL(send, counts, "MPI_Isend",
-             MPI_Isend(operation->send, counts->count, counts->type, operation->partner, TAG,
-                       operation->comm, &operation->requests[SEND]))
+             MPI_Irecv(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
+OVERLAP_CALL(send, counts, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
 OVERLAP_CALL(persist_receive, counts, "MPI_Recv_init",
-             MPI_Recv_init(operation->receive, counts->count, counts->type, operation->partner, TAG,
-                           operation->comm, &operation->requests[RECEIVE]))
+             MPI_Recv_init(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
 OVERLAP_CALL(persist_send, counts, "MPI_Send_init",
-             MPI_Send_init(operation->send, counts->count, counts->type, operation->partner, TAG,
-                           operation->comm, &operation->requests[SEND]))
+             MPI_Send_init(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
 OVERLAP_CALL(block, counts, "MPI_Sendrecv",
-             MPI_Sendrecv(operation->send, counts->count, counts->type, operation->partner, TAG,
-                          operation->receive, counts->count, counts->type, operation->partner, TAG,
-                          operation->comm, MPI_STATUS_IGNORE))
+             MPI_Sendrecv(operation->send, counts->count, counts->type, operation->partner,
+                          OVERLAP_TAG, OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
 
 static void start(struct overlap_operation *operation)
 {
@@ -32,12 +26,9 @@ static void persist(struct overlap_operation *operation)
     persist_send(operation);
 }
 
-/* A rank without a partner. */
-static void rest(struct overlap_operation *operation) { (void)operation; }
-
 OVERLAP_OPERATION(sendrecv, "MPI_Isend and MPI_Irecv", .requests = REQUESTS,
                   .functions = {.start = start, .persist = persist, .blocking = block},
-                  .persistent_function = "MPI_Send_init", .serve = rest,
+                  .persistent_function = "MPI_Send_init", .serve = overlap_stay_away,
                   .describe = overlap_pairs_describe, .place = overlap_pairs_place_both,
                   .send = {overlap_one_block_of_both, overlap_sent_to_all},
                   .receive = {overlap_one_block_of_both, overlap_from_partner});

@@ -34,5 +34,3 @@ void overlap_sync_window(const struct overlap_operation *operation)
 {
     BC_MPI(MPI_Win_sync(overlap_window(operation)));
 }
-
-void overlap_stay_away(struct overlap_operation *operation) { (void)operation; }

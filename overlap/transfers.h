@@ -14,13 +14,15 @@ void overlap_destroy_window(struct overlap_operation *operation);
 /* For `settle`: makes visible what this rank stored, and what was put. Local. */
 void overlap_sync_window(const struct overlap_operation *operation);
 
-/* For `serve`: the target takes no part; it goes on to the next barrier. */
-void overlap_stay_away(struct overlap_operation *operation);
-
 static inline MPI_Win overlap_window(const struct overlap_operation *operation)
 {
     return *(const MPI_Win *)operation->own;
 }
+
+/* The arguments of MPI_Put and MPI_Get behind the buffer: all of the partner's window. */
+#define OVERLAP_OF_PARTNER                                                                         \
+    counts->count, counts->type, operation->partner, 0, counts->count, counts->type,               \
+        overlap_window(operation)
 
 /* Completes all transfers to the partner, also there. Local. */
 static inline void overlap_flush(const struct overlap_operation *operation)

@@ -1,22 +1,54 @@
 /*
- * What rounds say of how much work fits, robustly: see overlap/engine/measure.h for the method.
+ * What rounds say: how much work fits under the operation, and what is gained against the blocking
+ * counterpart.
  *
- * All functions are local.
+ * How much work fits follows from work that doesn't: with more work than fits, all that lies beside
+ * the work in an operation's time (start and finish) is what can't be overlapped, so that
+ *
+ *     work that fits = reference - exposed
+ *
+ * The operation with work is timed in three parts, start, work and finish, so that the exposed time
+ * is without the time that the work took in just this operation. A rank that is interrupted in its
+ * work (by a daemon, by the host of a virtual machine) only has longer work then: the exposed time
+ * and the overlap stay what they are. Where the library itself takes time from the work (a thread
+ * that progresses messages), the work takes longer inside than alone, and the difference counts as
+ * exposed.
+ *
+ * Both times are formed on each rank, as lower quartiles of its rounds, which interruptions don't
+ * move as long as a quarter of the rounds are free of them. What the library takes from the work is
+ * a small difference of long times, and formed from 5 % quantiles. The overlap is also computed
+ * with the two quantiles exchanged, and its interval widened by the difference.
+ *
+ * What a program pays for an operation with plenty of work under it is the exposed time, too, now
+ * by medians, against the median of the blocking counterpart. Where the library takes time from the
+ * work in some rounds only, or more in some than in others, 5 % quantiles show too little of it:
+ * the median of the differences of rounds is used where it exceeds the other by more than visits
+ * differ by.
+ *
+ * The slowest rank's of each is taken once a visit, at the end: a max over ranks in each round
+ * would grow with the number of ranks wherever there is noise.
+ *
+ * All functions are local unless they say otherwise.
  */
 #ifndef COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
 #define COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
 
 #include "common/sampling/samples.h"
 
+#include <stdbool.h>
+
 /* What a rank keeps of a round, in ns: what follows from a difference of two of its times is formed
    here, before any maximum over ranks. */
 enum overlap_own_quantity {
-    OVERLAP_OWN_REFERENCE, /* start and finish */
-    OVERLAP_OWN_BESIDE,    /* start and finish around work that lasts longer, without the work */
-    OVERLAP_OWN_INSIDE,    /* the time that this work took there */
-    OVERLAP_OWN_ALONE,     /* ... and alone */
+    OVERLAP_OWN_PLAIN,  /* start and finish alone; with plenty of work the blocking counterpart */
+    OVERLAP_OWN_BESIDE, /* start and finish around the work, and the calls between its parts,
+                           without the work */
+    OVERLAP_OWN_INSIDE, /* the time that this work took there */
+    OVERLAP_OWN_ALONE,  /* ... and alone */
     OVERLAP_OWN_QUANTITIES
 };
+
+/* ---- how much work fits ---------------------------------------------------------------------- */
 
 /* What is estimated: on a rank from its rounds; over ranks as the max of each. */
 enum overlap_estimated {
@@ -35,13 +67,14 @@ struct overlap_estimate {
                              rounds */
 };
 
-/* Writes a rank's OVERLAP_ESTIMATED estimates from rounds `first` to `end` - 1 of its times: lower
-   quartiles, which stops don't move as long as a quarter of the rounds are free of them. What the
-   library took from the work is a small difference of two long times and has 5 % quantiles. The
-   "other" estimates have them the other way round. Half-widths are at `confidence` (0 to 1). Ends
-   the job without memory. */
+/* Writes a rank's OVERLAP_ESTIMATED estimates from rounds `first` to `end` - 1 of its times.
+   Half-widths are at `confidence` (0 to 1). Ends the job without memory. */
 void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end, double confidence,
                           struct overlap_estimate *estimates);
+
+/* The slowest ranks' of those that work. The same on every rank; collective over MPI_COMM_WORLD. */
+void overlap_estimate(const struct bc_samples *own, size_t first, size_t end, bool works,
+                      struct overlap_estimate *estimates);
 
 /* The work that fits: what is not exposed. */
 static inline double overlap_knee_of(const struct overlap_estimate *estimates)
@@ -49,10 +82,48 @@ static inline double overlap_knee_of(const struct overlap_estimate *estimates)
     return estimates[OVERLAP_EST_REFERENCE].ns - estimates[OVERLAP_EST_EXPOSED].ns;
 }
 
-/* By how much the work makes the operation longer. */
+/* By how much the work makes the operation longer, and half the width of its interval. */
 static inline double overlap_excess_of(const struct overlap_estimate *estimates)
 {
     return estimates[OVERLAP_EST_TOTAL].ns - estimates[OVERLAP_EST_REFERENCE].ns;
 }
+double overlap_excess_half_of(const struct overlap_estimate *estimates);
+
+/* ---- what is gained -------------------------------------------------------------------------- */
+
+/* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each; and what a
+   visit says. */
+enum overlap_gain_estimated {
+    OVERLAP_GAIN_BLOCKING,
+    OVERLAP_GAIN_EXPOSED,
+    OVERLAP_GAIN_MEDIAN_EXPOSED, /* by the median of what the library takes from the work */
+    OVERLAP_GAIN_ESTIMATED
+};
+
+/* The same two functions; at least one round. */
+void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
+                      double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
+void overlap_estimate_gain(const struct bc_samples *own, size_t first, size_t end, bool works,
+                           double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
+
+/* What a row says. Times in ns; NAN without the blocking counterpart. */
+struct overlap_gain {
+    struct bc_summary blocking, exposed;
+    struct bc_summary gain;     /* blocking - exposed */
+    struct bc_summary gain_pct; /* of blocking; NAN where that is too short for the clock */
+};
+
+/* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,
+   parts of the first visit, make the interval where there is one visit. Intervals are widened by
+   what both exposed times differ by, and end further out by calls_ns: the cost of calls is known no
+   better. */
+struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
+                                           const struct bc_samples *blocks, double calls_ns,
+                                           double confidence);
+
+/* What the interval of the gain in percent says with a threshold in percent: "pays" (all of it
+   above the threshold), "loses" (all of it below - threshold), "even" (all of it between these), or
+   "can't tell"; NULL without an interval. */
+const char *overlap_verdict(const struct bc_summary *gain_pct, double threshold_pct);
 
 #endif

@@ -5,7 +5,6 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/estimate.h"
-#include "overlap/engine/gain.h"
 
 #include <math.h>
 
@@ -262,7 +261,7 @@ static void take_trial(struct overlap_round *round, double *values)
     const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->part_units);
     values[OVERLAP_BESIDE] = times.beside_ns;
     const double own[OVERLAP_OWN_QUANTITIES] = {
-        [OVERLAP_OWN_REFERENCE] = values[OVERLAP_REFERENCE] - clock_ns,
+        [OVERLAP_OWN_PLAIN] = values[OVERLAP_REFERENCE] - clock_ns,
         [OVERLAP_OWN_BESIDE] = times.beside_ns - clock_ns,
         [OVERLAP_OWN_INSIDE] = times.inside_ns,
         [OVERLAP_OWN_ALONE] = times.alone_ns,
@@ -273,13 +272,13 @@ static void take_trial(struct overlap_round *round, double *values)
 static void keep_plenty(const struct overlap_round *round, const struct with_work *times,
                         double blocking_ns)
 {
-    const double own[OVERLAP_PLENTY_QUANTITIES] = {
-        [OVERLAP_PLENTY_BLOCKING] = blocking_ns - round->clock_ns,
-        [OVERLAP_PLENTY_BESIDE] = times->beside_ns - round->clock_ns,
-        [OVERLAP_PLENTY_INSIDE] = times->inside_ns,
-        [OVERLAP_PLENTY_ALONE] = times->alone_ns,
+    const double own[OVERLAP_OWN_QUANTITIES] = {
+        [OVERLAP_OWN_PLAIN] = blocking_ns - round->clock_ns,
+        [OVERLAP_OWN_BESIDE] = times->beside_ns - round->clock_ns,
+        [OVERLAP_OWN_INSIDE] = times->inside_ns,
+        [OVERLAP_OWN_ALONE] = times->alone_ns,
     };
-    bc_samples_append(round->own_plenty, own, OVERLAP_PLENTY_QUANTITIES, 0);
+    bc_samples_append(round->own_plenty, own, OVERLAP_OWN_QUANTITIES, 0);
 }
 
 /* What the operation adds to plenty of work. */

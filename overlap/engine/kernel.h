@@ -34,7 +34,7 @@ struct overlap_round {
     uint64_t plenty_part_units;     /* in each part of plenty of work */
     bool blocking;                  /* the blocking counterpart is timed, too */
     struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
-    struct bc_samples *own_plenty;  /* and those for the gain: enum overlap_plenty_quantity */
+    struct bc_samples *own_plenty;  /* the same with plenty of work */
     int64_t wrong;                  /* operations with wrong data, on this rank */
 };
 
@@ -46,7 +46,8 @@ struct overlap_round {
  *   total        the total with the work on trial alone, as quantity 0
  *   trial        OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`
  *   plenty       the exposed time alone, as quantity 0; keeps `own_plenty`, with 0 for the blocking
- * counterpart round        all quantities; keeps both
+ *                counterpart
+ *   round        all quantities; keeps both
  */
 void overlap_take_reference(void *context, double *values);
 void overlap_take_total(void *context, double *values);

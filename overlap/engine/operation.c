@@ -1,12 +1,217 @@
 #include "overlap/engine/operation.h"
 
 #include "common/mpi/mpi_check.h"
-#include "overlap/engine/counts.h"
+#include "overlap/engine/shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const overlap_form_names[OVERLAP_FORMS] = {"nonblocking", "persistent"};
+
+/* ---- amounts --------------------------------------------------------------------------------- */
+
+int64_t overlap_amount(const struct overlap_shape *shape, int rank)
+{
+    const int64_t parts = shape->ranks + 1;
+    return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
+}
+
+bool overlap_varies(const struct overlap_kind *kind)
+{
+    return kind->layout == OVERLAP_VARYING || kind->layout == OVERLAP_VARYING_BYTES;
+}
+
+int overlap_owner(const struct overlap_operation *operation, int64_t i)
+{
+    if (!overlap_varies(operation->kind)) {
+        const int block = (int)(i / operation->shape.elements);
+        return operation->kind->on_grid ? operation->neighbours[block] : block;
+    }
+    /* The last rank whose block starts at or before i. */
+    int first = 0, last = operation->shape.ranks - 1;
+    while (first < last) {
+        const int middle = first + (last - first + 1) / 2;
+        if (operation->large_counts.by_rank.displacements[middle] <= i)
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+
+int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
+{
+    if (!overlap_varies(operation->kind))
+        return i % operation->shape.elements;
+    return i - operation->large_counts.by_rank.displacements[overlap_owner(operation, i)];
+}
+
+/* The elements of a buffer, and of both, on the rank that needs most. */
+struct need {
+    double either, both;
+};
+
+/* Rooted operations need most on the root, varying ones on the last rank; else rank 0 will do. */
+static struct need max_need(const struct overlap_kind *kind, struct overlap_shape shape)
+{
+    const int ranks[] = {shape.root, 0, shape.ranks - 1};
+    struct need max = {0.0, 0.0};
+    if (kind->send.elements == NULL)
+        return max;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        shape.rank = ranks[i];
+        const double send = (double)kind->send.elements(&shape);
+        const double receive = (double)kind->receive.elements(&shape);
+        max.either = fmax(max.either, fmax(send, receive));
+        max.both = fmax(max.both, send + receive);
+    }
+    return max;
+}
+
+double overlap_bytes(const struct overlap_kind *kind, const struct overlap_shape *shape)
+{
+    return (double)sizeof(double) * max_need(kind, *shape).both;
+}
+
+double overlap_size_bytes(const struct overlap_operation *operation)
+{
+    const struct overlap_shape *const shape = &operation->shape;
+    const int64_t bytes = (int64_t)sizeof(double);
+    if (!overlap_varies(operation->kind))
+        return (double)(bytes * shape->elements);
+    return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
+}
+
+/* ---- the int and the MPI_Count variants -------------------------------------------------------
+ */
+
+/* In w variants displacements are in bytes. */
+static int64_t displacement_unit(const struct overlap_kind *kind)
+{
+    return kind->layout == OVERLAP_VARYING_BYTES ? (int64_t)sizeof(double) : 1;
+}
+
+/* Whether MPI_Get_library_version's text begins so; false for NULL. */
+static bool is_library(const char *begin)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    if (begin == NULL)
+        return false;
+    BC_MPI(MPI_Get_library_version(version, &length));
+    return strncmp(version, begin, strlen(begin)) == 0;
+}
+
+/* Blocks have int counts and displacements, and libraries add all of them up in an int. */
+enum overlap_passing overlap_passing_of(const struct overlap_kind *kind,
+                                        const struct overlap_shape *shape)
+{
+    const double largest = (double)displacement_unit(kind) * max_need(kind, *shape).either;
+    if (shape->elements > INT_MAX / (int64_t)sizeof(double) && is_library(kind->fails_large_in))
+        return OVERLAP_BEYOND;
+    if (shape->elements <= BC_COUNT_MAX && largest <= (double)BC_COUNT_MAX)
+        return OVERLAP_AS_INTS;
+    if (kind->layout == OVERLAP_EQUAL || kind->layout == OVERLAP_VARYING_BYTES)
+        return OVERLAP_AS_TYPES;
+    return kind->large.start != NULL ? OVERLAP_AS_LARGE : OVERLAP_BEYOND;
+}
+
+static void *allocate(int ranks, size_t size)
+{
+    return bc_allocate((size_t)ranks, size, "no memory for the counts of %d ranks", ranks);
+}
+
+/* Blocks of each rank's amount or, if `own`, all of this rank's: for the MPI_Count variants in any
+   case, and for the others as they are passed. */
+static void make_blocks(const struct overlap_operation *operation, enum overlap_passing passing,
+                        bool own, struct overlap_blocks *blocks, struct overlap_large_blocks *large)
+{
+    const struct overlap_kind *const kind = operation->kind;
+    const struct overlap_shape *const shape = &operation->shape;
+    const int64_t unit = displacement_unit(kind);
+    int64_t start = 0;
+    *blocks = (struct overlap_blocks){
+        .amounts = allocate(shape->ranks, sizeof *blocks->amounts),
+        .displacements = allocate(shape->ranks, sizeof *blocks->displacements),
+        .types = allocate(shape->ranks, sizeof *blocks->types),
+    };
+    large->amounts = allocate(shape->ranks, sizeof *large->amounts);
+    large->displacements = allocate(shape->ranks, sizeof *large->displacements);
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        const int64_t amount = overlap_varies(kind)
+                                   ? overlap_amount(shape, own ? shape->rank : rank)
+                                   : shape->elements;
+        struct bc_amount passed = {.type = MPI_DOUBLE};
+        large->amounts[rank] = (MPI_Count)amount;
+        large->displacements[rank] = (MPI_Aint)start;
+        if (passing == OVERLAP_AS_INTS) {
+            passed.count = (int)amount;
+            blocks->displacements[rank] = (int)(start * unit);
+        } else if (passing == OVERLAP_AS_TYPES) {
+            bc_amount_create_at(&passed, amount, MPI_DOUBLE, (MPI_Aint)(start * unit));
+        }
+        blocks->amounts[rank] = passed.count;
+        blocks->types[rank] = passed.type;
+        if (overlap_varies(kind))
+            start += amount;
+    }
+}
+
+static void free_type(MPI_Datatype type)
+{
+    if (type != MPI_DOUBLE)
+        BC_MPI(MPI_Type_free(&type));
+}
+
+static void free_blocks(struct overlap_blocks *blocks, struct overlap_large_blocks *large,
+                        int ranks)
+{
+    for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
+        free_type(blocks->types[rank]);
+    free(blocks->amounts);
+    free(blocks->displacements);
+    free(blocks->types);
+    free(large->amounts);
+    free(large->displacements);
+}
+
+/* Only a call that sends a block of this rank's amount to each rank takes `own`. */
+static bool sends_blocks_to_each(const struct overlap_operation *operation)
+{
+    const struct overlap_shape *const shape = &operation->shape;
+    return overlap_varies(operation->kind) && operation->kind->send.elements(shape) ==
+                                                  shape->ranks * overlap_amount(shape, shape->rank);
+}
+
+/* Chooses the functions, and makes what they count with. */
+static void make_counts(struct overlap_operation *operation)
+{
+    const struct overlap_kind *const kind = operation->kind;
+    struct overlap_counts *const counts = &operation->counts;
+    struct overlap_large_counts *const large = &operation->large_counts;
+    const enum overlap_passing passing = overlap_passing_of(kind, &operation->shape);
+    struct bc_amount whole = {.count = (int)operation->shape.elements, .type = MPI_DOUBLE};
+    if (passing == OVERLAP_AS_TYPES)
+        bc_amount_create_at(&whole, operation->shape.elements, MPI_DOUBLE, 0);
+    operation->chosen = passing == OVERLAP_AS_LARGE ? kind->large : kind->functions;
+    counts->count = whole.count;
+    counts->type = whole.type;
+    large->count = (MPI_Count)operation->shape.elements;
+    if (kind->layout != OVERLAP_EQUAL)
+        make_blocks(operation, passing, false, &counts->by_rank, &large->by_rank);
+    if (sends_blocks_to_each(operation))
+        make_blocks(operation, passing, true, &counts->own, &large->own);
+}
+
+static void free_counts(struct overlap_operation *operation)
+{
+    struct overlap_counts *const counts = &operation->counts;
+    struct overlap_large_counts *const large = &operation->large_counts;
+    free_type(counts->type);
+    free_blocks(&counts->by_rank, &large->by_rank, operation->shape.ranks);
+    free_blocks(&counts->own, &large->own, operation->shape.ranks);
+}
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -49,7 +254,7 @@ static void start_all(struct overlap_operation *operation)
 bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form)
 {
     return form == OVERLAP_NONBLOCKING ||
-           (kind->functions.persist != NULL && !overlap_is_library(kind->fails_persistent_in));
+           (kind->functions.persist != NULL && !is_library(kind->fails_persistent_in));
 }
 
 static void make_requests(struct overlap_operation *operation)
@@ -175,7 +380,7 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
     };
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &operation->shape.rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &operation->shape.ranks));
-    overlap_counts_create(operation);
+    make_counts(operation);
     if (kind->on_grid)
         make_grid(operation);
     if (kind->place != NULL)
@@ -198,5 +403,5 @@ void overlap_operation_destroy(struct overlap_operation *operation)
         BC_MPI(MPI_Comm_free(&operation->comm));
     free(operation->send);
     free(operation->receive);
-    overlap_counts_destroy(operation);
+    free_counts(operation);
 }

@@ -42,8 +42,8 @@ enum overlap_form {
 /* "nonblocking", "persistent". */
 extern const char *const overlap_form_names[OVERLAP_FORMS];
 
-/* What a call counts with decides which function it is: that with ints or that with large counts.
-   NULL: the MPI library lacks the function, or there is none. */
+/* The `int` or the MPI_Count variant of the calls. NULL: the MPI library lacks the function, or
+   there is none. */
 struct overlap_functions {
     overlap_call_fn *start;    /* nonblocking: posts requests[0] */
     overlap_call_fn *persist;  /* persistent: makes requests[0]; once, outside the timed region */
@@ -84,7 +84,7 @@ struct overlap_kind {
     struct overlap_buffer send, receive; /* this rank's */
 
     struct overlap_functions functions; /* with ints; `start` is never NULL */
-    struct overlap_functions large;     /* with large counts, where it needs them: overlap_layout */
+    struct overlap_functions large;     /* with MPI_Count, where it needs that: overlap_layout */
     bool variants_have_forms;           /* its variants know their form by themselves */
     const char *persistent_function;    /* "MPI_Allreduce_init"; NULL: there is no such form */
     int requests;                       /* at most; 0: one */
@@ -122,22 +122,22 @@ struct overlap_kind {
     void (*end_check)(struct overlap_operation *operation);
 };
 
-/* The blocks of a buffer, one for each rank, as functions with int counts take them. */
+/* The blocks of a buffer, one for each rank, as the `int` variants take them. */
 struct overlap_blocks {
     int *amounts;
     int *displacements;  /* in bytes in w variants */
     MPI_Datatype *types; /* of w variants; beyond ints a block is one element of its type, at 0 */
 };
 
-/* ... and as those with large counts do: in elements. */
+/* ... and as the MPI_Count variants do: in elements. */
 struct overlap_large_blocks {
     MPI_Count *amounts;
     MPI_Aint *displacements;
 };
 
-/* What calls count with, for functions with ints and with large counts, under the same names. Rank
-   r's block has rank r's amount: shape.elements, or overlap_amount in v and w variants. `own` is
-   for v and w variants in which a rank sends to each rank: all blocks have this rank's amount. */
+/* What calls count with, in both variants under the same names. Rank r's block has rank r's amount:
+   shape.elements, or overlap_amount in v and w variants. `own` is for v and w variants in which a
+   rank sends to each rank: all blocks have this rank's amount. */
 struct overlap_counts {
     int count; /* shape.elements, of MPI_DOUBLE or as one element of another type */
     MPI_Datatype type;
@@ -163,7 +163,7 @@ struct overlap_operation {
 
     overlap_call_fn *start, *between, *finish;
     overlap_call_fn *blocking;       /* NULL: there is no blocking counterpart */
-    struct overlap_functions chosen; /* of the kind's: with ints or with large counts */
+    struct overlap_functions chosen; /* of the kind's: the `int` or the MPI_Count variants */
     MPI_Request *requests;           /* what `start` posts; null where complete, but for persistent
                                         ones, which stay */
     int request_count;
@@ -173,7 +173,7 @@ struct overlap_operation {
     int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
 
     double *send, *receive;
-    struct overlap_counts counts; /* not with large counts */
+    struct overlap_counts counts; /* where the `int` variants are called */
     /* always made, without blocks if equal; by_rank.displacements are where v and w blocks start */
     struct overlap_large_counts large_counts;
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
@@ -197,9 +197,20 @@ int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
 /* The bytes of the buffers on the rank that needs most. Allocates nothing. */
 double overlap_bytes(const struct overlap_kind *kind, const struct overlap_shape *shape);
 
-/* Whether MPI's ints can hold the amounts; and whether the operation can start in any way. */
-bool overlap_fits_int(const struct overlap_kind *kind, const struct overlap_shape *shape);
-bool overlap_can_start(const struct overlap_kind *kind, const struct overlap_shape *shape);
+/* The bytes of one block; the mean over ranks where they differ. Local. */
+double overlap_size_bytes(const struct overlap_operation *operation);
+
+/* How the calls are made. */
+enum overlap_passing {
+    OVERLAP_AS_INTS,  /* counts and displacements as they are */
+    OVERLAP_AS_TYPES, /* the same functions; each block is one element of a datatype */
+    OVERLAP_AS_LARGE, /* by the MPI_Count variants */
+    OVERLAP_BEYOND    /* not at all: the MPI library lacks these, or fails with such blocks */
+};
+
+/* Decides it, before anything is timed. Local. */
+enum overlap_passing overlap_passing_of(const struct overlap_kind *kind,
+                                        const struct overlap_shape *shape);
 
 /* Whether the MPI library has what the form calls. */
 bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form);

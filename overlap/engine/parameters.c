@@ -1,5 +1,6 @@
-#include "overlap/engine/measure.h"
+#include "overlap/engine/parameters.h"
 
+#include "common/mpi/large_count.h"
 #include "common/run/parse.h"
 
 #include <string.h>

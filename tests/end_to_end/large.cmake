@@ -7,7 +7,7 @@ add_library(few_counts OBJECT ${PROJECT_SOURCE_DIR}/common/large_count/large_cou
             ${PROJECT_SOURCE_DIR}/common/coarray/coarray.c)
 target_link_libraries(few_counts PUBLIC commcost_settings)
 target_compile_definitions(few_counts PUBLIC BC_COUNT_MAX=1000)
-add_library(few_counts_overlap OBJECT ${PROJECT_SOURCE_DIR}/overlap/engine/counts.c)
+add_library(few_counts_overlap OBJECT ${PROJECT_SOURCE_DIR}/overlap/engine/operation.c)
 target_link_libraries(few_counts_overlap PUBLIC few_counts)
 set_target_properties(few_counts few_counts_overlap PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 

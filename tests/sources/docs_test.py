@@ -196,7 +196,7 @@ class Pages(Case):
         """The overlap suite's page lists what has a program there, in order within each row."""
         (_, rows), = (table for table in tables("overlap/README.md") if table[0][0] == "programs")
         listed = [code_spans(row[0]) for row in rows]
-        names = [name[:-2] for name in os.listdir(os.path.join(TOP, "overlap"))
+        names = [name[:-2].replace("overlap_", "") for name in os.listdir(os.path.join(TOP, "overlap"))
                  if name.endswith(".c") and
                  re.search(r"^int main\(",
                            read("overlap/" + name), re.M)]

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "overlap/engine/gain.h"
+#include "overlap/engine/estimate.h"
 
 #include <stdlib.h>
 
@@ -21,13 +21,13 @@ enum { ROUNDS = 30 };
 static void append_round(struct bc_samples *own, double blocking_ns, double beside_ns,
                          double inside_ns, double alone_ns)
 {
-    const double times_ns[OVERLAP_PLENTY_QUANTITIES] = {
-        [OVERLAP_PLENTY_BLOCKING] = blocking_ns,
-        [OVERLAP_PLENTY_BESIDE] = beside_ns,
-        [OVERLAP_PLENTY_INSIDE] = inside_ns,
-        [OVERLAP_PLENTY_ALONE] = alone_ns,
+    const double times_ns[OVERLAP_OWN_QUANTITIES] = {
+        [OVERLAP_OWN_PLAIN] = blocking_ns,
+        [OVERLAP_OWN_BESIDE] = beside_ns,
+        [OVERLAP_OWN_INSIDE] = inside_ns,
+        [OVERLAP_OWN_ALONE] = alone_ns,
     };
-    bc_samples_append(own, times_ns, OVERLAP_PLENTY_QUANTITIES, 0);
+    bc_samples_append(own, times_ns, OVERLAP_OWN_QUANTITIES, 0);
 }
 
 TEST(medians_of_the_rounds_that_count)

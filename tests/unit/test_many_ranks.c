@@ -58,7 +58,7 @@ static void take_rounds(struct random *random, struct bc_samples *own)
     bc_samples_clear(own);
     for (int round = 0; round < ROUNDS; round++) {
         const double times_ns[OVERLAP_OWN_QUANTITIES] = {
-            [OVERLAP_OWN_REFERENCE] = reference_ns(random) + jitter(random),
+            [OVERLAP_OWN_PLAIN] = reference_ns(random) + jitter(random),
             [OVERLAP_OWN_BESIDE] = with_stops(random, OPERATION_NS - OWN_NS) + jitter(random),
             [OVERLAP_OWN_INSIDE] = with_stops(random, WORK_NS) + jitter(random),
             [OVERLAP_OWN_ALONE] = with_stops(random, WORK_NS) + jitter(random),

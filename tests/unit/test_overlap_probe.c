@@ -2,7 +2,7 @@
  * Can the work under an operation be cut into as many parts as --test-calls asks for? Only the
  * ranks that work count, in the form that was asked for. In virtual time.
  */
-#include "overlap/engine/overlap.h" /* first: its parameters have names of ranks.h */
+#include "overlap/engine/program.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
 

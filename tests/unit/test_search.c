@@ -442,9 +442,9 @@ TEST(int_limits_of_equal_blocks)
                                           .receive.elements = cases[i].received};
         struct overlap_shape shape = {.ranks = cases[i].ranks};
         shape.elements = INT_MAX / cases[i].blocks;
-        assert_true(overlap_fits_int(&kind, &shape));
+        assert_int_equal(overlap_passing_of(&kind, &shape), OVERLAP_AS_INTS);
         shape.elements++;
-        assert_false(overlap_fits_int(&kind, &shape));
+        assert_int_equal(overlap_passing_of(&kind, &shape), OVERLAP_AS_TYPES);
     }
 }
 
@@ -456,24 +456,23 @@ TEST(what_is_beyond_ints)
 {
     static const struct {
         enum overlap_layout layout;
-        bool needs_large;
-    } cases[] = {{OVERLAP_EQUAL, false},
-                 {OVERLAP_REDUCED, true},
-                 {OVERLAP_VARYING, true},
-                 {OVERLAP_VARYING_BYTES, false}};
+        enum overlap_passing without, with; /* the MPI_Count variants */
+    } cases[] = {{OVERLAP_EQUAL, OVERLAP_AS_TYPES, OVERLAP_AS_TYPES},
+                 {OVERLAP_REDUCED, OVERLAP_BEYOND, OVERLAP_AS_LARGE},
+                 {OVERLAP_VARYING, OVERLAP_BEYOND, OVERLAP_AS_LARGE},
+                 {OVERLAP_VARYING_BYTES, OVERLAP_AS_TYPES, OVERLAP_AS_TYPES}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct overlap_kind collective = all_to_all(cases[i].layout);
         struct overlap_shape shape = {.ranks = 2, .elements = 1 << 20};
-        assert_true(overlap_can_start(&collective, &shape));
+        assert_int_equal(overlap_passing_of(&collective, &shape), OVERLAP_AS_INTS);
         shape.elements = INT64_C(1) << 32;
-        assert_false(overlap_fits_int(&collective, &shape));
-        assert_true(overlap_can_start(&collective, &shape) != cases[i].needs_large);
+        assert_int_equal(overlap_passing_of(&collective, &shape), cases[i].without);
         collective.large.start = nothing;
-        assert_true(overlap_can_start(&collective, &shape));
+        assert_int_equal(overlap_passing_of(&collective, &shape), cases[i].with);
     }
 }
 
-/* At the largest size for which overlap_fits_int is true no amount and no displacement exceeds an
+/* At the largest size that is passed as ints no amount and no displacement exceeds an
    int, neither by_rank nor own; and that size is not needlessly small. */
 TEST(largest_size_fits)
 {
@@ -489,7 +488,7 @@ TEST(largest_size_fits)
             while (low < high) {
                 const int64_t middle = low + (high - low + 1) / 2;
                 shape.elements = middle;
-                if (overlap_fits_int(&collective, &shape))
+                if (overlap_passing_of(&collective, &shape) == OVERLAP_AS_INTS)
                     low = middle;
                 else
                     high = middle - 1;

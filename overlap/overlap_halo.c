@@ -4,8 +4,7 @@
  * faces, persistent messages, and a neighbourhood collective. The blocking counterpart is the same
  * swap by blocking calls. In between a program computes the inner part of its box.
  */
-#include "overlap/engine/columns.h"
-#include "overlap/engine/overlap.h"
+#include "overlap/engine/program.h"
 
 #include "halo/swap/box_list.h"
 #include "halo/swap/methods.h"
@@ -110,7 +109,7 @@ static const char *method_name(int index) { return halo_methods_in_parts[index]-
 
 #define DEFAULT_LOCAL "10,50,100" /* each larger than the one before it */
 
-struct halo_state {
+struct overlap_halo {
     struct overlap_state overlap; /* first: the engine knows it */
     const char *local_text;
     struct bc_names methods;
@@ -125,47 +124,48 @@ struct halo_state {
     size_t variant_count;
 };
 
-struct halo_result {
+struct overlap_halo_result {
     struct overlap_result overlap; /* first */
     const char *method;
     char local[BC_CELL_LENGTH];
 };
 
 static const struct bc_option own_options[] = {
-    {"local", BC_TEXT, offsetof(struct halo_state, local_text), .argument = "LIST",
+    {"local", BC_TEXT, offsetof(struct overlap_halo, local_text), .argument = "LIST",
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
-    {"methods", BC_NAMES, offsetof(struct halo_state, methods), .argument = "NAMES",
+    {"methods", BC_NAMES, offsetof(struct overlap_halo, methods), .argument = "NAMES",
      .name_at = method_name, .name_count = HALO_METHODS_IN_PARTS, .help = "methods"},
 };
 
-static const struct bc_column columns[] =
-    OVERLAP_COLUMNS(BC_KEY, BC_KEY, BC_LESS, BC_COLUMN("method", BC_KEY, 0, halo_result, method),
-                    BC_COLUMN("local", BC_KEY, 0, halo_result, local), );
+static const struct bc_column own_keys[] = {
+    BC_COLUMN("method", BC_KEY, 0, overlap_halo_result, method),
+    BC_COLUMN("local", BC_KEY, 0, overlap_halo_result, local),
+};
 
 static bool complete(void *memory, struct bc_error *error)
 {
-    struct halo_state *const state = memory;
+    struct overlap_halo *const state = memory;
     return overlap_parameters_complete(memory, error) &&
            halo_read_boxes(state->local_text, state->boxes, &state->box_count, error);
 }
 
 /* Whether --form asks for the method. */
-static bool has_form(const struct halo_state *state, const struct halo_method *method)
+static bool has_form(const struct overlap_halo *state, const struct halo_method *method)
 {
     const int form = state->overlap.parameters.form;
     return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
 }
 
 /* Whether the method has rows. */
-static bool has_rows(const struct halo_state *state, int i)
+static bool has_rows(const struct overlap_halo *state, int i)
 {
     const struct halo_method *const method = halo_methods_in_parts[i];
     return state->methods.chosen[i] && !method->missing && has_form(state, method);
 }
 
 /* Refuses a choice of methods without any row. */
-static bool fit_methods(const struct halo_state *state, struct bc_error *error)
+static bool fit_methods(const struct overlap_halo *state, struct bc_error *error)
 {
     const struct halo_method *of_form = NULL; /* the first that would do */
     const int form = state->overlap.parameters.form;
@@ -195,7 +195,7 @@ static bool fit_methods(const struct halo_state *state, struct bc_error *error)
 
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 {
-    struct halo_state *const state = memory;
+    struct overlap_halo *const state = memory;
     if (!fit_methods(state, error))
         return false;
     state->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
@@ -221,7 +221,7 @@ static void note_wrong_side(const struct bc_run *run, const struct halo_method *
 
 /* Says when a method, or its blocking counterpart, brings faces to the wrong side, which --check
    alone would show. Collective. */
-static void note_sides(const struct halo_state *state, const struct bc_run *run,
+static void note_sides(const struct overlap_halo *state, const struct bc_run *run,
                        const struct halo_method *method, const struct halo_grid *grid,
                        MPI_Comm comm)
 {
@@ -234,7 +234,7 @@ static void note_sides(const struct halo_state *state, const struct bc_run *run,
 
 /* Says why a method that was chosen has no rows. Where the user named none, those of the form are
    meant. */
-static void note_left_out(const struct halo_state *state, const struct bc_run *run,
+static void note_left_out(const struct overlap_halo *state, const struct bc_run *run,
                           const struct halo_method *method)
 {
     if (has_form(state, method))
@@ -245,11 +245,11 @@ static void note_left_out(const struct halo_state *state, const struct bc_run *r
                          overlap_form_names[state->overlap.parameters.form]);
 }
 
-static void open_halo(struct halo_state *state, struct bc_run *run)
+static void open_halo(struct overlap_halo *state, struct bc_run *run)
 {
     MPI_Comm comm;
     const struct halo_grid grid = make_grid(&run->job, &comm);
-    overlap_open(&state->overlap, run);
+    overlap_open(&state->overlap, run, own_keys, sizeof own_keys / sizeof *own_keys);
     if (state->left_out != NULL)
         bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
                          state->left_out, halo_box_advice(state->max_bytes, true).text);
@@ -262,7 +262,7 @@ static void open_halo(struct halo_state *state, struct bc_run *run)
     BC_MPI(MPI_Comm_free(&comm));
 }
 
-static void list_rows(struct halo_state *state)
+static void list_rows(struct overlap_halo *state)
 {
     state->variant_count = 0;
     for (int box = 0; box < state->box_count; box++)
@@ -274,7 +274,7 @@ static void list_rows(struct halo_state *state)
                       sizeof *state->variants);
 }
 
-static void measure(struct halo_state *state, struct bc_visit *visit)
+static void measure(struct overlap_halo *state, struct bc_visit *visit)
 {
     struct overlap_row *const row = visit->row;
     const struct swap_variant *const variant = row->key.variant;
@@ -282,10 +282,10 @@ static void measure(struct halo_state *state, struct bc_visit *visit)
     row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
 }
 
-static void write_row(struct halo_state *state, struct overlap_row *row)
+static void write_row(struct overlap_halo *state, struct overlap_row *row)
 {
     const struct swap_variant *const variant = row->key.variant;
-    struct halo_result result = {0};
+    struct overlap_halo_result result = {0};
     const int64_t *const extent = variant->box.extent;
     overlap_conclude(&state->overlap, row, &result.overlap);
     result.overlap.elements = halo_ndata(&variant->box);
@@ -298,7 +298,7 @@ static void write_row(struct halo_state *state, struct overlap_row *row)
 }
 
 /* The work can't be cut too fine in the smallest box, if boxes were asked for. */
-static bool probe(struct halo_state *state, struct bc_run *run, struct bc_error *error)
+static bool probe(struct overlap_halo *state, struct bc_run *run, struct bc_error *error)
 {
     struct swap_variant variants[HALO_METHODS_IN_PARTS];
     struct overlap_choice choices[HALO_METHODS_IN_PARTS];
@@ -323,12 +323,12 @@ const struct bc_program overlap_halo_program = {
                "processes, and what that gains against the same swap by blocking calls.\n"
                "Needs at least 2 processes.",
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    .defaults = &(const struct halo_state){.overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo,
-                                                                  .form = OVERLAP_FORMS},
-                                           .local_text = DEFAULT_LOCAL,
-                                           .methods = {.text = "all"}},
-    .defaults_bytes = sizeof(struct halo_state),
-    .state_bytes = sizeof(struct halo_state),
+    .defaults = &(const struct overlap_halo){.overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo,
+                                                                    .form = OVERLAP_FORMS},
+                                             .local_text = DEFAULT_LOCAL,
+                                             .methods = {.text = "all"}},
+    .defaults_bytes = sizeof(struct overlap_halo),
+    .state_bytes = sizeof(struct overlap_halo),
     .complete = complete,
     .fit = fit,
     OVERLAP_PROGRAM,
@@ -336,12 +336,11 @@ const struct bc_program overlap_halo_program = {
 
 int main(int argc, char **argv)
 {
-    struct halo_state state;
+    struct overlap_halo state;
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(&overlap_halo_program, &state, argc, argv);
     const bool good = probe(&state, run, &error);
     bc_require(run, good, &error);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
     open_halo(&state, run);
     list_rows(&state);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

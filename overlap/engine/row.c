@@ -1,9 +1,30 @@
-#include "overlap/engine/visit.h"
+#include "overlap/engine/row.h"
+
+#include "common/mpi/harness.h"
+#include "overlap/engine/kernel.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- a row's result -------------------------------------------------------------------------- */
+/* A size whose operation takes less than this share of the cutoff time was found by mistake:
+   something slowed the search down. */
+#define CUTOFF_SHARE 0.5
+
+/* ---- what a row says so far ------------------------------------------------------------------ */
+
+double overlap_percent(double part, double whole)
+{
+    if (!(whole > 0.0))
+        return part > 0.0 ? 100.0 : 0.0;
+    return fmin(100.0, fmax(0.0, 100.0 * part / whole));
+}
+
+struct bc_summary overlap_summarize_answers(const struct bc_run *run,
+                                            const struct bc_samples *answers, int quantity)
+{
+    return bc_pseudomedian(answers->values[quantity], answers->count,
+                           run->settings.confidence_pct / 100.0);
+}
 
 /* With a value of at least 0: what the clock can't see took no time, not less. */
 static struct bc_summary summarize(const struct bc_run *run, const struct bc_samples *samples,
@@ -176,29 +197,106 @@ static void set_overlap(const struct overlap_state *overlap, const struct overla
     result->overlap_hi_pct = share.interval.hi;
 }
 
-void overlap_conclude_row(struct overlap_state *overlap, struct overlap_row *row,
-                          struct overlap_result *result)
+/* ---- what it says in the end ----------------------------------------------------------------- */
+
+static void set_keys(const struct overlap_parameters *p, const struct overlap_row *row,
+                     struct overlap_result *result)
 {
+    const struct overlap_key *const key = &row->key;
+    const bool searched = key->test_calls == OVERLAP_AUTO;
+    result->collective = p->kind->name;
+    result->model = overlap_is_data_driven(p) ? "data" : "time";
+    result->form = overlap_form_names[key->form];
+    if (searched)
+        (void)snprintf(result->test_calls, sizeof result->test_calls, "auto");
+    else
+        (void)snprintf(result->test_calls, sizeof result->test_calls, "%lld",
+                       (long long)key->test_calls);
+    result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
+    result->elements = p->kind->no_elements ? BC_NO_INTEGER : key->elements;
+    result->size_bytes = row->size_bytes;
+}
+
+static void dump(const struct bc_run *run, const struct overlap_row *row)
+{
+    bc_run_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
+    bc_run_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
+    bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL);
+    bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK);
+    bc_run_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
+    if (row->has_blocking)
+        bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
+    bc_run_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
+}
+
+/* With less work than the operation takes, or on shared processors, a row doesn't say who makes
+   progress. */
+static void judge_progress(struct overlap_state *overlap, const struct overlap_row *row,
+                           const struct overlap_result *result)
+{
+    const struct overlap_key *const key = &row->key;
+    if (key->form != OVERLAP_NONBLOCKING || overlap->parameters.plenty < 1.0 ||
+        overlap->run->job.oversubscribed || isnan(result->gain.exposed.interval.lo))
+        return;
+    const struct overlap_progress_row judged = {
+        .size_bytes = result->size_bytes,
+        .variant = key->variant,
+        .test_calls = row->test_calls,
+        .searched = key->test_calls == OVERLAP_AUTO,
+        .reference_ns = result->reference.value,
+        .exposed_ns = result->gain.exposed.value,
+        .exposed_without_calls_ns = row->exposed_without_calls_ns,
+        .partner_is_in_mpi = overlap->parameters.kind->serve != NULL,
+        .takes_test_calls = row->parts == row->test_calls + 1,
+    };
+    overlap_progress_add(&overlap->progress, &judged);
+}
+
+/* What is wrong with the row: its data, or its size. */
+static void warn(const struct overlap_state *overlap, const struct overlap_key *key, int64_t wrong,
+                 const struct overlap_result *result)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const double reference_us = result->reference.value * 1e-3;
+    if (wrong > 0)
+        bc_output_remark(overlap->run->output, "warning",
+                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
+    if (!overlap_is_data_driven(p) && key->status == BC_OK &&
+        reference_us < CUTOFF_SHARE * p->cutoff_ms * 1e3)
+        bc_output_remark(overlap->run->output, "warning",
+                         "the operation took %.3f us here, and the cutoff time when its size was "
+                         "searched for: something was in the way then; run it again",
+                         reference_us);
+}
+
+static void free_samples(struct overlap_row *row)
+{
+    struct bc_samples *const all[] = {&row->reference_phase, &row->rounds, &row->answers,
+                                      &row->blocks,          &row->gains,  &row->gain_blocks};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        bc_samples_free(all[i]);
+}
+
+void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
+                      struct overlap_result *result)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
     const struct bc_run *const run = overlap->run;
+    int64_t wrong = 0;
+    bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (run->job.rank == 0) {
-        bc_run_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
-        bc_run_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
-        bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL);
-        bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK);
-        bc_run_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
-        if (row->has_blocking)
-            bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
-        bc_run_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
+        dump(run, row);
+        set_keys(p, row, result);
         set_overlap(overlap, row, result);
         result->gain = summarize_gain(overlap, row);
-        result->verdict =
-            overlap_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
+        result->verdict = overlap_verdict(&result->gain.gain_pct, p->threshold_pct);
         result->outcome = bc_run_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
+        if (row->key.status != BC_OK)
+            result->outcome.status = row->key.status;
+        if (wrong > 0)
+            result->outcome.status = BC_FAIL;
+        warn(overlap, &row->key, wrong, result);
+        judge_progress(overlap, row, result);
     }
-    bc_samples_free(&row->reference_phase);
-    bc_samples_free(&row->rounds);
-    bc_samples_free(&row->answers);
-    bc_samples_free(&row->blocks);
-    bc_samples_free(&row->gains);
-    bc_samples_free(&row->gain_blocks);
+    free_samples(row);
 }

@@ -5,50 +5,30 @@
  * Each operation is a file of its own beside this folder, which says what the operation is (a
  * collective with OVERLAP_COLLECTIVE) and has its main(). The method is in this folder.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_OVERLAP_H
-#define COMMCOST_OVERLAP_ENGINE_OVERLAP_H
+#ifndef COMMCOST_OVERLAP_ENGINE_PROGRAM_H
+#define COMMCOST_OVERLAP_ENGINE_PROGRAM_H
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
-#include "overlap/engine/measure.h"
-#include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
 #include "overlap/engine/shapes.h"
+#include "overlap/engine/sizes.h"
+#include "overlap/engine/visit.h"
+#include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
 
 /* What the main() of a program whose rows are sizes does. Returns its exit status. */
 int overlap_main(const struct bc_program *program, int argc, char **argv);
 
-/* Checks that the work can be cut into as many parts as --test-calls asks for; false with the error
-   set, on rank 0, where it can't. Collective. */
-bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, struct bc_error *error);
-
-/* For programs with rows of their own. All but overlap_fit is collective. */
+/* For programs with rows of their own, beside sizes.h, visit.h and row.h. All but overlap_fit is
+   collective. */
 
 /* See struct bc_program. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Checks that the work can be cut into as many parts as --test-calls or overlap->parts_option asks
-   for: under the quickest of `count` operations, or, in the time-driven model, under one that takes
-   the cutoff time. Where it can't: if that is the user's choice (`chosen`, on rank 0), false with
-   the error set; else a note will say so. */
-bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
-                           const struct overlap_choice *choices, size_t count, bool chosen,
-                           struct bc_error *error);
-
-/* Writes notes, and sets overlap->run. Once the result is open. */
-void overlap_open(struct overlap_state *overlap, struct bc_run *run);
-
-/* Lists the rows of all sizes, of each of `count` variants, which are an array of elements of
-   `bytes` bytes. The time-driven model looks for the size of the first variant. */
-void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *variants,
-                       size_t bytes);
-
-/* Measures a row (visit->row, a struct overlap_row). */
-void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit);
-
-/* Fills in the result, which begins as zeros, on rank 0, and frees what the row holds. */
-void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
-                      struct overlap_result *result);
+/* Opens the result, with keys of the program's own (columns.h), and writes notes; sets
+   overlap->run. */
+void overlap_open(struct overlap_state *overlap, struct bc_run *run,
+                  const struct bc_column *own_keys, size_t own_count);
 
 /* Says what the run found of progress, and whether the work's rate is not what it was. */
 void overlap_close(const struct overlap_state *overlap);
