@@ -73,11 +73,16 @@ static void take_own(struct visit *visit, int quantities, take_fn *take, int64_t
     bc_samples_free(&unused);
 }
 
-/* The units in each of the round's parts that make rank 0's work together. Collective. */
+/* The units in each of the round's parts that make this work together, on this rank; and on rank 0.
+   The latter is collective. */
+static uint64_t own_part_units(const struct visit *visit, double work_ns)
+{
+    return bc_work_units(&visit->overlap->rate, work_ns / (double)visit->round.parts);
+}
+
 static uint64_t part_units(const struct visit *visit, double work_ns)
 {
-    const double part_ns = work_ns / (double)visit->round.parts;
-    return (uint64_t)of_root((int64_t)bc_work_units(&visit->overlap->rate, part_ns));
+    return (uint64_t)of_root((int64_t)own_part_units(visit, work_ns));
 }
 
 /* Plenty of work for the row's reference time and the round's number of parts. Collective. */
@@ -333,9 +338,14 @@ static void search_work(struct visit *visit, double seconds)
     struct overlap_search *const search = &visit->row->search;
     const double deadline_s = bc_elapsed_s() + seconds;
     overlap_search_begin(search, &rules, visit->reference_ns);
-    while (of_root(visit->root &&
-                   (search->trials == 0 || (!search->done && bc_elapsed_s() < deadline_s)))) {
-        visit->round.part_units = part_units(visit, search->next_ns);
+    for (;;) {
+        int64_t units = -1; /* the search ends */
+        if (visit->root && (search->trials == 0 || (!search->done && bc_elapsed_s() < deadline_s)))
+            units = (int64_t)own_part_units(visit, search->next_ns);
+        units = of_root(units);
+        if (units < 0)
+            return;
+        visit->round.part_units = (uint64_t)units;
         const double threshold_ns =
             VERDICT_SHARE * overlap_search_tolerance(search, search->next_ns);
         const struct overlap_trial trial =
