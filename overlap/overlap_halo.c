@@ -25,43 +25,29 @@ struct swap {
     int64_t prepared; /* swaps whose data was made */
 };
 
-static const struct swap *swap_of(const struct overlap_operation *operation)
-{
-    return operation->own;
-}
-
 static void start(struct overlap_operation *operation)
 {
-    const struct swap *const swap = swap_of(operation);
+    const struct swap *const swap = operation->own;
     swap->method->start(&swap->exchange);
 }
 
 static void finish(struct overlap_operation *operation)
 {
-    const struct swap *const swap = swap_of(operation);
+    const struct swap *const swap = operation->own;
     swap->method->finish(&swap->exchange);
 }
 
 static void block(struct overlap_operation *operation)
 {
-    const struct swap *const swap = swap_of(operation);
+    const struct swap *const swap = operation->own;
     swap->method->blocking(&swap->exchange);
-}
-
-static struct halo_grid make_grid(const struct bc_job *job, MPI_Comm *comm)
-{
-    static const int periodic[HALO_DIRECTIONS] = {1, 1, 1};
-    int dims[HALO_DIRECTIONS] = {0, 0, 0};
-    BC_MPI(MPI_Dims_create(job->ranks, HALO_DIRECTIONS, dims));
-    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, HALO_DIRECTIONS, dims, periodic, 0, comm));
-    return halo_grid_of(dims, job->rank);
 }
 
 static void create(struct overlap_operation *operation)
 {
     const struct swap_variant *const variant = operation->variant;
     struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
-    const struct halo_grid grid = make_grid(operation->job, &operation->comm);
+    const struct halo_grid grid = halo_grid_of(operation->dims, operation->shape.rank);
     swap->method = variant->method;
     halo_exchange_init(&swap->exchange, &variant->box, &grid, operation->comm,
                        operation->job->node_comm);
@@ -87,13 +73,14 @@ static void prepare(struct overlap_operation *operation)
 
 static bool is_right(struct overlap_operation *operation)
 {
-    const struct swap *const swap = swap_of(operation);
+    const struct swap *const swap = operation->own;
     return halo_is_right(&swap->exchange, swap->prepared - 1);
 }
 
-static const struct overlap_kind halo = {
+static const struct overlap_kind swaps = {
     .name = "halo",
     .no_elements = true,
+    .on_grid = true,
     .variants_have_forms = true,
     .functions = {.start = start, .blocking = block},
     .finish = finish,
@@ -109,6 +96,7 @@ static const char *method_name(int index) { return halo_methods_in_parts[index]-
 
 #define DEFAULT_LOCAL "10,50,100" /* each larger than the one before it */
 
+/* A method and a form make a row with each box. */
 struct overlap_halo {
     struct overlap_state overlap; /* first: the engine knows it */
     const char *local_text;
@@ -120,8 +108,7 @@ struct overlap_halo {
     double max_bytes; /* that a box may need; rank 0 */
     char shortened_local[sizeof DEFAULT_LOCAL];
     const char *left_out; /* of the default boxes those that don't fit, or NULL; rank 0 */
-    struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX];
-    size_t variant_count;
+    struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX]; /* of the rows */
 };
 
 struct overlap_halo_result {
@@ -145,175 +132,171 @@ static const struct bc_column own_keys[] = {
 
 static bool complete(void *memory, struct bc_error *error)
 {
-    struct overlap_halo *const state = memory;
+    struct overlap_halo *const halo = memory;
     return overlap_parameters_complete(memory, error) &&
-           halo_read_boxes(state->local_text, state->boxes, &state->box_count, error);
+           halo_read_boxes(halo->local_text, halo->boxes, &halo->box_count, error);
 }
 
 /* Whether --form asks for the method. */
-static bool has_form(const struct overlap_halo *state, const struct halo_method *method)
+static bool has_form(const struct overlap_halo *halo, const struct halo_method *method)
 {
-    const int form = state->overlap.parameters.form;
+    const int form = halo->overlap.parameters.form;
     return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
 }
 
 /* Whether the method has rows. */
-static bool has_rows(const struct overlap_halo *state, int i)
+static bool has_rows(const struct overlap_halo *halo, int i)
 {
     const struct halo_method *const method = halo_methods_in_parts[i];
-    return state->methods.chosen[i] && !method->missing && has_form(state, method);
+    return halo->methods.chosen[i] && !method->missing && has_form(halo, method);
 }
 
-/* Refuses a choice of methods without any row. */
-static bool fit_methods(const struct overlap_halo *state, struct bc_error *error)
+/* Refuses a choice of methods without any row: the MPI library lacks them, or they don't have the
+   form. */
+static bool fit_methods(const struct overlap_halo *halo, struct bc_error *error)
 {
-    const struct halo_method *of_form = NULL; /* the first that would do */
-    const int form = state->overlap.parameters.form;
+    const char *would_do = "all"; /* the first method of the form */
+    const int form = halo->overlap.parameters.form;
     bool is_there = false; /* one of those chosen */
     for (int i = HALO_METHODS_IN_PARTS - 1; i >= 0; i--) {
         const struct halo_method *const method = halo_methods_in_parts[i];
-        if (has_rows(state, i))
+        if (has_rows(halo, i))
             return true;
-        if (!method->missing && has_form(state, method))
-            of_form = method;
-        is_there = is_there || (state->methods.chosen[i] && !method->missing);
+        if (!method->missing && has_form(halo, method))
+            would_do = method->name;
+        is_there = is_there || (halo->methods.chosen[i] && !method->missing);
     }
-    const char *const would_do = of_form != NULL ? of_form->name : "all";
     if (!is_there)
         return bc_error_set(error,
                             "--methods: this MPI library lacks the functions of '%.80s': use "
                             "--methods='%s'",
-                            state->methods.text, would_do);
-    return bc_error_set(
-        error,
-        "--form: %s: none of the methods '%.80s' has this form: use --form=%s or "
-        "--methods='%s'",
-        overlap_form_names[form], state->methods.text,
-        overlap_form_names[form == OVERLAP_PERSISTENT ? OVERLAP_NONBLOCKING : OVERLAP_PERSISTENT],
-        would_do);
+                            halo->methods.text, would_do);
+    return bc_error_set(error,
+                        "--form: %s: none of the methods '%.80s' has this form: use --form=%s or "
+                        "--methods='%s'",
+                        overlap_form_names[form], halo->methods.text,
+                        overlap_form_names[form == OVERLAP_NONBLOCKING], would_do);
 }
 
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 {
-    struct overlap_halo *const state = memory;
-    if (!fit_methods(state, error))
+    struct overlap_halo *const halo = memory;
+    if (!fit_methods(halo, error))
         return false;
-    state->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
+    halo->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     if (!bc_option_given(&run->options, "local")) {
-        state->left_out = halo_shorten_boxes(state->local_text, state->boxes, &state->box_count,
-                                             state->max_bytes, true, state->shortened_local);
-        if (state->left_out != NULL)
-            state->local_text = state->shortened_local;
+        halo->left_out = halo_shorten_boxes(halo->local_text, halo->boxes, &halo->box_count,
+                                            halo->max_bytes, true, halo->shortened_local);
+        if (halo->left_out != NULL)
+            halo->local_text = halo->shortened_local;
     }
-    return halo_boxes_fit(state->boxes, state->box_count, state->max_bytes, true, "memory",
-                          error) &&
+    return halo_boxes_fit(halo->boxes, halo->box_count, halo->max_bytes, true, "memory", error) &&
            overlap_fit(memory, run, error);
 }
 
-static void note_wrong_side(const struct bc_run *run, const struct halo_method *method,
-                            const char *where)
+/* Says when a method, or its blocking counterpart (`where`), brings faces to the wrong side, which
+   --check alone would show. Collective. */
+static void note_side(const struct bc_run *run, const struct halo_method *method,
+                      const struct halo_grid *grid, MPI_Comm comm,
+                      bool (*brings_right)(const struct halo_grid *, MPI_Comm), const char *where)
 {
-    bc_output_remark(run->output, "note",
-                     "%s: %sthis MPI library brings faces to the wrong side where both neighbours "
-                     "are the same process; the time is that of the same messages",
-                     method->name, where);
-}
-
-/* Says when a method, or its blocking counterpart, brings faces to the wrong side, which --check
-   alone would show. Collective. */
-static void note_sides(const struct overlap_halo *state, const struct bc_run *run,
-                       const struct halo_method *method, const struct halo_grid *grid,
-                       MPI_Comm comm)
-{
-    if (method->is_right_in_parts != NULL && !method->is_right_in_parts(grid, comm))
-        note_wrong_side(run, method, "");
-    if (!state->overlap.parameters.no_blocking && method->is_right != NULL &&
-        !method->is_right(grid, comm))
-        note_wrong_side(run, method, "in the blocking counterpart ");
+    if (brings_right != NULL && !brings_right(grid, comm))
+        bc_output_remark(run->output, "note",
+                         "%s: %sthis MPI library brings faces to the wrong side where both "
+                         "neighbours are the same process; the time is that of the same messages",
+                         method->name, where);
 }
 
 /* Says why a method that was chosen has no rows. Where the user named none, those of the form are
    meant. */
-static void note_left_out(const struct overlap_halo *state, const struct bc_run *run,
+static void note_left_out(const struct overlap_halo *halo, const struct bc_run *run,
                           const struct halo_method *method)
 {
-    if (has_form(state, method))
+    if (has_form(halo, method))
         bc_output_remark(run->output, "note", "no %s: this MPI library has no such function",
                          method->name);
     else if (bc_option_given(&run->options, "methods"))
         bc_output_remark(run->output, "note", "no rows of %s: the method isn't %s", method->name,
-                         overlap_form_names[state->overlap.parameters.form]);
+                         overlap_form_names[halo->overlap.parameters.form]);
 }
 
-static void open_halo(struct overlap_halo *state, struct bc_run *run)
+static void open_halo(struct overlap_halo *halo, struct bc_run *run)
 {
     MPI_Comm comm;
-    const struct halo_grid grid = make_grid(&run->job, &comm);
-    overlap_open(&state->overlap, run, own_keys, sizeof own_keys / sizeof *own_keys);
-    if (state->left_out != NULL)
+    int dims[HALO_DIRECTIONS];
+    overlap_create_grid(run->job.ranks, dims, &comm);
+    const struct halo_grid grid = halo_grid_of(dims, run->job.rank);
+    overlap_open(&halo->overlap, run);
+    if (halo->left_out != NULL)
         bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
-                         state->left_out, halo_box_advice(state->max_bytes, true).text);
+                         halo->left_out, halo_box_advice(halo->max_bytes, true).text);
     for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
-        if (has_rows(state, i))
-            note_sides(state, run, halo_methods_in_parts[i], &grid, comm);
-        else if (state->methods.chosen[i])
-            note_left_out(state, run, halo_methods_in_parts[i]);
+        const struct halo_method *const method = halo_methods_in_parts[i];
+        if (halo->methods.chosen[i] && !has_rows(halo, i))
+            note_left_out(halo, run, method);
+        if (!has_rows(halo, i))
+            continue;
+        note_side(run, method, &grid, comm, method->is_right_in_parts, "");
+        if (!halo->overlap.parameters.no_blocking)
+            note_side(run, method, &grid, comm, method->is_right, "in the blocking counterpart ");
     }
     BC_MPI(MPI_Comm_free(&comm));
 }
 
-static void list_rows(struct overlap_halo *state)
+/* Appends the methods that have rows, with this box; returns their number. */
+static size_t add_variants(const struct overlap_halo *halo, const struct halo_box *box,
+                           struct swap_variant *variants)
 {
-    state->variant_count = 0;
-    for (int box = 0; box < state->box_count; box++)
-        for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
-            if (has_rows(state, i))
-                state->variants[state->variant_count++] =
-                    (struct swap_variant){halo_methods_in_parts[i], state->boxes[box]};
-    overlap_list_rows(&state->overlap, state->variant_count, state->variants,
-                      sizeof *state->variants);
+    size_t count = 0;
+    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
+        if (has_rows(halo, i))
+            variants[count++] = (struct swap_variant){halo_methods_in_parts[i], *box};
+    return count;
 }
 
-static void measure(struct overlap_halo *state, struct bc_visit *visit)
+static void list_rows(struct overlap_halo *halo)
+{
+    size_t count = 0;
+    for (int i = 0; i < halo->box_count; i++)
+        count += add_variants(halo, &halo->boxes[i], &halo->variants[count]);
+    overlap_list_rows(&halo->overlap, count, halo->variants, sizeof *halo->variants);
+}
+
+static void measure(struct overlap_halo *halo, struct bc_visit *visit)
 {
     struct overlap_row *const row = visit->row;
     const struct swap_variant *const variant = row->key.variant;
-    overlap_measure(&state->overlap, visit);
+    overlap_measure(&halo->overlap, visit);
     row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
 }
 
-static void write_row(struct overlap_halo *state, struct overlap_row *row)
+static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 {
     const struct swap_variant *const variant = row->key.variant;
     struct overlap_halo_result result = {0};
     const int64_t *const extent = variant->box.extent;
-    overlap_conclude(&state->overlap, row, &result.overlap);
+    overlap_conclude(&halo->overlap, row, &result.overlap);
     result.overlap.elements = halo_ndata(&variant->box);
     result.overlap.form =
         overlap_form_names[variant->method->persistent ? OVERLAP_PERSISTENT : OVERLAP_NONBLOCKING];
     result.method = variant->method->name;
     (void)snprintf(result.local, sizeof result.local, "%lldx%lldx%lld", (long long)extent[0],
                    (long long)extent[1], (long long)extent[2]);
-    bc_write_row(state->overlap.run, &result);
+    bc_write_row(halo->overlap.run, &result);
 }
 
 /* The work can't be cut too fine in the smallest box, if boxes were asked for. */
-static bool probe(struct overlap_halo *state, struct bc_run *run, struct bc_error *error)
+static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error *error)
 {
-    struct swap_variant variants[HALO_METHODS_IN_PARTS];
     struct overlap_choice choices[HALO_METHODS_IN_PARTS];
-    const struct halo_box *smallest = &state->boxes[0];
-    size_t count = 0;
-    for (int i = 1; i < state->box_count; i++)
-        if (halo_ndata(&state->boxes[i]) < halo_ndata(smallest))
-            smallest = &state->boxes[i];
-    for (int i = 0; i < HALO_METHODS_IN_PARTS; i++)
-        if (has_rows(state, i)) {
-            variants[count] = (struct swap_variant){halo_methods_in_parts[i], *smallest};
-            choices[count] = (struct overlap_choice){.variant = &variants[count]};
-            count++;
-        }
-    return overlap_probe_choices(&state->overlap, run, choices, count,
+    const struct halo_box *smallest = &halo->boxes[0];
+    for (int i = 1; i < halo->box_count; i++)
+        if (halo_ndata(&halo->boxes[i]) < halo_ndata(smallest))
+            smallest = &halo->boxes[i];
+    const size_t count = add_variants(halo, smallest, halo->variants);
+    for (size_t i = 0; i < count; i++)
+        choices[i] = (struct overlap_choice){.variant = &halo->variants[i]};
+    return overlap_probe_choices(&halo->overlap, run, choices, count,
                                  bc_option_given(&run->options, "local"), error);
 }
 
@@ -323,10 +306,11 @@ const struct bc_program overlap_halo_program = {
                "processes, and what that gains against the same swap by blocking calls.\n"
                "Needs at least 2 processes.",
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    .defaults = &(const struct overlap_halo){.overlap.parameters = {OVERLAP_DEFAULTS, .kind = &halo,
-                                                                    .form = OVERLAP_FORMS},
-                                             .local_text = DEFAULT_LOCAL,
-                                             .methods = {.text = "all"}},
+    .defaults =
+        &(const struct overlap_halo){
+            .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &swaps, .form = OVERLAP_FORMS},
+            .local_text = DEFAULT_LOCAL,
+            .methods = {.text = "all"}},
     .defaults_bytes = sizeof(struct overlap_halo),
     .state_bytes = sizeof(struct overlap_halo),
     .complete = complete,
@@ -336,18 +320,19 @@ const struct bc_program overlap_halo_program = {
 
 int main(int argc, char **argv)
 {
-    struct overlap_halo state;
+    struct overlap_halo halo;
     struct bc_error error = {""};
-    struct bc_run *const run = bc_start(&overlap_halo_program, &state, argc, argv);
-    const bool good = probe(&state, run, &error);
+    struct bc_run *const run = bc_start(&overlap_halo_program, &halo, argc, argv);
+    const bool good = probe(&halo, run, &error);
     bc_require(run, good, &error);
-    open_halo(&state, run);
-    list_rows(&state);
+    overlap_open_result(run, true, own_keys, sizeof own_keys / sizeof *own_keys);
+    open_halo(&halo, run);
+    list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
-            measure(&state, visit);
+            measure(&halo, visit);
         else
-            write_row(&state, visit->row);
-    overlap_close(&state.overlap);
+            write_row(&halo, visit->row);
+    overlap_close(&halo.overlap);
     return bc_finish(run);
 }

@@ -151,6 +151,15 @@ static void lower_default(struct partitioned_state *state, const struct bc_run *
     }
 }
 
+static bool divides(int64_t multiple, int64_t elements, const char *option, struct bc_error *error)
+{
+    return elements % multiple == 0 ||
+           bc_error_set(error,
+                        "--partitions: %lld elements can't be cut into equal parts: use a "
+                        "multiple of %lld for %s",
+                        (long long)elements, (long long)multiple, option);
+}
+
 /* Sizes double from the smallest one, so what divides that divides all but maybe the largest. Sizes
    that weren't given are made to be divided. */
 static bool fit_partitions(struct partitioned_state *state, const struct bc_run *run,
@@ -167,17 +176,8 @@ static bool fit_partitions(struct partitioned_state *state, const struct bc_run 
         p->min_elements = (p->min_elements + multiple - 1) / multiple * multiple;
     if (!bc_option_given(&run->options, "max-num-elts"))
         p->max_elements -= p->max_elements % multiple;
-    if (p->min_elements % multiple != 0)
-        return bc_error_set(error,
-                            "--partitions: %lld elements can't be cut into equal parts: use a "
-                            "multiple of %lld for --min-num-elts",
-                            (long long)p->min_elements, (long long)multiple);
-    if (p->max_elements % multiple != 0)
-        return bc_error_set(error,
-                            "--partitions: %lld elements can't be cut into equal parts: use a "
-                            "multiple of %lld for --max-num-elts",
-                            (long long)p->max_elements, (long long)multiple);
-    return true;
+    return divides(multiple, p->min_elements, "--min-num-elts", error) &&
+           divides(multiple, p->max_elements, "--max-num-elts", error);
 }
 
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
@@ -212,7 +212,7 @@ static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc
 
 static void open_partitioned(struct partitioned_state *state, struct bc_run *run)
 {
-    overlap_open(&state->overlap, run, own_keys, sizeof own_keys / sizeof *own_keys);
+    overlap_open(&state->overlap, run);
     if (state->lowered)
         bc_output_remark(run->output, "note",
                          "%lld partition%s instead of " DEFAULT_PARTITIONS
@@ -252,6 +252,8 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&overlap_partitioned_program, &state, argc, argv);
     const bool good = probe(&state, run, &error);
     bc_require(run, good, &error);
+    overlap_open_result(run, state.overlap.parameters.data_driven, own_keys,
+                        sizeof own_keys / sizeof *own_keys);
     open_partitioned(&state, run);
     overlap_list_rows(&state.overlap, state.partitions.count, state.partitions.values,
                       sizeof *state.partitions.values);

@@ -353,15 +353,19 @@ bool overlap_operation_verify(struct overlap_operation *operation)
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-static void make_grid(struct overlap_operation *operation)
+void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm)
 {
     static const int periodic[BC_GRID_DIMENSIONS] = {1, 1, 1};
-    const struct overlap_shape *const shape = &operation->shape;
-    int dims[BC_GRID_DIMENSIONS] = {0, 0, 0};
-    BC_MPI(MPI_Dims_create(shape->ranks, BC_GRID_DIMENSIONS, dims));
-    BC_MPI(
-        MPI_Cart_create(MPI_COMM_WORLD, BC_GRID_DIMENSIONS, dims, periodic, 0, &operation->comm));
-    bc_grid_neighbours(dims, shape->rank, operation->neighbours);
+    for (int d = 0; d < BC_GRID_DIMENSIONS; d++)
+        dims[d] = 0;
+    BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, dims));
+    BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, BC_GRID_DIMENSIONS, dims, periodic, 0, comm));
+}
+
+static void make_grid(struct overlap_operation *operation)
+{
+    overlap_create_grid(operation->shape.ranks, operation->dims, &operation->comm);
+    bc_grid_neighbours(operation->dims, operation->shape.rank, operation->neighbours);
 }
 
 void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,

@@ -176,6 +176,7 @@ struct overlap_operation {
     struct overlap_counts counts; /* where the `int` variants are called */
     /* always made, without blocks if equal; by_rank.displacements are where v and w blocks start */
     struct overlap_large_counts large_counts;
+    int dims[BC_GRID_DIMENSIONS];       /* on the grid only */
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
     void *check_state;                  /* of `check`, freed by `end_check`; NULL: none yet */
     void *own;                          /* of `create`, freed by `destroy` */
@@ -214,6 +215,9 @@ enum overlap_passing overlap_passing_of(const struct overlap_kind *kind,
 
 /* Whether the MPI library has what the form calls. */
 bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form);
+
+/* Makes the periodic 3D grid of all ranks, in the order of MPI_COMM_WORLD. Collective. */
+void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm);
 
 /* Which operation of a kind. */
 struct overlap_choice {

@@ -1,7 +1,6 @@
 #include "overlap/engine/program.h"
 
 #include "common/mpi/harness.h"
-#include "overlap/engine/columns.h"
 
 #include <math.h>
 
@@ -64,12 +63,10 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
 
 /* ---- what the rows share --------------------------------------------------------------------- */
 
-void overlap_open(struct overlap_state *overlap, struct bc_run *run,
-                  const struct bc_column *own_keys, size_t own_count)
+void overlap_open(struct overlap_state *overlap, struct bc_run *run)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const char *const persistent = p->kind->persistent_function;
-    overlap_open_result(run, overlap_is_data_driven(p), own_keys, own_count);
     overlap->run = run;
     /* The number of calls of MPI_Test is looked for before anything else. */
     run->row_shares = p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
@@ -114,7 +111,8 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     struct bc_run *const run = bc_start(program, &overlap, argc, argv);
     const bool good = overlap_probe(&overlap, run, &error);
     bc_require(run, good, &error);
-    overlap_open(&overlap, run, NULL, 0);
+    overlap_open_result(run, overlap_is_data_driven(&overlap.parameters), NULL, 0);
+    overlap_open(&overlap, run);
     overlap_list_rows(&overlap, 1, NULL, 0);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;) {
         if (visit->step == BC_MEASURE) {

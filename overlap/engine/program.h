@@ -11,6 +11,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
+#include "overlap/engine/columns.h"
 #include "overlap/engine/shapes.h"
 #include "overlap/engine/sizes.h"
 #include "overlap/engine/visit.h"
@@ -19,16 +20,14 @@
 /* What the main() of a program whose rows are sizes does. Returns its exit status. */
 int overlap_main(const struct bc_program *program, int argc, char **argv);
 
-/* For programs with rows of their own, beside sizes.h, visit.h and row.h. All but overlap_fit is
-   collective. */
+/* For programs with rows of their own, beside columns.h, sizes.h, visit.h and row.h. All but
+   overlap_fit is collective. */
 
 /* See struct bc_program. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Opens the result, with keys of the program's own (columns.h), and writes notes; sets
-   overlap->run. */
-void overlap_open(struct overlap_state *overlap, struct bc_run *run,
-                  const struct bc_column *own_keys, size_t own_count);
+/* Writes notes, and sets overlap->run. Once the result is open. */
+void overlap_open(struct overlap_state *overlap, struct bc_run *run);
 
 /* Says what the run found of progress, and whether the work's rate is not what it was. */
 void overlap_close(const struct overlap_state *overlap);
