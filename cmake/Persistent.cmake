@@ -6,9 +6,14 @@
 #   OVERLAP_INIT_MPI_Allreduce                 the function
 include(CheckCSourceCompiles)
 
-set(_counterparts Allgather Allgatherv Allreduce Alltoall Alltoallv Alltoallw Barrier Bcast Exscan Gather
-  Gatherv Neighbor_allgather Neighbor_alltoall Reduce Reduce_scatter Reduce_scatter_block Scan
-  Scatter Scatterv)
+# The blocking counterparts of OVERLAP_COLLECTIVES: Allreduce of iallreduce.
+set(_counterparts)
+foreach(collective IN LISTS OVERLAP_COLLECTIVES)
+  string(SUBSTRING ${collective} 1 1 _first)
+  string(SUBSTRING ${collective} 2 -1 _rest)
+  string(TOUPPER ${_first} _first)
+  list(APPEND _counterparts ${_first}${_rest})
+endforeach()
 
 # commcost_declares(RESULT INCLUDE FUNCTION...): whether a header declares all of these.
 function(commcost_declares result include)

@@ -29,13 +29,14 @@ static struct marks *create_marks(const struct overlap_operation *operation)
     return marks;
 }
 
-static void end_check(struct overlap_operation *operation)
+static void destroy(struct overlap_operation *operation)
 {
-    struct marks *const marks = operation->check_state;
+    struct marks *const marks = operation->own;
+    if (marks == NULL)
+        return;
     BC_MPI(MPI_Win_unlock_all(marks->window));
     BC_MPI(MPI_Win_free(&marks->window));
     free(marks);
-    operation->check_state = NULL;
 }
 
 /* Waits, then writes the round into the marks of all other ranks. The flush returns when the marks
@@ -54,9 +55,9 @@ static void come_late(const struct overlap_operation *operation, const struct ma
    can't be held up until the mark is there. */
 static bool check(struct overlap_operation *operation)
 {
-    if (operation->check_state == NULL)
-        operation->check_state = create_marks(operation);
-    struct marks *const marks = operation->check_state;
+    if (operation->own == NULL)
+        operation->own = create_marks(operation);
+    struct marks *const marks = operation->own;
     marks->round++;
     const bool late = marks->round % operation->shape.ranks == operation->shape.rank;
     if (late)
@@ -71,6 +72,6 @@ static bool check(struct overlap_operation *operation)
 }
 
 OVERLAP_COLLECTIVE(ibarrier, MPI_Ibarrier, MPI_Barrier, (operation->comm), .no_elements = true,
-                   .check = check, .end_check = end_check);
+                   .check = check, .destroy = destroy);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ibarrier_program, argc, argv); }

@@ -398,8 +398,6 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
 
 void overlap_operation_destroy(struct overlap_operation *operation)
 {
-    if (operation->check_state != NULL)
-        operation->kind->end_check(operation);
     free_requests(operation);
     if (operation->kind->destroy != NULL)
         operation->kind->destroy(operation);

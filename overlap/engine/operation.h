@@ -116,10 +116,9 @@ struct overlap_kind {
     void (*settle)(const struct overlap_operation *operation);
 
     /* Instead of comparing data: runs the operation once in a way that shows whether it did what it
-       must, and returns this rank's view. Collective. NULL: data are compared. What it keeps from
-       one call to the next is in check_state, which end_check frees (collective). */
+       must, and returns this rank's view. Collective. NULL: data are compared. It may make `own`.
+     */
     bool (*check)(struct overlap_operation *operation);
-    void (*end_check)(struct overlap_operation *operation);
 };
 
 /* The blocks of a buffer, one for each rank, as the `int` variants take them. */
@@ -178,8 +177,7 @@ struct overlap_operation {
     struct overlap_large_counts large_counts;
     int dims[BC_GRID_DIMENSIONS];       /* on the grid only */
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
-    void *check_state;                  /* of `check`, freed by `end_check`; NULL: none yet */
-    void *own;                          /* of `create`, freed by `destroy` */
+    void *own;                          /* of `create` or `check`, freed by `destroy` */
 };
 
 /* Whether blocks differ in size. */

@@ -21,11 +21,12 @@ function(few_counts_program name)
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/few_counts")
 endfunction()
 
-foreach(operation IN ITEMS iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw
-        ibcast iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce
-        ireduce_scatter ireduce_scatter_block iscan iscatter iscatterv
-        get irecv isend put sendrecv)
-  few_counts_program(overlap_${operation} $<TARGET_OBJECTS:few_counts_overlap>)
+# All of overlap that have counts, less what counts partitions, too.
+get_property(_programs GLOBAL PROPERTY COMMCOST_BENCHMARKS)
+list(FILTER _programs INCLUDE REGEX "^overlap_")
+list(FILTER _programs EXCLUDE REGEX "_(ibarrier|halo|partitioned)$")
+foreach(program IN LISTS _programs)
+  few_counts_program(${program} $<TARGET_OBJECTS:few_counts_overlap>)
 endforeach()
 foreach(program IN ITEMS mpi_overhead msgrate msgrate_rma pingpong halo)
   few_counts_program(${program})

@@ -8,12 +8,13 @@ import subprocess
 import tempfile
 
 
-# What the programs overlap_* measure: collectives; messages and one-sided transfers between pairs
-# of ranks, of which not every MPI library has partitioned ones; and halo. And those of them that
-# every library has and that have a number of elements.
-COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast
-    iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce ireduce_scatter
-    ireduce_scatter_block iscan iscatter iscatterv""".split()
+SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../run_scripts/suite.list")
+
+# What the programs overlap_* measure: collectives, as suite.list has them; messages and one-sided
+# transfers between pairs of ranks, of which not every MPI library has partitioned ones; and halo.
+# And those of them that every library has and that have a number of elements.
+with open(SUITE, encoding="utf-8") as _suite:
+    (COLLECTIVES,) = [line.split()[1:] for line in _suite if line.startswith("collectives:")]
 PAIRS = ["get", "irecv", "isend", "put", "sendrecv"]
 OPERATIONS = [*COLLECTIVES, *PAIRS, "halo"]
 WITH_ELEMENTS = [name for name in OPERATIONS if name not in ("ibarrier", "halo")]

@@ -1,10 +1,12 @@
 """Overlap on an ideal machine: every operation, duration and fraction."""
 
+import os
+import sys
+
 import virtual
 
-COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast
-    iexscan igather igatherv ineighbor_allgather ineighbor_alltoall ireduce ireduce_scatter
-    ireduce_scatter_block iscan iscatter iscatterv""".split()
+sys.path.append(os.path.join(virtual.FOLDER, "../lib"))
+from mpi_run import COLLECTIVES  # noqa: E402
 DURATIONS_US = (200, 20, 5)
 FRACTIONS = (0, 0.25, 0.5, 0.75, 1)
 POINTS = 0.1  # of overlap
