@@ -4,9 +4,9 @@
  */
 #include "overlap/transfers.h"
 
-OVERLAP_CALL(post, counts, "MPI_Rget",
+OVERLAP_CALL(post, "MPI_Rget",
              MPI_Rget(operation->receive, OVERLAP_OF_PARTNER, operation->requests))
-OVERLAP_CALL(get, counts, "MPI_Get", MPI_Get(operation->receive, OVERLAP_OF_PARTNER))
+OVERLAP_CALL(get, "MPI_Get", MPI_Get(operation->receive, OVERLAP_OF_PARTNER))
 
 static void block(struct overlap_operation *operation)
 {

@@ -2,8 +2,8 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iallgather, MPI_Iallgather, MPI_Allgather,
-                   (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm),
+                   (operation->send, count, counts->type, operation->receive, count, counts->type,
+                    operation->comm),
                    .fails_persistent_in = "MPICH Version:\t4.0.",
                    .send = {overlap_one_block, overlap_sent_to_all},
                    .receive = {overlap_block_per_rank, overlap_from_each});

@@ -32,7 +32,7 @@
 /* The calls; what send and receive buffers hold, which --check verifies. Behind the largest `int`
    the same arguments make calls of MPI_Iallreduce_c and so on (.layout). */
 OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
-                     (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,
+                     (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->comm),
                      .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
                      .receive = {overlap_one_block, overlap_sum});

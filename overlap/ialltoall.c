@@ -2,8 +2,8 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ialltoall, MPI_Ialltoall, MPI_Alltoall,
-                   (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm),
+                   (operation->send, count, counts->type, operation->receive, count, counts->type,
+                    operation->comm),
                    .send = {overlap_block_per_rank, overlap_sent_to_each},
                    .receive = {overlap_block_per_rank, overlap_from_each_to_me});
 

@@ -4,7 +4,7 @@
 
 OVERLAP_COLLECTIVE(ibcast, MPI_Ibcast, MPI_Bcast,
                    (overlap_is_root(&operation->shape) ? operation->send : operation->receive,
-                    counts->count, counts->type, operation->shape.root, operation->comm),
+                    count, counts->type, operation->shape.root, operation->comm),
                    .fails_large_in = "MPICH Version:\t4.0.",
                    .send = {overlap_one_block_at_root, overlap_sent_to_all},
                    .receive = {overlap_one_block_but_at_root, overlap_from_root});

@@ -2,9 +2,9 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(igatherv, MPI_Igatherv, MPI_Gatherv,
-                     (operation->send, counts->by_rank.amounts[operation->shape.rank], MPI_DOUBLE,
-                      operation->receive, counts->by_rank.amounts, counts->by_rank.displacements,
-                      MPI_DOUBLE, operation->shape.root, operation->comm),
+                     (operation->send, count, MPI_DOUBLE, operation->receive,
+                      counts->by_rank.amounts, counts->by_rank.displacements, MPI_DOUBLE,
+                      operation->shape.root, operation->comm),
                      .layout = OVERLAP_VARYING, .send = {overlap_own_amount, overlap_sent_to_all},
                      .receive = {overlap_all_amounts_at_root, overlap_from_each});
 

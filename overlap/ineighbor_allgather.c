@@ -2,8 +2,8 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ineighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather,
-                   (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm),
+                   (operation->send, count, counts->type, operation->receive, count, counts->type,
+                    operation->comm),
                    .on_grid = true, .send = {overlap_one_block, overlap_sent_to_all},
                    .receive = {overlap_block_per_neighbour, overlap_from_each});
 

@@ -4,8 +4,8 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ineighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall,
-                   (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->comm),
+                   (operation->send, count, counts->type, operation->receive, count, counts->type,
+                    operation->comm),
                    .on_grid = true, .send = {overlap_block_per_neighbour, overlap_sent_to_each},
                    .receive = {overlap_block_per_neighbour, overlap_from_each_to_me});
 

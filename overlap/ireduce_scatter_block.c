@@ -2,7 +2,7 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE_C(ireduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduce_scatter_block,
-                     (operation->send, operation->receive, counts->count, MPI_DOUBLE, MPI_SUM,
+                     (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->comm),
                      .layout = OVERLAP_REDUCED,
                      .send = {overlap_block_per_rank, overlap_sent_to_each},

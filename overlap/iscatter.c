@@ -2,8 +2,8 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iscatter, MPI_Iscatter, MPI_Scatter,
-                   (operation->send, counts->count, counts->type, operation->receive, counts->count,
-                    counts->type, operation->shape.root, operation->comm),
+                   (operation->send, count, counts->type, operation->receive, count, counts->type,
+                    operation->shape.root, operation->comm),
                    .fails_persistent_in = "MPICH Version:\t4.0.",
                    .send = {overlap_block_per_rank_at_root, overlap_sent_to_each},
                    .receive = {overlap_one_block, overlap_from_root_to_me});

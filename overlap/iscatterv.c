@@ -3,9 +3,8 @@
 
 OVERLAP_COLLECTIVE_C(iscatterv, MPI_Iscatterv, MPI_Scatterv,
                      (operation->send, counts->by_rank.amounts, counts->by_rank.displacements,
-                      MPI_DOUBLE, operation->receive,
-                      counts->by_rank.amounts[operation->shape.rank], MPI_DOUBLE,
-                      operation->shape.root, operation->comm),
+                      MPI_DOUBLE, operation->receive, count, MPI_DOUBLE, operation->shape.root,
+                      operation->comm),
                      .layout = OVERLAP_VARYING,
                      .send = {overlap_all_amounts_at_root, overlap_sent_to_each},
                      .receive = {overlap_own_amount, overlap_from_root_to_me});

@@ -36,8 +36,8 @@ void overlap_pairs_place(struct overlap_operation *operation) { place(operation,
 
 void overlap_pairs_place_both(struct overlap_operation *operation) { place(operation, true); }
 
-OVERLAP_CALL(send, counts, "MPI_Send", MPI_Send(OVERLAP_TO_PARTNER))
-OVERLAP_CALL(receive, counts, "MPI_Recv", MPI_Recv(OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
+OVERLAP_CALL(send, "MPI_Send", MPI_Send(OVERLAP_TO_PARTNER))
+OVERLAP_CALL(receive, "MPI_Recv", MPI_Recv(OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
 
 void overlap_send(struct overlap_operation *operation) { send(operation); }
 

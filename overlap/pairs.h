@@ -57,10 +57,9 @@ static inline double overlap_from_partner(const struct overlap_operation *operat
    MPI_Isend, MPI_Send_init and so on before the request. */
 enum { OVERLAP_TAG = 1 };
 #define OVERLAP_TO_PARTNER                                                                         \
-    operation->send, counts->count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
+    operation->send, count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
 #define OVERLAP_FROM_PARTNER                                                                       \
-    operation->receive, counts->count, counts->type, operation->partner, OVERLAP_TAG,              \
-        operation->comm
+    operation->receive, count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
 
 /* MPI_Send and MPI_Recv: for `blocking` and `serve`. */
 void overlap_send(struct overlap_operation *operation);

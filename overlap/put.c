@@ -5,9 +5,8 @@
  */
 #include "overlap/transfers.h"
 
-OVERLAP_CALL(post, counts, "MPI_Rput",
-             MPI_Rput(operation->send, OVERLAP_OF_PARTNER, operation->requests))
-OVERLAP_CALL(put, counts, "MPI_Put", MPI_Put(operation->send, OVERLAP_OF_PARTNER))
+OVERLAP_CALL(post, "MPI_Rput", MPI_Rput(operation->send, OVERLAP_OF_PARTNER, operation->requests))
+OVERLAP_CALL(put, "MPI_Put", MPI_Put(operation->send, OVERLAP_OF_PARTNER))
 
 static void finish(struct overlap_operation *operation)
 {

@@ -3,16 +3,15 @@
 
 enum { RECEIVE, SEND, REQUESTS };
 
-OVERLAP_CALL(receive, counts, "MPI_Irecv",
-             MPI_Irecv(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
-OVERLAP_CALL(send, counts, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
-OVERLAP_CALL(persist_receive, counts, "MPI_Recv_init",
+OVERLAP_CALL(receive, "MPI_Irecv", MPI_Irecv(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
+OVERLAP_CALL(send, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
+OVERLAP_CALL(persist_receive, "MPI_Recv_init",
              MPI_Recv_init(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
-OVERLAP_CALL(persist_send, counts, "MPI_Send_init",
+OVERLAP_CALL(persist_send, "MPI_Send_init",
              MPI_Send_init(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
-OVERLAP_CALL(block, counts, "MPI_Sendrecv",
-             MPI_Sendrecv(operation->send, counts->count, counts->type, operation->partner,
-                          OVERLAP_TAG, OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
+OVERLAP_CALL(block, "MPI_Sendrecv",
+             MPI_Sendrecv(operation->send, count, counts->type, operation->partner, OVERLAP_TAG,
+                          OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
 
 static void start(struct overlap_operation *operation)
 {

@@ -21,8 +21,7 @@ static inline MPI_Win overlap_window(const struct overlap_operation *operation)
 
 /* The arguments of MPI_Put and MPI_Get behind the buffer: all of the partner's window. */
 #define OVERLAP_OF_PARTNER                                                                         \
-    counts->count, counts->type, operation->partner, 0, counts->count, counts->type,               \
-        overlap_window(operation)
+    count, counts->type, operation->partner, 0, count, counts->type, overlap_window(operation)
 
 /* Completes all transfers to the partner, also there. Local. */
 static inline void overlap_flush(const struct overlap_operation *operation)

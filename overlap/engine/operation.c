@@ -32,7 +32,7 @@ int overlap_owner(const struct overlap_operation *operation, int64_t i)
     int first = 0, last = operation->shape.ranks - 1;
     while (first < last) {
         const int middle = first + (last - first + 1) / 2;
-        if (operation->large_counts.by_rank.displacements[middle] <= i)
+        if (operation->counts.starts[middle] <= i)
             first = middle;
         else
             last = middle - 1;
@@ -44,7 +44,7 @@ int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
 {
     if (!overlap_varies(operation->kind))
         return i % operation->shape.elements;
-    return i - operation->large_counts.by_rank.displacements[overlap_owner(operation, i)];
+    return i - operation->counts.starts[overlap_owner(operation, i)];
 }
 
 /* The elements of a buffer, and of both, on the rank that needs most. */
@@ -122,38 +122,50 @@ static void *allocate(int ranks, size_t size)
     return bc_allocate((size_t)ranks, size, "no memory for the counts of %d ranks", ranks);
 }
 
-/* Blocks of each rank's amount or, if `own`, all of this rank's: for the MPI_Count variants in any
-   case, and for the others as they are passed. */
-static void make_blocks(const struct overlap_operation *operation, enum overlap_passing passing,
-                        bool own, struct overlap_blocks *blocks, struct overlap_large_blocks *large)
+static int64_t amount_of(const struct overlap_operation *operation, int rank)
 {
-    const struct overlap_kind *const kind = operation->kind;
+    return overlap_varies(operation->kind) ? overlap_amount(&operation->shape, rank)
+                                           : operation->shape.elements;
+}
+
+/* Makes block `rank` of these, of `amount` elements from `start` on. */
+static void set_block(const struct overlap_kind *kind, enum overlap_passing passing,
+                      const struct overlap_blocks *blocks, int rank, int64_t amount, int64_t start)
+{
+    const int64_t displacement = start * displacement_unit(kind);
+    struct bc_amount typed = {.type = MPI_DOUBLE};
+    blocks->types[rank] = MPI_DOUBLE;
+    if (passing == OVERLAP_AS_INTS) {
+        ((int *)blocks->amounts)[rank] = (int)amount;
+        ((int *)blocks->displacements)[rank] = (int)displacement;
+    } else if (passing == OVERLAP_AS_LARGE) {
+        ((MPI_Count *)blocks->amounts)[rank] = (MPI_Count)amount;
+        ((MPI_Aint *)blocks->displacements)[rank] = (MPI_Aint)displacement;
+    } else {
+        bc_amount_create_at(&typed, amount, MPI_DOUBLE, (MPI_Aint)displacement);
+        ((int *)blocks->amounts)[rank] = typed.count;
+        blocks->types[rank] = typed.type;
+    }
+}
+
+/* Blocks of each rank's amount or, if `own`, all of this rank's. */
+static void make_blocks(const struct overlap_operation *operation, enum overlap_passing passing,
+                        bool own, struct overlap_blocks *blocks)
+{
     const struct overlap_shape *const shape = &operation->shape;
-    const int64_t unit = displacement_unit(kind);
+    const bool varies = overlap_varies(operation->kind);
     int64_t start = 0;
     *blocks = (struct overlap_blocks){
-        .amounts = allocate(shape->ranks, sizeof *blocks->amounts),
-        .displacements = allocate(shape->ranks, sizeof *blocks->displacements),
+        .amounts = allocate(shape->ranks, sizeof(MPI_Count)),
+        .displacements = allocate(shape->ranks, sizeof(MPI_Aint)),
         .types = allocate(shape->ranks, sizeof *blocks->types),
     };
-    large->amounts = allocate(shape->ranks, sizeof *large->amounts);
-    large->displacements = allocate(shape->ranks, sizeof *large->displacements);
     for (int rank = 0; rank < shape->ranks; rank++) {
-        const int64_t amount = overlap_varies(kind)
-                                   ? overlap_amount(shape, own ? shape->rank : rank)
-                                   : shape->elements;
-        struct bc_amount passed = {.type = MPI_DOUBLE};
-        large->amounts[rank] = (MPI_Count)amount;
-        large->displacements[rank] = (MPI_Aint)start;
-        if (passing == OVERLAP_AS_INTS) {
-            passed.count = (int)amount;
-            blocks->displacements[rank] = (int)(start * unit);
-        } else if (passing == OVERLAP_AS_TYPES) {
-            bc_amount_create_at(&passed, amount, MPI_DOUBLE, (MPI_Aint)(start * unit));
-        }
-        blocks->amounts[rank] = passed.count;
-        blocks->types[rank] = passed.type;
-        if (overlap_varies(kind))
+        const int64_t amount = amount_of(operation, own ? shape->rank : rank);
+        set_block(operation->kind, passing, blocks, rank, amount, start);
+        if (!own && varies)
+            operation->counts.starts[rank] = start;
+        if (varies)
             start += amount;
     }
 }
@@ -164,16 +176,13 @@ static void free_type(MPI_Datatype type)
         BC_MPI(MPI_Type_free(&type));
 }
 
-static void free_blocks(struct overlap_blocks *blocks, struct overlap_large_blocks *large,
-                        int ranks)
+static void free_blocks(struct overlap_blocks *blocks, int ranks)
 {
     for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
         free_type(blocks->types[rank]);
     free(blocks->amounts);
     free(blocks->displacements);
     free(blocks->types);
-    free(large->amounts);
-    free(large->displacements);
 }
 
 /* Only a call that sends a block of this rank's amount to each rank takes `own`. */
@@ -188,29 +197,33 @@ static bool sends_blocks_to_each(const struct overlap_operation *operation)
 static void make_counts(struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
+    const struct overlap_shape *const shape = &operation->shape;
+    const enum overlap_passing passing = overlap_passing_of(kind, shape);
     struct overlap_counts *const counts = &operation->counts;
-    struct overlap_large_counts *const large = &operation->large_counts;
-    const enum overlap_passing passing = overlap_passing_of(kind, &operation->shape);
-    struct bc_amount whole = {.count = (int)operation->shape.elements, .type = MPI_DOUBLE};
-    if (passing == OVERLAP_AS_TYPES)
-        bc_amount_create_at(&whole, operation->shape.elements, MPI_DOUBLE, 0);
     operation->chosen = passing == OVERLAP_AS_LARGE ? kind->large : kind->functions;
-    counts->count = whole.count;
-    counts->type = whole.type;
-    large->count = (MPI_Count)operation->shape.elements;
+    counts->count = amount_of(operation, shape->rank);
+    counts->type = MPI_DOUBLE;
+    if (passing == OVERLAP_AS_TYPES) {
+        struct bc_amount typed;
+        bc_amount_create_at(&typed, counts->count, MPI_DOUBLE, 0);
+        counts->count = typed.count;
+        counts->type = typed.type;
+    }
+    if (overlap_varies(kind))
+        counts->starts = allocate(shape->ranks, sizeof *counts->starts);
     if (kind->layout != OVERLAP_EQUAL)
-        make_blocks(operation, passing, false, &counts->by_rank, &large->by_rank);
+        make_blocks(operation, passing, false, &counts->by_rank);
     if (sends_blocks_to_each(operation))
-        make_blocks(operation, passing, true, &counts->own, &large->own);
+        make_blocks(operation, passing, true, &counts->own);
 }
 
 static void free_counts(struct overlap_operation *operation)
 {
     struct overlap_counts *const counts = &operation->counts;
-    struct overlap_large_counts *const large = &operation->large_counts;
     free_type(counts->type);
-    free_blocks(&counts->by_rank, &large->by_rank, operation->shape.ranks);
-    free_blocks(&counts->own, &large->own, operation->shape.ranks);
+    free_blocks(&counts->by_rank, operation->shape.ranks);
+    free_blocks(&counts->own, operation->shape.ranks);
+    free(counts->starts);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

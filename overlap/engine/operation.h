@@ -121,31 +121,23 @@ struct overlap_kind {
     bool (*check)(struct overlap_operation *operation);
 };
 
-/* The blocks of a buffer, one for each rank, as the `int` variants take them. */
+/* The blocks of a buffer, one for each rank: in int[] for the `int` variants, in MPI_Count[] and
+   MPI_Aint[] for the others. */
 struct overlap_blocks {
-    int *amounts;
-    int *displacements;  /* in bytes in w variants */
+    void *amounts;
+    void *displacements; /* in bytes in w variants, else in elements */
     MPI_Datatype *types; /* of w variants; beyond ints a block is one element of its type, at 0 */
 };
 
-/* ... and as the MPI_Count variants do: in elements. */
-struct overlap_large_blocks {
-    MPI_Count *amounts;
-    MPI_Aint *displacements;
-};
-
-/* What calls count with, in both variants under the same names. Rank r's block has rank r's amount:
-   shape.elements, or overlap_amount in v and w variants. `own` is for v and w variants in which a
-   rank sends to each rank: all blocks have this rank's amount. */
+/* What calls count with. Rank r's block has rank r's amount: shape.elements, or overlap_amount in v
+   and w variants. */
 struct overlap_counts {
-    int count; /* shape.elements, of MPI_DOUBLE or as one element of another type */
+    int64_t count; /* this rank's amount, of MPI_DOUBLE, or as one element of another type */
     MPI_Datatype type;
-    struct overlap_blocks by_rank, own;
-};
-
-struct overlap_large_counts {
-    MPI_Count count;
-    struct overlap_large_blocks by_rank, own;
+    struct overlap_blocks by_rank;
+    struct overlap_blocks own; /* of v and w variants in which a rank sends to each rank: all blocks
+                                  have this rank's amount */
+    int64_t *starts;           /* of v and w variants: of the blocks by_rank, in elements */
 };
 
 /* The operation at one size. */
@@ -172,9 +164,7 @@ struct overlap_operation {
     int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
 
     double *send, *receive;
-    struct overlap_counts counts; /* where the `int` variants are called */
-    /* always made, without blocks if equal; by_rank.displacements are where v and w blocks start */
-    struct overlap_large_counts large_counts;
+    struct overlap_counts counts;
     int dims[BC_GRID_DIMENSIONS];       /* on the grid only */
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
     void *own;                          /* of `create` or `check`, freed by `destroy` */

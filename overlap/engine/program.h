@@ -35,15 +35,14 @@ void overlap_close(const struct overlap_state *overlap);
 /*
  * The table of a collective's program: its name, "iallreduce" without quotes; the non-blocking
  * function and its blocking counterpart; the arguments of both in parentheses, without the request;
- * then members of struct overlap_kind. The arguments may use `operation`, the parameter of
- * overlap_call_fn, and `counts`, which is operation->counts.
+ * then members of struct overlap_kind. See OVERLAP_CALL for what the arguments may use.
  */
 #define OVERLAP_COLLECTIVE(its_name, nonblocking, counterpart, arguments, ...)                     \
-    OVERLAP_CALL(start, counts, #nonblocking #arguments,                                           \
+    OVERLAP_CALL(start, #nonblocking #arguments,                                                   \
                  nonblocking(OVERLAP_UNPACK arguments, operation->requests))                       \
-    OVERLAP_CALL(block, counts, #counterpart #arguments, counterpart arguments)                    \
+    OVERLAP_CALL(block, #counterpart #arguments, counterpart arguments)                            \
     OVERLAP_IF_PERSISTENT_##counterpart(OVERLAP_CALL(                                              \
-        persist, counts, #counterpart "_init" #arguments,                                          \
+        persist, #counterpart "_init" #arguments,                                                  \
         OVERLAP_INIT_##counterpart(OVERLAP_UNPACK arguments, MPI_INFO_NULL, operation->requests))) \
         OVERLAP_OPERATION(                                                                         \
             its_name, #nonblocking,                                                                \
@@ -52,35 +51,38 @@ void overlap_close(const struct overlap_state *overlap);
                               block},                                                              \
             .persistent_function = #counterpart "_init", __VA_ARGS__)
 
-/* The same for layouts that need MPI-4's large counts: the arguments make the calls of the
-   functions and of those with _c at the end, for which `counts` is operation->large_counts. */
+/* The same for layouts that need the MPI_Count variants: the same arguments make the calls of the
+   functions with _c at the end. */
 #define OVERLAP_COLLECTIVE_C(its_name, nonblocking, counterpart, arguments, ...)                   \
     OVERLAP_IF_LARGE(                                                                              \
-        OVERLAP_CALL(start_large, large_counts, #nonblocking "_c" #arguments,                      \
-                     nonblocking##_c(OVERLAP_UNPACK arguments, operation->requests))               \
-            OVERLAP_CALL(block_large, large_counts, #counterpart "_c" #arguments,                  \
-                         counterpart##_c arguments)                                                \
-                OVERLAP_CALL(persist_large, large_counts, #counterpart "_init_c" #arguments,       \
-                             counterpart##_init_c(OVERLAP_UNPACK arguments, MPI_INFO_NULL,         \
-                                                  operation->requests)))                           \
+        OVERLAP_CALL_AS(MPI_Count, start_large, #nonblocking "_c" #arguments,                      \
+                        nonblocking##_c(OVERLAP_UNPACK arguments, operation->requests))            \
+            OVERLAP_CALL_AS(MPI_Count, block_large, #counterpart "_c" #arguments,                  \
+                            counterpart##_c arguments)                                             \
+                OVERLAP_CALL_AS(MPI_Count, persist_large, #counterpart "_init_c" #arguments,       \
+                                counterpart##_init_c(OVERLAP_UNPACK arguments, MPI_INFO_NULL,      \
+                                                     operation->requests)))                        \
     OVERLAP_COLLECTIVE(its_name, nonblocking, counterpart, arguments,                              \
                        OVERLAP_IF_LARGE(.large = {.start = start_large,                            \
                                                   .persist = persist_large,                        \
                                                   .blocking = block_large}, ) __VA_ARGS__)
 
-/* A function that makes a call, whose error message has `text`; `its_counts` is a member of
-   struct overlap_operation. */
-#define OVERLAP_CALL(name, its_counts, text, call)                                                 \
+/* A function that makes a call, whose error message has `text`. The call may use `operation`, the
+   parameter of overlap_call_fn; `counts`, which is operation->counts; and `count`, its member, of
+   the type that the call takes. */
+#define OVERLAP_CALL(name, text, call) OVERLAP_CALL_AS(int, name, text, call)
+#define OVERLAP_CALL_AS(count_type, name, text, call)                                              \
     static void name(struct overlap_operation *operation)                                          \
     {                                                                                              \
-        const __typeof__(operation->its_counts) *const counts = &operation->its_counts;            \
-        (void)counts;                                                                              \
+        const struct overlap_counts *const counts = &operation->counts;                            \
+        const count_type count = (count_type)counts->count;                                        \
+        (void)count;                                                                               \
         BC_MPI_AS(call, text);                                                                     \
     }
 
 #define OVERLAP_UNPACK(...) __VA_ARGS__
 
-/* MPI-4 has a function with large counts beside each with int counts. */
+/* MPI-4 has an MPI_Count variant of each function. */
 #if MPI_VERSION >= 4
 #define OVERLAP_IF_LARGE(...) __VA_ARGS__
 #else
