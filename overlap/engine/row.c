@@ -271,10 +271,12 @@ static void warn(const struct overlap_state *overlap, const struct overlap_key *
 
 static void free_samples(struct overlap_row *row)
 {
-    struct bc_samples *const all[] = {&row->reference_phase, &row->rounds, &row->answers,
-                                      &row->blocks,          &row->gains,  &row->gain_blocks};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        bc_samples_free(all[i]);
+    bc_samples_free(&row->reference_phase);
+    bc_samples_free(&row->rounds);
+    bc_samples_free(&row->answers);
+    bc_samples_free(&row->blocks);
+    bc_samples_free(&row->gains);
+    bc_samples_free(&row->gain_blocks);
 }
 
 void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
