@@ -21,7 +21,7 @@ function(few_counts_program name)
                         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/few_counts")
 endfunction()
 
-# All of overlap that have counts, less what counts partitions, too.
+# The programs of overlap whose sizes are counts; not overlap_partitioned, which refuses larger ones.
 get_property(_programs GLOBAL PROPERTY COMMCOST_BENCHMARKS)
 list(FILTER _programs INCLUDE REGEX "^overlap_")
 list(FILTER _programs EXCLUDE REGEX "_(ibarrier|halo|partitioned)$")
