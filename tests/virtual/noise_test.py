@@ -67,7 +67,10 @@ class Noise(virtual.Test):
                 self.assertEqual((source["source"], str(source["ranks"]).replace(".0", "")),
                                  ("periodic", names(clock.ranks)), what)
                 self.check(source, clock.per_s, clock.length_us, what)
-                self.near(source["period_ms"], 1e3 / clock.per_s, 0.5 / clock.per_s, what)
+                period_ms = 1e3 / clock.per_s
+                self.near(source["period_ms"], period_ms, 0.0005 * period_ms, what)
+                self.assertTrue(0.99 * period_ms < source["period_lo_ms"] <= period_ms + 1e-4, what)
+                self.assertTrue(period_ms - 1e-4 <= source["period_hi_ms"] < 1.01 * period_ms, what)
                 for row in of_scope(rows, "rank"):
                     if str(int(row["ranks"])) in clock.ranks:
                         self.check(row, clock.per_s, clock.length_us, what)
