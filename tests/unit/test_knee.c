@@ -57,8 +57,8 @@ TEST(outliers_do_not_matter)
 /* Just below and above the knee, at 900 ns of work, an iteration takes longer than either says. */
 TEST(the_knee_may_be_blurred)
 {
-    static const struct knee_point points[] = {
-        {200.0, 1000.0}, {500.0, 1000.0}, {890.0, 1030.0}, {910.0, 1040.0}, {1200.0, 1300.0}, {1500.0, 1600.0}};
+    static const struct knee_point points[] = {{200.0, 1000.0}, {500.0, 1000.0},  {890.0, 1030.0},
+                                               {910.0, 1040.0}, {1200.0, 1300.0}, {1500.0, 1600.0}};
     const struct knee_fit fit = knee_fit(points, sizeof points / sizeof *points, 20.0);
     assert_int_equal(fit.plateau, 2);
     assert_int_equal(fit.line, 4);

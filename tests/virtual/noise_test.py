@@ -113,9 +113,10 @@ class Noise(virtual.Test):
     def test_cost(self):
         """Each interruption of a rank that never waits delays every step by its length, so that a
         share of the time is lost to all; of two ranks that are interrupted at random, both."""
-        for ranks, lost in virtual.by_tier(plain=(("1", 0.02),), run=(("1", 0.02), ("1,2", 0.04))):
-            with self.subTest(ranks=ranks):
-                (row,) = of_scope(self.rows("--max-time=0.3", DISTURB="1000:20",
+        for ranks, length_us, lost in virtual.by_tier(plain=(("1", 20, 0.02),), run=(
+                ("1", 20, 0.02), ("1,2", 20, 0.04), ("1", 200, 0.2))):
+            with self.subTest(ranks=ranks, length_us=length_us):
+                (row,) = of_scope(self.rows("--max-time=0.3", DISTURB="1000:{}".format(length_us),
                                             DISTURB_RANKS=ranks), "collective")
                 truth_pct = 100 * lost / (1 - lost)
                 self.near(row["usual_us"], 101.02, 0.005 * 101.02, "usual step")

@@ -1,5 +1,8 @@
 """Overlap on an ideal machine: every operation, duration and fraction."""
 
+import os
+import tempfile
+
 import virtual
 
 COLLECTIVES = """iallgather iallgatherv iallreduce ialltoall ialltoallv ialltoallw ibarrier ibcast
@@ -66,6 +69,30 @@ class Overlap(virtual.Test):
                     none += row["work_us"] == 0
         self.assertGreater(lowered, 0)
         self.assertLessEqual(none, launches * len(FRACTIONS[1:]) // 8)
+
+    def test_all_rounds_have_the_same_work(self):
+        """Also where it was lowered: rounds with more of it are dropped, or total_us would be that of no amount."""
+        for number in range(4):
+            with tempfile.TemporaryDirectory() as folder:
+                dump = os.path.join(folder, "samples")
+                virtual.run("overlap_iallreduce", *ONE_SIZE, options_not_in_digest=["--dump-samples=" + dump],
+                            MODEL_DURATION_US=200, MODEL_FRACTION=0.5, MODEL_JITTER=0.1, VIRTUAL_FIRST_LAUNCH=number)
+                with open(dump, encoding="ascii") as stream:
+                    works_ns = [sample["value_ns"] for sample in virtual.read_tsv(stream.read())
+                                if sample["quantity"] == "work"]
+            self.near(max(works_ns), min(works_ns), 0.005 * min(works_ns), "launch {}".format(number))
+
+    def test_speed_that_jumps(self):
+        """What is told of the work is compared to operations of the same visits."""
+        told = 0
+        for fraction in (0.5, 1):
+            for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, "--max-time=1.5", launches=5,
+                                      MODEL_DURATION_US=200, MODEL_FRACTION=fraction,
+                                      **virtual.CONDITIONS["jumps"]):
+                (row,) = launch.rows
+                self.near(row["total_us"], row["ref_us"], 0.02 * row["ref_us"], "fraction {}".format(fraction))
+                told += row["work_us"] > 0
+        self.assertGreater(told, 5)
 
     def test_mean_estimator(self):
         """Work is found to within the acceptance threshold."""
