@@ -94,6 +94,22 @@ class Overlap(virtual.Test):
                 told += row["work_us"] > 0
         self.assertGreater(told, 5)
 
+    def test_what_the_library_takes_from_the_work(self):
+        """A thread of the library's delays the work under an operation: that isn't hidden."""
+        for taken_us in (2, 50):
+            with self.subTest(taken_us=taken_us):
+                (launch,) = virtual.run("overlap_iallreduce", *ONE_SIZE, MODEL_DURATION_US=200, MODEL_FRACTION=1,
+                                        MODEL_BLOCKING_US=200, MODEL_TAKEN_US=taken_us)
+                (row,) = launch.rows
+                self.near(row["ref_us"], 200, 1)
+                self.near(row["overlap_pct"], 100 * (200 - 0.1 - taken_us) / 200, POINTS, "overlap_pct")
+                self.near(row["exposed_us"], 0.1 + taken_us, 0.2, "exposed_us")
+                (mean,) = virtual.run("overlap_iallreduce", *ONE_SIZE, "--estimator=mean", MODEL_DURATION_US=200,
+                                      MODEL_FRACTION=1, MODEL_BLOCKING_US=200, MODEL_TAKEN_US=taken_us)
+                self.near(mean.rows[0]["exposed_us"], 0.1 + taken_us, 0.2, "exposed_us by the mean")
+                self.assertGreaterEqual(row["work_us"], 200 - taken_us - 1.5)
+                self.assertLessEqual(row["total_us"], 1.005 * row["ref_us"] + 0.001)
+
     def test_mean_estimator(self):
         """Work is found to within the acceptance threshold."""
         for fraction in FRACTIONS:
