@@ -315,6 +315,14 @@ class WhatWouldPay(CostCase):
         stencil(self.made, after_s, in_calls_s)
         assert saving(self.made.table()[0], "hide") == Near(expected)
 
+    @each("after_s, hidden_s", [(9.0, 0.3), (0.4, 0.2), (0.0, None)])
+    def test_hide_collectives(self, after_s, hidden_s):
+        """Of 50 us each all but 20 us, as far as either process has work after them."""
+        self.made.write_report(sized("MPI_Allreduce", 10000, 64, 1.0, computed_after_s=after_s))
+        self.made.write_results("iallreduce", gain_cells(64, 50, 20, 0))
+        found = saving(self.made.table()[0], "hide")
+        assert found is None if hidden_s is None else found == Near((hidden_s, hidden_s, hidden_s))
+
     def test_hide_puts(self):
         """Their flush can come after work."""
         self.made.write_report(sized("MPI_Put", 10000, 64, 1.0, computed_after_s=9.0))

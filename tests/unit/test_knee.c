@@ -54,6 +54,18 @@ TEST(outliers_do_not_matter)
     assert_near(fit.overhead_ns, 100.0, 1e-9);
 }
 
+/* Just below and above the knee, at 900 ns of work, an iteration takes longer than either says. */
+TEST(the_knee_may_be_blurred)
+{
+    static const struct knee_point points[] = {{200.0, 1000.0}, {500.0, 1000.0},  {890.0, 1030.0},
+                                               {910.0, 1040.0}, {1200.0, 1300.0}, {1500.0, 1600.0}};
+    const struct knee_fit fit = knee_fit(points, sizeof points / sizeof *points, 20.0);
+    assert_int_equal(fit.plateau, 2);
+    assert_int_equal(fit.line, 4);
+    assert_near(fit.plateau_ns, 1000.0, 1e-9);
+    assert_near(fit.overhead_ns, 100.0, 1e-9);
+}
+
 TEST(too_few_points)
 {
     const struct knee_point point = {1.0, 10.0};

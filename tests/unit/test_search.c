@@ -283,6 +283,19 @@ TEST(trials_outside_of_the_bounds)
     assert_near(search.next_ns, 100e3, 0.0);
 }
 
+/* A half is tried that lies within the interval of the knee. */
+TEST(a_half_that_may_fit_is_tried)
+{
+    struct overlap_search_rules rules = robust_rules;
+    struct overlap_search search;
+    rules.validation_steps = 0;
+    overlap_search_begin(&search, &rules, 1000e3);
+    const struct overlap_trial trial = {
+        .work_ns = 1000e3, .excess_ns = 510e3, .excess_lo_ns = 480e3, .excess_hi_ns = 540e3};
+    overlap_search_report(&search, &trial);
+    assert_near(search.next_ns, 500e3, 0.0);
+}
+
 /* Trials in which no work was done say nothing, but the search must end. */
 TEST(trials_that_say_nothing)
 {

@@ -475,6 +475,20 @@ TEST(visits_share_the_time_of_a_row)
         assert_in_range((uintmax_t)(1e6 * visits[i].seconds), 0, 60000 - 5000 * i);
 }
 
+/* What visits leave of the budget is shared by those that follow: the last one may take all of it.
+ */
+TEST(visits_share_the_budget)
+{
+    struct bc_program uneven = *with_budget(0.6);
+    uneven.first_share = 0.5;
+    script.rows = 10;
+    run_with(&uneven, 0.0, WORDS(NULL));
+    if (rank != 0)
+        return;
+    assert_near(visits[0].seconds, 0.03, 0.001);
+    assert_near(visits[visit_count - 1].seconds, 0.6 - visits[visit_count - 1].at_s, 0.002);
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The run ends after the visit in hand, and writes what it has: in a later turn all rows, in the

@@ -325,7 +325,16 @@ void clock_sleep(int64_t ns)
     world_now_ns = end_ns;
 }
 
-void clock_work(uint64_t units) { clock_spend((double)units * parameters.work_ns); }
+static double taken_ns;
+
+void clock_take_from_work(double ns) { taken_ns = ns; }
+
+void clock_work(uint64_t units)
+{
+    const double more_ns = units > 0 ? taken_ns : 0.0;
+    taken_ns -= more_ns;
+    clock_spend((double)units * parameters.work_ns + more_ns);
+}
 
 /* What clocks show when a launch begins, since those of real machines never show 0 or less. */
 #define BOOT_NS INT64_C(1000000000)

@@ -61,8 +61,9 @@ void clock_until(int64_t at_ns);
 
 void clock_sleep(int64_t ns);
 
-/* Does units of work. */
+/* Does units of work. The next work after clock_take_from_work lasts longer by this much. */
 void clock_work(uint64_t units);
+void clock_take_from_work(double ns);
 
 /* By how many times longer lasts an operation, by DISTURB_TIMES; its own chances choose. */
 double clock_recorded_factor(uint64_t chances);

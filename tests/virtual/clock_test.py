@@ -74,6 +74,13 @@ class Clock(virtual.Test):
                                         MODEL_BARRIER_SKEW_US=skew_us, **MODEL.variables())
                 self.near(launch.rows[0]["ref_us"], expected, target, start)
 
+    def test_rate_of_each_clock(self):
+        """Rank 1's clock is fast, so that it shows more than passes: times are those of rank 0's clock."""
+        truth = MODEL.duration + MODEL.wait
+        (launch,) = virtual.run("overlap_ibarrier", "--start=window", "--max-time=0.5", VIRTUAL_CLOCK_PPM=500,
+                                **MODEL.variables())
+        self.near(launch.rows[0]["ref_us"], truth, 1e-4 * truth)
+
     def test_cost_of_each_clock(self):
         """A reading costs rank 1 10 us, so that it comes later by that, and rank 0 is the slowest:
         what is taken off is the cost of its own clock."""

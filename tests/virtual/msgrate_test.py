@@ -110,6 +110,16 @@ class Rates(virtual.Test):
     def test_adaptive(self):
         self.check_messages("usual", JOBS[0], "--max-time=0.1")
 
+    def test_ends(self):
+        """The lowest rate is that of the longest time."""
+        (launch,) = virtual.run("msgrate", "-p", 1, *OPTIONS, "--max-time=0.1", MODEL_LATENCY_US=10, MODEL_GAP_US=1,
+                                MODEL_JITTER=0.1)
+        for row in launch.rows:
+            for end, other in (("lo", "hi"), ("hi", "lo")):
+                truth = row["rate_per_s"] * row["iter_us"] / row["iter_{}_us".format(other)]
+                self.near(row["rate_{}_per_s".format(end)], truth, 1e-3 * truth, row["pattern"] + " " + end)
+            self.assertLess(row["rate_lo_per_s"], row["rate_hi_per_s"])
+
     def test_clocks(self):
         for variables in ({"VIRTUAL_CLOCK_NS": 500}, {"VIRTUAL_RESOLUTION_NS": 20}):
             with self.subTest(variables=variables):

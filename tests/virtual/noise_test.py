@@ -67,7 +67,10 @@ class Noise(virtual.Test):
                 self.assertEqual((source["source"], str(source["ranks"]).replace(".0", "")),
                                  ("periodic", names(clock.ranks)), what)
                 self.check(source, clock.per_s, clock.length_us, what)
-                self.near(source["period_ms"], 1e3 / clock.per_s, 0.5 / clock.per_s, what)
+                period_ms = 1e3 / clock.per_s
+                self.near(source["period_ms"], period_ms, 0.0005 * period_ms, what)
+                self.assertTrue(0.99 * period_ms < source["period_lo_ms"] <= period_ms + 1e-4, what)
+                self.assertTrue(period_ms - 1e-4 <= source["period_hi_ms"] < 1.01 * period_ms, what)
                 for row in of_scope(rows, "rank"):
                     if str(int(row["ranks"])) in clock.ranks:
                         self.check(row, clock.per_s, clock.length_us, what)
@@ -110,9 +113,10 @@ class Noise(virtual.Test):
     def test_cost(self):
         """Each interruption of a rank that never waits delays every step by its length, so that a
         share of the time is lost to all; of two ranks that are interrupted at random, both."""
-        for ranks, lost in virtual.by_tier(plain=(("1", 0.02),), run=(("1", 0.02), ("1,2", 0.04))):
-            with self.subTest(ranks=ranks):
-                (row,) = of_scope(self.rows("--max-time=0.3", DISTURB="1000:20",
+        for ranks, length_us, lost in virtual.by_tier(plain=(("1", 20, 0.02),), run=(
+                ("1", 20, 0.02), ("1,2", 20, 0.04), ("1", 200, 0.2))):
+            with self.subTest(ranks=ranks, length_us=length_us):
+                (row,) = of_scope(self.rows("--max-time=0.3", DISTURB="1000:{}".format(length_us),
                                             DISTURB_RANKS=ranks), "collective")
                 truth_pct = 100 * lost / (1 - lost)
                 self.near(row["usual_us"], 101.02, 0.005 * 101.02, "usual step")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 
 import virtual
 
@@ -68,6 +69,46 @@ class Overlap(virtual.Test):
                     none += row["work_us"] == 0
         self.assertGreater(lowered, 0)
         self.assertLessEqual(none, launches * len(FRACTIONS[1:]) // 8)
+
+    def test_all_rounds_have_the_same_work(self):
+        """Also where it was lowered: rounds with more of it are dropped, or total_us would be that of no amount."""
+        for number in range(4):
+            with tempfile.TemporaryDirectory() as folder:
+                dump = os.path.join(folder, "samples")
+                virtual.run("overlap_iallreduce", *ONE_SIZE, options_not_in_digest=["--dump-samples=" + dump],
+                            MODEL_DURATION_US=200, MODEL_FRACTION=0.5, MODEL_JITTER=0.1, VIRTUAL_FIRST_LAUNCH=number)
+                with open(dump, encoding="ascii") as stream:
+                    works_ns = [sample["value_ns"] for sample in virtual.read_tsv(stream.read())
+                                if sample["quantity"] == "work"]
+            self.near(max(works_ns), min(works_ns), 0.005 * min(works_ns), "launch {}".format(number))
+
+    def test_speed_that_jumps(self):
+        """What is told of the work is compared to operations of the same visits."""
+        told = 0
+        for fraction in (0.5, 1):
+            for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, "--max-time=1.5", launches=5,
+                                      MODEL_DURATION_US=200, MODEL_FRACTION=fraction,
+                                      **virtual.CONDITIONS["jumps"]):
+                (row,) = launch.rows
+                self.near(row["total_us"], row["ref_us"], 0.02 * row["ref_us"], "fraction {}".format(fraction))
+                told += row["work_us"] > 0
+        self.assertGreater(told, 5)
+
+    def test_what_the_library_takes_from_the_work(self):
+        """A thread of the library's delays the work under an operation: that isn't hidden."""
+        for taken_us in (2, 50):
+            with self.subTest(taken_us=taken_us):
+                (launch,) = virtual.run("overlap_iallreduce", *ONE_SIZE, MODEL_DURATION_US=200, MODEL_FRACTION=1,
+                                        MODEL_BLOCKING_US=200, MODEL_TAKEN_US=taken_us)
+                (row,) = launch.rows
+                self.near(row["ref_us"], 200, 1)
+                self.near(row["overlap_pct"], launch.truth("iallreduce")["overlap_pct"], POINTS, "overlap_pct")
+                self.near(row["exposed_us"], 0.1 + taken_us, 0.2, "exposed_us")
+                (mean,) = virtual.run("overlap_iallreduce", *ONE_SIZE, "--estimator=mean", MODEL_DURATION_US=200,
+                                      MODEL_FRACTION=1, MODEL_BLOCKING_US=200, MODEL_TAKEN_US=taken_us)
+                self.near(mean.rows[0]["exposed_us"], 0.1 + taken_us, 0.2, "exposed_us by the mean")
+                self.assertGreaterEqual(row["work_us"], 200 - taken_us - 1.5)
+                self.assertLessEqual(row["total_us"], 1.005 * row["ref_us"] + 0.001)
 
     def test_mean_estimator(self):
         """Work is found to within the acceptance threshold."""

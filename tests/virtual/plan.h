@@ -6,7 +6,8 @@
  * processor. A wait called at t ends its part without the host at a = max(t, s + f D + late), then
  * takes (1 - f) D of the processor, and then w. A wait for several operations takes the latest a,
  * then all host parts, then all w's. So the true overlap is max(0, f D - o) / (D + w), and the true
- * host overhead of an operation that is covered by work is o + (1 - f) D + w.
+ * host overhead of an operation that is covered by work is o + (1 - f) D + w. MODEL_TAKEN_US is
+ * added to the first work under an operation, and taken off the overlap.
  *
  * A test called at t takes MODEL_TEST_US, and decides at its end: once the part without the host
  * has ended it goes on as a wait, else the operation is not complete.

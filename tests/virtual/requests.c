@@ -72,6 +72,7 @@ void request_plan(struct request *request, uint64_t number)
 {
     plan_make(&request->plan, request->plan_kind, request->bytes, number);
     request->active = true;
+    clock_take_from_work(parameters.taken_ns);
     truth_posted(request->name, request->plan_kind, request->bytes);
 }
 
@@ -101,6 +102,7 @@ static void finish(struct request *request, MPI_Status *status)
     truth_completed(request->name, request->plan_kind, request->bytes);
     request->kind->deliver(request, status);
     request->active = false;
+    clock_take_from_work(0.0);
     if (!request->persistent)
         request_forget(request);
 }

@@ -92,6 +92,22 @@ class Vary(virtual.Test):
                     virtual.say("{}: {} of {}".format(what, wrong, self.suites))
                     self.assertLessEqual(wrong, MOST_WRONG * self.suites)
 
+    def test_neither_of_two_is_named(self):
+        """The best is better than each of the others, not only than one that is worse than all."""
+        for program in PROGRAMS:
+            alike, worse = self.pool(program, USUAL_US, launches=2 * POOL), self.pool(program, 1.2 * USUAL_US, 200)
+            wrong = 0
+            for _ in range(self.suites):
+                places = self.chance.sample(range(2 * POOL), 2 * LAUNCHES)
+                (best,) = vary.best_settings(Settings({
+                    "A=1": (alike, places[::2]), "A=2": (alike, places[1::2]),
+                    "A=3": (worse, self.chance.sample(range(POOL), LAUNCHES))}))
+                wrong += best.sure
+            what = "{} with a worse setting: one of two that are alike is named".format(program)
+            with self.subTest(what):
+                virtual.say("{}: {} of {}".format(what, wrong, self.suites))
+                self.assertLessEqual(wrong, MOST_WRONG * self.suites)
+
     def test_files(self):
         """The same from results as a suite leaves them, and in words."""
         pools = {"A=1": self.pool("pingpong", 22), "A=2": self.pool("pingpong", 20, 100)}

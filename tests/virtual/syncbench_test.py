@@ -100,6 +100,13 @@ class Syncbench(virtual.Test):
         truth = model.meet() + skew_us * (2 / 3 + 7 / 30 / inner)
         self.near(launch.rows[0]["sync_us"], truth, 0.005 * truth)
 
+    def test_lost_time(self):
+        """lost_pct is the mean over ranks. One of them loses a tenth of its time."""
+        for ranks in (2, 8):
+            (launch,) = virtual.run("syncbench", "--types=MPI barrier", "--max-time=1", ranks=ranks,
+                                    DISTURB="10000:10", DISTURB_PERIODIC=1, DISTURB_RANKS="1")
+            self.near(launch.rows[0]["lost_pct"], 10 / ranks, 0.06 + 0.1 / ranks, "{} ranks".format(ranks))
+
 
 if __name__ == "__main__":
     virtual.main()

@@ -7,7 +7,7 @@
  *   fraction           f
  *   host_us            o
  *   extra_us           w
- *   overlap_pct        100 max(0, f D - o) / (D + w)
+ *   overlap_pct        100 max(0, f D - o - taken) / (D + w); what is taken from the work under it
  *   gap_us             g, of messages and one-sided operations
  *   test_us            of a test that completes nothing
  *   posted, completed  number of operations
@@ -80,7 +80,8 @@ void truth_write(void)
                               row->kind != PLAN_SYNCHRONISATION;
         const double duration_ns = plan_duration_ns(row->kind, row->bytes);
         const double fraction = plan_fraction(row->kind);
-        const double hidden_ns = fmax(0.0, fraction * duration_ns - parameters.post_ns);
+        const double hidden_ns =
+            fmax(0.0, fraction * duration_ns - parameters.post_ns - parameters.taken_ns);
         (void)fprintf(file, "%s\t%lld", row->name, (long long)row->bytes);
         print_number(file, true, duration_ns / 1e3);
         print_number(file, has_post, fraction);
