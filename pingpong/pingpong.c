@@ -5,11 +5,11 @@
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see patterns.h.
  * Coarrays are MPI-3 windows here: see common/coarray/coarray.h.
  */
-#include "common/layout/node_order.h"
-#include "common/coarray/coarray.h"
-#include "common/mpi/harness.h"
+#include "common/machine/node_order.h"
+#include "common/mpi/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
+#include "pingpong/columns.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"
 
@@ -44,34 +44,7 @@ struct row {
     const struct pingpong_pattern *pattern;
     enum pingpong_sync sync;
     struct pingpong_shape shape;
-    struct pingpong_row repetitions;
-};
-
-struct result {
-    const char *arrangement, *pattern, *sync;
-    struct pingpong_shape shape;
-    int64_t ndata, nextent;
-    struct bc_batch_result times; /* of repetitions, there and back each */
-    struct bc_summary latency;
-    double bwidth_mbs;
-    const char *check;
-};
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("arrangement", BC_KEY, 0, result, arrangement),
-    BC_COLUMN("pattern", BC_KEY, 0, result, pattern),
-    BC_COLUMN("sync", BC_KEY, 0, result, sync),
-    BC_COLUMN("count", BC_KEY, 0, result, shape.count),
-    BC_COLUMN("blksize", BC_KEY, 0, result, shape.blksize),
-    BC_COLUMN("stride", BC_KEY, 0, result, shape.stride),
-    BC_COLUMN("ndata", BC_KEY, 0, result, ndata),
-    BC_COLUMN("nextent", BC_INFO, 0, result, nextent),
-    BC_COLUMN("nrep", BC_INFO, 0, result, times.repetitions),
-    BC_COLUMN("time_s", BC_INFO, 6, result, times.total_s),
-    BC_TIME_COLUMNS("latency", BC_LESS, 3, result, latency),
-    BC_COLUMN("bwidth_mbs", BC_INFO, 6, result, bwidth_mbs),
-    BC_COLUMN("check", BC_INFO, 0, result, check),
-    BC_OUTCOME_COLUMNS(result, times.outcome),
+    struct bc_transfer_row repetitions;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -334,33 +307,22 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     struct pingpong_game game;
     create_game(pingpong, row, &game);
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
-    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.repetitions);
+    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.batches);
     destroy_game(&game);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
     static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
-    struct result result = {0};
-    int64_t wrong = 0;
-    bc_batch_conclude(run, &row->repetitions.repetitions, "repetition", &result.times);
-    if (run->settings.check)
-        bc_harness_reduce(&row->repetitions.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                          MPI_COMM_WORLD);
-    if (wrong > 0)
-        result.times.outcome.status = BC_FAIL;
-    result.arrangement = pingpong_arrangement_name((int)row->arrangement);
-    result.pattern = row->pattern->name;
-    result.sync = sync_names[row->sync];
-    result.shape = row->shape;
-    result.ndata = pingpong_ndata(&row->shape);
-    result.nextent = pingpong_nextent(&row->shape);
-    /* Half of there and back. */
-    result.latency = result.times.repetition;
-    bc_summary_scale(&result.latency, 0.5);
-    result.bwidth_mbs =
-        (double)sizeof(double) * (double)result.ndata / 1048576.0 / (result.latency.value * 1e-9);
-    result.check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    struct pingpong_result result = {
+        .arrangement = pingpong_arrangement_name((int)row->arrangement),
+        .pattern = row->pattern->name,
+        .sync = sync_names[row->sync],
+        .shape = row->shape,
+        .ndata = pingpong_ndata(&row->shape),
+        .nextent = pingpong_nextent(&row->shape),
+    };
+    bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, &result.transfers);
     bc_write_row(run, &result);
 }
 
@@ -384,7 +346,7 @@ int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    bc_open_result(run, pingpong_table.columns, pingpong_table.count);
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
