@@ -16,11 +16,11 @@
  */
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
-#include "msgrate/exchange.h"
+#include "msgrate/access.h"
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-static inline void put_block(const struct msgrate_exchange *x, struct msgrate_share share,
+static inline void put_block(const struct msgrate_access *x, struct msgrate_share share,
                              unsigned char *block, int peer, MPI_Aint offset)
 {
     const size_t bytes = (size_t)x->messages.bytes;
@@ -31,7 +31,7 @@ static inline void put_block(const struct msgrate_exchange *x, struct msgrate_sh
                        x->window));
 }
 
-static inline void get_block(const struct msgrate_exchange *x, struct msgrate_share share,
+static inline void get_block(const struct msgrate_access *x, struct msgrate_share share,
                              unsigned char *block, int peer, MPI_Aint offset)
 {
     const size_t bytes = (size_t)x->messages.bytes;
@@ -42,41 +42,41 @@ static inline void get_block(const struct msgrate_exchange *x, struct msgrate_sh
                        x->window));
 }
 
-typedef void block_fn(const struct msgrate_exchange *x, struct msgrate_share share,
+typedef void block_fn(const struct msgrate_access *x, struct msgrate_share share,
                       unsigned char *block, int peer, MPI_Aint offset);
 
 /* Transfers a thread's share of all messages. Block i of a peer's window is for the rank at place i
    of the peer's own list, which is the mirror image of this rank's list: see msgrate_peers_list.
    Inlined where the kind of transfer is named, so that nothing looks at it between transfers. */
-__attribute__((always_inline)) static inline void transfer_share(const struct msgrate_exchange *x,
+__attribute__((always_inline)) static inline void transfer_share(const struct msgrate_access *x,
                                                                  int thread,
                                                                  block_fn *transfer_block)
 {
-    const int n = x->npeers;
+    const int n = x->messages.npeers;
     const MPI_Aint block_bytes = (MPI_Aint)msgrate_block_bytes(&x->messages);
     for (int i = 0; i < n; i++)
         transfer_block(x, x->shares[thread], msgrate_block(&x->messages, x->local_buffer, i),
                        x->targets[i], x->offset + block_bytes * (n - 1 - i));
 }
 
-void msgrate_put_share(const void *exchange, int thread)
+void msgrate_put_share(const void *access, int thread)
 {
-    transfer_share(exchange, thread, put_block);
+    transfer_share(access, thread, put_block);
 }
 
-void msgrate_get_share(const void *exchange, int thread)
+void msgrate_get_share(const void *access, int thread)
 {
-    transfer_share(exchange, thread, get_block);
+    transfer_share(access, thread, get_block);
 }
 
-static void transfer(const struct msgrate_exchange *x)
+static void transfer(const struct msgrate_access *x)
 {
     msgrate_team_run(x->team, x->transfer_share, x);
 }
 
 /* ---- fence ----------------------------------------------------------------------------------- */
 
-static int64_t time_fence_single(const struct msgrate_exchange *x)
+static int64_t time_fence_single(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
@@ -85,7 +85,7 @@ static int64_t time_fence_single(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static int64_t time_fence_alone(const struct msgrate_exchange *x)
+static int64_t time_fence_alone(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
@@ -93,7 +93,7 @@ static int64_t time_fence_alone(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static int64_t time_fence_halo(const struct msgrate_exchange *x)
+static int64_t time_fence_halo(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     transfer(x);
@@ -101,21 +101,21 @@ static int64_t time_fence_halo(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static void begin_fence_halo(const struct msgrate_exchange *x)
+static void begin_fence_halo(const struct msgrate_access *x)
 {
     BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
 }
 
-static void end_fence_halo(const struct msgrate_exchange *x)
+static void end_fence_halo(const struct msgrate_access *x)
 {
     BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
 }
 
 /* ---- lock and unlock ------------------------------------------------------------------------- */
 
-static int64_t time_lock(const struct msgrate_exchange *x)
+static int64_t time_lock(const struct msgrate_access *x)
 {
-    const int n = x->npeers;
+    const int n = x->messages.npeers;
     const int64_t start_ns = bc_now_ns();
     for (int i = 0; i < n; i++)
         BC_MPI(MPI_Win_lock(MPI_LOCK_SHARED, x->targets[i], 0, x->window));
@@ -127,7 +127,7 @@ static int64_t time_lock(const struct msgrate_exchange *x)
 
 /* ---- post, start, complete, wait ------------------------------------------------------------- */
 
-static int64_t time_pscw_origin(const struct msgrate_exchange *x)
+static int64_t time_pscw_origin(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     BC_MPI(MPI_Win_start(x->target_group, 0, x->window));
@@ -136,7 +136,7 @@ static int64_t time_pscw_origin(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static int64_t time_pscw_target(const struct msgrate_exchange *x)
+static int64_t time_pscw_target(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     BC_MPI(MPI_Win_post(x->origin_group, 0, x->window));
@@ -144,7 +144,7 @@ static int64_t time_pscw_target(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static int64_t time_pscw_halo(const struct msgrate_exchange *x)
+static int64_t time_pscw_halo(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     BC_MPI(MPI_Win_start(x->target_group, 0, x->window));
@@ -155,12 +155,12 @@ static int64_t time_pscw_halo(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static void begin_pscw_halo(const struct msgrate_exchange *x)
+static void begin_pscw_halo(const struct msgrate_access *x)
 {
     BC_MPI(MPI_Win_post(x->origin_group, 0, x->window));
 }
 
-static void end_pscw_halo(const struct msgrate_exchange *x)
+static void end_pscw_halo(const struct msgrate_access *x)
 {
     BC_MPI(MPI_Win_start(x->target_group, 0, x->window));
     BC_MPI(MPI_Win_complete(x->window));
@@ -169,7 +169,7 @@ static void end_pscw_halo(const struct msgrate_exchange *x)
 
 /* ---- lock_all and flush ---------------------------------------------------------------------- */
 
-static int64_t time_flush_single(const struct msgrate_exchange *x)
+static int64_t time_flush_single(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     transfer(x);
@@ -177,7 +177,7 @@ static int64_t time_flush_single(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static int64_t time_flush_halo(const struct msgrate_exchange *x)
+static int64_t time_flush_halo(const struct msgrate_access *x)
 {
     const int64_t start_ns = bc_now_ns();
     transfer(x);
@@ -185,14 +185,11 @@ static int64_t time_flush_halo(const struct msgrate_exchange *x)
     return bc_now_ns() - start_ns;
 }
 
-static void begin_flush(const struct msgrate_exchange *x)
-{
-    BC_MPI(MPI_Win_lock_all(0, x->window));
-}
+static void begin_flush(const struct msgrate_access *x) { BC_MPI(MPI_Win_lock_all(0, x->window)); }
 
-static void end_flush(const struct msgrate_exchange *x) { BC_MPI(MPI_Win_unlock_all(x->window)); }
+static void end_flush(const struct msgrate_access *x) { BC_MPI(MPI_Win_unlock_all(x->window)); }
 
-const struct msgrate_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS] = {
+const struct msgrate_rma_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS] = {
     {"single direction", MSGRATE_FENCE, .one_partner = true, .time_lower = time_fence_single,
      .time_upper = time_fence_alone, .time_resting = time_fence_alone},
     {"single direction", MSGRATE_LOCK, .one_partner = true, .time_lower = time_lock},

@@ -1,7 +1,7 @@
 /* Who exchanges messages with whom, in every job up to 40 ranks on made-up nodes; and the data of
    messages. */
 #include "helpers.h"
-#include "msgrate/exchange.h"
+#include "msgrate/iterations.h"
 #include "msgrate/peers.h"
 
 #include <stdbool.h>
@@ -188,8 +188,8 @@ TEST(strides_put_peers_on_other_nodes)
 /* A wrong iteration, sender, receiver or place makes a message wrong, and so does a wrong byte. */
 TEST(wrong_messages_are_counted)
 {
-    const struct msgrate_messages messages = {.count = 5, .bytes = 3};
-    unsigned char *const block = msgrate_allocate(&messages, 1);
+    const struct msgrate_messages messages = {.count = 5, .bytes = 3, .npeers = 1};
+    unsigned char *const block = msgrate_allocate(&messages);
     msgrate_write_block(&messages, block, 7, 2, 3);
     assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 0);
     assert_int_equal(msgrate_count_wrong(&messages, block, 6, 2, 3), 5);
