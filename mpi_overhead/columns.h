@@ -3,7 +3,7 @@
 #define COMMCOST_MPI_OVERHEAD_COLUMNS_H
 
 #include "common/result/output.h"
-#include "common/stats/samples.h"
+#include "common/stats/stats.h"
 
 /* Times in ns an iteration. All but overhead and transfer have the barrier between two iterations
    in them; iter and work also the token (kernel.c), if any. Complete on rank 0 only. */

@@ -3,7 +3,7 @@
 #define COMMCOST_MSGRATE_COLUMNS_H
 
 #include "common/result/output.h"
-#include "common/stats/samples.h"
+#include "common/stats/stats.h"
 
 enum { MSGRATE_PATTERNS = 4 };
 

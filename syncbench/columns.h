@@ -3,7 +3,7 @@
 #define COMMCOST_SYNCBENCH_COLUMNS_H
 
 #include "common/result/output.h"
-#include "common/stats/samples.h"
+#include "common/stats/stats.h"
 
 /* Times are in ns a repetition. What comes from samples is on rank 0 only. */
 struct syncbench_result {
