@@ -2,7 +2,7 @@
 #ifndef COMMCOST_HALO_COLUMNS_H
 #define COMMCOST_HALO_COLUMNS_H
 
-#include "common/run/transfer.h"
+#include "common/batch/transfer.h"
 
 struct halo_result {
     const char *method, *sync;

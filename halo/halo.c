@@ -7,6 +7,10 @@
  * beside it; see swap/methods.h. Each rank holds a box of a periodic grid and one layer of its
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/coarray/coarray.h.
+ *
+ * Timed is a batch of swaps by one method in one box (kernel.c). Batches are repeated until the
+ * median is precise, in several visits of each row; then a row is written, of a method and a box
+ * (columns.c).
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"

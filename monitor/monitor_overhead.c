@@ -6,7 +6,7 @@
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 #include "monitor/columns.h"
 #include "monitor/kernel.h"
 #include "monitor/mpirtmon.h"

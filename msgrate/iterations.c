@@ -2,7 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/check.h"
-#include "common/stats/sampling.h"
+#include "common/sampling/sampling.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,25 +44,20 @@ static unsigned char byte_at(unsigned first, int64_t i)
     return (unsigned char)((first + (uint64_t)i * 13) % 251);
 }
 
-void msgrate_write_block(const struct msgrate_messages *messages, unsigned char *block,
-                         int64_t iteration, int sender, int receiver)
-{
-    for (int m = 0; m < messages->count; m++) {
-        const unsigned first = first_byte(iteration, sender, receiver, m);
-        for (int64_t i = 0; i < messages->bytes; i++)
-            *block++ = byte_at(first, i);
-    }
-}
-
-int64_t msgrate_count_wrong(const struct msgrate_messages *messages, const unsigned char *block,
-                            int64_t iteration, int sender, int receiver)
+/* Goes through the messages of a block from `sender` to `receiver`: writes them, or leaves them as
+   they are, and returns how many are not what is sent. */
+static int64_t go_through(const struct msgrate_messages *messages, unsigned char *block,
+                          int64_t iteration, int sender, int receiver, bool write)
 {
     int64_t wrong = 0;
     for (int m = 0; m < messages->count; m++) {
         const unsigned first = first_byte(iteration, sender, receiver, m);
         bool good = true;
-        for (int64_t i = 0; i < messages->bytes; i++)
-            good = *block++ == byte_at(first, i) && good;
+        for (int64_t i = 0; i < messages->bytes; i++, block++) {
+            if (write)
+                *block = byte_at(first, i);
+            good = *block == byte_at(first, i) && good;
+        }
         wrong += !good;
     }
     return wrong;
@@ -75,8 +70,8 @@ void msgrate_write(const struct bc_run *run, const struct msgrate_messages *mess
         memset(buffer, (int)(iteration & 0x7f),
                msgrate_block_bytes(messages) * (size_t)messages->npeers);
     for (int i = 0; i < messages->npeers && run->settings.check; i++)
-        msgrate_write_block(messages, msgrate_block(messages, buffer, i), iteration, run->job.rank,
-                            messages->sends[i]);
+        go_through(messages, msgrate_block(messages, buffer, i), iteration, run->job.rank,
+                   messages->sends[i], true);
 }
 
 int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *messages,
@@ -84,8 +79,8 @@ int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *
 {
     int64_t wrong = 0;
     for (int i = 0; i < messages->npeers; i++)
-        wrong += msgrate_count_wrong(messages, msgrate_block(messages, buffer, i), iteration,
-                                     messages->receives[i], run->job.rank);
+        wrong += go_through(messages, msgrate_block(messages, buffer, i), iteration,
+                            messages->receives[i], run->job.rank, false);
     return wrong;
 }
 

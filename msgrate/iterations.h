@@ -8,7 +8,7 @@
 #ifndef COMMCOST_MSGRATE_ITERATIONS_H
 #define COMMCOST_MSGRATE_ITERATIONS_H
 
-#include "common/mpi/large_count.h"
+#include "common/large_count/large_count.h"
 #include "msgrate/bench.h"
 #include "msgrate/columns.h"
 
@@ -51,14 +51,6 @@ static inline unsigned char *msgrate_block(const struct msgrate_messages *messag
 
 /* Allocates a buffer as bc_allocate_pages does. Ends the job without memory. */
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages);
-
-/* Writes what `sender` sends to `receiver` in an iteration. */
-void msgrate_write_block(const struct msgrate_messages *messages, unsigned char *block,
-                         int64_t iteration, int sender, int receiver);
-
-/* The number of messages of the block that are not what was sent. */
-int64_t msgrate_count_wrong(const struct msgrate_messages *messages, const unsigned char *block,
-                            int64_t iteration, int sender, int receiver);
 
 /* Writes into a buffer what this rank sends in an iteration: with --check so that msgrate_verify
    can verify it on the receiver. */

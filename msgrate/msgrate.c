@@ -5,6 +5,10 @@
  * Method: the Sandia real-world message rate benchmark; B. Barrett and K. S. Hemmert, "An
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
  * times over iterations and ranks; the rate here is of the median iteration of the slowest rank.
+ *
+ * Timed is what a rank posts and waits for in one iteration (kernel.c), after the caches were
+ * flushed and a barrier (exchange.c). Iterations are repeated until their median is precise, in
+ * several visits of each row; then a row is written, of a pattern and a size (columns.c).
  */
 #include "common/run/program.h"
 #include "msgrate/exchange.h"

@@ -2,7 +2,7 @@
 #ifndef COMMCOST_PINGPONG_COLUMNS_H
 #define COMMCOST_PINGPONG_COLUMNS_H
 
-#include "common/run/transfer.h"
+#include "common/batch/transfer.h"
 #include "pingpong/shape.h"
 
 struct pingpong_result {

@@ -2,7 +2,7 @@
 #ifndef COMMCOST_PINGPONG_MEASURE_H
 #define COMMCOST_PINGPONG_MEASURE_H
 
-#include "common/run/transfer.h"
+#include "common/batch/transfer.h"
 #include "pingpong/patterns.h"
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see patterns.h.
  * Coarrays are MPI-3 windows here: see common/coarray/coarray.h.
  */
-#include "common/machine/node_order.h"
-#include "common/mpi/coarray.h"
+#include "common/layout/node_order.h"
+#include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "pingpong/columns.h"

@@ -11,7 +11,7 @@ struct syncbench_result {
     int neighbours, ranks;
     int64_t inner;
     struct bc_summary reference, loop;
-    struct bc_summary sync; /* p99 and max are of loops of one repetition (common/stats/batch.h),
+    struct bc_summary sync; /* p99 and max are of loops of one repetition (common/batch/batch.h),
                                in which each rank has one turn where ranks take turns */
     int64_t outliers;       /* samples of the loop beyond 3 sd */
     const char *check;

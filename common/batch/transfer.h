@@ -2,11 +2,11 @@
  * Rows of programs that time batches of transfers: latency, bandwidth and whether the data was
  * right, with the columns of the EPCC Fortran coarray micro-benchmark suite.
  */
-#ifndef COMMCOST_COMMON_RUN_TRANSFER_H
-#define COMMCOST_COMMON_RUN_TRANSFER_H
+#ifndef COMMCOST_COMMON_BATCH_TRANSFER_H
+#define COMMCOST_COMMON_BATCH_TRANSFER_H
 
 #include "common/result/output.h"
-#include "common/stats/batch.h"
+#include "common/batch/batch.h"
 
 /* What a row remembers from visit to visit; all zeros before the first one. */
 struct bc_transfer_row {

@@ -1,4 +1,4 @@
-#include "common/run/transfer.h"
+#include "common/batch/transfer.h"
 
 #include "common/run/check.h"
 
