@@ -40,7 +40,7 @@ struct pingpong {
 };
 
 struct row {
-    enum pingpong_arrangement arrangement;
+    int arrangement; /* enum pingpong_arrangement */
     const struct pingpong_pattern *pattern;
     enum pingpong_sync sync;
     struct pingpong_shape shape;
@@ -97,8 +97,7 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
 }
 
 /* Whether an arrangement was chosen and can be made of these ranks. */
-static bool is_arranged(const struct pingpong_parameters *p, enum pingpong_arrangement arrangement,
-                        int ranks)
+static bool is_arranged(const struct pingpong_parameters *p, int arrangement, int ranks)
 {
     return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
 }
@@ -109,7 +108,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     const int ranks = run->job.ranks;
     bool arranged = false;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        arranged = arranged || is_arranged(p, (enum pingpong_arrangement)a, ranks);
+        arranged = arranged || is_arranged(p, a, ranks);
     if (ranks < 2)
         return bc_error_set(error, "a ping-pong needs at least 2 processes, got 1: use mpirun -np "
                                    "2 or more" BC_LAUNCHER_HINT);
@@ -133,8 +132,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* ---- what all rows share --------------------------------------------------------------------- */
 
 /* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
-static struct pingpong_part find_part(const struct pingpong *pingpong,
-                                      enum pingpong_arrangement arrangement)
+static struct pingpong_part find_part(const struct pingpong *pingpong, int arrangement)
 {
     struct pingpong_part part =
         pingpong_part_of(arrangement, pingpong->by_node.place, pingpong->run->job.ranks);
@@ -163,13 +161,11 @@ static void note_arrangements(const struct pingpong *pingpong)
 {
     const struct bc_run *const run = pingpong->run;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
-        const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
         const char *const name = pingpong_arrangement_name(a);
         char which[BC_CELL_LENGTH];
         snprintf(which, sizeof which, "%s: ", name);
-        if (is_arranged(&pingpong->parameters, arrangement, run->job.ranks))
-            bc_crossing_note(&run->job, run->output, which,
-                             find_part(pingpong, arrangement).partner);
+        if (is_arranged(&pingpong->parameters, a, run->job.ranks))
+            bc_crossing_note(&run->job, run->output, which, find_part(pingpong, a).partner);
         else if (pingpong->parameters.arrangements.chosen[a])
             bc_output_remark(run->output, "note",
                              "no %s: it needs an even number of at least 4 processes, got %d", name,
@@ -213,34 +209,32 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     note_arrangements(pingpong);
 }
 
-/* Whether the pattern has this synchronisation, and --coarray-sync asks for it. */
-static bool is_wanted(const struct pingpong_parameters *p, const struct pingpong_pattern *pattern,
-                      enum pingpong_sync sync)
+/* Whether these ranks can be arranged as the row says, and options ask for such rows. */
+static bool is_wanted(const struct pingpong *pingpong, const struct row *row)
 {
-    if (pattern->move == NULL)
-        return sync == PINGPONG_SYNC_NONE;
-    return sync != PINGPONG_SYNC_NONE && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)sync);
+    const struct pingpong_parameters *const p = &pingpong->parameters;
+    const bool none = row->sync == PINGPONG_SYNC_NONE;
+    if (!is_arranged(p, row->arrangement, pingpong->run->job.ranks) ||
+        !p->patterns.chosen[row->pattern - pingpong_patterns])
+        return false;
+    if (row->pattern->move == NULL)
+        return none;
+    return !none && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)row->sync);
 }
 
 static void list_rows(const struct pingpong *pingpong)
 {
-    const struct pingpong_parameters *const p = &pingpong->parameters;
+    const struct pingpong_limits *const limits = &pingpong->parameters.limits;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         for (int i = 0; i < PINGPONG_PATTERNS; i++)
             for (int s = 0; s < PINGPONG_SYNCS; s++) {
-                const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
-                const struct pingpong_pattern *const pattern = &pingpong_patterns[i];
-                const enum pingpong_sync sync = (enum pingpong_sync)s;
-                struct pingpong_shape shape;
-                if (!is_arranged(p, arrangement, pingpong->run->job.ranks) ||
-                    !p->patterns.chosen[i] || !is_wanted(p, pattern, sync))
+                struct row row = {.arrangement = a,
+                                  .pattern = &pingpong_patterns[i],
+                                  .sync = (enum pingpong_sync)s};
+                if (!is_wanted(pingpong, &row))
                     continue;
-                for (int n = 0; pingpong_shape_at(pattern->sweep, &p->limits, n, &shape); n++)
-                    *(struct row *)bc_add_row(pingpong->run) =
-                        (struct row){.arrangement = arrangement,
-                                     .pattern = pattern,
-                                     .sync = sync,
-                                     .shape = shape};
+                for (int n = 0; pingpong_shape_at(row.pattern->sweep, limits, n, &row.shape); n++)
+                    *(struct row *)bc_add_row(pingpong->run) = row;
             }
 }
 
@@ -315,7 +309,7 @@ static void write_row(struct bc_run *run, struct row *row)
 {
     static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
     struct pingpong_result result = {
-        .arrangement = pingpong_arrangement_name((int)row->arrangement),
+        .arrangement = pingpong_arrangement_name(row->arrangement),
         .pattern = row->pattern->name,
         .sync = sync_names[row->sync],
         .shape = row->shape,
