@@ -17,6 +17,7 @@
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
+/* Checks processes and memory. Hands on what -q, -n, -i and -b ask of the run. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct overhead_parameters *const p = state;

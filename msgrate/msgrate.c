@@ -13,6 +13,7 @@
 #include "common/run/program.h"
 #include "msgrate/exchange.h"
 
+/* With -o the result is bare rows. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     if (((const struct msgrate_parameters *)state)->machine_readable) {

@@ -102,6 +102,8 @@ static bool is_arranged(const struct pingpong_parameters *p, int arrangement, in
     return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
 }
 
+/* Checks processes and memory. Sizes and blocks that weren't asked for become what fits into memory
+   and time, which note_limits says. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct pingpong_parameters *const p = &((struct pingpong *)state)->parameters;

@@ -51,6 +51,7 @@ static void settle(struct syncbench_parameters *p, struct bc_run *run)
         run->settings.warmup = 1;
 }
 
+/* Checks processes and types; settles how often loops are timed. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct syncbench_parameters *const p = &((struct syncbench *)state)->parameters;
