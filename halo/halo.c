@@ -7,12 +7,16 @@
  * beside it; see swap/methods.h. Each rank holds a box of a periodic grid and one layer of its
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/coarray/coarray.h.
+ *
+ * Timed is a batch of swaps by one method in one box (kernel.c). Batches are repeated until the
+ * median is precise, in several visits of each row; then a row is written, of a method and a box
+ * (columns.c).
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
-#include "common/batch/batch.h"
+#include "halo/columns.h"
 #include "halo/kernel.h"
 #include "halo/parameters.h"
 
@@ -22,42 +26,21 @@ struct halo {
     struct halo_parameters parameters;
     struct bc_run *run;
     struct halo_grid grid;
-    MPI_Comm comm;    /* of the grid */
-    double max_bytes; /* that a box may need; rank 0 */
+    MPI_Comm comm;                  /* of the grid */
+    struct halo_neighbourhood near; /* where neighbours are */
+    double max_bytes;               /* that a box may need; rank 0 */
 };
 
 struct row {
     const struct halo_method *method;
     const struct halo_box *box;
-    struct bc_batch_row swaps;
-    int64_t wrong; /* swaps that were checked, on this rank */
-};
-
-struct result {
-    const char *method, *sync;
-    char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
-    int64_t ndata;
-    struct bc_batch_result swaps;
-    double bwidth_mbs;
-    const char *check;
-};
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("method", BC_KEY, 0, result, method),
-    BC_COLUMN("sync", BC_KEY, 0, result, sync),
-    BC_COLUMN("dims", BC_KEY, 0, result, dims),
-    BC_COLUMN("local", BC_KEY, 0, result, local),
-    BC_COLUMN("ndata", BC_INFO, 0, result, ndata),
-    BC_COLUMN("nrep", BC_INFO, 0, result, swaps.repetitions),
-    BC_COLUMN("time_s", BC_INFO, 6, result, swaps.total_s),
-    BC_TIME_COLUMNS("latency", BC_LESS, 3, result, swaps.repetition),
-    BC_COLUMN("bwidth_mbs", BC_INFO, 6, result, bwidth_mbs),
-    BC_COLUMN("check", BC_INFO, 0, result, check),
-    BC_OUTCOME_COLUMNS(result, swaps.outcome),
+    struct bc_transfer_row swaps;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
+/* Checks grid and boxes. Of the default boxes those that don't fit are left out of --local instead,
+   which note_methods says; what the user asked for stays or is refused. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct halo *const halo = state;
@@ -71,48 +54,6 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                           error);
 }
 
-/* ---- what the run says before its rows ------------------------------------------------------- */
-
-/* Leaves out a method that calls a function which the MPI library lacks. */
-static void check_missing(struct halo *halo, int i)
-{
-    const struct halo_method *const method = halo_methods[i];
-    halo->parameters.method_chosen[i] = !method->missing;
-    if (method->missing)
-        bc_output_remark(halo->run->output, "note", "no %s: this MPI library has no such function",
-                         method->name);
-}
-
-/* Says how many faces of the shared window cross nodes; leaves it out where no process shares a
-   node with a neighbour. Collective. */
-static void check_sharing(struct halo *halo, int i)
-{
-    const struct halo_method *const method = halo_methods[i];
-    if (!method->shares_node)
-        return;
-    const struct halo_neighbourhood n =
-        halo_neighbourhood_of(&halo->grid, halo->comm, halo->run->job.node_comm);
-    halo->parameters.method_chosen[i] = n.on_node > 0;
-    if (n.on_node == 0)
-        bc_output_remark(halo->run->output, "note",
-                         "no %s: no process shares a node with a neighbour", method->name);
-    else
-        bc_output_remark(halo->run->output, "note",
-                         "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
-                         (long long)n.off_node, (long long)n.faces);
-}
-
-/* Says when a method brings faces to the wrong side, which --check alone would show. Collective. */
-static void check_order(struct halo *halo, int i)
-{
-    const struct halo_method *const method = halo_methods[i];
-    if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
-        bc_output_remark(halo->run->output, "note",
-                         "%s: this MPI library brings faces to the wrong side where both "
-                         "neighbours are the same process; the time is that of the same messages",
-                         method->name);
-}
-
 /* ---- what all rows share --------------------------------------------------------------------- */
 
 static void make_grid(struct halo *halo, struct bc_run *run)
@@ -124,32 +65,71 @@ static void make_grid(struct halo *halo, struct bc_run *run)
     BC_MPI(MPI_Comm_set_errhandler(halo->comm, MPI_ERRORS_RETURN));
     halo->run = run;
     halo->grid = halo_grid_of(p->dims, run->job.rank);
+    halo->near = halo_neighbourhood_of(&halo->grid, halo->comm, run->job.node_comm);
 }
 
-/* Leaves out what this job or MPI library can't do, and says so. Collective. */
-static void check_methods(struct halo *halo)
+/* Why this job can't have rows of a method; NULL: it can. */
+static const char *obstacle_to(const struct halo *halo, const struct halo_method *method)
 {
-    static void (*const checks[])(struct halo *, int) = {check_missing, check_sharing, check_order};
+    if (method->missing)
+        return "this MPI library has no such function";
+    if (method->shares_node && halo->near.on_node == 0)
+        return "no process shares a node with a neighbour";
+    return NULL;
+}
+
+/* Whether a chosen method has rows. */
+static bool has_rows(const struct halo *halo, struct bc_error *error)
+{
+    const char *obstacle = "";
+    for (int i = 0; i < HALO_METHODS; i++) {
+        if (halo->parameters.method_chosen[i])
+            obstacle = obstacle_to(halo, halo_methods[i]);
+        if (obstacle == NULL)
+            return true;
+    }
+    return bc_error_set(error, "--methods: %.80s: %s: use another method, or all",
+                        halo->parameters.methods.text, obstacle);
+}
+
+/* Says what a result can't show by itself: boxes and methods that are left out, what a shared
+   window doesn't share, and a library that brings faces to the wrong side. Collective. */
+static void note_methods(const struct halo *halo)
+{
     const struct halo_parameters *const p = &halo->parameters;
+    struct bc_output *const output = halo->run->output;
     if (p->left_out != NULL)
-        bc_output_remark(halo->run->output, "note",
+        bc_output_remark(output, "note",
                          "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
                          halo_box_advice(halo->max_bytes, p->packs).text);
-    for (size_t c = 0; c < sizeof checks / sizeof *checks; c++)
-        for (int i = 0; i < HALO_METHODS; i++)
-            if (p->method_chosen[i])
-                checks[c](halo, i);
+    for (int i = 0; i < HALO_METHODS; i++) {
+        const struct halo_method *const method = halo_methods[i];
+        const char *const obstacle = obstacle_to(halo, method);
+        if (!p->method_chosen[i])
+            continue;
+        if (obstacle != NULL)
+            bc_output_remark(output, "note", "no %s: %s", method->name, obstacle);
+        else if (method->shares_node)
+            bc_output_remark(output, "note",
+                             "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
+                             (long long)halo->near.off_node, (long long)halo->near.faces);
+        else if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
+            bc_output_remark(output, "note",
+                             "%s: this MPI library brings faces to the wrong side where both "
+                             "neighbours are the same process; the time is that of the same "
+                             "messages",
+                             method->name);
+    }
 }
 
 static void list_rows(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
     for (int i = 0; i < HALO_METHODS; i++)
-        for (int j = 0; j < p->box_count && p->method_chosen[i]; j++) {
-            struct row *const row = bc_add_row(halo->run);
-            row->method = halo_methods[i];
-            row->box = &p->boxes[j];
-        }
+        for (int j = 0; j < p->box_count; j++)
+            if (p->method_chosen[i] && obstacle_to(halo, halo_methods[i]) == NULL)
+                *(struct row *)bc_add_row(halo->run) =
+                    (struct row){.method = halo_methods[i], .box = &p->boxes[j]};
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -158,8 +138,7 @@ struct round {
     const struct halo_method *method;
     const struct halo_exchange *exchange;
     struct bc_start_window *window; /* or NULL */
-    int64_t swaps;                  /* that were checked so far */
-    int64_t wrong;                  /* of these, on this rank */
+    int64_t checked, wrong;         /* swaps so far; of these with wrong data on this rank */
 };
 
 static double repeat(void *context, int64_t repetitions)
@@ -175,23 +154,16 @@ static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
     double ns = 0.0;
-    for (int64_t i = 0; i < repetitions; i++) {
-        halo_prepare(round->exchange, round->swaps);
+    for (int64_t i = 0; i < repetitions; i++, round->checked++) {
+        halo_prepare(round->exchange, round->checked);
         if (round->window != NULL)
             bc_start_window_wait(round->window);
         else
             bc_harness_release(round->exchange->comm);
         ns += halo_swap_often(round->method, round->exchange, 1, round->window);
-        if (!halo_is_right(round->exchange, round->swaps))
-            round->wrong++;
-        round->swaps++;
+        round->wrong += !halo_is_right(round->exchange, round->checked);
     }
     return ns;
-}
-
-static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
-{
-    snprintf(cell, BC_CELL_LENGTH, "%lldx%lldx%lld", (long long)a, (long long)b, (long long)c);
 }
 
 /* A sample is a batch of swaps, long against the clock. With --check each swap is timed by itself,
@@ -212,33 +184,28 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
         .clock_readings = 1.0,
         .window = run->window,
     };
-    bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
-    visit->is_precise = bc_batch_is_precise(run, &row->swaps);
-    row->wrong += round.wrong;
+    bc_batch_visit(run, &batch, visit->seconds, &row->swaps.batches);
+    visit->is_precise = bc_batch_is_precise(run, &row->swaps.batches);
+    row->swaps.wrong += round.wrong;
     row->method->destroy(&exchange);
+}
+
+static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
+{
+    snprintf(cell, BC_CELL_LENGTH, "%lldx%lldx%lld", (long long)a, (long long)b, (long long)c);
 }
 
 static void write_row(const struct halo *halo, struct row *row)
 {
-    struct bc_run *const run = halo->run;
-    struct result result = {0};
     const int *const dims = halo->grid.dims;
     const int64_t *const extent = row->box->extent;
-    int64_t wrong = 0;
-    bc_batch_conclude(run, &row->swaps, "swap", &result.swaps);
-    if (run->settings.check)
-        bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    result.method = row->method->name;
-    result.sync = halo_sync_names[row->method->sync];
+    struct halo_result result = {.method = row->method->name,
+                                 .sync = halo_sync_names[row->method->sync],
+                                 .ndata = halo_ndata(row->box)};
     write_extents(result.dims, dims[0], dims[1], dims[2]);
     write_extents(result.local, extent[0], extent[1], extent[2]);
-    result.ndata = halo_ndata(row->box);
-    result.bwidth_mbs = (double)sizeof(double) * (double)result.ndata / 1048576.0 /
-                        (result.swaps.repetition.value * 1e-9);
-    result.check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
-    if (wrong > 0)
-        result.swaps.outcome.status = BC_FAIL;
-    bc_write_row(run, &result);
+    bc_transfer_conclude(halo->run, &row->swaps, "swap", 1, result.ndata, &result.swaps);
+    bc_write_row(halo->run, &result);
 }
 
 const struct bc_program halo_program = {
@@ -260,9 +227,12 @@ int main(int argc, char **argv)
 {
     struct halo halo;
     struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    struct bc_error error = {""};
     make_grid(&halo, run);
-    check_methods(&halo);
+    if (!has_rows(&halo, &error)) /* the same on all ranks */
+        bc_require(run, false, &error);
+    bc_open_result(run, halo_table.columns, halo_table.count);
+    note_methods(&halo);
     list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)

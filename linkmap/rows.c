@@ -19,27 +19,6 @@ enum { VISITS_MIN = 3 };
 /* Above this resolution a note says by how much longer a link must take to be suspected. */
 #define COARSE 1.0
 
-#define BANDWIDTH_COLUMNS(name, way)                                                               \
-    BC_COLUMN(name "_mbs", BC_MORE, 3, linkmap_result, ways[way].value),                           \
-        BC_COLUMN(name "_lo_mbs", BC_INFO, 3, linkmap_result, ways[way].interval.lo),              \
-        BC_COLUMN(name "_hi_mbs", BC_INFO, 3, linkmap_result, ways[way].interval.hi)
-
-const struct bc_column linkmap_columns[LINKMAP_COLUMNS] = {
-    BC_COLUMN("scope", BC_KEY, 0, linkmap_result, scope),
-    BC_COLUMN("a", BC_KEY, 0, linkmap_result, a),
-    BC_COLUMN("b", BC_KEY, 0, linkmap_result, b),
-    BC_COLUMN("nbytes", BC_KEY, 0, linkmap_result, bytes),
-    BC_COLUMN_AS(BC_CELL_TIME, "time_us", BC_LESS, 3, linkmap_result, time.value),
-    BC_COLUMN_AS(BC_CELL_TIME, "time_lo_us", BC_INFO, 3, linkmap_result, time.interval.lo),
-    BC_COLUMN_AS(BC_CELL_TIME, "time_hi_us", BC_INFO, 3, linkmap_result, time.interval.hi),
-    BANDWIDTH_COLUMNS("out", LINKMAP_OUT),
-    BANDWIDTH_COLUMNS("in", LINKMAP_IN),
-    BC_COLUMN("alone_pct", BC_INFO, 1, linkmap_result, alone_pct),
-    BC_COLUMN("verdict", BC_INFO, 0, linkmap_result, verdict),
-    BC_COLUMN("group", BC_INFO, 0, linkmap_result, group),
-    BC_OUTCOME_COLUMNS(linkmap_result, outcome),
-};
-
 static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own >= 0; }
 
 /* ---- a result -------------------------------------------------------------------------------- */

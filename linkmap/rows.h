@@ -4,9 +4,6 @@
 
 #include "linkmap/state.h"
 
-enum { LINKMAP_COLUMNS = 21 };
-extern const struct bc_column linkmap_columns[LINKMAP_COLUMNS];
-
 /* Whether the times of the whole are as precise as --precision asks. Rank 0. */
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 

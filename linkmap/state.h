@@ -1,10 +1,11 @@
 /*
- * What linkmap knows of the job and of each message size, and what a row says.
+ * What linkmap knows of the job and of each message size.
  */
 #ifndef COMMCOST_LINKMAP_STATE_H
 #define COMMCOST_LINKMAP_STATE_H
 
 #include "common/run/program.h"
+#include "linkmap/columns.h"
 #include "linkmap/hosts.h"
 #include "linkmap/parameters.h"
 #include "linkmap/verdicts.h"
@@ -39,18 +40,6 @@ struct linkmap_row {
     enum bc_status status;        /* of its rows whose data is right */
     int from, to;                 /* the pair that is written */
     struct linkmap_links fetched; /* those of `from`; rank 0 */
-};
-
-struct linkmap_result {
-    const char *scope; /* whole, node (or rank), pair */
-    const char *a, *b; /* labels of hosts */
-    int64_t bytes;
-    struct bc_summary time;               /* half a round trip, ns */
-    struct bc_summary ways[LINKMAP_WAYS]; /* bandwidths, MB/s */
-    double alone_pct;
-    const char *verdict;
-    int group;
-    struct bc_outcome outcome;
 };
 
 #endif

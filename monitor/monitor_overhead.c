@@ -7,6 +7,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/batch/batch.h"
+#include "monitor/columns.h"
 #include "monitor/kernel.h"
 #include "monitor/mpirtmon.h"
 
@@ -30,26 +31,6 @@ struct row {
     struct bc_samples samples;
     int64_t repetitions; /* 0: not found yet */
     bool in_time;        /* the last visit was precise before its time was up; rank 0 */
-};
-
-struct result {
-    const char *call, *mode;
-    double direct_ns, monitored_ns;
-    struct bc_summary added;
-    int64_t repetitions;
-    struct bc_outcome outcome;
-};
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("call", BC_KEY, 0, result, call),
-    BC_COLUMN("mode", BC_KEY, 0, result, mode),
-    BC_COLUMN("direct_ns", BC_INFO, 2, result, direct_ns),
-    BC_COLUMN("monitored_ns", BC_INFO, 2, result, monitored_ns),
-    BC_COLUMN("added_ns", BC_LESS, 2, result, added.value),
-    BC_COLUMN("added_lo_ns", BC_INFO, 2, result, added.interval.lo),
-    BC_COLUMN("added_hi_ns", BC_INFO, 2, result, added.interval.hi),
-    BC_COLUMN("repetitions", BC_INFO, 0, result, repetitions),
-    BC_OUTCOME_COLUMNS(result, outcome),
 };
 
 static void list_rows(struct bc_run *run)
@@ -121,7 +102,8 @@ static void measure(struct state *overhead, struct bc_visit *visit)
 }
 
 /* What the samples say. Local; rank 0. */
-static void summarize(const struct bc_run *run, const struct row *row, struct result *result)
+static void summarize(const struct bc_run *run, const struct row *row,
+                      struct monitor_overhead_result *result)
 {
     const struct bc_samples *const samples = &row->samples;
     bc_run_dump(run, "monitored", samples, 0);
@@ -133,7 +115,7 @@ static void summarize(const struct bc_run *run, const struct row *row, struct re
 
 static void write_row(struct bc_run *run, struct row *row)
 {
-    struct result result = {0};
+    struct monitor_overhead_result result = {0};
     if (run->job.rank == 0)
         summarize(run, row, &result);
     result.call = row->call->name;
@@ -159,7 +141,7 @@ int main(int argc, char **argv)
 {
     struct state overhead;
     struct bc_run *const run = bc_start(&monitor_overhead_program, &overhead, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    bc_open_result(run, monitor_overhead_table.columns, monitor_overhead_table.count);
     overhead.run = run;
     overhead_bench_create(&overhead.bench);
     list_rows(run);

@@ -1,8 +1,9 @@
 #include "mpi_overhead/measure.h"
 
 #include "common/mpi/harness.h"
+#include "common/run/check.h"
 #include "mpi_overhead/excess.h"
-#include "mpi_overhead/knee.h"
+#include "mpi_overhead/knee_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,6 +78,7 @@ struct round {
     struct overhead_exchange *exchange;
     uint64_t units;     /* of work */
     int64_t iterations; /* in each loop */
+    bool apart;         /* the work isn't done beside the message */
 };
 
 /* The time of an iteration in ns, or -INFINITY on ranks whose times don't count. */
@@ -97,21 +99,13 @@ static double iteration_ns(const struct round *round, bool message, bool token, 
     return x->reports ? ns / (double)round->iterations : -INFINITY;
 }
 
-/* Takes ITER and WORK alone, as 0 and 1. The overhead is their difference. */
+/* Takes, as 0 and 1, ITER and WORK alone, whose difference is the overhead; or, for
+   work_is_enough, ITER without work. A token is in both. */
 static void take_work(void *context, double *values)
 {
     const struct round *const round = context;
     const bool token = round->exchange->token;
-    values[0] = iteration_ns(round, true, token, round->units);
-    values[1] = iteration_ns(round, false, token, round->units);
-}
-
-/* Takes, as 0 and 1, ITER without work and WORK alone. A token is in both, as it is in ITER. */
-static void take_apart(void *context, double *values)
-{
-    const struct round *const round = context;
-    const bool token = round->exchange->token;
-    values[0] = iteration_ns(round, true, token, 0);
+    values[0] = iteration_ns(round, true, token, round->apart ? 0 : round->units);
     values[1] = iteration_ns(round, false, token, round->units);
 }
 
@@ -139,7 +133,7 @@ static bool agree_on_round(struct round *round)
 
 /* Measures one point, in `rounds` rounds after `warmup_rounds` that don't count. The numbers are
    significant on rank 0, which gets the point. Collective. */
-static struct knee_point take_point(const struct overhead_bench *bench, struct round *round,
+static struct knee_point take_point(const struct mpi_overhead *bench, struct round *round,
                                     int rounds, int warmup_rounds, double deadline_s)
 {
     const struct bc_source source = {.quantities = 2, .take = take_work, .context = round};
@@ -163,13 +157,13 @@ static struct knee_point take_point(const struct overhead_bench *bench, struct r
 /* With --verbose, the table of times by amount of work, which is the specification's figure 1. The
    same loops run with and without --verbose, and lines are written between loops only. */
 
-static void say_table_head(const struct overhead_bench *bench)
+static void say_table_head(const struct mpi_overhead *bench)
 {
     bc_output_remark(bench->verbose, "verbose", "%-12s %-12s %-12s %s", "work", "iter_t", "work_t",
                      "base_t");
 }
 
-static void say_point(const struct overhead_bench *bench, uint64_t units,
+static void say_point(const struct mpi_overhead *bench, uint64_t units,
                       const struct knee_point *point, double base_ns)
 {
     bc_output_remark(bench->verbose, "verbose", "%-12llu %-12.3f %-12.3f %.3f",
@@ -196,7 +190,7 @@ static struct bc_summary available(const struct bc_summary *overhead, const stru
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-static int64_t specified_iterations(const struct overhead_bench *bench)
+static int64_t specified_iterations(const struct mpi_overhead *bench)
 {
     const int64_t bytes = bench->exchange.bytes;
     if (bench->parameters.iterations > 0)
@@ -207,7 +201,7 @@ static int64_t specified_iterations(const struct overhead_bench *bench)
 }
 
 /* The iterations of all loops together; 0: as many as the precision needs, or as --samples says. */
-static int64_t fixed_iterations(const struct overhead_bench *bench)
+static int64_t fixed_iterations(const struct mpi_overhead *bench)
 {
     const struct bc_settings *const settings = &bench->run->settings;
     const bool fixed = settings->samples == 0 &&
@@ -218,7 +212,7 @@ static int64_t fixed_iterations(const struct overhead_bench *bench)
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
 /* The iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
-static int64_t iterations_for(const struct overhead_bench *bench, double iteration_ns)
+static int64_t iterations_for(const struct mpi_overhead *bench, double iteration_ns)
 {
     enum { LOOPS = 25 }; /* the specified numbers are multiples of it */
     const int64_t fixed = fixed_iterations(bench);
@@ -236,7 +230,7 @@ static int rounds_for(double loop_ns, double seconds)
 }
 
 /* The amount of work after `units`: a small share of `base_ns` after none, else twice that. */
-static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, double base_ns)
+static uint64_t more_units(const struct mpi_overhead *bench, uint64_t units, double base_ns)
 {
     if (units > 0)
         return 2 * units;
@@ -246,7 +240,7 @@ static uint64_t more_units(const struct overhead_bench *bench, uint64_t units, d
 
 /* Raises the work until an iteration takes --thresh times as long as without, which sets *knee;
    returns the number of points; round->units is the last one's. All on rank 0. Collective. */
-static size_t find_points(const struct overhead_bench *bench, struct round *round, double seconds,
+static size_t find_points(const struct mpi_overhead *bench, struct round *round, double seconds,
                           struct knee_point *points, bool *knee)
 {
     const bool root = bench->run->job.rank == 0;
@@ -289,7 +283,7 @@ static size_t find_points(const struct overhead_bench *bench, struct round *roun
 /* With work beyond the knee an iteration takes at least this many times as long as without work: on
    a log scale half way to --thresh, which the first iteration beyond the knee reached, so that
    noise in either time doesn't undo the knee. */
-static double beyond_knee(const struct overhead_bench *bench)
+static double beyond_knee(const struct mpi_overhead *bench)
 {
     return sqrt(bench->parameters.threshold);
 }
@@ -298,13 +292,15 @@ static double beyond_knee(const struct overhead_bench *bench)
    when the work is done. Decided by the min of PROBE_ROUNDS rounds, since others may meet stops; of
    fewer rounds after the deadline, but at least one. True without a knee (`knee`). Deadline, knee
    and decision are rank 0's. Collective. */
-static bool work_is_enough(const struct overhead_bench *bench, struct round *round, bool knee,
+static bool work_is_enough(const struct mpi_overhead *bench, const struct round *round, bool knee,
                            double deadline_s)
 {
-    const struct bc_source source = {.quantities = 2, .take = take_apart, .context = round};
+    struct round apart = *round;
+    const struct bc_source source = {.quantities = 2, .take = take_work, .context = &apart};
     const struct bc_plan plan = {
         .min_rounds = PROBE_ROUNDS, .max_rounds = PROBE_ROUNDS, .deadline_s = deadline_s};
     struct bc_samples samples = {.count = 0};
+    apart.apart = true;
     bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
     double message_ns = INFINITY, work_ns = INFINITY;
     for (size_t i = 0; i < samples.count; i++) {
@@ -323,9 +319,9 @@ static const struct bc_precise_value precise_values[] = {
 };
 
 /* Finds the work beyond the knee, and the length of loops with it. Collective. */
-static void find_knee(const struct overhead_bench *bench, double seconds, struct overhead_row *row)
+static void find_knee(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
 {
-    struct round round = {.exchange = (struct overhead_exchange *)&bench->exchange};
+    struct round round = {.exchange = &bench->exchange};
     struct knee_point points[KNEE_POINTS_MAX];
     const double deadline_s = bc_elapsed_s() + 2.0 * seconds;
     const size_t count = find_points(bench, &round, seconds, points, &row->knee);
@@ -352,12 +348,12 @@ static void find_knee(const struct overhead_bench *bench, double seconds, struct
 }
 
 /* Measures without work and beyond the knee, in turn, until the values are precise. Collective. */
-static void visit_fit(struct overhead_bench *bench, double seconds, struct overhead_row *row)
+static void visit_fit(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
 {
     const double end_s = bc_elapsed_s() + seconds;
     if (row->iterations == 0)
         find_knee(bench, seconds * POINTS_SHARE, row);
-    struct round round = {&bench->exchange, row->units, row->iterations};
+    struct round round = {&bench->exchange, row->units, row->iterations, false};
     struct bc_precision rule;
     struct bc_plan plan = bc_run_plan(bench->run, &row->samples, fmax(end_s - bc_elapsed_s(), 0.0));
     const int64_t fixed = fixed_iterations(bench);
@@ -378,11 +374,11 @@ static void visit_fit(struct overhead_bench *bench, double seconds, struct overh
 
 /* A loop for each amount of work; base_t is the running average of iter_t until iter_t exceeds the
    base threshold. */
-static void visit_threshold(struct overhead_bench *bench, double seconds, struct overhead_row *row)
+static void visit_threshold(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
 {
     const double threshold = bench->parameters.threshold;
     const double deadline_s = bc_elapsed_s() + seconds;
-    struct round round = {&bench->exchange, 1, specified_iterations(bench)};
+    struct round round = {&bench->exchange, 1, specified_iterations(bench), false};
     double base_sum_ns = 0.0, base_ns = 0.0, shortest_ns = INFINITY;
     struct knee_point point = {0.0, 0.0};
     int base_count = 0;
@@ -420,12 +416,12 @@ static void visit_threshold(struct overhead_bench *bench, double seconds, struct
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool is_fitted(const struct overhead_bench *bench)
+static bool is_fitted(const struct mpi_overhead *bench)
 {
     return bench->parameters.base_threshold <= 0.0;
 }
 
-void overhead_visit(struct overhead_bench *bench, double seconds, struct overhead_row *row)
+void overhead_visit(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
 {
     bench->exchange.wrong = 0;
     prepare_data(&bench->exchange);
@@ -439,7 +435,7 @@ void overhead_visit(struct overhead_bench *bench, double seconds, struct overhea
 /* By how much the message makes work longer: beyond the knee loops with and without it take about
    as long. They don't run quite the same code besides, so the interval (but under the mean) never
    ends closer to the value than what one reading of the clock is worth. Local; rank 0. */
-static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
+static struct bc_summary summarize_overhead(const struct mpi_overhead *bench,
                                             const struct bc_samples *samples)
 {
     const struct bc_run *const run = bench->run;
@@ -454,7 +450,7 @@ static struct bc_summary summarize_overhead(const struct overhead_bench *bench,
 
 /* Whether the interval that the row reports, less the clock reading in it, is within --precision or
    OVERHEAD_RESOLUTION_NS. Local; rank 0. */
-static bool overhead_is_narrow(const struct overhead_bench *bench, const struct bc_samples *samples)
+static bool overhead_is_narrow(const struct mpi_overhead *bench, const struct bc_samples *samples)
 {
     const struct bc_run *const run = bench->run;
     const struct bc_summary overhead = summarize_overhead(bench, samples);
@@ -463,7 +459,7 @@ static bool overhead_is_narrow(const struct overhead_bench *bench, const struct 
     return half_width_ns <= fmax(allowed_ns, OVERHEAD_RESOLUTION_NS);
 }
 
-bool overhead_is_precise(const struct overhead_bench *bench, const struct overhead_row *row)
+bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead_row *row)
 {
     const struct bc_run *const run = bench->run;
     if (!is_fitted(bench) || fixed_iterations(bench) > 0)
@@ -473,7 +469,7 @@ bool overhead_is_precise(const struct overhead_bench *bench, const struct overhe
     return run->settings.samples > 0 || overhead_is_narrow(bench, &row->samples);
 }
 
-static void dump(const struct overhead_bench *bench, const struct overhead_row *row)
+static void dump(const struct mpi_overhead *bench, const struct overhead_row *row)
 {
     static const char *const names[OVERHEAD_QUANTITIES] = {"base", "empty", "iter", "work"};
     for (int i = 0; i < OVERHEAD_QUANTITIES; i++)
@@ -482,7 +478,7 @@ static void dump(const struct overhead_bench *bench, const struct overhead_row *
 }
 
 /* What the samples say. Local; rank 0. */
-static void summarize(const struct overhead_bench *bench, const struct overhead_row *row,
+static void summarize(const struct mpi_overhead *bench, const struct overhead_row *row,
                       struct overhead_result *result)
 {
     const struct bc_run *const run = bench->run;
@@ -509,10 +505,14 @@ static void summarize(const struct overhead_bench *bench, const struct overhead_
         result->outcome.status = BC_NO_KNEE;
 }
 
-void overhead_conclude(const struct overhead_bench *bench, struct overhead_row *row,
+void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result)
 {
+    result->direction = row->direction == OVERHEAD_SEND ? "send" : "recv";
+    result->pair = bc_node_order_rank(&bench->by_node, row->pair);
+    result->msgsize = row->bytes;
     if (bench->run->job.rank == 0)
         summarize(bench, row, result);
+    (void)bc_sum_wrong(row->wrong, &result->outcome);
     bc_samples_free(&row->samples);
 }

@@ -8,6 +8,7 @@
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
+#include "mpi_overhead/columns.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -56,7 +57,7 @@ static inline bool overhead_receives(const struct overhead_exchange *exchange)
 double overhead_time_loop(const struct overhead_exchange *exchange, bool message, bool token,
                           uint64_t units, int64_t iterations);
 
-struct overhead_bench {
+struct mpi_overhead {
     struct overhead_parameters parameters;
     struct bc_run *run;
     struct bc_output *verbose;    /* the run's with --verbose, else NULL */
@@ -74,8 +75,12 @@ enum overhead_quantity {
     OVERHEAD_QUANTITIES
 };
 
-/* What a row remembers from visit to visit; all zeros before the first one. */
+/* What a row is of, and remembers from visit to visit; the latter zeros before the first one. */
 struct overhead_row {
+    int64_t bytes; /* of a message */
+    enum overhead_direction direction;
+    int pair; /* the place of its measuring rank in the order of nodes */
+
     uint64_t units;     /* of work beyond the knee, as the first visit found */
     int64_t iterations; /* in each loop; the same on every rank, as `units` */
     bool knee;          /* the knee was found; rank 0 */
@@ -84,28 +89,17 @@ struct overhead_row {
     int64_t wrong;             /* messages that arrived wrong on this rank */
 };
 
-/* Times in ns an iteration. All but overhead and transfer have the barrier between two iterations
-   in them; iter and work also the token (kernel.c), if any. Complete on rank 0 only. */
-struct overhead_result {
-    int64_t iterations; /* at the amount of work that gave the overhead */
-    double iter_ns, work_ns, base_ns;
-    struct bc_summary overhead_ns, transfer_ns; /* values and intervals; NAN where there are none */
-    struct bc_summary available_pct; /* what the overhead leaves of base_ns, as specified */
-    struct bc_summary transfer_available_pct; /* ... of transfer_ns; NAN without an overhead */
-    struct bc_outcome outcome;                /* BC_NO_KNEE without an overhead */
-};
-
 /* One visit of bench->exchange within `seconds` (significant on rank 0): by the fit of a plateau
    and a line to all points (-b auto), or with the specification's thresholds (-b RATIO). Collective
    over MPI_COMM_WORLD. */
-void overhead_visit(struct overhead_bench *bench, double seconds, struct overhead_row *row);
+void overhead_visit(struct mpi_overhead *bench, double seconds, struct overhead_row *row);
 
 /* Whether overhead and transfer are as precise as the settings ask for. Local; rank 0. */
-bool overhead_is_precise(const struct overhead_bench *bench, const struct overhead_row *row);
+bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead_row *row);
 
-/* Fills in the result of all visits, which begins as zeros, on rank 0, and frees what the row
-   holds. Local. */
-void overhead_conclude(const struct overhead_bench *bench, struct overhead_row *row,
+/* Fills in the result of all visits, which begins as zeros, and frees what the row holds.
+   Collective over MPI_COMM_WORLD. */
+void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result);
 
 #endif

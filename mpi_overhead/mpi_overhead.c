@@ -9,57 +9,15 @@
  *
  * The lower half of the ranks, ordered by node, measures, each with a partner in the upper half.
  */
-#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "mpi_overhead/measure.h"
 
 #include <stdlib.h>
 
-struct row {
-    int64_t bytes;
-    enum overhead_direction direction;
-    int pair; /* the place of its measuring rank in the order of nodes */
-    struct overhead_row times;
-};
-
-struct result {
-    const char *direction;
-    int pair; /* the measuring rank */
-    int64_t msgsize;
-    struct overhead_result times;
-};
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("direction", BC_KEY, 0, result, direction),
-    BC_COLUMN("pair", BC_KEY, 0, result, pair),
-    BC_COLUMN("msgsize", BC_KEY, 0, result, msgsize),
-    BC_COLUMN("iterations", BC_INFO, 0, result, times.iterations),
-    BC_COLUMN_AS(BC_CELL_US, "iter_t", BC_INFO, 3, result, times.iter_ns),
-    BC_COLUMN_AS(BC_CELL_US, "work_t", BC_INFO, 3, result, times.work_ns),
-    BC_COLUMN_AS(BC_CELL_US, "overhead", BC_LESS, 3, result, times.overhead_ns.value),
-    BC_COLUMN_AS(BC_CELL_US, "base_t", BC_INFO, 3, result, times.base_ns),
-    BC_COLUMN("avail(%)", BC_INFO, 1, result, times.available_pct.value),
-    BC_COLUMN_AS(BC_CELL_US, "overhead_lo_us", BC_INFO, 3, result, times.overhead_ns.interval.lo),
-    BC_COLUMN_AS(BC_CELL_US, "overhead_hi_us", BC_INFO, 3, result, times.overhead_ns.interval.hi),
-    BC_COLUMN_AS(BC_CELL_US, "transfer_us", BC_LESS, 3, result, times.transfer_ns.value),
-    BC_COLUMN("transfer_avail_pct", BC_INFO, 1, result, times.transfer_available_pct.value),
-    BC_COLUMN_AS(BC_CELL_US, "transfer_lo_us", BC_INFO, 3, result, times.transfer_ns.interval.lo),
-    BC_COLUMN_AS(BC_CELL_US, "transfer_hi_us", BC_INFO, 3, result, times.transfer_ns.interval.hi),
-    BC_COLUMN("avail_lo_pct", BC_INFO, 1, result, times.available_pct.interval.lo),
-    BC_COLUMN("avail_hi_pct", BC_INFO, 1, result, times.available_pct.interval.hi),
-    BC_COLUMN("transfer_avail_lo_pct", BC_INFO, 1, result,
-              times.transfer_available_pct.interval.lo),
-    BC_COLUMN("transfer_avail_hi_pct", BC_INFO, 1, result,
-              times.transfer_available_pct.interval.hi),
-    BC_COLUMN("visits", BC_INFO, 0, result, times.outcome.visits),
-    BC_COLUMN("lost_pct", BC_INFO, 1, result, times.outcome.lost_pct),
-    BC_COLUMN("samples", BC_INFO, 0, result, times.outcome.samples),
-    BC_COLUMN("status", BC_INFO, 0, result, times.outcome.status),
-};
-
 /* ---- usage ----------------------------------------------------------------------------------- */
 
+/* Checks processes and memory. Hands on what -q, -n, -i and -b ask of the run. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct overhead_parameters *const p = state;
@@ -84,7 +42,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* ---- what all rows share --------------------------------------------------------------------- */
 
 /* Says how many pairs cross nodes, and whether the reported one does. Collective. */
-static void note_pairs(const struct overhead_bench *bench, int partner)
+static void note_pairs(const struct mpi_overhead *bench, int partner)
 {
     const struct bc_job *const job = &bench->run->job;
     bc_crossing_note(job, bench->run->output, "", partner);
@@ -95,7 +53,7 @@ static void note_pairs(const struct overhead_bench *bench, int partner)
                          partner);
 }
 
-static void open_overhead(struct overhead_bench *bench, struct bc_run *run)
+static void open_overhead(struct mpi_overhead *bench, struct bc_run *run)
 {
     const struct overhead_parameters *const p = &bench->parameters;
     bench->run = run;
@@ -117,7 +75,7 @@ static void open_overhead(struct overhead_bench *bench, struct bc_run *run)
     bench->rate = bc_work_calibrate();
 }
 
-static void list_rows(const struct overhead_bench *bench)
+static void list_rows(const struct mpi_overhead *bench)
 {
     const struct overhead_parameters *const p = &bench->parameters;
     const int pairs = p->all_pairs ? bench->run->job.ranks / 2 : 1;
@@ -126,12 +84,12 @@ static void list_rows(const struct overhead_bench *bench)
             for (int pair = 0; pair < pairs; pair++) {
                 const enum overhead_direction direction = (enum overhead_direction)d;
                 if (p->both || p->receive == (direction == OVERHEAD_RECEIVE))
-                    *(struct row *)bc_add_row(bench->run) = (struct row){
+                    *(struct overhead_row *)bc_add_row(bench->run) = (struct overhead_row){
                         .bytes = p->sizes.values[i], .direction = direction, .pair = pair};
             }
 }
 
-static void close_overhead(struct overhead_bench *bench)
+static void close_overhead(struct mpi_overhead *bench)
 {
     bc_output_remark(bench->verbose, "verbose", "mpi_overhead: done");
     BC_MPI(MPI_Comm_free(&bench->exchange.pair));
@@ -142,7 +100,7 @@ static void close_overhead(struct overhead_bench *bench)
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /* With --verbose, says what the specification's program says before it starts. */
-static void tell_start(const struct overhead_bench *bench, int pair)
+static void tell_start(const struct mpi_overhead *bench, int pair)
 {
     const struct overhead_parameters *const p = &bench->parameters;
     struct bc_output *const output = bench->verbose;
@@ -171,7 +129,7 @@ static void tell_start(const struct overhead_bench *bench, int pair)
 }
 
 /* Says what would find the knee that was not found in the row that comes next. */
-static void tell_no_knee(const struct overhead_bench *bench, bool in_time)
+static void tell_no_knee(const struct mpi_overhead *bench, bool in_time)
 {
     const char *advice = "no amount of work got beyond the transfer in its time: --max-time gives "
                          "it more";
@@ -183,34 +141,27 @@ static void tell_no_knee(const struct overhead_bench *bench, bool in_time)
 }
 
 /* All pairs exchange messages; the times of one are the row's. */
-static void measure(struct overhead_bench *bench, struct bc_visit *visit)
+static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
 {
     struct overhead_exchange *const x = &bench->exchange;
-    struct row *const row = visit->row;
+    struct overhead_row *const row = visit->row;
     x->direction = row->direction;
     x->reports = bench->by_node.place == row->pair;
     x->bytes = row->bytes;
     bc_amount_create(&x->message, row->bytes, MPI_BYTE);
     if (bench->run->visit == 0)
         tell_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
-    overhead_visit(bench, visit->seconds, &row->times);
-    visit->is_precise = overhead_is_precise(bench, &row->times);
+    overhead_visit(bench, visit->seconds, row);
+    visit->is_precise = overhead_is_precise(bench, row);
     bc_amount_destroy(&x->message);
 }
 
-static void write_row(const struct overhead_bench *bench, struct row *row)
+static void write_row(const struct mpi_overhead *bench, struct overhead_row *row)
 {
-    struct result result = {0};
-    int64_t wrong = 0;
-    bc_harness_reduce(&row->times.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    overhead_conclude(bench, &row->times, &result.times);
-    result.direction = row->direction == OVERHEAD_SEND ? "send" : "recv";
-    result.pair = bc_node_order_rank(&bench->by_node, row->pair);
-    result.msgsize = row->bytes;
-    if (wrong > 0)
-        result.times.outcome.status = BC_FAIL;
-    if (result.times.outcome.status == BC_NO_KNEE)
-        tell_no_knee(bench, row->times.in_time);
+    struct overhead_result result = {0};
+    overhead_conclude(bench, row, &result);
+    if (result.outcome.status == BC_NO_KNEE)
+        tell_no_knee(bench, row->in_time);
     bc_write_row(bench->run, &result);
 }
 
@@ -221,8 +172,8 @@ const struct bc_program mpi_overhead_program = {
     .options = {overhead_options, OVERHEAD_OPTIONS},
     .defaults = &overhead_default_parameters,
     .defaults_bytes = sizeof overhead_default_parameters,
-    .state_bytes = sizeof(struct overhead_bench),
-    .row_bytes = sizeof(struct row),
+    .state_bytes = sizeof(struct mpi_overhead),
+    .row_bytes = sizeof(struct overhead_row),
     .budget_s = 50.0,
     .first_share = 0.4,
     .usage_option = 'q',
@@ -231,9 +182,9 @@ const struct bc_program mpi_overhead_program = {
 
 int main(int argc, char **argv)
 {
-    struct overhead_bench bench;
+    struct mpi_overhead bench;
     struct bc_run *const run = bc_start(&mpi_overhead_program, &bench, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    bc_open_result(run, overhead_table.columns, overhead_table.count);
     open_overhead(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

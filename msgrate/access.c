@@ -3,38 +3,38 @@
    transfer from it is read instead. */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "msgrate/exchange.h"
+#include "msgrate/access.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static size_t half_bytes(const struct msgrate_exchange *x)
+static size_t half_bytes(const struct msgrate_access *x)
 {
     return msgrate_block_bytes(&x->messages) * (size_t)x->bench->npeers;
 }
 
 /* Where the messages of an iteration begin in every window. */
-static size_t half_offset(const struct msgrate_exchange *x, int64_t iteration)
+static size_t half_offset(const struct msgrate_access *x, int64_t iteration)
 {
     return (size_t)(iteration % x->halves) * half_bytes(x);
 }
 
 /* Whether messages come out of this rank's memory, or, with `into`, go into it. */
-static bool takes_part(const struct msgrate_exchange *x, bool into)
+static bool takes_part(const struct msgrate_access *x, bool into)
 {
     /* In the single direction the lower half accesses the upper half. */
     const bool receives = x->bench->lower != x->puts;
-    return !x->pattern->one_partner || (x->npeers > 0 && receives == into);
+    return !x->pattern->one_partner || (x->messages.npeers > 0 && receives == into);
 }
 
 /* The memory of an iteration's messages on this rank: the local buffer, or, where they are in the
    window, a half of it. There local loads and stores come between open_buffer and close_buffer,
    if other ranks may access the window at any time. */
-static unsigned char *open_buffer(const struct msgrate_exchange *x, bool in_window,
-                                  int64_t iteration)
+static unsigned char *open_buffer(const struct msgrate_access *x, bool in_window, int64_t iteration)
 {
     if (!in_window)
         return x->local_buffer;
@@ -45,7 +45,7 @@ static unsigned char *open_buffer(const struct msgrate_exchange *x, bool in_wind
     return x->window_memory + half_offset(x, iteration);
 }
 
-static void close_buffer(const struct msgrate_exchange *x, bool in_window)
+static void close_buffer(const struct msgrate_access *x, bool in_window)
 {
     if (in_window && x->pattern->locks_all)
         BC_MPI(MPI_Win_sync(x->window));
@@ -55,42 +55,55 @@ static void close_buffer(const struct msgrate_exchange *x, bool in_window)
 
 /* Writes what an iteration transfers. What is got must be in the window before the window is
    exposed: one iteration earlier where it is exposed ahead. */
-static void write_data(const struct msgrate_exchange *x, int64_t iteration)
+static void write_data(const struct msgrate_access *x, int64_t iteration)
 {
     if (!takes_part(x, false))
         return;
-    msgrate_write(x, open_buffer(x, !x->puts, iteration), iteration);
+    msgrate_write(x->bench->run, &x->messages, open_buffer(x, !x->puts, iteration), iteration);
     close_buffer(x, !x->puts);
 }
 
 /* Gets from an exposure that is open already transfer what was written before. */
-static bool writes_ahead(const struct msgrate_exchange *x)
+static bool writes_ahead(const struct msgrate_access *x)
 {
     return !x->puts && x->pattern->opens_ahead;
 }
 
 /* Brings what is got in this iteration into the caches again, as writing it would have done. */
-static void read_data(const struct msgrate_exchange *x)
+static void read_data(const struct msgrate_access *x)
 {
     const size_t line_bytes = x->bench->flush.line_bytes;
     const volatile unsigned char *const start = x->window_memory + half_offset(x, x->iteration);
-    for (size_t i = 0; i < msgrate_block_bytes(&x->messages) * (size_t)x->npeers; i += line_bytes)
+    for (size_t i = 0; i < msgrate_block_bytes(&x->messages) * (size_t)x->messages.npeers;
+         i += line_bytes)
         (void)start[i];
 }
 
-static void verify(struct msgrate_exchange *x)
+static void verify(struct msgrate_access *x)
 {
     if (!takes_part(x, true))
         return;
-    msgrate_verify(x, open_buffer(x, x->puts, x->iteration));
+    x->wrong += msgrate_verify(x->bench->run, &x->messages, open_buffer(x, x->puts, x->iteration),
+                               x->iteration);
     close_buffer(x, x->puts);
 }
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
+/* Runs this rank's timed part of an iteration; returns its time in ns, or -INFINITY if it times
+   nothing. Collective. */
+static double time_iteration(const struct msgrate_access *x)
+{
+    msgrate_access_fn *time = x->bench->lower ? x->pattern->time_lower : x->pattern->time_upper;
+    if (x->messages.npeers == 0)
+        time = x->pattern->time_resting;
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    return time != NULL ? (double)time(x) : -INFINITY;
+}
+
 static void iterate(void *context, double *time_ns)
 {
-    struct msgrate_exchange *const x = context;
+    struct msgrate_access *const x = context;
     const bool check = x->bench->run->settings.check;
     bc_cache_flush_run(&x->bench->flush);
     if (!writes_ahead(x)) {
@@ -102,7 +115,7 @@ static void iterate(void *context, double *time_ns)
         read_data(x);
     }
     x->offset = (MPI_Aint)half_offset(x, x->iteration);
-    *time_ns = msgrate_time(x);
+    *time_ns = time_iteration(x);
     /* The targets of a lock or a flush can't know when its origin is done. */
     bc_harness_barrier(MPI_COMM_WORLD);
     if (check)
@@ -138,7 +151,7 @@ static struct msgrate_share *share_messages(int64_t messages, int threads)
     return shares;
 }
 
-static void create_window(struct msgrate_exchange *x)
+static void create_window(struct msgrate_access *x)
 {
     /* Whole pages: MPICH 4.0.2 puts what goes to a smaller window elsewhere. */
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -149,32 +162,23 @@ static void create_window(struct msgrate_exchange *x)
     memset(x->window_memory, 0, bytes);
 }
 
-void msgrate_access_create(struct msgrate_exchange *x, struct msgrate_bench *bench,
-                           const struct msgrate_key *key)
+static void create(struct msgrate_access *x)
 {
-    const struct msgrate_parameters *const p = &bench->parameters;
-    *x = (struct msgrate_exchange){
-        .bench = bench,
-        .messages = {.count = (int)p->messages, .bytes = key->size_bytes},
-        .iterate = iterate,
-        .puts = p->transfer == MSGRATE_PUT,
-        .transfer_share = p->transfer == MSGRATE_PUT ? msgrate_put_share : msgrate_get_share,
-        .team = msgrate_team_create((int)p->threads),
-        .shares = share_messages(p->messages, (int)p->threads),
-        .halves = bench->run->settings.check ? 2 : 1,
-    };
-    msgrate_choose(x, key->pattern);
-    x->targets = x->puts ? x->sends : x->receives;
-    x->target_group = group_of(x->targets, x->npeers);
-    x->origin_group = group_of(x->puts ? x->receives : x->sends, x->npeers);
-    bc_amount_create(&x->messages.amount, key->size_bytes, MPI_BYTE);
-    x->local_buffer = msgrate_allocate(&x->messages, bench->npeers);
+    const struct msgrate_parameters *const p = &x->bench->parameters;
+    const int *const origins = x->puts ? x->messages.receives : x->messages.sends;
+    x->targets = x->puts ? x->messages.sends : x->messages.receives;
+    x->transfer_share = x->puts ? msgrate_put_share : msgrate_get_share;
+    x->team = msgrate_team_create((int)p->threads);
+    x->shares = share_messages(p->messages, (int)p->threads);
+    x->target_group = group_of(x->targets, x->messages.npeers);
+    x->origin_group = group_of(origins, x->messages.npeers);
+    x->local_buffer = msgrate_allocate(&x->messages);
     create_window(x);
     if (writes_ahead(x))
         write_data(x, 0);
 }
 
-void msgrate_access_destroy(struct msgrate_exchange *x)
+static void destroy(struct msgrate_access *x)
 {
     msgrate_team_destroy(x->team);
     BC_MPI(MPI_Win_free(&x->window));
@@ -183,4 +187,24 @@ void msgrate_access_destroy(struct msgrate_exchange *x)
     free(x->local_buffer);
     free(x->shares);
     bc_amount_destroy(&x->messages.amount);
+}
+
+void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_pattern *pattern,
+                          double seconds, struct msgrate_row *row)
+{
+    struct msgrate_access x = {
+        .messages = msgrate_messages_of(bench, row->size_bytes, pattern->one_partner),
+        .bench = bench,
+        .pattern = pattern,
+        .puts = bench->parameters.transfer == MSGRATE_PUT,
+        .halves = bench->run->settings.check ? 2 : 1,
+    };
+    create(&x);
+    if (pattern->begin != NULL)
+        pattern->begin(&x);
+    msgrate_sample(bench->run, iterate, &x, seconds, row);
+    if (pattern->end != NULL)
+        pattern->end(&x);
+    row->wrong += x.wrong;
+    destroy(&x);
 }

@@ -63,6 +63,13 @@ struct msgrate_bench {
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 
+/* The members of struct bc_program that both programs have. A run with defaults ends within the
+   budget. */
+#define MSGRATE_PROGRAM                                                                            \
+    .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
+    .state_bytes = sizeof(struct msgrate_bench), .row_bytes = sizeof(struct row),                  \
+    .budget_s = 20.0, .complete = msgrate_complete
+
 /* Makes what all rows share, and writes notes. Collective. */
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run);
 void msgrate_close(struct msgrate_bench *bench);

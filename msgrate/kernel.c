@@ -11,7 +11,7 @@ enum { TAG = 1 };
 /* Posts all sends to peer i; returns the place after the last request. */
 static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Request *request)
 {
-    const int peer = x->sends[i];
+    const int peer = x->messages.sends[i];
     const unsigned char *block = msgrate_block(&x->messages, x->send_buffer, i);
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
         BC_MPI(MPI_Isend(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
@@ -23,7 +23,7 @@ static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Requ
 static MPI_Request *post_receives(const struct msgrate_exchange *x, unsigned char *buffer, int i,
                                   MPI_Request *request)
 {
-    const int peer = x->receives[i];
+    const int peer = x->messages.receives[i];
     unsigned char *block = msgrate_block(&x->messages, buffer, i);
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
         BC_MPI(MPI_Irecv(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
@@ -65,7 +65,7 @@ static int64_t time_single_receives(const struct msgrate_exchange *x)
    for messages that its peer sends only after the messages that the peer itself waits for. */
 static int64_t time_pair_based(const struct msgrate_exchange *x)
 {
-    const int n = x->npeers;
+    const int n = x->messages.npeers;
     const int64_t start_ns = bc_now_ns();
     for (int i = 0; i < n; i++)
         wait_all(x, post_both(x, i, n - 1 - i, x->requests));
@@ -75,15 +75,15 @@ static int64_t time_pair_based(const struct msgrate_exchange *x)
 static void post_all_receives(const struct msgrate_exchange *x, unsigned char *buffer)
 {
     MPI_Request *request = x->requests;
-    for (int i = 0; i < x->npeers; i++)
+    for (int i = 0; i < x->messages.npeers; i++)
         request = post_receives(x, buffer, i, request);
 }
 
 /* Sends to all peers, then waits for that and for what post_all_receives posted. */
 static void finish_pre_post(const struct msgrate_exchange *x)
 {
-    MPI_Request *request = x->requests + (size_t)x->npeers * (size_t)x->messages.count;
-    for (int i = 0; i < x->npeers; i++)
+    MPI_Request *request = x->requests + (size_t)x->messages.npeers * (size_t)x->messages.count;
+    for (int i = 0; i < x->messages.npeers; i++)
         request = post_sends(x, i, request);
     wait_all(x, request);
 }
@@ -106,7 +106,7 @@ static int64_t time_all_start(const struct msgrate_exchange *x)
 {
     const int64_t start_ns = bc_now_ns();
     MPI_Request *request = x->requests;
-    for (int i = 0; i < x->npeers; i++)
+    for (int i = 0; i < x->messages.npeers; i++)
         request = post_both(x, i, i, request);
     wait_all(x, request);
     return bc_now_ns() - start_ns;

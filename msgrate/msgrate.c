@@ -5,24 +5,15 @@
  * Method: the Sandia real-world message rate benchmark; B. Barrett and K. S. Hemmert, "An
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
  * times over iterations and ranks; the rate here is of the median iteration of the slowest rank.
+ *
+ * Timed is what a rank posts and waits for in one iteration (kernel.c), after the caches were
+ * flushed and a barrier (exchange.c). Iterations are repeated until their median is precise, in
+ * several visits of each row; then a row is written, of a pattern and a size (columns.c).
  */
 #include "common/run/program.h"
 #include "msgrate/exchange.h"
 
-static const struct bc_column columns[] = {
-    BC_COLUMN("pattern", BC_KEY, 0, msgrate_result, pattern),
-    MSGRATE_COLUMNS,
-};
-
-/* Of -o: bare values, so that only the order counts. */
-static const struct bc_column machine_columns[] = {
-    MSGRATE_JOB_COLUMNS,
-    BC_COLUMN("single direction", BC_MORE, 1, msgrate_result, rates_per_s[0]),
-    BC_COLUMN("pair-based", BC_MORE, 1, msgrate_result, rates_per_s[1]),
-    BC_COLUMN("pre-post", BC_MORE, 1, msgrate_result, rates_per_s[2]),
-    BC_COLUMN("all-start", BC_MORE, 1, msgrate_result, rates_per_s[3]),
-};
-
+/* With -o the result is bare rows. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     if (((const struct msgrate_parameters *)state)->machine_readable) {
@@ -32,8 +23,9 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return msgrate_fit(state, run, error);
 }
 
+/* One pattern, or, with -o, all of them. */
 struct row {
-    struct msgrate_key key; /* with -o its pattern is the first of all of them */
+    const struct msgrate_pattern *first;
     struct msgrate_row patterns[MSGRATE_PATTERNS];
 };
 
@@ -47,35 +39,36 @@ static void list_rows(const struct msgrate_bench *bench)
 {
     const struct msgrate_parameters *const p = &bench->parameters;
     for (size_t i = 0; i < p->sizes.count; i++)
-        for (int j = 0; j < MSGRATE_PATTERNS; j += patterns_of(p)) {
+        for (int first = 0; first < MSGRATE_PATTERNS; first += patterns_of(p)) {
             struct row *const row = bc_add_row(bench->run);
-            row->key = (struct msgrate_key){p->sizes.values[i], &msgrate_patterns[j]};
+            row->first = &msgrate_patterns[first];
+            for (int j = 0; j < patterns_of(p); j++)
+                row->patterns[j] = (struct msgrate_row){.pattern = row->first[j].name,
+                                                        .one_partner = row->first[j].one_partner,
+                                                        .size_bytes = p->sizes.values[i]};
         }
 }
 
+/* The patterns of a row share its time. */
 static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
     struct row *const row = visit->row;
     const int count = patterns_of(&bench->parameters);
-    struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, bench, &row->key);
     visit->is_precise = true;
     for (int i = 0; i < count; i++) {
-        msgrate_choose(&exchange, row->key.pattern + i);
-        msgrate_visit(&exchange, visit->seconds / count, &row->patterns[i]);
+        msgrate_exchange_visit(bench, row->first + i, visit->seconds / count, &row->patterns[i]);
         visit->is_precise = visit->is_precise && msgrate_is_precise(bench, &row->patterns[i]);
     }
-    msgrate_exchange_destroy(&exchange);
 }
 
+/* With -o a row has the rate of each pattern, and the fewest iterations of all. */
 static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
     struct bc_run *const run = bench->run;
     struct msgrate_result result = {0};
     int64_t min_iterations = INT64_MAX;
     for (int i = 0; i < patterns_of(&bench->parameters); i++) {
-        const struct msgrate_key one = {row->key.size_bytes, row->key.pattern + i};
-        msgrate_conclude(bench, &one, &row->patterns[i], &result);
+        msgrate_conclude(bench, &row->patterns[i], &result);
         result.rates_per_s[i] = result.rate_per_s;
         if (result.iterations < min_iterations)
             min_iterations = result.iterations;
@@ -99,10 +92,9 @@ int main(int argc, char **argv)
 {
     struct msgrate_bench bench;
     struct bc_run *const run = bc_start(&msgrate_program, &bench, argc, argv);
-    if (bench.parameters.machine_readable)
-        bc_open_result(run, machine_columns, sizeof machine_columns / sizeof *machine_columns);
-    else
-        bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    const struct bc_table *const table =
+        bench.parameters.machine_readable ? &msgrate_machine_table : &msgrate_table;
+    bc_open_result(run, table->columns, table->count);
     run->row_shares = patterns_of(&bench.parameters);
     msgrate_open(&bench, run);
     list_rows(&bench);

@@ -6,20 +6,12 @@
  * several threads each transfers its share of every peer's messages, and one of them synchronises.
  */
 #include "common/run/program.h"
-#include "msgrate/exchange.h"
+#include "msgrate/access.h"
 
 #include <mpi.h>
 
 /* The share of a rank's /dev/shm for its window; the library keeps its own queues there, too. */
 #define WINDOW_SHARE 0.75
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("pattern", BC_KEY, 0, msgrate_result, pattern),
-    BC_COLUMN("synchronisation", BC_KEY, 0, msgrate_result, synchronisation),
-    BC_COLUMN("transfer", BC_KEY, 0, msgrate_result, transfer),
-    BC_COLUMN("threads", BC_KEY, 0, msgrate_result, threads),
-    MSGRATE_COLUMNS,
-};
 
 static const char *const transfer_names[MSGRATE_TRANSFERS] = {"put", "get"};
 static const char *const sync_names[MSGRATE_SYNCS] = {"all", "fence", "lock", "pscw", "flush"};
@@ -67,7 +59,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 struct row {
-    struct msgrate_key key;
+    const struct msgrate_rma_pattern *pattern;
     struct msgrate_row iterations;
 };
 
@@ -88,30 +80,29 @@ static void list_rows(const struct msgrate_bench *bench)
     const struct msgrate_parameters *const p = &bench->parameters;
     for (size_t i = 0; i < p->sizes.count; i++)
         for (int j = 0; j < MSGRATE_RMA_PATTERNS; j++) {
-            const struct msgrate_pattern *const pattern = &msgrate_rma_patterns[j];
+            const struct msgrate_rma_pattern *const pattern = &msgrate_rma_patterns[j];
             if (p->sync == MSGRATE_ALL || p->sync == (int)pattern->sync)
-                ((struct row *)bc_add_row(bench->run))->key =
-                    (struct msgrate_key){p->sizes.values[i], pattern};
+                *(struct row *)bc_add_row(bench->run) =
+                    (struct row){pattern,
+                                 {.pattern = pattern->name,
+                                  .one_partner = pattern->one_partner,
+                                  .size_bytes = p->sizes.values[i]}};
         }
 }
 
 static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
     struct row *const row = visit->row;
-    struct msgrate_exchange exchange;
-    msgrate_access_create(&exchange, bench, &row->key);
-    msgrate_visit(&exchange, visit->seconds, &row->iterations);
+    msgrate_access_visit(bench, row->pattern, visit->seconds, &row->iterations);
     visit->is_precise = msgrate_is_precise(bench, &row->iterations);
-    msgrate_access_destroy(&exchange);
 }
 
 static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
-    struct msgrate_result result = {0};
-    msgrate_conclude(bench, &row->key, &row->iterations, &result);
-    result.synchronisation = sync_names[row->key.pattern->sync];
-    result.transfer = transfer_names[bench->parameters.transfer];
-    result.threads = bench->parameters.threads;
+    struct msgrate_result result = {.synchronisation = sync_names[row->pattern->sync],
+                                    .transfer = transfer_names[bench->parameters.transfer],
+                                    .threads = bench->parameters.threads};
+    msgrate_conclude(bench, &row->iterations, &result);
     bc_write_row(bench->run, &result);
 }
 
@@ -130,7 +121,7 @@ int main(int argc, char **argv)
 {
     struct msgrate_bench bench;
     struct bc_run *const run = bc_start(&msgrate_rma_program, &bench, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    bc_open_result(run, msgrate_rma_table.columns, msgrate_rma_table.count);
     open_rma(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

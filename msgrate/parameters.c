@@ -121,6 +121,7 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct msgrate_parameters *const p = state;
+    /* The specification's name of --samples. */
     if (p->iterations > 0 && !bc_option_given(&run->options, "samples"))
         run->settings.samples = p->iterations;
     if (!fit_peers(p, run->job.ranks, error))

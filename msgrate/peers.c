@@ -1,20 +1,13 @@
 #include "msgrate/peers.h"
 
-static int greatest_common_divisor(int a, int b)
-{
-    while (b != 0) {
-        const int rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
     /* Two peers, or a peer and the rank itself, are 1 to `count` strides apart: the same rank where
-       these make whole turns of the ring, as ranks / divisor strides are the first to do. */
-    return ranks / greatest_common_divisor(ranks, stride % ranks) > count;
+       these make whole turns of the ring. */
+    for (long long strides = 1; strides <= count; strides++)
+        if (strides * stride % ranks == 0)
+            return false;
+    return true;
 }
 
 /* The number of a node's ranks that have the rank `distance` above them, round the ring, on their

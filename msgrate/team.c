@@ -1,5 +1,5 @@
 #include "common/mpi/mpi_check.h"
-#include "msgrate/exchange.h"
+#include "msgrate/access.h"
 
 #include <pthread.h>
 #include <sched.h>

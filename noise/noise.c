@@ -3,8 +3,8 @@
  * are interrupted (stopped), and how much that slows down programs whose ranks wait for each other.
  *
  * Method: all ranks do quanta of work at the same time, each of which takes the same time unless
- * the rank is interrupted (stops.h). The stops of all ranks show their sources (sources.h), and
- * predict the slowdown of a barrier or an allreduce after some work (prediction.h), which is
+ * the rank is interrupted (rank_stops.h). The stops of all ranks show their sources (sources.h),
+ * and predict the slowdown of a barrier or an allreduce after some work (prediction.h), which is
  * measured in turn with the quanta.
  */
 #include "common/clock/clock.h"
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 {
     struct noise noise;
     struct bc_run *const run = bc_start(&noise_program, &noise, argc, argv);
-    bc_open_result(run, noise_columns, NOISE_COLUMNS);
+    bc_open_result(run, noise_table.columns, noise_table.count);
     open_noise(&noise, run);
     run->row_shares = (int)ceil(all_shares(&noise));
     (void)bc_add_row(run); /* of the whole job */

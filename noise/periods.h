@@ -15,7 +15,7 @@
 #define COMMCOST_NOISE_PERIODS_H
 
 #include "common/stats/stats.h"
-#include "noise/stops.h"
+#include "noise/rank_stops.h"
 
 #include <stdbool.h>
 

@@ -14,7 +14,7 @@
 #ifndef COMMCOST_NOISE_PREDICTION_H
 #define COMMCOST_NOISE_PREDICTION_H
 
-#include "noise/stops.h"
+#include "noise/rank_stops.h"
 
 /* Adds the ns of stops in each cell to cells[0] .. cells[count - 1]; cell i begins at
    begin_ns + i * cell_ns. Uses the stops from index `from` on. Returns the index of the first stop

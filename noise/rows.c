@@ -14,35 +14,6 @@
 /* If more than this share of the steps is stopped, usual steps are, too. */
 #define STOPPED_MAX 0.25
 
-#define RANGE_COLUMNS(name, unit, decimals, member)                                                \
-    BC_COLUMN(name "_lo_" unit, BC_INFO, decimals, noise_result, member.interval.lo),              \
-        BC_COLUMN(name "_hi_" unit, BC_INFO, decimals, noise_result, member.interval.hi)
-
-const struct bc_column noise_columns[NOISE_COLUMNS] = {
-    BC_COLUMN("scope", BC_KEY, 0, noise_result, scope),
-    {"host", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, host)},
-    {"ranks", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, ranks)},
-    BC_COLUMN("source", BC_KEY, 0, noise_result, source),
-    {"about", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, about)},
-    BC_COLUMN("operation", BC_KEY, 0, noise_result, operation),
-    BC_COLUMN("grain_us", BC_KEY, 0, noise_result, grain_us),
-    BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, stops.per_s.value),
-    RANGE_COLUMNS("stops", "per_s", 3, stops.per_s),
-    BC_TIME_COLUMNS("stop", BC_LESS, 3, noise_result, stops.length_ns),
-    BC_COLUMN("stopped_pct", BC_LESS, 4, noise_result, stops.stopped_pct.value),
-    RANGE_COLUMNS("stopped", "pct", 4, stops.stopped_pct),
-    BC_COLUMN("period_ms", BC_INFO, 4, noise_result, period_ms),
-    BC_COLUMN("period_lo_ms", BC_INFO, 4, noise_result, period_interval_ms.lo),
-    BC_COLUMN("period_hi_ms", BC_INFO, 4, noise_result, period_interval_ms.hi),
-    BC_TIME_COLUMNS("step", BC_LESS, 3, noise_result, step),
-    BC_COLUMN_AS(BC_CELL_TIME, "usual_us", BC_INFO, 3, noise_result, usual_ns),
-    BC_COLUMN("slowdown_pct", BC_LESS, 2, noise_result, slowdown_pct.value),
-    RANGE_COLUMNS("slowdown", "pct", 2, slowdown_pct),
-    BC_COLUMN("predicted_pct", BC_INFO, 2, noise_result, predicted_pct.value),
-    RANGE_COLUMNS("predicted", "pct", 2, predicted_pct),
-    BC_OUTCOME_COLUMNS(noise_result, outcome),
-};
-
 /* ---- a result -------------------------------------------------------------------------------- */
 
 static struct bc_summary no_summary(void)

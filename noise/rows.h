@@ -7,9 +7,6 @@
 
 #include "noise/state.h"
 
-enum { NOISE_COLUMNS = 38 };
-extern const struct bc_column noise_columns[NOISE_COLUMNS];
-
 /* Writes all rows, and frees what the rank has kept. Collective. */
 void noise_write_rows(const struct noise *noise, struct noise_row *row);
 

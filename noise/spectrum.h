@@ -8,7 +8,7 @@
 #ifndef COMMCOST_NOISE_SPECTRUM_H
 #define COMMCOST_NOISE_SPECTRUM_H
 
-#include "noise/stops.h"
+#include "noise/rank_stops.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /*
- * What noise knows of a rank and of the job, and what a row says.
+ * What noise knows of a rank and of the job.
  */
 #ifndef COMMCOST_NOISE_STATE_H
 #define COMMCOST_NOISE_STATE_H
@@ -7,6 +7,7 @@
 #include "common/sync_clock/global_clock.h"
 #include "common/clock/work.h"
 #include "common/run/program.h"
+#include "noise/columns.h"
 #include "noise/histogram.h"
 #include "noise/parameters.h"
 #include "noise/sources.h"
@@ -50,22 +51,6 @@ struct noise {
 /* What a rank keeps of the run. */
 struct noise_row {
     struct noise_stops stops; /* on the clock that ranks share */
-};
-
-struct noise_result {
-    const char *scope; /* job, host (or rank), source, collective */
-    char host[BC_CELL_LENGTH], ranks[BC_CELL_LENGTH];
-    const char *source;         /* periodic, irregular */
-    char about[BC_CELL_LENGTH]; /* distinguishes sources of the same ranks */
-    const char *operation;
-    int64_t grain_us;
-    struct noise_amount stops; /* of a rank; p99 and max of length_ns are of single stops */
-    double period_ms;
-    struct bc_interval period_interval_ms;
-    struct bc_summary step; /* ns */
-    double usual_ns;
-    struct bc_summary slowdown_pct, predicted_pct;
-    struct bc_outcome outcome;
 };
 
 #endif

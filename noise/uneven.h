@@ -9,7 +9,7 @@
 #ifndef COMMCOST_NOISE_UNEVEN_H
 #define COMMCOST_NOISE_UNEVEN_H
 
-#include "noise/stops.h"
+#include "noise/rank_stops.h"
 
 /* Classes of stops by length: class k from 2^k ns to below 2^(k + 1) ns. */
 enum { NOISE_CLASSES = 40 };

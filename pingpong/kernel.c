@@ -5,11 +5,11 @@
 #include <stddef.h>
 
 /* A part of a repetition. */
-typedef void step_fn(const struct pingpong_game *game);
+typedef void step_fn(struct pingpong_game *game);
 
 /* The time of `repetitions` times three steps in ns. Inlined where the steps are named, so that the
    loop has nothing but what they do. */
-__attribute__((always_inline)) static inline int64_t time_steps(const struct pingpong_game *g,
+__attribute__((always_inline)) static inline int64_t time_steps(struct pingpong_game *g,
                                                                 step_fn *first, step_fn *second,
                                                                 step_fn *third, int64_t repetitions)
 {
@@ -22,15 +22,11 @@ __attribute__((always_inline)) static inline int64_t time_steps(const struct pin
     return bc_now_ns() - start_ns;
 }
 
-static void nothing(const struct pingpong_game *g) { (void)g; }
+static void nothing(struct pingpong_game *g) { (void)g; }
 
-static void sync_all(const struct pingpong_game *g) { bc_sync_all(g->coarray); }
+static void sync_all(struct pingpong_game *g) { bc_sync_all(g->coarray); }
 
-static void sync_partner(const struct pingpong_game *g)
-{
-    /* Its requests change, but not the set of ranks. */
-    bc_sync_images(g->coarray, (struct bc_images *)&g->partners);
-}
+static void sync_partner(struct pingpong_game *g) { bc_sync_images(g->coarray, &g->partners); }
 
 /* An idle rank takes part in sync all, too. */
 static step_fn *sync_of(const struct pingpong_game *g)
@@ -42,19 +38,19 @@ static step_fn *sync_of(const struct pingpong_game *g)
 
 enum { TAG = 1 };
 
-static inline void send_message(const struct pingpong_game *g)
+static inline void send_message(struct pingpong_game *g)
 {
     BC_MPI(MPI_Send(g->coarray->values, g->message.count, g->message.type, g->partner, TAG,
                     g->coarray->comm));
 }
 
-static inline void receive_message(const struct pingpong_game *g)
+static inline void receive_message(struct pingpong_game *g)
 {
     BC_MPI(MPI_Recv(g->coarray->values, g->message.count, g->message.type, g->partner, TAG,
                     g->coarray->comm, MPI_STATUS_IGNORE));
 }
 
-int64_t pingpong_play(const struct pingpong_game *game, int64_t repetitions)
+int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
 {
     step_fn *const synchronise = sync_of(game), *const move = game->pattern->move;
     if (game->partner < 0 && game->sync != PINGPONG_SYNC_ALL)
@@ -81,7 +77,7 @@ static step_fn *move_of(const struct pingpong_game *g, bool there)
     return moves ? g->pattern->move : nothing;
 }
 
-int64_t pingpong_play_half(const struct pingpong_game *game, bool there)
+int64_t pingpong_play_half(struct pingpong_game *game, bool there)
 {
     return time_steps(game, move_of(game, there), sync_of(game), nothing, 1);
 }

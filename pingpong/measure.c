@@ -1,7 +1,7 @@
 #include "pingpong/measure.h"
 
 struct round {
-    const struct pingpong_game *game;
+    struct pingpong_game *game;
     bool check;
     int64_t halves; /* of repetitions that were checked so far */
     int64_t wrong;  /* of these, on this rank */
@@ -36,7 +36,7 @@ static double expected_at(const struct round *round, bool source, bool after, in
 /* The time of one half, whose data is verified at both ends. Collective. */
 static int64_t play_checked_half(struct round *round, bool there)
 {
-    const struct pingpong_game *const game = round->game;
+    struct pingpong_game *const game = round->game;
     double *const values = game->coarray->values;
     const int64_t count = checked_values(game);
     const bool moves = game->starts == there;
@@ -69,8 +69,8 @@ static double repeat(void *context, int64_t repetitions)
     return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
-void pingpong_visit(const struct bc_run *run, const struct pingpong_game *game, double seconds,
-                    struct pingpong_row *row)
+void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
+                    struct bc_transfer_row *row)
 {
     const bool check = run->settings.check;
     struct round round = {.game = game, .check = check};
@@ -81,6 +81,6 @@ void pingpong_visit(const struct bc_run *run, const struct pingpong_game *game, 
         .clock_readings = check ? 2.0 : 1.0,
         .participants = check || game->sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
     };
-    bc_batch_visit(run, &batch, seconds, &row->repetitions);
+    bc_batch_visit(run, &batch, seconds, &row->batches);
     row->wrong += round.wrong;
 }

@@ -2,8 +2,7 @@
 #ifndef COMMCOST_PINGPONG_MEASURE_H
 #define COMMCOST_PINGPONG_MEASURE_H
 
-#include "common/run/run.h"
-#include "common/batch/batch.h"
+#include "common/batch/transfer.h"
 #include "pingpong/patterns.h"
 
 #include <stdbool.h>
@@ -11,24 +10,18 @@
 
 /* Moves the data there and back `repetitions` times; returns the time in ns, 0 on a rank that has
    no part in it. Collective over the coarray's ranks. */
-int64_t pingpong_play(const struct pingpong_game *game, int64_t repetitions);
+int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions);
 
 /* The same for half of a repetition, `there` or back, for checks between the halves. */
-int64_t pingpong_play_half(const struct pingpong_game *game, bool there);
+int64_t pingpong_play_half(struct pingpong_game *game, bool there);
 
 /* The number of values behind the data that --check looks at, where the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
 
-/* What a row remembers from visit to visit. */
-struct pingpong_row {
-    struct bc_batch_row repetitions;
-    int64_t wrong; /* halves that were checked, on this rank */
-};
-
 /* One visit within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
    against the clock; with --check each half of a repetition is timed by itself, with its data made
    before and verified after. Collective over MPI_COMM_WORLD. */
-void pingpong_visit(const struct bc_run *run, const struct pingpong_game *game, double seconds,
-                    struct pingpong_row *row);
+void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
+                    struct bc_transfer_row *row);
 
 #endif

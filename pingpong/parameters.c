@@ -67,14 +67,14 @@ bool pingpong_parameters_complete(void *parameters, struct bc_error *error)
     return true;
 }
 
-bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks)
+bool pingpong_can_arrange(int arrangement, int ranks)
 {
     if (arrangement == PINGPONG_SINGLE)
         return ranks >= 2;
     return ranks >= 4 && ranks % 2 == 0;
 }
 
-struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement, int rank, int ranks)
+struct pingpong_part pingpong_part_of(int arrangement, int rank, int ranks)
 {
     if (arrangement == PINGPONG_SINGLE) {
         const bool plays = rank == 0 || rank == ranks - 1;

@@ -47,8 +47,8 @@ const char *pingpong_arrangement_name(int arrangement);
 
 /* Whether `ranks` ranks can be arranged like this: single needs 2, the others an even number of at
    least 4 (with 2 they are single). */
-bool pingpong_can_arrange(enum pingpong_arrangement arrangement, int ranks);
+bool pingpong_can_arrange(int arrangement, int ranks);
 
-struct pingpong_part pingpong_part_of(enum pingpong_arrangement arrangement, int rank, int ranks);
+struct pingpong_part pingpong_part_of(int arrangement, int rank, int ranks);
 
 #endif

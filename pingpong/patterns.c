@@ -24,7 +24,7 @@ static inline void return_here(void) { __asm__ volatile(""); }
 
 /* The moves by put or by get: `kind` is the end of the name of the coarray's function. */
 #define MOVES(kind)                                                                                \
-    static void kind##_inline(const struct pingpong_game *g)                                       \
+    static void kind##_inline(struct pingpong_game * g)                                            \
     {                                                                                              \
         bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), pingpong_ndata(&g->shape));         \
     }                                                                                              \
@@ -36,29 +36,29 @@ static inline void return_here(void) { __asm__ volatile(""); }
         bc_coarray_##kind(target, partner, displacement, source + displacement, count);            \
     }                                                                                              \
                                                                                                    \
-    static void kind##_sub(const struct pingpong_game *g)                                          \
+    static void kind##_sub(struct pingpong_game *g)                                                \
     {                                                                                              \
         kind##_block(g->coarray, at(g, 0), g->partner, 0, pingpong_ndata(&g->shape));              \
         return_here();                                                                             \
     }                                                                                              \
                                                                                                    \
-    CALLED static void kind##_count(const struct pingpong_game *g, int64_t count)                  \
+    CALLED static void kind##_count(struct pingpong_game *g, int64_t count)                        \
     {                                                                                              \
         bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), count);                             \
     }                                                                                              \
                                                                                                    \
-    static void kind##_simple_sub(const struct pingpong_game *g)                                   \
+    static void kind##_simple_sub(struct pingpong_game *g)                                         \
     {                                                                                              \
         kind##_count(g, pingpong_ndata(&g->shape));                                                \
         return_here();                                                                             \
     }                                                                                              \
                                                                                                    \
-    static void kind##_all(const struct pingpong_game *g)                                          \
+    static void kind##_all(struct pingpong_game *g)                                                \
     {                                                                                              \
         bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), g->coarray->count);                 \
     }                                                                                              \
                                                                                                    \
-    static void kind##_many(const struct pingpong_game *g)                                         \
+    static void kind##_many(struct pingpong_game *g)                                               \
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         for (int64_t i = 0; i < s.count; i++)                                                      \
@@ -75,21 +75,21 @@ static inline void return_here(void) { __asm__ volatile(""); }
                               source + displacement + i * stride, blksize);                        \
     }                                                                                              \
                                                                                                    \
-    static void kind##_sub_many(const struct pingpong_game *g)                                     \
+    static void kind##_sub_many(struct pingpong_game *g)                                           \
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         kind##_blocks(g->coarray, at(g, 0), g->partner, 0, s.count, s.blksize, s.stride);          \
         return_here();                                                                             \
     }                                                                                              \
                                                                                                    \
-    static void kind##_many_sub(const struct pingpong_game *g)                                     \
+    static void kind##_many_sub(struct pingpong_game *g)                                           \
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         for (int64_t i = 0; i < s.count; i++)                                                      \
             kind##_block(g->coarray, at(g, 0), g->partner, (i * s.stride), s.blksize);             \
     }                                                                                              \
                                                                                                    \
-    static void kind##_strided(const struct pingpong_game *g)                                      \
+    static void kind##_strided(struct pingpong_game *g)                                            \
     {                                                                                              \
         bc_coarray_##kind##_section(g->coarray, g->partner, 0, at(g, 0), g->section);              \
     }                                                                                              \
@@ -101,7 +101,7 @@ static inline void return_here(void) { __asm__ volatile(""); }
                                     section);                                                      \
     }                                                                                              \
                                                                                                    \
-    static void kind##_strided_sub(const struct pingpong_game *g)                                  \
+    static void kind##_strided_sub(struct pingpong_game *g)                                        \
     {                                                                                              \
         kind##_section(g->coarray, at(g, 0), g->partner, 0, g->section);                           \
         return_here();                                                                             \

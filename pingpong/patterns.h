@@ -44,7 +44,7 @@ struct pingpong_game {
 };
 
 /* Moves the data once, to the partner or from it, without waiting. */
-typedef void pingpong_move_fn(const struct pingpong_game *game);
+typedef void pingpong_move_fn(struct pingpong_game *game);
 
 struct pingpong_pattern {
     const char *name;

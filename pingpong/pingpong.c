@@ -7,9 +7,9 @@
  */
 #include "common/layout/node_order.h"
 #include "common/coarray/coarray.h"
-#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
+#include "pingpong/columns.h"
 #include "pingpong/measure.h"
 #include "pingpong/parameters.h"
 
@@ -40,38 +40,11 @@ struct pingpong {
 };
 
 struct row {
-    enum pingpong_arrangement arrangement;
+    int arrangement; /* enum pingpong_arrangement */
     const struct pingpong_pattern *pattern;
     enum pingpong_sync sync;
     struct pingpong_shape shape;
-    struct pingpong_row repetitions;
-};
-
-struct result {
-    const char *arrangement, *pattern, *sync;
-    struct pingpong_shape shape;
-    int64_t ndata, nextent;
-    struct bc_batch_result times; /* of repetitions, there and back each */
-    struct bc_summary latency;
-    double bwidth_mbs;
-    const char *check;
-};
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("arrangement", BC_KEY, 0, result, arrangement),
-    BC_COLUMN("pattern", BC_KEY, 0, result, pattern),
-    BC_COLUMN("sync", BC_KEY, 0, result, sync),
-    BC_COLUMN("count", BC_KEY, 0, result, shape.count),
-    BC_COLUMN("blksize", BC_KEY, 0, result, shape.blksize),
-    BC_COLUMN("stride", BC_KEY, 0, result, shape.stride),
-    BC_COLUMN("ndata", BC_KEY, 0, result, ndata),
-    BC_COLUMN("nextent", BC_INFO, 0, result, nextent),
-    BC_COLUMN("nrep", BC_INFO, 0, result, times.repetitions),
-    BC_COLUMN("time_s", BC_INFO, 6, result, times.total_s),
-    BC_TIME_COLUMNS("latency", BC_LESS, 3, result, latency),
-    BC_COLUMN("bwidth_mbs", BC_INFO, 6, result, bwidth_mbs),
-    BC_COLUMN("check", BC_INFO, 0, result, check),
-    BC_OUTCOME_COLUMNS(result, times.outcome),
+    struct bc_transfer_row repetitions;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -124,19 +97,20 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
 }
 
 /* Whether an arrangement was chosen and can be made of these ranks. */
-static bool is_arranged(const struct pingpong_parameters *p, enum pingpong_arrangement arrangement,
-                        int ranks)
+static bool is_arranged(const struct pingpong_parameters *p, int arrangement, int ranks)
 {
     return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
 }
 
+/* Checks processes and memory. Sizes and blocks that weren't asked for become what fits into memory
+   and time, which note_limits says. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct pingpong_parameters *const p = &((struct pingpong *)state)->parameters;
     const int ranks = run->job.ranks;
     bool arranged = false;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        arranged = arranged || is_arranged(p, (enum pingpong_arrangement)a, ranks);
+        arranged = arranged || is_arranged(p, a, ranks);
     if (ranks < 2)
         return bc_error_set(error, "a ping-pong needs at least 2 processes, got 1: use mpirun -np "
                                    "2 or more" BC_LAUNCHER_HINT);
@@ -160,8 +134,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 /* ---- what all rows share --------------------------------------------------------------------- */
 
 /* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
-static struct pingpong_part find_part(const struct pingpong *pingpong,
-                                      enum pingpong_arrangement arrangement)
+static struct pingpong_part find_part(const struct pingpong *pingpong, int arrangement)
 {
     struct pingpong_part part =
         pingpong_part_of(arrangement, pingpong->by_node.place, pingpong->run->job.ranks);
@@ -190,13 +163,11 @@ static void note_arrangements(const struct pingpong *pingpong)
 {
     const struct bc_run *const run = pingpong->run;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
-        const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
         const char *const name = pingpong_arrangement_name(a);
         char which[BC_CELL_LENGTH];
         snprintf(which, sizeof which, "%s: ", name);
-        if (is_arranged(&pingpong->parameters, arrangement, run->job.ranks))
-            bc_crossing_note(&run->job, run->output, which,
-                             find_part(pingpong, arrangement).partner);
+        if (is_arranged(&pingpong->parameters, a, run->job.ranks))
+            bc_crossing_note(&run->job, run->output, which, find_part(pingpong, a).partner);
         else if (pingpong->parameters.arrangements.chosen[a])
             bc_output_remark(run->output, "note",
                              "no %s: it needs an even number of at least 4 processes, got %d", name,
@@ -240,34 +211,32 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     note_arrangements(pingpong);
 }
 
-/* Whether the pattern has this synchronisation, and --coarray-sync asks for it. */
-static bool is_wanted(const struct pingpong_parameters *p, const struct pingpong_pattern *pattern,
-                      enum pingpong_sync sync)
+/* Whether these ranks can be arranged as the row says, and options ask for such rows. */
+static bool is_wanted(const struct pingpong *pingpong, const struct row *row)
 {
-    if (pattern->move == NULL)
-        return sync == PINGPONG_SYNC_NONE;
-    return sync != PINGPONG_SYNC_NONE && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)sync);
+    const struct pingpong_parameters *const p = &pingpong->parameters;
+    const bool none = row->sync == PINGPONG_SYNC_NONE;
+    if (!is_arranged(p, row->arrangement, pingpong->run->job.ranks) ||
+        !p->patterns.chosen[row->pattern - pingpong_patterns])
+        return false;
+    if (row->pattern->move == NULL)
+        return none;
+    return !none && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)row->sync);
 }
 
 static void list_rows(const struct pingpong *pingpong)
 {
-    const struct pingpong_parameters *const p = &pingpong->parameters;
+    const struct pingpong_limits *const limits = &pingpong->parameters.limits;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
         for (int i = 0; i < PINGPONG_PATTERNS; i++)
             for (int s = 0; s < PINGPONG_SYNCS; s++) {
-                const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
-                const struct pingpong_pattern *const pattern = &pingpong_patterns[i];
-                const enum pingpong_sync sync = (enum pingpong_sync)s;
-                struct pingpong_shape shape;
-                if (!is_arranged(p, arrangement, pingpong->run->job.ranks) ||
-                    !p->patterns.chosen[i] || !is_wanted(p, pattern, sync))
+                struct row row = {.arrangement = a,
+                                  .pattern = &pingpong_patterns[i],
+                                  .sync = (enum pingpong_sync)s};
+                if (!is_wanted(pingpong, &row))
                     continue;
-                for (int n = 0; pingpong_shape_at(pattern->sweep, &p->limits, n, &shape); n++)
-                    *(struct row *)bc_add_row(pingpong->run) =
-                        (struct row){.arrangement = arrangement,
-                                     .pattern = pattern,
-                                     .sync = sync,
-                                     .shape = shape};
+                for (int n = 0; pingpong_shape_at(row.pattern->sweep, limits, n, &row.shape); n++)
+                    *(struct row *)bc_add_row(pingpong->run) = row;
             }
 }
 
@@ -334,33 +303,22 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     struct pingpong_game game;
     create_game(pingpong, row, &game);
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
-    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.repetitions);
+    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.batches);
     destroy_game(&game);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
     static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
-    struct result result = {0};
-    int64_t wrong = 0;
-    bc_batch_conclude(run, &row->repetitions.repetitions, "repetition", &result.times);
-    if (run->settings.check)
-        bc_harness_reduce(&row->repetitions.wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0,
-                          MPI_COMM_WORLD);
-    if (wrong > 0)
-        result.times.outcome.status = BC_FAIL;
-    result.arrangement = pingpong_arrangement_name((int)row->arrangement);
-    result.pattern = row->pattern->name;
-    result.sync = sync_names[row->sync];
-    result.shape = row->shape;
-    result.ndata = pingpong_ndata(&row->shape);
-    result.nextent = pingpong_nextent(&row->shape);
-    /* Half of there and back. */
-    result.latency = result.times.repetition;
-    bc_summary_scale(&result.latency, 0.5);
-    result.bwidth_mbs =
-        (double)sizeof(double) * (double)result.ndata / 1048576.0 / (result.latency.value * 1e-9);
-    result.check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
+    struct pingpong_result result = {
+        .arrangement = pingpong_arrangement_name(row->arrangement),
+        .pattern = row->pattern->name,
+        .sync = sync_names[row->sync],
+        .shape = row->shape,
+        .ndata = pingpong_ndata(&row->shape),
+        .nextent = pingpong_nextent(&row->shape),
+    };
+    bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, &result.transfers);
     bc_write_row(run, &result);
 }
 
@@ -384,7 +342,7 @@ int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    bc_open_result(run, pingpong_table.columns, pingpong_table.count);
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -5,6 +5,7 @@
 
 #include "common/run/run.h"
 #include "common/sync_clock/start_window.h"
+#include "syncbench/columns.h"
 #include "syncbench/kinds.h"
 
 #include <stdbool.h>
@@ -29,21 +30,16 @@ enum syncbench_quantity { SYNCBENCH_LOOP, SYNCBENCH_REFERENCE, SYNCBENCH_QUANTIT
 double syncbench_time_loop(const struct syncbench_loop *loop);
 double syncbench_time_reference(const struct syncbench_loop *loop);
 
-/* What a row remembers from visit to visit; all zeros before the first one. */
+/* What a row is of, and remembers from visit to visit; the latter zeros before the first one. */
 struct syncbench_row {
+    const struct syncbench_kind *kind;
+    int n;          /* neighbours in a ring */
+    int neighbours; /* those that there are */
+    int64_t wrong;  /* errors of checks on this rank */
+
     int64_t inner; /* repetitions of the loop; the same on every rank */
     struct bc_samples loops, singles;
     bool in_time; /* the last visit was precise before its time was up; rank 0 */
-};
-
-/* Times are in ns a repetition. All but `inner` is significant on rank 0 only. */
-struct syncbench_result {
-    int64_t inner;
-    struct bc_summary reference, loop;
-    struct bc_summary sync; /* p99 and max are of loops of one repetition (common/batch/batch.h),
-                               in which each rank has one turn where ranks take turns */
-    int64_t outliers;       /* samples of the loop beyond 3 sd */
-    struct bc_outcome outcome;
 };
 
 /* One visit within `seconds` (significant on rank 0). Loop and reference are timed in turn, a

@@ -10,6 +10,7 @@
 #include "common/layout/node_order.h"
 #include "common/layout/grid.h"
 #include "common/mpi/mpi_check.h"
+#include "common/run/check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
 #include "syncbench/measure.h"
@@ -32,42 +33,6 @@ struct syncbench {
     uint64_t delay_units;
 };
 
-struct row {
-    const struct syncbench_kind *kind;
-    int n; /* neighbours in a ring */
-    struct syncbench_row loops;
-    int neighbours;
-    bool wrong; /* it didn't synchronise, at some visit; rank 0 */
-};
-
-struct result {
-    const char *sync;
-    int neighbours, ranks;
-    struct syncbench_result times;
-    const char *check;
-};
-
-static const struct bc_column columns[] = {
-    BC_COLUMN("sync", BC_KEY, 0, result, sync),
-    BC_COLUMN("neighbours", BC_KEY, 0, result, neighbours),
-    BC_COLUMN("ranks", BC_KEY, 0, result, ranks),
-    BC_COLUMN("inner", BC_INFO, 0, result, times.inner),
-    BC_COLUMN("outer", BC_INFO, 0, result, times.outcome.samples),
-    BC_COLUMN_AS(BC_CELL_US, "ref_us", BC_INFO, 4, result, times.reference.value),
-    BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 4, result, times.reference.sd),
-    BC_COLUMN_AS(BC_CELL_US, "loop_us", BC_INFO, 4, result, times.loop.value),
-    BC_COLUMN_AS(BC_CELL_US, "loop_sd_us", BC_INFO, 4, result, times.loop.sd),
-    /* Not BC_TIME_COLUMNS: a difference of two times may be below 0. */
-    BC_COLUMN_AS(BC_CELL_US, "sync_us", BC_LESS, 4, result, times.sync.value),
-    BC_COLUMN_AS(BC_CELL_US, "sync_lo_us", BC_INFO, 4, result, times.sync.interval.lo),
-    BC_COLUMN_AS(BC_CELL_US, "sync_hi_us", BC_INFO, 4, result, times.sync.interval.hi),
-    BC_COLUMN_AS(BC_CELL_US, "sync_p99_us", BC_INFO, 4, result, times.sync.p99),
-    BC_COLUMN_AS(BC_CELL_US, "sync_max_us", BC_INFO, 4, result, times.sync.max),
-    BC_COLUMN("outliers", BC_INFO, 0, result, times.outliers),
-    BC_COLUMN("check", BC_INFO, 0, result, check),
-    BC_OUTCOME_COLUMNS(result, times.outcome),
-};
-
 /* ---- usage ----------------------------------------------------------------------------------- */
 
 /* Sets what --outer asks of the run's settings and, under the mean, the specification's numbers for
@@ -86,6 +51,7 @@ static void settle(struct syncbench_parameters *p, struct bc_run *run)
         run->settings.warmup = 1;
 }
 
+/* Checks processes and types; settles how often loops are timed. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct syncbench_parameters *const p = &((struct syncbench *)state)->parameters;
@@ -216,7 +182,8 @@ static void list_rows(const struct syncbench *bench)
         const int max = rings ? (int)p->max_neighbours : 2;
         for (int n = 2; p->types.chosen[k] && n <= max; n += 2)
             if (syncbench_lacks(kind->set, bench->run->job.ranks, n) == NULL)
-                *(struct row *)bc_add_row(bench->run) = (struct row){.kind = kind, .n = n};
+                *(struct syncbench_row *)bc_add_row(bench->run) =
+                    (struct syncbench_row){.kind = kind, .n = n};
     }
 }
 
@@ -239,7 +206,7 @@ static bool is_checked(const struct bc_run *run, const struct syncbench_kind *ki
 static void measure(struct syncbench *bench, struct bc_visit *visit)
 {
     const struct bc_run *const run = bench->run;
-    struct row *const row = visit->row;
+    struct syncbench_row *const row = visit->row;
     const struct syncbench_kind *const kind = row->kind;
     const int64_t inner = bench->parameters.inner;
     row->neighbours = find_neighbours(bench, kind->set, row->n);
@@ -258,31 +225,33 @@ static void measure(struct syncbench *bench, struct bc_visit *visit)
         .window = run->window,
     };
     if (is_checked(run, kind))
-        row->wrong = syncbench_check(kind, &team) > 0 || row->wrong;
-    syncbench_visit(run, &loop, inner == 0, visit->seconds, &row->loops);
-    visit->is_precise = syncbench_is_precise(run, &row->loops);
+        row->wrong += syncbench_check(kind, &team);
+    syncbench_visit(run, &loop, inner == 0, visit->seconds, row);
+    visit->is_precise = syncbench_is_precise(run, row);
     if (kind->close != NULL)
         kind->close(&team);
     bc_images_destroy(&team.images);
 }
 
-static void write_row(struct bc_run *run, struct row *row)
+/* Ranks that a kind doesn't let wait are no error where MPI allows that, but worth a note. */
+static void write_row(struct bc_run *run, struct syncbench_row *row)
 {
     const struct syncbench_kind *const kind = row->kind;
-    struct result result = {0};
-    const bool verdict = is_checked(run, kind) && !kind->may_not_wait;
-    syncbench_conclude(run, &row->loops, &result.times);
-    result.sync = kind->name;
+    struct syncbench_result result;
+    struct bc_outcome ignored;
+    bool wrong = false;
+    syncbench_conclude(run, row, &result);
+    if (is_checked(run, kind))
+        wrong = bc_sum_wrong(row->wrong, kind->may_not_wait ? &ignored : &result.outcome) > 0;
+    result.kind = kind->name;
     result.neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : row->neighbours;
     if (kind->set == SYNCBENCH_TURNS)
         result.neighbours = BC_NO_INT;
     result.ranks = run->job.ranks;
     result.check = run->settings.check ? "NA" : "off";
-    if (verdict)
-        result.check = row->wrong ? "FAIL" : "ok";
-    if (verdict && row->wrong)
-        result.times.outcome.status = BC_FAIL;
-    if (row->wrong && kind->may_not_wait)
+    if (is_checked(run, kind) && !kind->may_not_wait)
+        result.check = wrong ? "FAIL" : "ok";
+    if (wrong && kind->may_not_wait)
         bc_output_remark(run->output, "note",
                          "%s: no synchronisation in this MPI library: processes came out before "
                          "others had gone in, as MPI allows",
@@ -298,7 +267,7 @@ const struct bc_program syncbench_program = {
     .defaults = &syncbench_default_parameters,
     .defaults_bytes = sizeof syncbench_default_parameters,
     .state_bytes = sizeof(struct syncbench),
-    .row_bytes = sizeof(struct row),
+    .row_bytes = sizeof(struct syncbench_row),
     .budget_s = 50.0,
     .starter = &bc_window_starter,
     .renews = true,
@@ -309,7 +278,7 @@ int main(int argc, char **argv)
 {
     struct syncbench bench;
     struct bc_run *const run = bc_start(&syncbench_program, &bench, argc, argv);
-    bc_open_result(run, columns, sizeof columns / sizeof *columns);
+    bc_open_result(run, syncbench_table.columns, syncbench_table.count);
     open_syncbench(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

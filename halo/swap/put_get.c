@@ -56,70 +56,48 @@ static inline void get_faces(const struct halo_exchange *x, const struct coarray
                                c->sections[halo_direction(face)]);
 }
 
-static void put_sync_all(const struct halo_exchange *x)
+/* A swap: `move` between two synchronisations. Inlined where these are named. */
+__attribute__((always_inline)) static inline void move_between(
+    const struct halo_exchange *x, void (*sync)(struct coarray_swap *),
+    void (*move)(const struct halo_exchange *, const struct coarray_swap *))
 {
-    const struct coarray_swap *const c = x->own;
-    bc_sync_all(&c->coarray);
-    put_faces(x, c);
-    bc_sync_all(&c->coarray);
+    struct coarray_swap *const c = x->own;
+    sync(c);
+    move(x, c);
+    sync(c);
 }
+
+static inline void sync_all(struct coarray_swap *c) { bc_sync_all(&c->coarray); }
+
+static inline void sync_images(struct coarray_swap *c)
+{
+    bc_sync_images(&c->coarray, &c->neighbours);
+}
+
+static void put_sync_all(const struct halo_exchange *x) { move_between(x, sync_all, put_faces); }
 
 static void put_sync_images(const struct halo_exchange *x)
 {
-    struct coarray_swap *const c = x->own;
-    bc_sync_images(&c->coarray, &c->neighbours);
-    put_faces(x, c);
-    bc_sync_images(&c->coarray, &c->neighbours);
+    move_between(x, sync_images, put_faces);
 }
 
-static void get_sync_all(const struct halo_exchange *x)
-{
-    const struct coarray_swap *const c = x->own;
-    bc_sync_all(&c->coarray);
-    get_faces(x, c);
-    bc_sync_all(&c->coarray);
-}
+static void get_sync_all(const struct halo_exchange *x) { move_between(x, sync_all, get_faces); }
 
 static void get_sync_images(const struct halo_exchange *x)
 {
-    struct coarray_swap *const c = x->own;
-    bc_sync_images(&c->coarray, &c->neighbours);
-    get_faces(x, c);
-    bc_sync_images(&c->coarray, &c->neighbours);
+    move_between(x, sync_images, get_faces);
 }
 
+#define ON_COARRAY .create = create_coarray, .destroy = destroy_coarray, .in_window = true
+
 const struct halo_method halo_method_put_all = {
-    .name = "put",
-    .sync = HALO_SYNC_ALL,
-    .create = create_coarray,
-    .swap = put_sync_all,
-    .destroy = destroy_coarray,
-    .in_window = true,
-};
+    .name = "put", .sync = HALO_SYNC_ALL, .swap = put_sync_all, ON_COARRAY};
 
 const struct halo_method halo_method_put_images = {
-    .name = "put",
-    .sync = HALO_SYNC_IMAGES,
-    .create = create_coarray,
-    .swap = put_sync_images,
-    .destroy = destroy_coarray,
-    .in_window = true,
-};
+    .name = "put", .sync = HALO_SYNC_IMAGES, .swap = put_sync_images, ON_COARRAY};
 
 const struct halo_method halo_method_get_all = {
-    .name = "get",
-    .sync = HALO_SYNC_ALL,
-    .create = create_coarray,
-    .swap = get_sync_all,
-    .destroy = destroy_coarray,
-    .in_window = true,
-};
+    .name = "get", .sync = HALO_SYNC_ALL, .swap = get_sync_all, ON_COARRAY};
 
 const struct halo_method halo_method_get_images = {
-    .name = "get",
-    .sync = HALO_SYNC_IMAGES,
-    .create = create_coarray,
-    .swap = get_sync_images,
-    .destroy = destroy_coarray,
-    .in_window = true,
-};
+    .name = "get", .sync = HALO_SYNC_IMAGES, .swap = get_sync_images, ON_COARRAY};

@@ -117,6 +117,13 @@ class SharedWindow(HaloCase):
         done = self.run_halo("--local=3", *ONCE, ranks=1)
         assert pairs(read_tsv(done.stdout)) == METHODS[:-1]
         assert "# note: no shared window: no process shares a node with a neighbour" in done.stdout
+        self.refused_alone(ranks=1)
+
+    def refused_alone(self, **how):
+        """Nothing else was asked for."""
+        done = self.run_halo("--local=4", "--methods=shared window", *ONCE, **how)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "halo: --methods: shared window: no process shares a node with a neighbour: use " in done.stderr
 
     @real
     def test_two_nodes(self):
@@ -128,9 +135,7 @@ class SharedWindow(HaloCase):
         assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
         assert "# note: 2 nodes have 1 host name: " in done.stdout
         assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
-        done = self.run_halo("--local=4", "--methods=shared window", *ONCE, environment=two_nodes)
-        assert (done.returncode, read_tsv(done.stdout)) == (0, [])
-        assert "# note: no shared window" in done.stdout
+        self.refused_alone(ranks=2, environment=two_nodes)
 
 
 # ---- --check: right data passes in every method; wrong data fails, wherever it is ----------------

@@ -91,19 +91,15 @@ static const struct msgrate_parameters defaults = {
     .cache_text = "0",
 };
 
-static struct msgrate_key key_of(int pattern)
-{
-    return (struct msgrate_key){BYTES, &msgrate_patterns[pattern]};
-}
-
 static void measure_ours(void *memory)
 {
     struct round *const round = memory;
-    const struct msgrate_key key = key_of(round->pattern);
-    struct msgrate_exchange exchange;
-    msgrate_exchange_create(&exchange, round->bench, &key);
-    msgrate_visit(&exchange, round->seconds * BARE_OURS, &round->row->ours);
-    msgrate_exchange_destroy(&exchange);
+    const struct msgrate_pattern *const pattern = &msgrate_patterns[round->pattern];
+    struct msgrate_row *const row = &round->row->ours;
+    row->pattern = pattern->name;
+    row->one_partner = pattern->one_partner;
+    row->size_bytes = BYTES;
+    msgrate_exchange_visit(round->bench, pattern, round->seconds * BARE_OURS, row);
 }
 
 static void measure_bare(void *memory)
@@ -131,10 +127,9 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 
 static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
-    const struct msgrate_key key = key_of(row->pattern);
     struct msgrate_result ours = {0};
-    msgrate_conclude(bench, &key, &row->ours, &ours);
-    bare_write_row(bench->run, key.pattern->name, &ours.iteration, &ours.outcome, &row->bare);
+    msgrate_conclude(bench, &row->ours, &ours);
+    bare_write_row(bench->run, row->ours.pattern, &ours.iteration, &ours.outcome, &row->bare);
 }
 
 static const struct bc_program msgrate_bare_program = {

@@ -3,7 +3,7 @@
 #include "helpers.h"
 #include "noise/histogram.h"
 #include "noise/prediction.h"
-#include "noise/stops.h"
+#include "noise/rank_stops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Who exchanges messages with whom, in every job up to 40 ranks on made-up nodes; and the data of
    messages. */
 #include "helpers.h"
-#include "msgrate/exchange.h"
+#include "msgrate/iterations.h"
 #include "msgrate/peers.h"
 
 #include <stdbool.h>
@@ -185,19 +185,30 @@ TEST(strides_put_peers_on_other_nodes)
             }
 }
 
+/* The wrong messages of a buffer, taken for what `sender` sent to `receiver`. */
+static int64_t count_wrong(struct msgrate_messages messages, unsigned char *buffer,
+                           int64_t iteration, int sender, int receiver)
+{
+    const struct bc_run run = {.job.rank = receiver};
+    messages.receives = &sender;
+    return msgrate_verify(&run, &messages, buffer, iteration);
+}
+
 /* A wrong iteration, sender, receiver or place makes a message wrong, and so does a wrong byte. */
 TEST(wrong_messages_are_counted)
 {
-    const struct msgrate_messages messages = {.count = 5, .bytes = 3};
-    unsigned char *const block = msgrate_allocate(&messages, 1);
-    msgrate_write_block(&messages, block, 7, 2, 3);
-    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 0);
-    assert_int_equal(msgrate_count_wrong(&messages, block, 6, 2, 3), 5);
-    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 1, 3), 5);
-    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 2), 5);
-    memcpy(block + 3, block, 3);
-    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 1);
-    block[14] ^= 0x10;
-    assert_int_equal(msgrate_count_wrong(&messages, block, 7, 2, 3), 2);
-    free(block);
+    const struct bc_run run = {.job.rank = 2, .settings.check = true};
+    const struct msgrate_messages messages = {
+        .count = 5, .bytes = 3, .npeers = 1, .sends = (const int[]){3}};
+    unsigned char *const buffer = msgrate_allocate(&messages);
+    msgrate_write(&run, &messages, buffer, 7);
+    assert_int_equal(count_wrong(messages, buffer, 7, 2, 3), 0);
+    assert_int_equal(count_wrong(messages, buffer, 6, 2, 3), 5);
+    assert_int_equal(count_wrong(messages, buffer, 7, 1, 3), 5);
+    assert_int_equal(count_wrong(messages, buffer, 7, 2, 2), 5);
+    memcpy(buffer + 3, buffer, 3);
+    assert_int_equal(count_wrong(messages, buffer, 7, 2, 3), 1);
+    buffer[14] ^= 0x10;
+    assert_int_equal(count_wrong(messages, buffer, 7, 2, 3), 2);
+    free(buffer);
 }

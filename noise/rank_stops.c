@@ -1,4 +1,4 @@
-#include "noise/stops.h"
+#include "noise/rank_stops.h"
 
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"

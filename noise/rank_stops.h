@@ -5,8 +5,8 @@
  * Source: fixed work quanta: Sottile and Minnich, "Analysis of Microbenchmarks for Performance
  * Tuning of Clusters", CLUSTER 2004.
  */
-#ifndef COMMCOST_NOISE_STOPS_H
-#define COMMCOST_NOISE_STOPS_H
+#ifndef COMMCOST_NOISE_RANK_STOPS_H
+#define COMMCOST_NOISE_RANK_STOPS_H
 
 #include "common/stats/stats.h"
 

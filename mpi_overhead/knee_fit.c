@@ -1,4 +1,4 @@
-#include "mpi_overhead/knee.h"
+#include "mpi_overhead/knee_fit.h"
 
 #include "common/stats/stats.h"
 

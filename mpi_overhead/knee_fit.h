@@ -10,8 +10,8 @@
  * Times are those of one iteration in ns; the work's own time is measured by the same loop without
  * a message.
  */
-#ifndef COMMCOST_MPI_OVERHEAD_KNEE_H
-#define COMMCOST_MPI_OVERHEAD_KNEE_H
+#ifndef COMMCOST_MPI_OVERHEAD_KNEE_FIT_H
+#define COMMCOST_MPI_OVERHEAD_KNEE_FIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,12 @@
+#include "halo/columns.h"
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("method", BC_KEY, 0, halo_result, method),
+    BC_COLUMN("sync", BC_KEY, 0, halo_result, sync),
+    BC_COLUMN("dims", BC_KEY, 0, halo_result, dims),
+    BC_COLUMN("local", BC_KEY, 0, halo_result, local),
+    BC_COLUMN("ndata", BC_INFO, 0, halo_result, ndata),
+    BC_TRANSFER_COLUMNS(halo_result, swaps),
+};
+
+const struct bc_table halo_table = {columns, sizeof columns / sizeof *columns};

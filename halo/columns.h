@@ -1,0 +1,16 @@
+/* What a row of halo says. */
+#ifndef COMMCOST_HALO_COLUMNS_H
+#define COMMCOST_HALO_COLUMNS_H
+
+#include "common/batch/transfer.h"
+
+struct halo_result {
+    const char *method, *sync;
+    char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
+    int64_t ndata;
+    struct bc_transfer_result swaps;
+};
+
+extern const struct bc_table halo_table;
+
+#endif

@@ -1,0 +1,18 @@
+/* What a row of monitor_overhead says. The columns of the monitor's reports are in report.c. */
+#ifndef COMMCOST_MONITOR_COLUMNS_H
+#define COMMCOST_MONITOR_COLUMNS_H
+
+#include "common/result/output.h"
+#include "common/stats/stats.h"
+
+struct monitor_overhead_result {
+    const char *call, *mode;
+    double direct_ns, monitored_ns;
+    struct bc_summary added;
+    int64_t repetitions;
+    struct bc_outcome outcome;
+};
+
+extern const struct bc_table monitor_overhead_table;
+
+#endif

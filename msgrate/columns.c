@@ -1,0 +1,50 @@
+#include "msgrate/columns.h"
+
+#define MSGRATE_JOB_COLUMNS                                                                        \
+    BC_COLUMN("job_size", BC_KEY, 0, msgrate_result, job_size),                                    \
+        BC_COLUMN("npeers", BC_KEY, 0, msgrate_result, npeers),                                    \
+        BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations),                               \
+        BC_COLUMN("nmsgs", BC_KEY, 0, msgrate_result, nmsgs),                                      \
+        BC_COLUMN("nbytes", BC_KEY, 0, msgrate_result, nbytes),                                    \
+        BC_COLUMN("cache_size", BC_KEY, 0, msgrate_result, cache_size),                            \
+        BC_COLUMN("ppn", BC_KEY, 0, msgrate_result, ppn)
+#define MSGRATE_COLUMNS                                                                            \
+    MSGRATE_JOB_COLUMNS, BC_COLUMN("rate_per_s", BC_MORE, 1, msgrate_result, rate_per_s),          \
+        BC_COLUMN("rate_lo_per_s", BC_INFO, 1, msgrate_result, rate_lo_per_s),                     \
+        BC_COLUMN("rate_hi_per_s", BC_INFO, 1, msgrate_result, rate_hi_per_s),                     \
+        BC_COLUMN("total_rate_per_s", BC_INFO, 1, msgrate_result, total_rate_per_s),               \
+        BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
+        BC_OUTCOME_COLUMNS(msgrate_result, outcome)
+
+#define TABLE(columns)                                                                             \
+    {                                                                                              \
+        columns, sizeof(columns) / sizeof *(columns)                                               \
+    }
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("pattern", BC_KEY, 0, msgrate_result, pattern),
+    MSGRATE_COLUMNS,
+};
+
+const struct bc_table msgrate_table = TABLE(columns);
+
+/* Bare values, so that only the order counts. */
+static const struct bc_column machine_columns[] = {
+    MSGRATE_JOB_COLUMNS,
+    BC_COLUMN("single direction", BC_MORE, 1, msgrate_result, rates_per_s[0]),
+    BC_COLUMN("pair-based", BC_MORE, 1, msgrate_result, rates_per_s[1]),
+    BC_COLUMN("pre-post", BC_MORE, 1, msgrate_result, rates_per_s[2]),
+    BC_COLUMN("all-start", BC_MORE, 1, msgrate_result, rates_per_s[3]),
+};
+
+const struct bc_table msgrate_machine_table = TABLE(machine_columns);
+
+static const struct bc_column rma_columns[] = {
+    BC_COLUMN("pattern", BC_KEY, 0, msgrate_result, pattern),
+    BC_COLUMN("synchronisation", BC_KEY, 0, msgrate_result, synchronisation),
+    BC_COLUMN("transfer", BC_KEY, 0, msgrate_result, transfer),
+    BC_COLUMN("threads", BC_KEY, 0, msgrate_result, threads),
+    MSGRATE_COLUMNS,
+};
+
+const struct bc_table msgrate_rma_table = TABLE(rma_columns);
