@@ -9,13 +9,13 @@ sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True  # the folder may be another user's
 
 # What a script is called, its module and function.
-COMMANDS = {"compare": ("bench_compare", "compare", "main"),
-            "cost": ("cost.sh", "cost", "main"),
-            "plot": ("plot.sh", "plot", "main"),
-            "report": ("report.sh", "report", "main"),
-            "report_text": ("report_text.sh", "report", "text_main"),
-            "suite": ("run_suite.sh", "suite", "main"),
-            "summarize": ("summarize.sh", "summarize", "main")}
+COMMANDS = {"compare": ("bench_compare", "saying.compare", "main"),
+            "cost": ("cost.sh", "saying.program_cost", "main"),
+            "plot": ("plot.sh", "drawing.plot", "main"),
+            "report": ("report.sh", "saying.report", "main"),
+            "report_text": ("report_text.sh", "saying.report", "text_main"),
+            "suite": ("run_suite.sh", "running.suite", "main"),
+            "summarize": ("summarize.sh", "reading.summarize", "main")}
 
 
 def main():

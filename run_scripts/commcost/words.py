@@ -1,5 +1,23 @@
 """Numbers, sizes and lists as people read them."""
 
+import math
+
+
+def decimals(value, count):
+    """A number with these decimals; NA for None."""
+    return "NA" if value is None else f"{value:.{count}f}"
+
+
+def six_digits(value):
+    """A number with six digits that count; NA for None."""
+    if value is None:
+        return "NA"
+    if value == 0:
+        return "0"
+    if not 1e-6 <= abs(value) < 1e15:
+        return f"{value:.5e}"
+    return f"{value:.{max(0, 5 - math.floor(math.log10(abs(value))))}f}"
+
 
 def number_text(value):
     """A whole number without a point, any other with up to six digits."""

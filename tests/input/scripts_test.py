@@ -12,7 +12,7 @@ import xml.dom.minidom
 from pathlib import Path
 
 from case import Case, each
-from commcost import suite
+from commcost.running import suite
 from made_results import ALL, METADATA, MadeResults, text_of, tsv
 from mpi_run import read
 from pretended_suite import SCRIPTS, SUITE, TOP, Suite, write_program

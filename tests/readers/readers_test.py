@@ -4,7 +4,7 @@ import os
 import sys
 
 from case import Case, call, each
-from commcost.results import parsed_number
+from commcost.reading.results import parsed_number
 from made_results import SCRIPTS
 from mpi_run import run
 from readers import cells_in_libreoffice, in_pandas_and_r

@@ -8,8 +8,10 @@ import re
 import sys
 
 from case import Case, each
-from commcost import command, compare, page, report, summarize, tables
-from commcost.results import ResultError
+from commcost import command
+from commcost.reading import summarize, tables
+from commcost.saying import compare, page, report
+from commcost.reading.results import ResultError
 from made_results import ALL, tsv
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))

@@ -3,7 +3,8 @@
 import os
 
 from case import Case, Near, call, each, within
-from commcost import monitored, own_costs, placing, savings, spans, tables
+from commcost.reading import intervals, monitor_report, placing, tables
+from commcost.saying import machine_costs, program_changes
 from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
 from mpi_run import number, read_tsv
 from pretended_suite import SCRIPTS
@@ -215,8 +216,8 @@ class WhatCallsCost(CostCase):
     def test_who_only_sends_exchanges_nothing(self):
         self.made.write_report(sized("MPI_Isend", 50, 64, 0.1, callers=1),
                                sized("MPI_Irecv", 50, 64, 0.5, callers=1))
-        run = monitored.Monitored(self.made.report)
-        assert [len(exchange.parts) for exchange in savings.exchanges_of(run.by_size)] == [1, 1]
+        run = monitor_report.Monitored(self.made.report)
+        assert [len(exchange.parts) for exchange in program_changes.exchanges_of(run.by_size)] == [1, 1]
 
     @each("function, operation, column, form", [
         ("MPI_Allreduce", "iallreduce", "blocking_us", "nonblocking"),
@@ -230,8 +231,8 @@ class WhatCallsCost(CostCase):
         ("MPI_Rget", "get", "ref_us", "nonblocking"),
         *((name, None, None, None) for name in ("MPI_Comm_split", "MPI_Init", "MPI_Ibsend", "other MPI"))])
     def test_which_rows(self, function, operation, column, form):
-        expected = operation and own_costs.Way(operation, column, form)
-        assert own_costs.way_of(function) == expected
+        expected = operation and machine_costs.Way(operation, column, form)
+        assert machine_costs.way_of(function) == expected
 
 
 # ---- what would pay ------------------------------------------------------------------------------
@@ -607,16 +608,16 @@ class BadInput(CostCase):
 
 class Intervals(CostCase):
     def test_spans(self):
-        one, other = spans.Span(10, 9, 12), spans.Span(4, 3, 6)
+        one, other = intervals.Span(10, 9, 12), intervals.Span(4, 3, 6)
         assert one.plus(other) == (14, 12, 18)
         assert one.minus(other) == (6, 3, 9)
         assert one.times(2) == (20, 18, 24)
         assert one.at_most(other) == (4, 3, 12)
-        assert one.at_most(spans.Span(11, 10, 20)) == (10, 10, 20)
-        assert one.at_most(spans.exactly(9.5)) == (9.5, 9.5, 12)
-        assert one.at_most(spans.Span(8, 5, 10)) == (9, 9, 12)
+        assert one.at_most(intervals.Span(11, 10, 20)) == (10, 10, 20)
+        assert one.at_most(intervals.exactly(9.5)) == (9.5, 9.5, 12)
+        assert one.at_most(intervals.Span(8, 5, 10)) == (9, 9, 12)
         assert one.over(other) == (2.5, 1.5, 4)
-        assert one.part(spans.Span(0.5, 0, 1)) == (5, 0, 12)
+        assert one.part(intervals.Span(0.5, 0, 1)) == (5, 0, 12)
         assert one.within(9.5, 11) == (10, 9.5, 11)
 
     def test_launches_make_the_interval(self):
@@ -624,6 +625,6 @@ class Intervals(CostCase):
         self.made.write_report(sized("MPI_Allreduce", 10000, 8, 1.0))
         for launch, us in (("a", 10), ("b", 14)):
             self.made.write_results("iallreduce", point(8, us), name=launch, date=launch)
-        costs = own_costs.OwnCosts(tables.Tables([str(self.made.results)]))
-        cost = costs.cost(own_costs.way_of("MPI_Allreduce"), monitored.Layout(2, None), 8)
+        costs = machine_costs.OwnCosts(tables.Tables([str(self.made.results)]))
+        cost = costs.cost(machine_costs.way_of("MPI_Allreduce"), monitor_report.Layout(2, None), 8)
         assert cost.us == (12, 10, 14)

@@ -4,7 +4,8 @@ known, and where it must stay silent."""
 import re
 
 from case import Case, each
-from commcost import evidence, findings, tables
+from commcost.reading import intervals, tables
+from commcost.saying import findings
 from made_results import (HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS,
                           SYNC, tsv)
 
@@ -21,13 +22,13 @@ def of_row(quantity, value, half_width, ends, **cells):
 
 class FindingsCase(Case):
     def facts(self, **results):
-        """The Facts of results: facts(name=(benchmark, columns, launches)), each launch a list of rows
+        """The Tables of results: facts(name=(benchmark, columns, launches)), each launch a list of rows
         as dictionaries. What a row lacks is NA."""
         for name, (benchmark, columns, launches) in results.items():
             rows = [[run, *(row.get(column, "NA") for column in columns)]
                     for run, launch in enumerate(launches, 1) for row in launch]
             (self.folder / f"{name}.tsv").write_text(tsv(benchmark, ["run", *columns], rows))
-        return findings.Facts(tables.Tables([str(self.folder)]))
+        return tables.Tables([str(self.folder)])
 
 
 # ---- what is sure --------------------------------------------------------------------------------
@@ -45,12 +46,12 @@ class WhatIsSure(FindingsCase):
         ((10, 9, 11.6, 6), (12.5, 11.5, 13, 6), False),
         ((10, 9, 11, 6), (12.5, 11.5, 13, 5), False)])  # of which one is of too few
     def test_less(self, one, other, less):
-        assert evidence.is_less(evidence.Measured(*one), evidence.Measured(*other)) == less
+        assert intervals.is_less(intervals.Measured(*one), intervals.Measured(*other)) == less
 
     def test_range_of_few_launches(self):
-        assert evidence.Measured(10, 9, 11, 1).told("us") == "10.0 us (9.00 to 11.0)"
-        assert evidence.Measured(10, 9, 11, 2).told("us") == "10.0 us (9.00 to 11.0 in 2 launches)"
-        assert evidence.Measured(10, 9, 11, 6).told("us") == "10.0 us (9.00 to 11.0)"
+        assert intervals.Measured(10, 9, 11, 1).told("us") == "10.0 us (9.00 to 11.0)"
+        assert intervals.Measured(10, 9, 11, 2).told("us") == "10.0 us (9.00 to 11.0 in 2 launches)"
+        assert intervals.Measured(10, 9, 11, 6).told("us") == "10.0 us (9.00 to 11.0)"
 
     def test_wrong_data_has_no_interval(self):
         """That of another launch."""
@@ -58,12 +59,12 @@ class WhatIsSure(FindingsCase):
         launches[0][0]["status"] = "FAIL"
         made = self.facts(halo=("halo", HALO, launches))
         (_, value), = made.measured("halo", "latency_us")
-        assert value == evidence.Measured(10, 9, 11, 1)
+        assert value == intervals.Measured(10, 9, 11, 1)
 
     def test_above(self):
-        assert evidence.is_above(evidence.Measured(60, 58, 62, 1), 50)
-        assert not evidence.is_above(evidence.Measured(60, 54, 62, 1), 50)
-        assert evidence.is_above(evidence.Measured(60, 51, 62, 7), 50)
+        assert intervals.is_above(intervals.Measured(60, 58, 62, 1), 50)
+        assert not intervals.is_above(intervals.Measured(60, 54, 62, 1), 50)
+        assert intervals.is_above(intervals.Measured(60, 51, 62, 7), 50)
 
 
 # ---- overlap -------------------------------------------------------------------------------------

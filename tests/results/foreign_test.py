@@ -4,9 +4,10 @@ programs' documentation, every format that they have for these benchmarks."""
 import os
 
 from case import Case, call, each
-from commcost import compare, report, summarize, tables
-from commcost.launches import Launches
-from commcost.results import Result, ResultError
+from commcost.reading import summarize, tables
+from commcost.saying import compare, report
+from commcost.reading.launches import Launches
+from commcost.reading.results import Result, ResultError
 from made_results import SCRIPTS
 from mpi_run import read_tsv
 

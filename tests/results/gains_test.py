@@ -4,7 +4,8 @@ must come and where it must not."""
 import re
 
 from case import Case, each
-from commcost import findings, gains, tables
+from commcost.reading import tables
+from commcost.saying import findings, nonblocking
 from made_results import GAIN, gain_cells, tsv
 
 COLUMNS = [*GAIN[:4], "method", "local", "partitions", *GAIN[4:]]
@@ -20,7 +21,7 @@ def by_size(collective="iallreduce", half_width_us=0.2, **cells):
 
 class GainsCase(Case):
     def facts(self, *launches, threshold=2):
-        """The Facts of results of overlap_*: facts(launch, launch, threshold=2), each launch a list of
+        """The Tables of results of overlap_*: facts(launch, launch, threshold=2), each launch a list of
         rows as dictionaries; a file for each collective and model."""
         files = {}
         for run, rows in enumerate(launches, 1):
@@ -33,16 +34,16 @@ class GainsCase(Case):
             (self.folder / f"{collective}_{model}.tsv").write_text(tsv(
                 f"overlap_{collective}", ["run", *COLUMNS], rows,
                 metadata={} if threshold is None else {"threshold": threshold}))
-        return findings.Facts(tables.Tables([str(self.folder)]))
+        return tables.Tables([str(self.folder)])
 
     def said(self, rule, *launches, **how):
         return [finding.sentence for finding in rule(self.facts(*launches, **how))]
 
     def paid(self, *launches):
-        return self.said(gains.what_pays, *launches)
+        return self.said(nonblocking.what_pays, *launches)
 
     def helped(self, *launches):
-        return self.said(gains.tests_that_help, *launches)
+        return self.said(nonblocking.tests_that_help, *launches)
 
     def unsure(self, rule, rows):
         """What is said of what can't be told."""
@@ -70,14 +71,14 @@ class DoesItPay(GainsCase):
         (97.5, 0.4),  # 2.5 %, so near to the threshold
         (102.5, 0.4), (101, 1)])
     def test_can_not_be_told(self, exposed_us, half_width_us):
-        assert self.unsure(gains.what_pays, [gain_cells(8, 100, exposed_us, half_width_us)]) == (
+        assert self.unsure(nonblocking.what_pays, [gain_cells(8, 100, exposed_us, half_width_us)]) == (
             "It can't be told whether going non-blocking pays for MPI_Iallreduce, because the intervals "
-            f"of their gains are up to {gains.short(2 * half_width_us)} points wide.")
+            f"of their gains are up to {nonblocking.short(2 * half_width_us)} points wide.")
 
     def test_no_interval(self):
         """Of too few samples."""
         row = gain_cells(8, 100, 50, gain_lo_pct="NA", gain_hi_pct="NA")
-        assert "because their gains have no intervals" in self.unsure(gains.what_pays, [row])
+        assert "because their gains have no intervals" in self.unsure(nonblocking.what_pays, [row])
 
     def test_median_over_launches(self):
         """Six launches decide, whatever their own intervals and verdicts say."""
@@ -94,7 +95,7 @@ class DoesItPay(GainsCase):
         (2, "pays with"), (None, "pays with"), (20, "makes no difference")])
     def test_threshold(self, threshold, words):
         """That of the programs, or theirs by default."""
-        sentence, = self.said(gains.what_pays, [gain_cells(8, 100, 90, 0.1)], threshold=threshold)
+        sentence, = self.said(nonblocking.what_pays, [gain_cells(8, 100, 90, 0.1)], threshold=threshold)
         assert sentence.startswith(f"Going non-blocking {words}")
 
     @each("exposed_us, where", [
@@ -173,11 +174,11 @@ class DoesItPay(GainsCase):
     def test_nothing_without_blocking_calls(self):
         """Nor of older results."""
         rows = [gain_cells(size, None, 50) for size in SIZES]
-        for rule in (gains.what_pays, gains.tests_that_help, gains.persistent_requests):
+        for rule in (nonblocking.what_pays, nonblocking.tests_that_help, nonblocking.persistent_requests):
             assert not rule(self.facts(rows))
         old = [{name: cell for name, cell in row.items() if "gain" not in name and "exposed" not in name}
                for row in by_size(exposed_us=(50, 50, 50, 50))]
-        for rule in (gains.what_pays, gains.tests_that_help, gains.persistent_requests):
+        for rule in (nonblocking.what_pays, nonblocking.tests_that_help, nonblocking.persistent_requests):
             assert not rule(self.facts(old))
 
     def test_wrong_data(self):
@@ -224,7 +225,7 @@ class CallsOfMPITest(GainsCase):
             "60.5) at best with calls, 50.0 µs (49.5 to 50.5) without). One launch."]
 
     def test_tests_unsure(self):
-        assert self.unsure(gains.tests_that_help, by_calls(20, n0=60, n4=50)).startswith(
+        assert self.unsure(nonblocking.tests_that_help, by_calls(20, n0=60, n4=50)).startswith(
             "It can't be told whether calls of MPI_Test help MPI_Iallreduce of 1MiB, because")
 
     def test_tests_of_launches(self):
@@ -257,28 +258,28 @@ def forms(half_width_us=0.05, **cells):
 
 class PersistentRequests(GainsCase):
     def test_persistent(self):
-        assert self.said(gains.persistent_requests, forms(nonblocking=2, persistent=1)) == [
+        assert self.said(nonblocking.persistent_requests, forms(nonblocking=2, persistent=1)) == [
             "With persistent requests less stays exposed, the most so of: MPI_Iallreduce of 8 bytes "
             "(1.00 µs (0.950 to 1.05), nonblocking 2.00 µs (1.95 to 2.05)). One launch."]
-        sentence, = self.said(gains.persistent_requests, forms(nonblocking=1, persistent=2))
+        sentence, = self.said(nonblocking.persistent_requests, forms(nonblocking=1, persistent=2))
         assert sentence.startswith("With persistent requests more stays exposed")
 
     def test_persistent_turns_the_verdict(self):
-        sentence, = self.said(gains.persistent_requests, forms(nonblocking=12, persistent=5))
+        sentence, = self.said(nonblocking.persistent_requests, forms(nonblocking=12, persistent=5))
         assert "; going non-blocking pays with them, loses without)" in sentence
 
     def test_persistent_unsure(self):
-        found = gains.persistent_requests(self.facts(forms(1, nonblocking=2, persistent=1.5)))
+        found = nonblocking.persistent_requests(self.facts(forms(1, nonblocking=2, persistent=1.5)))
         assert [finding.is_told for finding in found] == [False]
         assert "whether persistent requests leave less exposed of MPI_Iallreduce" in found[0].text
 
     def test_nothing_of_one_form(self):
         for row in forms(nonblocking=2, persistent=1):
-            assert not gains.persistent_requests(self.facts([row]))
+            assert not nonblocking.persistent_requests(self.facts([row]))
         # Other calls of MPI_Test are not alike.
         rows = forms(nonblocking=2, persistent=1)
         rows[0]["test_calls"] = 4
-        assert not gains.persistent_requests(self.facts(rows))
+        assert not nonblocking.persistent_requests(self.facts(rows))
 
 
 # ---- other rules ---------------------------------------------------------------------------------

@@ -3,8 +3,9 @@ that they are compared and put together with those that have them. Reports of th
 the column size_bytes read as NA."""
 
 from case import Case, each
-from commcost import compare, folder, plan
-from commcost.results import Result, ResultError
+from commcost.running import folder, plan
+from commcost.saying import compare
+from commcost.reading.results import Result, ResultError
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
 
 SIZES = (8, 1024, 1 << 20)

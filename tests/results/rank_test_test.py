@@ -5,7 +5,7 @@ import itertools
 import random
 
 from case import Case, Near, each, within
-from commcost.rank_test import LAUNCHES_MAX, holm, lowest_p, median, median_interval, rank_shift, rank_sum_p
+from commcost.reading.rank_test import LAUNCHES_MAX, holm, lowest_p, median, median_interval, rank_shift, rank_sum_p
 
 
 # ---- by counting all permutations ----------------------------------------------------------------

@@ -10,8 +10,8 @@ import threading
 import time
 
 from case import Case, call, each, full
-from commcost.launches import Launches
-from commcost.results import LINE_MAX, Result, ResultError, parsed_number
+from commcost.reading.launches import Launches
+from commcost.reading.results import LINE_MAX, Result, ResultError, parsed_number
 
 HEAD = ("# benchmark: bench\n"
         "# columns: name=key size=key time_us=less rate_per_s=more note=info status=info\n"

@@ -3,7 +3,8 @@
 import re
 
 from case import Case, Near, each
-from commcost import findings, page, report, tables, vary
+from commcost.reading import tables
+from commcost.saying import findings, page, report, vary
 from made_results import tsv
 
 COLUMNS = ["run", "setting", "sync", "neighbours", "ranks", "sync_us", "sync_lo_us", "sync_hi_us",

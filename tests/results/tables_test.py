@@ -3,7 +3,7 @@
 import shutil
 
 from case import Case
-from commcost import tables
+from commcost.reading import tables
 from commcost.command import UsageError
 from made_results import SYNC, tsv
 

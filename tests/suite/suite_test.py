@@ -11,8 +11,8 @@ import tempfile
 import time
 
 from case import Case, call, each, in_full
-from commcost.plan import read_list
-from commcost.running import left_behind
+from commcost.running.plan import read_list
+from commcost.running.processes import left_behind
 from mounts import enter_own_mounts
 from mpi_run import read, read_tsv
 from pretended_suite import LAUNCHER, PROGRAMS, SCRIPTS, Suite, await_file, write_program

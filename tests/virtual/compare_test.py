@@ -9,7 +9,8 @@ import typing
 
 import virtual
 from launches import TOP, Folder, Pool, Sides, summary
-from commcost import compare, rank_test
+from commcost.reading import rank_test
+from commcost.saying import compare
 
 A_SIDE, POOL = 10, 40
 SPREADS = {"alike": {"MODEL_LAUNCH_SPREAD": 0.01},

@@ -5,7 +5,8 @@ import typing
 
 import virtual
 from launches import Folder
-from commcost import findings, gains, tables
+from commcost.reading import tables
+from commcost.saying import findings, nonblocking
 
 ONE_SIZE = ("--data-driven", "--min-num-elts=8", "--max-num-elts=8", "--max-time=0.3")
 
@@ -37,13 +38,13 @@ def sizes(fraction, words, disturbed=""):
 
 def pays(fraction, words, gain_pct):
     """A blocking call takes 150 us."""
-    return Case(gains.what_pays, "overlap_iallreduce", ONE_SIZE,
+    return Case(nonblocking.what_pays, "overlap_iallreduce", ONE_SIZE,
                 {"MODEL_DURATION_US": 200, "MODEL_FRACTION": fraction, "MODEL_BLOCKING_US": 150},
                 words, (r"a gain of (-?[0-9.]+) %", gain_pct, 0.2))
 
 
 def tests(calls, variables, words, exposed_us, disturbed=""):
-    return Case(gains.tests_that_help, "overlap_iallreduce", (*ONE_SIZE, "--test-calls=" + calls),
+    return Case(nonblocking.tests_that_help, "overlap_iallreduce", (*ONE_SIZE, "--test-calls=" + calls),
                 {"MODEL_DURATION_US": 200, "MODEL_BLOCKING_US": 200, **variables}, words,
                 (r"(?:without |, )([0-9.]+)(?: µs)?(?: \([^)]*\))?(?: without)?\)", exposed_us, 0.3), disturbed)
 
@@ -109,7 +110,7 @@ class Findings(virtual.Test):
     @staticmethod
     def said(case, folder):
         """All sentences of the rule."""
-        facts = findings.Facts(tables.Tables([folder]))
+        facts = tables.Tables([folder])
         return " | ".join(finding.sentence for finding in case.rule(facts))
 
     def check(self, case, sentence, factor=1.0):

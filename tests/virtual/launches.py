@@ -13,8 +13,9 @@ import virtual
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(TOP, "run_scripts"))
 # pylint: disable=wrong-import-position
-from commcost import compare, summarize  # noqa: E402
-from commcost.launches import Launches, Values  # noqa: E402
+from commcost.reading import summarize  # noqa: E402
+from commcost.saying import compare  # noqa: E402
+from commcost.reading.launches import Launches, Values  # noqa: E402
 
 
 class Folder:

@@ -8,8 +8,9 @@ import typing
 
 import virtual
 from launches import Folder, Pool
-from commcost import findings, folder, vary
-from commcost.launches import Series, Values
+from commcost.running import folder
+from commcost.saying import findings, vary
+from commcost.reading.launches import Series, Values
 
 LAUNCHES, POOL = 10, 30
 PROGRAMS = {

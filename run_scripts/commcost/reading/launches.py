@@ -12,8 +12,8 @@ import hashlib
 import math
 import typing
 
-from commcost.rank_test import median
-from commcost.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results,
+from commcost.reading.rank_test import median
+from commcost.reading.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results,
                               parsed_number)
 from commcost.words import listed
 

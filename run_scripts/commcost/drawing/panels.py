@@ -2,7 +2,8 @@
 
 import typing
 
-from commcost.tables import in_number_order, is_number, median_text
+from commcost.reading.results import is_number
+from commcost.reading.tables import in_number_order, median_text
 
 
 def scaled(text, factor):

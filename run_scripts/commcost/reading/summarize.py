@@ -6,12 +6,13 @@ The table is for spreadsheets and scripts: a header row and rows, tab-separated,
 import math
 import sys
 
-from commcost import command, rank_test, settings
-from commcost.benchmarks import unit_of
+from commcost import command
+from commcost.reading import rank_test, settings
+from commcost.reading.benchmarks import unit_of
 from commcost.command import UsageError, complain
-from commcost.launches import Launches
-from commcost.output import cell_text, six_digits
-from commcost.results import ResultError
+from commcost.reading.launches import Launches
+from commcost.reading.results import ResultError, cell_text
+from commcost.words import six_digits
 
 PROGRAM = "summarize.sh"
 CONFIDENCE = 0.95

@@ -9,11 +9,13 @@ alarm is held for the call as a whole (Holm).
 import math
 import typing
 
-from commcost import benchmarks, command, rank_test, settings
+from commcost import command
+from commcost.reading import benchmarks, rank_test, settings
 from commcost.command import UsageError
-from commcost.launches import Launches
-from commcost.output import Column, Output, decimals, six_digits
-from commcost.results import PATH_SHOWN, ResultError
+from commcost.reading.launches import Launches
+from commcost.saying.output import Column, Output
+from commcost.reading.results import PATH_SHOWN, ResultError
+from commcost.words import decimals, six_digits
 
 PROGRAM = "bench_compare"
 BASE, NEW = 0, 1

@@ -3,11 +3,13 @@ and binding. A new kind is a class here, in KINDS."""
 
 import os
 import re
+import shutil
 import subprocess
 import typing
 
-from commcost import machine
+from commcost.running import machine
 from commcost.command import UsageError
+from commcost.system import lines_of, said_by
 
 
 class Job(typing.NamedTuple):
@@ -42,7 +44,7 @@ class Launch(typing.NamedTuple):
 
 def pbs_nodes():
     """The lines of PBS_NODEFILE, a slot each."""
-    return machine.lines_of(os.environ.get("PBS_NODEFILE", ""))
+    return lines_of(os.environ.get("PBS_NODEFILE", ""))
 
 
 def slurm_number(name):
@@ -89,12 +91,7 @@ def progresses_asynchronously(environment):
 
 def version_of(command):
     """What a launcher says of itself."""
-    try:
-        done = subprocess.run([command, "--version"], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    except OSError:
-        return ""
-    return done.stdout.decode("utf-8", "replace")
+    return said_by(command, "--version", errors=subprocess.STDOUT)
 
 
 class Launcher:
@@ -233,21 +230,13 @@ KINDS = (Srun, Hydra, OpenMpi)
 NAMES = tuple(kind.name for kind in KINDS)
 
 
-def is_command(name):
-    """Whether there is such a command, on the PATH or as a path."""
-    if "/" in name:
-        return os.path.isfile(name) and os.access(name, os.X_OK)
-    return any(os.access(os.path.join(folder, name), os.X_OK)
-               for folder in os.environ.get("PATH", "").split(os.pathsep))
-
-
 class NotThere(Exception):
     """A launcher or program that there isn't: one line."""
 
 
 def built_launcher(build):
     """The launcher that goes with the library, as the build found it."""
-    for line in machine.lines_of(os.path.join(build, "CMakeCache.txt")):
+    for line in lines_of(os.path.join(build, "CMakeCache.txt")):
         found = re.match("COMMCOST_MPIRUN_PROGRAM:[A-Z]*=(.+)", line)
         if found and not found.group(1).endswith("-NOTFOUND"):
             return found.group(1)
@@ -259,18 +248,18 @@ def find(asked, build):
     for words that can't be used, NotThere where there is none."""
     built = built_launcher(build)
     if not asked:
-        words = ["srun"] if os.environ.get("SLURM_JOB_ID") and is_command("srun") else built.split()
+        words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else built.split()
     elif asked in (Hydra.name, OpenMpi.name):
         kind = Hydra if asked == Hydra.name else OpenMpi
         word = next((name for name in (built, *kind.commands)
-                     if is_command(name) and kind.is_named(name, version_of(name))), None)
+                     if shutil.which(name) and kind.is_named(name, version_of(name))), None)
         if word is None:
             raise NotThere(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
                              "name it with --launcher=PATH")
         words = [word]
     else:
         words = asked.split()
-    if not words or not is_command(words[0]):
+    if not words or not shutil.which(words[0]):
         raise NotThere(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
     if any("{ranks}" in word for word in words):
         return Words(words)

@@ -10,9 +10,9 @@ import textwrap
 import typing
 
 from commcost.command import plain
+from commcost.system import SCRIPTS
 
-STYLE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "report",
-                     "style.css")
+STYLE = os.path.join(SCRIPTS, "report", "style.css")
 
 
 class Text(typing.NamedTuple):

@@ -8,11 +8,13 @@ import copy
 import os
 import typing
 
-from commcost import benchmarks
+from commcost.reading import benchmarks, rank_test
 from commcost.command import UsageError, complain, plain
-from commcost.launches import worst_status
-from commcost.results import (PATH_SHOWN, Result, ResultError, files_below, is_of_a_setting,
-                              parsed_number, result_files, unknown_beside)
+from commcost.reading.intervals import measured
+from commcost.reading.launches import worst_status
+from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number,
+                                      is_of_a_setting, parsed_number, result_files,
+                                      unknown_beside)
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
@@ -42,7 +44,7 @@ class Tables:
     def __init__(self, paths):
         """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
-        self.tables, self.left, self._digests = [], [], {}
+        self.tables, self.left, self._digests, self._rows = [], [], {}, {}
         self.labels = dict(zip((NEW, BASE), labels_of(paths)))
         for side, path in zip((NEW, BASE), paths):
             files = files_of(path)
@@ -84,7 +86,7 @@ class Tables:
     def only(self, tables):
         """The same results with some of their tables."""
         made = copy.copy(self)
-        made.tables = tables
+        made.tables, made._rows = tables, {}
         return made
 
     @property
@@ -101,9 +103,26 @@ class Tables:
         return [table for table in self.tables
                 if table.side == side and kind in (None, table.kind)]
 
-    def rows(self, side, kind):
-        """The rows of all files of a side and kind."""
+    def cells(self, side, kind):
+        """The rows of all files of a side and kind, as they are."""
         return [row for table in self.of(side, kind) for row in table.rows]
+
+    def rows(self, kind, **keys):
+        """The Rows of a kind with these keys that the new result has."""
+        if kind not in self._rows:
+            self._rows[kind] = rows_by_key(self, kind) if self.of(NEW, kind) else []
+        return [row for row in self._rows[kind] if row.launches and
+                all(row.keys.get(column) == value for column, value in keys.items())]
+
+    def measured(self, kind, column, **keys):
+        """Pairs of a Row and what it measured in a column (intervals.Measured), where there is a value."""
+        pairs = [(row, self.value(row, kind, column)) for row in self.rows(kind, **keys)]
+        return [(row, value) for row, value in pairs if value is not None]
+
+    @staticmethod
+    def value(row, kind, column):
+        """What a Row of a kind measured in a column; None where there is no value."""
+        return measured(row, benchmarks.quantity_of(kind, column))
 
 
 def threshold_of(tables):
@@ -174,10 +193,20 @@ class Row(typing.NamedTuple):
     def of(self, side):
         return self.launches if side == NEW else self.base
 
+    def median(self, column):
+        """The median of the numbers in a column; None without any."""
+        return rank_test.median(map(float, self.texts(column)))
+
+    def size(self, column="size_bytes"):
+        """A size: a key of the row (0 for NA), or what launches chose for it."""
+        if column in self.keys:
+            return float(self.keys[column]) if is_number(self.keys[column]) else 0.0
+        return self.median(column) or 0.0
+
 
 def rows_by_key(tables, kind):
     """The Rows of a kind, in the order in which they are met."""
-    every = [cells for side in tables.sides for cells in tables.rows(side, kind)]
+    every = [cells for side in tables.sides for cells in tables.cells(side, kind)]
     columns = [column for column, _ in benchmarks.keys_of(kind, every)]
     found = {}
     for side in tables.sides:
@@ -205,11 +234,6 @@ def middle_of_rows(rows):
     if "status" in made:
         made["status"] = worst_status(cells["status"] for cells in rows)
     return made
-
-
-def is_number(text):
-    """Whether a cell holds a number."""
-    return parsed_number(text) is not None
 
 
 def in_number_order(texts):

@@ -6,10 +6,11 @@ import os
 import re
 import typing
 
-from commcost import launchers
+from commcost.running import launchers
 from commcost.command import UsageError
+from commcost.system import SCRIPTS
 
-LIST = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "suite.list")
+LIST = os.path.join(SCRIPTS, "suite.list")
 
 
 def quoted(words):

@@ -9,9 +9,9 @@ of the others by this evidence.
 import itertools
 import typing
 
-from commcost import rank_test
-from commcost.benchmarks import unit_of
-from commcost.launches import Launches, Schema
+from commcost.reading import rank_test
+from commcost.reading.benchmarks import unit_of
+from commcost.reading.launches import Launches, Schema
 
 ALPHA = 0.01
 SETTING = "setting"  # the key of results in which settings were varied

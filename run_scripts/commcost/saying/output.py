@@ -1,15 +1,14 @@
 """Writing tables, as the benchmarks do (docs/output.md)."""
 
 import datetime
-import math
 import os
-import subprocess
 import sys
 import typing
 
 from commcost import __version__
 from commcost.command import UsageError, complain, plain
-from commcost.results import SCHEMA, parsed_number
+from commcost.reading.results import SCHEMA, cell_text
+from commcost.system import TOP, said_by
 
 
 class Column(typing.NamedTuple):
@@ -20,69 +19,11 @@ class Column(typing.NamedTuple):
     cell: typing.Callable
 
 
-def decimals(value, count):
-    """A number with these decimals; NA for None."""
-    return "NA" if value is None else f"{value:.{count}f}"
-
-
-def six_digits(value):
-    """A number with six digits that count; NA for None."""
-    if value is None:
-        return "NA"
-    if value == 0:
-        return "0"
-    if not 1e-6 <= abs(value) < 1e15:
-        return f"{value:.5e}"
-    return f"{value:.{max(0, 5 - math.floor(math.log10(abs(value))))}f}"
-
-
 def commit():
     """The commit of the source tree that this file is in; NA where it is installed."""
-    if not os.path.exists(os.path.join(os.path.dirname(__file__), "../../CMakeLists.txt")):
+    if not os.path.exists(os.path.join(TOP, "CMakeLists.txt")):
         return "NA"
-    try:
-        done = subprocess.run(["git", "-C", os.path.dirname(__file__), "rev-parse", "--short=12",
-                               "HEAD"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              check=False, universal_newlines=True)
-    except OSError:
-        return "NA"
-    return done.stdout.strip() or "NA"
-
-
-def remove(path):
-    """Removes a file or a link, if it is there."""
-    if os.path.lexists(path):
-        os.remove(path)
-
-
-def replace_file(path, content, is_named=False):
-    """A file gets this text, or these bytes, whole or not at all. A link in its place is replaced, not
-    followed, unless the user named it: then what is there and no file (a pipe, a device) is written to."""
-    if isinstance(content, str):
-        content = content.encode("utf-8", "surrogateescape")
-    if is_named:
-        path = os.path.realpath(path)
-        if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, "wb") as stream:
-                stream.write(content)
-            return
-    new = path + ".new"
-    try:
-        remove(new)
-        with open(new, "xb") as stream:
-            stream.write(content)
-        os.replace(new, path)
-    except OSError:
-        if os.path.isfile(new):
-            os.remove(new)
-        raise
-
-
-def cell_text(text):
-    """The text as a cell. Spreadsheets take what begins with one of these signs and is no number for a
-    formula: a ' before it makes it a text."""
-    text = plain(text)
-    return "'" + text if text.startswith(("=", "+", "-", "@")) and parsed_number(text) is None else text
+    return said_by("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
 
 
 class Output:

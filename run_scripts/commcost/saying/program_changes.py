@@ -10,10 +10,10 @@ that.
 import math
 import typing
 
-from commcost import own_costs
-from commcost.monitored import Calls, Monitored
-from commcost.own_costs import Cost, OwnCosts, Way
-from commcost.spans import Span, exactly
+from commcost.saying import machine_costs
+from commcost.reading.monitor_report import Calls, Monitored
+from commcost.saying.machine_costs import Cost, OwnCosts, Way
+from commcost.reading.intervals import Span, exactly
 from commcost.words import bytes_text, counted, short
 
 BALANCE, HIDE, MERGE, MERGE_MESSAGES, DROP, PERSISTENT = (
@@ -66,7 +66,7 @@ class Exchange(typing.NamedTuple):
         """Of the overlap programs."""
         if self.sends and self.receives:
             return "sendrecv"
-        return own_costs.operation_of(self.calls.function)
+        return machine_costs.operation_of(self.calls.function)
 
     @property
     def parts(self):
@@ -79,7 +79,7 @@ class Exchange(typing.NamedTuple):
 
     @property
     def is_started(self):
-        return own_costs.is_started(self.calls.function)
+        return machine_costs.is_started(self.calls.function)
 
     @property
     def is_one_sided(self):
@@ -106,7 +106,7 @@ def exchanges_of(by_size):
     """The Exchanges of all messages, puts and gets."""
     found, taken = [], set()
     for sends in by_size:
-        if own_costs.operation_of(sends.function) != "isend":
+        if machine_costs.operation_of(sends.function) != "isend":
             continue
         partner = next((place for place, calls in enumerate(by_size)
                         if place not in taken and are_exchanged(sends, calls)), None)
@@ -114,17 +114,17 @@ def exchanges_of(by_size):
             taken.add(partner)
         found.append(Exchange(sends, None if partner is None else by_size[partner]))
     alone = [Exchange(None, calls) for place, calls in enumerate(by_size)
-             if place not in taken and own_costs.operation_of(calls.function) == "irecv"]
+             if place not in taken and machine_costs.operation_of(calls.function) == "irecv"]
     both_ways = [Exchange(calls, None) for calls in by_size
-                 if own_costs.operation_of(calls.function) in ("sendrecv", "put", "get")]
+                 if machine_costs.operation_of(calls.function) in ("sendrecv", "put", "get")]
     return found + alone + both_ways
 
 
 def are_exchanged(sends, receives):
     """Whether each process sends as many messages as it receives, all of them started by one call
     and completed by another."""
-    return (own_costs.operation_of(receives.function) == "irecv" and
-            own_costs.is_started(sends.function) and own_costs.is_started(receives.function) and
+    return (machine_costs.operation_of(receives.function) == "irecv" and
+            machine_costs.is_started(sends.function) and machine_costs.is_started(receives.function) and
             receives.place == sends.place and sends.size is not None and
             receives.size is not None and sends.callers == receives.callers and
             # Two processes of which one sends and the other receives have no exchange.
@@ -173,14 +173,14 @@ def one_more(program, exchange):
 
 def collective_cost(program, calls, size=None):
     """The Cost of a collective; None where it wasn't measured."""
-    way = own_costs.way_of(calls.function)
+    way = machine_costs.way_of(calls.function)
     if way is None:
         return None
     return program.costs.cost(way, calls.layout, calls.size if size is None else size)
 
 
 def is_collective(calls):
-    return own_costs.operation_of(calls.function) not in (None, *own_costs.OF_PAIRS)
+    return machine_costs.operation_of(calls.function) not in (None, *machine_costs.OF_PAIRS)
 
 
 def without_waiting(program, calls):
@@ -243,22 +243,22 @@ def hidden_collectives(program):
         cost = collective_cost(program, calls) if is_collective(calls) else None
         if cost is None or calls.after_s is None:
             continue
-        exposed = exposed_of(program, own_costs.operation_of(calls.function), calls)
+        exposed = exposed_of(program, machine_costs.operation_of(calls.function), calls)
         if exposed is None:
             continue
         now = without_waiting(program, calls).at_most(cost.us.times(calls.calls * US))
         seconds = now.minus(exposed.us.times(calls.calls * US)).within(0.0, calls.after_s)
-        name = "MPI_I" + own_costs.operation_of(calls.function)[1:]
+        name = "MPI_I" + machine_costs.operation_of(calls.function)[1:]
         yield Saving(
             HIDE, calls, seconds, cost.rows + exposed.rows,
             hiding_text(calls.function, calls, now.value, calls.after_s, exposed,
-                        "wait after" if own_costs.is_started(calls.function)
+                        "wait after" if machine_costs.is_started(calls.function)
                         else f"start {name} before, and wait after,"))
 
 
 def hiding_text(what, calls, in_s, after_s, exposed, how):
     each = 1 / (calls.calls * US)
-    between = ("" if calls.between_s is None or not own_costs.is_started(calls.function) else
+    between = ("" if calls.between_s is None or not machine_costs.is_started(calls.function) else
                f"between start and wait there is {short(calls.between_s * each)} µs of work today, "
                f"and after it {short(after_s * each)} µs; ")
     after = "" if between else f"{short(after_s * each)} µs of work follow; "
@@ -365,7 +365,7 @@ def persistent_requests(program):
     for calls in program.run.by_size:
         if not is_collective(calls) or calls.function.endswith("_init"):
             continue
-        operation = own_costs.operation_of(calls.function)
+        operation = machine_costs.operation_of(calls.function)
         now = collective_cost(program, calls)
         then = program.costs.cost(Way(operation, "ref_us", "persistent"), calls.layout, calls.size)
         if now is None or then is None or now.us.value <= 0:

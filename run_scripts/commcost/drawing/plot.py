@@ -12,16 +12,17 @@ import subprocess
 import tempfile
 import typing
 
-from commcost import benchmarks, command
+from commcost import command
 from commcost.command import UsageError, complain
-from commcost.output import replace_file
-from commcost.panels import HeatData, PanelData
-from commcost.results import PATH_SHOWN
-from commcost.tables import BASE, NEW, median_text, read_tables, threshold_of
+from commcost.drawing import pictures
+from commcost.drawing.panels import HeatData, PanelData
+from commcost.reading.results import PATH_SHOWN
+from commcost.reading.tables import BASE, NEW, median_text, read_tables, threshold_of
 from commcost.words import number_text, short, size_text
+from commcost.system import SCRIPTS, replace_file
 
 PROGRAM = "plot.sh"
-PROGRAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plots")
+PROGRAMS = os.path.join(SCRIPTS, "plots")
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
 SHAPES = (7, 9, 5, 13)  # gnuplot's point types
@@ -424,9 +425,9 @@ class Drawing(typing.NamedTuple):
 
 def text_of(panel, rows, threshold):
     """What gnuplot gets of a panel. A heat map shows the result and no base."""
-    if isinstance(panel, benchmarks.HeatMap):
+    if isinstance(panel, pictures.HeatMap):
         return HeatText(HeatData(panel, rows[NEW]))
-    setting = benchmarks.Key("setting", "%", optional=True)
+    setting = pictures.Key("setting", "%", optional=True)
     return PanelText(PanelData(panel._replace(series=(*panel.series, setting)), rows),
                      read_colours(), threshold)
 
@@ -438,9 +439,9 @@ def draw_kind(tables, kind, drawing, say):
     shown = [side for side in tables.sides if tables.of(side, kind)]
     if len(shown) < len(tables.sides):
         say(f"{kind}: not in the base")
-    rows = {side: tables.rows(side, kind) for side in shown}
+    rows = {side: tables.cells(side, kind) for side in shown}
     threshold = threshold_of(tables.of(NEW, kind))
-    for picture in benchmarks.entry_of(kind).pictures(kind, rows[NEW]):
+    for picture in pictures.pictures_of(kind, rows[NEW]):
         texts = {panel.name: text_of(panel, rows, threshold) for panel in picture.panels}
         for text in texts.values():
             for column in text.data.no_column:
@@ -449,7 +450,7 @@ def draw_kind(tables, kind, drawing, say):
         if empty:
             say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
-        in_picture = [NEW] if isinstance(picture.panels[0], benchmarks.HeatMap) else shown
+        in_picture = [NEW] if isinstance(picture.panels[0], pictures.HeatMap) else shown
         heads = {side: head_of(tables.labels[side], tables.of(side, kind)) for side in in_picture}
         for made, error in draw(picture, texts, heads, drawing):
             if error:

@@ -4,6 +4,8 @@ mean."""
 import os
 import re
 
+from commcost.system import lines_of
+
 
 def ranks_with_room():
     """The cores with a processor that this process may run on, not hardware threads of the same
@@ -19,14 +21,6 @@ def ranks_with_room():
 def system(path):
     """A file of the system; tests have made-up ones."""
     return os.environ.get("COMMCOST_SYSTEM", "") + path
-
-
-def lines_of(path):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read().splitlines()
-    except OSError:
-        return []
 
 
 def first_line(path):

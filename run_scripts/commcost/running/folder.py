@@ -15,14 +15,13 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import time
 
-from commcost import launchers
+from commcost.running import launchers
 from commcost.command import plain
-from commcost.output import replace_file
-from commcost.results import End, Result, ResultError
-from commcost.settings import OF_THE_SYSTEM
+from commcost.reading.results import End, Result, ResultError
+from commcost.reading.settings import OF_THE_SYSTEM
+from commcost.system import lines_of, replace_file, said_by
 from commcost.words import counted
 
 # What tunes an MPI library or a benchmark; and what launchers and schedulers say.
@@ -132,7 +131,7 @@ class Folder:
         self.replace("environment", environment_text(TUNING))
         self.replace("environment_of_site", environment_text(SITE))
         self.replace("system", said_by("uname", "-a") + "".join(
-            line + "\n" for line in launchers.machine.lines_of("/etc/os-release")))
+            line + "\n" for line in lines_of("/etc/os-release")))
         self.replace("hosts", hosts_text(hosts))
         self._write_topology()
         self.replace("plan.tsv", "\n".join(lines) + "\n")
@@ -277,16 +276,6 @@ def different(first, other):
 
 # ---- what it takes to run the suite again --------------------------------------------------------
 
-def said_by(*words, cwd=None):
-    """What a command prints; "" where there is none."""
-    try:
-        done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, check=False)
-    except OSError:
-        return ""
-    return done.stdout.decode("utf-8", "replace")
-
-
 def environment_text(pattern):
     """The variables whose names match, as commands that set them; not what may be a secret."""
     lines = []
@@ -314,12 +303,12 @@ def versions_of(programs, used):
     by build; `used`: the launchers."""
     text = ""
     for build, names in programs.items():
-        info = launchers.machine.lines_of(os.path.join(build, "generated/build_info.h"))
+        info = lines_of(os.path.join(build, "generated/build_info.h"))
         for line in info:
             found = re.match('#define COMMCOST_([A-Z_]*) "(.*)"$', line)
             text += f"{found.group(1)}: {found.group(2)}\n" if found else ""
         cache = dict(re.findall(r"(?m)^(\w+):\w*=(.*)$", "\n".join(
-            launchers.machine.lines_of(os.path.join(build, "CMakeCache.txt")))))
+            lines_of(os.path.join(build, "CMakeCache.txt")))))
         if cache.get("CMAKE_C_COMPILER"):
             said = said_by(cache["CMAKE_C_COMPILER"], "--version").splitlines()
             text += f"C compiler: {said[0] if said else 'NA'}\n"

@@ -7,11 +7,11 @@ by launches (evidence.py), with the same threshold.
 
 import typing
 
-from commcost import benchmarks
-from commcost.evidence import Measured, is_above, is_below, is_less, measured
-from commcost.facts import NAMES, Finding, can_not_tell, size_of
-from commcost.rank_test import median
-from commcost.tables import NEW, Row, threshold_of
+from commcost.reading import benchmarks
+from commcost.reading.intervals import Measured, is_above, is_below, is_less, measured
+from commcost.reading.rank_test import median
+from commcost.reading.tables import NEW, Row, threshold_of
+from commcost.saying.finding import NAMES, Finding, can_not_tell
 from commcost.words import bytes_text, listed, short
 
 THRESHOLD_PCT = 2.0  # of the programs' verdicts where results don't say theirs
@@ -98,21 +98,21 @@ def name_of(way):
 
 # ---- what there is -------------------------------------------------------------------------------
 
-def cases_of(facts):
+def cases_of(tables):
     """All Cases by way: of those that were measured over sizes these, of others that of the
     time-driven model."""
     found = {}
-    for kind in facts.kinds():
+    for kind in tables.kinds():
         entry = benchmarks.entry_of(kind)
         if entry.kind not in ("overlap", "overlap_sweep"):
             continue
         quantities = {quantity.column: quantity for quantity in entry.quantities}
-        threshold_pct = threshold_of(facts.tables.of(NEW, kind))
-        for row in facts.rows(kind):
+        threshold_pct = threshold_of(tables.of(NEW, kind))
+        for row in tables.rows(kind):
             way = Way(*(row.keys[column] for column in Way._fields))
             values = (measured(row, quantities[column])
                       for column in ("blocking_us", "exposed_us", "gain_pct"))
-            case = Case(way, row.keys["test_calls"], size_in(row), row, *values,
+            case = Case(way, row.keys["test_calls"], row.size(), row, *values,
                         THRESHOLD_PCT if threshold_pct is None else threshold_pct)
             if case.exposed is not None:
                 found.setdefault(way, {}).setdefault(entry.kind, []).append(case)
@@ -120,19 +120,11 @@ def cases_of(facts):
                         key=lambda case: case.size) for way, by_kind in found.items()}
 
 
-def size_in(row):
-    """In the time-driven model launches find their size; else it is a key."""
-    if "size_bytes" in row.keys:
-        return size_of(row, "size_bytes")
-    sizes = sorted(map(float, row.texts("size_bytes")))
-    return median(sizes) if sizes else 0.0
-
-
 # ---- does it pay? --------------------------------------------------------------------------------
 
-def what_pays(facts):
+def what_pays(tables):
     """Which operations pay against their blocking calls, at which sizes, and what stays exposed."""
-    every = cases_of(facts)
+    every = cases_of(tables)
     groups = {PAYS: [], LOSES: [], EVEN: [], UNSURE: []}
     for way, cases in every.items():
         if way.form == "persistent" and way._replace(form="nonblocking") in every:
@@ -236,11 +228,11 @@ def range_told(cases, first, last):
 
 # ---- calls of MPI_Test ---------------------------------------------------------------------------
 
-def tests_that_help(facts):
+def tests_that_help(tables):
     """With how many calls of MPI_Test during the work the least stays exposed, where it was measured
     with some and without."""
     help_most, cost, unsure = [], [], []
-    for cases in cases_of(facts).values():
+    for cases in cases_of(tables).values():
         by_size = {}
         for case in cases:
             by_size.setdefault((case.size, case.size_told), {})[case.calls] = case
@@ -316,9 +308,9 @@ def turned(one, other, of_one, of_other):
 
 # ---- persistent requests -------------------------------------------------------------------------
 
-def persistent_requests(facts):
+def persistent_requests(tables):
     """Whether less stays exposed with persistent requests, where both were measured alike."""
-    every = cases_of(facts)
+    every = cases_of(tables)
     less, more, unsure = [], [], []
     for way, cases in every.items():
         if way.form != "persistent":

@@ -9,13 +9,11 @@ import math
 import re
 import typing
 
-from commcost import benchmarks, rank_test
-from commcost.evidence import CONFIDENCE, LAUNCHES_ENOUGH, Measured, measured
-from commcost.facts import Facts, size_of
-from commcost.monitored import Layout
-from commcost.results import parsed_number
-from commcost.spans import Span, span_of
-from commcost.tables import NEW
+from commcost.reading import benchmarks, rank_test
+from commcost.reading.intervals import CONFIDENCE, LAUNCHES_ENOUGH, Measured, Span, measured, span_of
+from commcost.reading.monitor_report import Layout
+from commcost.reading.results import parsed_number
+from commcost.reading.tables import NEW
 
 ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
 GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
@@ -97,12 +95,12 @@ class OwnCosts:
             if ranks is not None:
                 layout = Layout(int(ranks), None if nodes is None else int(nodes))
                 by_layout.setdefault(layout, []).append(table)
-        self._facts = {layout: Facts(tables.only(some)) for layout, some in by_layout.items()}
+        self._tables = {layout: tables.only(some) for layout, some in by_layout.items()}
         self._points = {}
 
     def _measured(self, layout):
         """The layout that was measured and is this one, or may be; None: there is none."""
-        return min((measured for measured in self._facts
+        return min((measured for measured in self._tables
                     if measured.ranks == layout.ranks and None in (measured.nodes, layout.nodes) or
                     measured == layout), key=lambda measured: _differs(measured, layout), default=None)
 
@@ -110,8 +108,8 @@ class OwnCosts:
     def lost_share(self):
         """The share of the time that the system took from the processes while the benchmarks ran:
         the mean of their rows; 0 where they don't say it."""
-        found = [float(text) for facts in self._facts.values() for kind in facts.kinds()
-                 for row in facts.rows(kind) for text in row.texts("lost_pct")]
+        found = [float(text) for tables in self._tables.values() for kind in tables.kinds()
+                 for row in tables.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0
 
     def _measured_points(self, layout, way):
@@ -119,13 +117,13 @@ class OwnCosts:
         key = layout, way
         if key not in self._points:
             found = {}
-            facts = self._facts[layout]
-            for kind in facts.kinds():
+            tables = self._tables[layout]
+            for kind in tables.kinds():
                 entry = benchmarks.entry_of(kind)
                 if entry.kind not in ("overlap", "overlap_sweep"):
                     continue
-                for row, value in _pairs(facts, entry, kind, way):
-                    found.setdefault(_size_in(row), (row, value))
+                for row, value in _pairs(tables, entry, kind, way):
+                    found.setdefault(row.size(), (row, value))
             self._points[key] = sorted(((size, *pair) for size, pair in found.items()),
                                        key=lambda point: point[0])
         return self._points[key]
@@ -143,7 +141,7 @@ class OwnCosts:
         """The layout by which an operation is measured: messages by any that is alike, the next best."""
         if way.operation not in OF_PAIRS:
             return layout
-        usable = [measured for measured in self._facts
+        usable = [measured for measured in self._tables
                   if _are_alike(measured, layout) and self._at(way, measured, size) is not None]
         return min(usable, key=lambda measured: _differs(measured, layout), default=layout)
 
@@ -160,15 +158,15 @@ class OwnCosts:
         wasn't measured."""
         if layout.ranks is None or size is None:
             return None
-        usable = {measured: points for measured, facts in self._facts.items() if _are_alike(measured, layout)
-                  for points in [_gaps(facts)] if points and points[0][0] <= size <= points[-1][0]}
+        usable = {measured: points for measured, tables in self._tables.items() if _are_alike(measured, layout)
+                  for points in [_gaps(tables)] if points and points[0][0] <= size <= points[-1][0]}
         if not usable:
             return None
         return interpolated(usable[min(usable, key=lambda measured: _differs(measured, layout))], size, None)
 
     def _barrier(self, layout):
         measured = self._measured(layout)
-        pairs = self._facts[measured].measured("syncbench", "sync_us", sync="MPI barrier") if measured else []
+        pairs = self._tables[measured].measured("syncbench", "sync_us", sync="MPI barrier") if measured else []
         pairs = [pair for pair in pairs if pair[0].keys["ranks"] in (str(layout.ranks), "NA")]
         return Cost(span_of(pairs[0][1]), (pairs[0][0],)) if pairs else None
 
@@ -191,30 +189,21 @@ def _differs(measured, layout):
     return measured.nodes != layout.nodes, abs(measured.ranks - layout.ranks), measured.ranks, measured.nodes or 0
 
 
-def _pairs(facts, entry, kind, way):
+def _pairs(tables, entry, kind, way):
     quantity, = (quantity for quantity in entry.quantities if quantity.column == way.column)
-    for row in facts.rows(kind, collective=way.operation, form=way.form, test_calls="0"):
+    for row in tables.rows(kind, collective=way.operation, form=way.form, test_calls="0"):
         value = measured(row, quantity)
         if value is not None:
             yield row, value
 
 
-def _gaps(facts):
+def _gaps(tables):
     """(bytes, row, Measured us) of msgrate by rising size."""
-    found = [(size_of(row, "nbytes"), row, Measured(
+    found = [(row.size("nbytes"), row, Measured(
         2e6 / rate.value, *((None, None) if rate.low is None else (2e6 / rate.high, 2e6 / rate.low)),
-        rate.launches)) for row, rate in facts.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN,
+        rate.launches)) for row, rate in tables.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN,
                                                         cache_size="0") if rate.value > 0]
     return sorted(found, key=lambda point: point[0])
-
-
-def _size_in(row):
-    """A row's size in bytes: a key of it, or, where the launch chose it, a number that launches
-    have."""
-    if "size_bytes" in row.keys:
-        return size_of(row, "size_bytes")
-    sizes = sorted(map(float, row.texts("size_bytes")))
-    return sizes[len(sizes) // 2] if sizes else 0.0
 
 
 def interpolated(points, size, column):

@@ -13,7 +13,8 @@ import os
 import re
 import typing
 
-from commcost import foreign
+from commcost.reading import foreign
+from commcost.command import plain
 from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads
@@ -322,6 +323,18 @@ def parsed_number(cell):
         return None
     value = float(cell)
     return value if abs(value) < float("inf") else None
+
+
+def is_number(text):
+    """Whether a cell holds a number."""
+    return parsed_number(text) is not None
+
+
+def cell_text(text):
+    """The text as a cell. Spreadsheets take what begins with one of these signs and is no number for a
+    formula: a ' before it makes it a text."""
+    text = plain(text)
+    return "'" + text if text.startswith(("=", "+", "-", "@")) and parsed_number(text) is None else text
 
 
 # ---- folders -------------------------------------------------------------------------------------

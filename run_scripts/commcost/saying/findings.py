@@ -7,10 +7,12 @@ nothing on its question. RULES has them in the order in which they are shown.
 
 import re
 
-from commcost import benchmarks, compare, gains, rank_test, vary
-from commcost.evidence import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less
-from commcost.facts import NAMES, Facts, Finding, can_not_tell, size_of
-from commcost.tables import NEW, is_number
+from commcost.reading.results import is_number
+from commcost.reading import benchmarks, rank_test
+from commcost.saying import compare, nonblocking, vary
+from commcost.saying.finding import NAMES, Finding, can_not_tell
+from commcost.reading.intervals import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less
+from commcost.reading.tables import NEW
 from commcost.words import bytes_text, counted, listed, short
 
 MOST = 12           # sentences
@@ -24,10 +26,9 @@ LOST_PCT = 10       # of the time, above which intervals may miss the truth
 def find_all(tables, best=()):
     """All Findings of the results, at most MOST; `best` has what varied settings make of rows
     (vary.Best). Where they vary, other rules would count each row once a setting."""
-    facts = Facts(tables)
-    groups = [rule(facts) for rule in RULES[:FIRST]] + [best_settings(best)]
+    groups = [rule(tables) for rule in RULES[:FIRST]] + [best_settings(best)]
     if not best:
-        groups += [rule(facts) for rule in RULES[FIRST:]]
+        groups += [rule(tables) for rule in RULES[FIRST:]]
     return shared_out(groups, MOST)
 
 
@@ -107,9 +108,9 @@ def named_keys(pairs):
 
 # ---- overlap -------------------------------------------------------------------------------------
 
-def hidden_work(facts):
+def hidden_work(tables):
     """Which collectives hide work at the size that takes about a millisecond, and which don't."""
-    pairs = plain(facts.measured("overlap", "overlap_pct"))
+    pairs = plain(tables.measured("overlap", "overlap_pct"))
     hide = [pair for pair in pairs if is_above(pair[1], HIDES_PCT)]
     bare = [pair for pair in pairs if is_below(pair[1], HIDES_NOT_PCT)]
     unsure = [pair for pair in pairs if is_unsure(pair[1])]
@@ -159,13 +160,13 @@ def is_unsure(value):
     return value.low is not None and value.low < HIDES_NOT_PCT and value.high > HIDES_PCT
 
 
-def sizes_that_hide(facts):
+def sizes_that_hide(tables):
     """From which size on collectives hide work, which do at no size, and of which that isn't sure."""
     since, never, since_rows, never_rows, unsure = [], [], [], [], []
-    for name, pairs in overlap_by_size(facts):
+    for name, pairs in overlap_by_size(tables):
         first = first_of_the_rest(pairs, lambda value: is_above(value, HIDES_PCT))
         if first is not None:
-            since.append((size_of(first[0], "size_bytes"), name))
+            since.append((first[0].size(), name))
             since_rows.append(first[0])
         elif pairs and all(is_below(value, HIDES_PCT) for _, value in pairs):
             never.append(name)
@@ -192,14 +193,14 @@ def sizes_that_hide(facts):
     return said
 
 
-def overlap_by_size(facts):
+def overlap_by_size(tables):
     """Pairs of an operation and its overlap, itself pairs of a row and a value by size."""
     found = {}
-    for kind in facts.kinds():
+    for kind in tables.kinds():
         if benchmarks.entry_of(kind).kind == "overlap_sweep":
-            for pair in plain(facts.measured(kind, "overlap_pct")):
+            for pair in plain(tables.measured(kind, "overlap_pct")):
                 found.setdefault(operation_of(pair[0]), []).append(pair)
-    return [(name, sorted(pairs, key=lambda pair: size_of(pair[0], "size_bytes")))
+    return [(name, sorted(pairs, key=lambda pair: pair[0].size()))
             for name, pairs in found.items()]
 
 
@@ -215,27 +216,27 @@ def first_of_the_rest(pairs, holds):
 
 # ---- messages ------------------------------------------------------------------------------------
 
-def message_cost(facts):
+def message_cost(tables):
     """What a message takes of the processor, and from which size on the network does the work."""
     said = []
     for direction in ("send", "recv"):
-        pairs = [pair for pair in facts.measured("mpi_overhead", "overhead", direction=direction)
+        pairs = [pair for pair in tables.measured("mpi_overhead", "overhead", direction=direction)
                  if pair[0].keys["pair"] in ("0", "NA")]
-        pairs.sort(key=lambda pair: size_of(pair[0], "msgsize"))
+        pairs.sort(key=lambda pair: pair[0].size("msgsize"))
         if not pairs:
             continue
         ends = [pairs[0], pairs[-1]] if len(pairs) > 1 else pairs
-        free = sorted((pair for pair in facts.measured("mpi_overhead", "avail(%)",
+        free = sorted((pair for pair in tables.measured("mpi_overhead", "avail(%)",
                                                        direction=direction)
                        if pair[0].keys["pair"] in ("0", "NA")),
-                      key=lambda pair: size_of(pair[0], "msgsize"))
+                      key=lambda pair: pair[0].size("msgsize"))
         since = first_of_the_rest(free, lambda value: is_above(value, FREE_PCT))
-        costs = listed(f"{value.told('µs')} for {bytes_text(size_of(row, 'msgsize'))}"
+        costs = listed(f"{value.told('µs')} for {bytes_text(row.size('msgsize'))}"
                        for row, value in ends)
         verb = "sending" if direction == "send" else "receiving"
         text = f"Of the processor's time, {verb} a message takes {costs}"
         if since is not None:
-            text += (f"; from {bytes_text(size_of(since[0], 'msgsize'))} on more than {FREE_PCT} % "
+            text += (f"; from {bytes_text(since[0].size('msgsize'))} on more than {FREE_PCT} % "
                      "of the transfer's time is free for other work")
         elif free and is_below(free[-1][1], FREE_PCT):
             text += (f"; of the largest transfer's time {free[-1][1].told('%')} is free for other "
@@ -245,13 +246,13 @@ def message_cost(facts):
     return said
 
 
-def put_against_send(facts):
+def put_against_send(tables):
     """What a put needs against a send, by size."""
     said, rows = [], []
     sends = {row.keys["ndata"]: (row, value) for row, value in
-             facts.measured("pingpong", "latency_us", arrangement="single", pattern="MPI Send")}
+             tables.measured("pingpong", "latency_us", arrangement="single", pattern="MPI Send")}
     puts = [(row, value) for row, value in
-            facts.measured("pingpong", "latency_us", arrangement="single", pattern="put")
+            tables.measured("pingpong", "latency_us", arrangement="single", pattern="put")
             if is_number(row.keys["ndata"]) and row.keys["ndata"] in sends and
             sends[row.keys["ndata"]][1].value > 0]
     if not puts:
@@ -276,9 +277,9 @@ def put_against_send(facts):
                     tuple(rows))]
 
 
-def message_rate(facts):
+def message_rate(tables):
     """How fast messages go with cold caches, and which way of exchanging them is the best."""
-    pairs = facts.measured("msgrate", "rate_per_s")
+    pairs = tables.measured("msgrate", "rate_per_s")
     pairs = [pair for pair in pairs if is_number(pair[0].keys["nbytes"])]
     if not pairs:
         return []
@@ -304,7 +305,7 @@ def message_rate(facts):
 
 def after_flush(row):
     """In which state the caches were."""
-    flush = size_of(row, "cache_size")
+    flush = row.size("cache_size")
     return f"After a flush of {bytes_text(flush)} of cache" if flush > 0 else "With warm caches"
 
 
@@ -321,23 +322,23 @@ def scaled(value, factor):
 
 # ---- synchronisation and halo swaps --------------------------------------------------------------
 
-def barrier_cost(facts):
+def barrier_cost(tables):
     """What a barrier costs."""
-    pairs = facts.measured("syncbench", "sync_us", sync="MPI barrier")
+    pairs = tables.measured("syncbench", "sync_us", sync="MPI barrier")
     return [Finding(f"A barrier of {row.keys['ranks']} processes costs {value.told('µs')}.", (row,))
             for row, value in pairs[:1]]
 
 
-def cheapest_halo(facts):
+def cheapest_halo(tables):
     """The cheapest way to swap a halo, by size."""
-    return best_methods(facts.measured("halo", "latency_us"), "A halo is swapped quickest",
+    return best_methods(tables.measured("halo", "latency_us"), "A halo is swapped quickest",
                         "which is quicker in a halo swap")
 
 
-def cheapest_overlapped_halo(facts):
+def cheapest_overlapped_halo(tables):
     """The way to swap a halo that leaves the least exposed under work, by size."""
-    pairs = [pair for kind in facts.kinds() if benchmarks.entry_of(kind).kind == "overlap_sweep"
-             for pair in plain(facts.measured(kind, "exposed_us", collective="halo"))]
+    pairs = [pair for kind in tables.kinds() if benchmarks.entry_of(kind).kind == "overlap_sweep"
+             for pair in plain(tables.measured(kind, "exposed_us", collective="halo"))]
     return best_methods(pairs, "With plenty of work a halo swap leaves the least exposed",
                         "which leaves less exposed in a halo swap with work")
 
@@ -384,13 +385,13 @@ PAIR_FAULTS = {"slow": "the link of {a} and {b} is slow",
                "slow in": "the way from {b} to {a} is slow"}
 
 
-def slow_links(facts):
+def slow_links(tables):
     """The nodes and pairs that linkmap names in half of the launches or more; or that there are none,
     if each launch says so of every size."""
-    whole = [row for row in facts.rows("linkmap") if row.keys["scope"] == "whole"]
+    whole = [row for row in tables.rows("linkmap") if row.keys["scope"] == "whole"]
     launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
     named, judged = [], set()
-    for row in facts.rows("linkmap"):
+    for row in tables.rows("linkmap"):
         said = [cells.get("verdict", "NA") for cells in row.launches]
         verdict = max(sorted(set(said)), key=said.count)
         # A pair has a row in those launches alone that name it.
@@ -404,7 +405,7 @@ def slow_links(facts):
             texts = PAIR_FAULTS if row.keys["scope"] == "pair" else NODE_FAULTS
             named.append((row, texts[verdict].format(**row.keys)))
     if named:
-        texts = listed([f"with {bytes_text(size_of(row, 'nbytes'))} {text}" for row, text in named],
+        texts = listed([f"with {bytes_text(row.size('nbytes'))} {text}" for row, text in named],
                        NAMES)
         return [Finding(texts[0].upper() + texts[1:] + ".", tuple(row for row, _ in named))]
     if judged == {"even"}:
@@ -421,19 +422,19 @@ def slow_links(facts):
 SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and factor
 
 
-def what_stops_ranks(facts):
+def what_stops_ranks(tables):
     """For how much of the time ranks are stopped, by which sources that half of the launches name, or
     more, and how much these explain: what one launch of several names is a disturbance that passed."""
-    whole = facts.measured("noise", "stopped_pct", scope="job")
+    whole = tables.measured("noise", "stopped_pct", scope="job")
     if not whole:
         return []
     row, stopped = whole[0]
-    found = sources_of_all(facts.rows("noise", scope="source"))
-    sources = [(source, facts.value(source, "noise", "stopped_pct")) for source in found
+    found = sources_of_all(tables.rows("noise", scope="source"))
+    sources = [(source, tables.value(source, "noise", "stopped_pct")) for source in found
                if 2 * len(set(source.runs)) >= len(row.launches)]
     sources.sort(key=lambda pair: -pair[1].value)
     ranks = set().union(*(ranks_in(host.keys["ranks"]) or set()
-                          for scope in ("host", "rank") for host in facts.rows("noise", scope=scope)))
+                          for scope in ("host", "rank") for host in tables.rows("noise", scope=scope)))
     shares = [value.value * len(ranks_in(source.keys["ranks"]) or ranks) / len(ranks)
               for source, value in sources if ranks]
     named = listed([source_text(source) for source, _ in sources], NAMES)
@@ -491,9 +492,9 @@ def source_text(row):
     return f"rank{'' if ranks.isdigit() else 's'} {ranks} {how} for {short(length)} µs"
 
 
-def slowed_down(facts):
+def slowed_down(tables):
     """The operation that the stops of all ranks should slow down most, and by how much it was slower."""
-    pairs = facts.measured("noise", "predicted_pct", scope="collective")
+    pairs = tables.measured("noise", "predicted_pct", scope="collective")
     if not pairs:
         return []
     row, most = max(pairs, key=lambda pair: pair[1].value)
@@ -501,7 +502,7 @@ def slowed_down(facts):
     article = "an" if operation[0] == "a" else "a"
     step = (f"{work} µs of work and {article} {operation}" if work != "0"
             else f"{article} {operation} without work before it")
-    measured = [value for other, value in facts.measured("noise", "slowdown_pct", scope="collective")
+    measured = [value for other, value in tables.measured("noise", "slowdown_pct", scope="collective")
                 if other is row]
     found = f"; measured: {measured[0].told('%')}" if measured else ""
     return [Finding(f"These stops should slow down {step} by {most.told('%')}{found}.", (row,))]
@@ -509,10 +510,10 @@ def slowed_down(facts):
 
 # ---- the monitor, and what matters for all -------------------------------------------------------
 
-def monitor_cost(facts):
+def monitor_cost(tables):
     """What monitoring adds to a call, in rows of one call or several."""
     pairs = [(row, scaled(value, 1 / calls_in(row.keys["call"])))
-             for row, value in facts.measured("monitor_overhead", "added_ns", mode="on")]
+             for row, value in tables.measured("monitor_overhead", "added_ns", mode="on")]
     if not pairs:
         return []
     row, most = max(pairs, key=lambda pair: pair[1].value)
@@ -525,9 +526,9 @@ def calls_in(text):
     return sum(int(times or 1) for times in re.findall("(?:([0-9]+) )?MPI_", text)) or 1
 
 
-def time_inside_mpi(facts):
+def time_inside_mpi(tables):
     """How long a monitored program was inside MPI, in which calls, and what of that was waiting."""
-    every = [(row, value) for row, value in facts.measured("mpirtmon", "in_calls_s")
+    every = [(row, value) for row, value in tables.measured("mpirtmon", "in_calls_s")
              if row.keys["rank"] == "NA"]
     whole = [pair for pair in every if pair[0].keys["kind"] == "total"]
     if not whole:
@@ -538,7 +539,7 @@ def time_inside_mpi(facts):
     said = listed((f"{value.told('s')} in {call_of(part)}" for part, value in parts), CALLS)
     findings = [Finding(f"The program's processes together were inside MPI for {total.told('s')}: "
                         f"{said}.", (row, *(part for part, _ in parts[:CALLS])))]
-    waits = [(row, value) for row, value in facts.measured("mpirtmon", "waited_s")
+    waits = [(row, value) for row, value in tables.measured("mpirtmon", "waited_s")
              if row.keys["rank"] == "NA" and value.value > 0]
     if waits:
         row, most = max(waits, key=lambda pair: pair[1].value)
@@ -555,9 +556,9 @@ def call_of(row):
     return row.keys["operation"] + (f" on {on}" if on != "NA" else "")
 
 
-def monitored_time(facts):
+def monitored_time(tables):
     """The message and the collective in which a monitored program spent the most time."""
-    every = facts.measured("mpirtmon", "total_s")
+    every = tables.measured("mpirtmon", "total_s")
     rows, said = [], []
     for kind, what in (("pttopt", "messages"), ("coll", "collectives")):
         pairs = [pair for pair in every if pair[0].keys["kind"] == kind]
@@ -572,9 +573,9 @@ def monitored_time(facts):
                     f"processes, {' and '.join(said)}.", tuple(rows))]
 
 
-def wrong_data(facts):
+def wrong_data(tables):
     """Rows whose data was wrong."""
-    rows = [row for kind in facts.kinds() for row in facts.rows(kind)
+    rows = [row for kind in tables.kinds() for row in tables.rows(kind)
             if any(cells.get("status") == "FAIL" for cells in row.launches)]
     if not rows:
         return []
@@ -582,11 +583,11 @@ def wrong_data(facts):
                     "nothing until that is mended.", tuple(rows))]
 
 
-def lost_time(facts):
+def lost_time(tables):
     """Rows in which the system took much of the time, by the median of launches: one stop is much of
     a short row's time. What noise finds of that is its result."""
-    lost = [(row, rank_test.median(values)) for kind in facts.kinds() if kind != "noise"
-            for row in facts.rows(kind)
+    lost = [(row, rank_test.median(values)) for kind in tables.kinds() if kind != "noise"
+            for row in tables.rows(kind)
             for values in [sorted(map(float, row.texts("lost_pct", NEW)))] if values]
     lost = sorted((pair for pair in lost if pair[1] > LOST_PCT), key=lambda pair: -pair[1])
     if not lost:
@@ -602,8 +603,8 @@ def row_name(row):
     return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
 
 
-RULES = (wrong_data, lost_time, slow_links, gains.what_pays, gains.tests_that_help,
-         gains.persistent_requests, hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
+RULES = (wrong_data, lost_time, slow_links, nonblocking.what_pays, nonblocking.tests_that_help,
+         nonblocking.persistent_requests, hidden_work, sizes_that_hide, message_cost, put_against_send, cheapest_halo,
          cheapest_overlapped_halo, barrier_cost, what_stops_ranks, slowed_down, message_rate,
          monitor_cost, time_inside_mpi,
          monitored_time)

@@ -1,8 +1,8 @@
 """cost.sh: what communication costs a program, and what would pay.
 
 Joins a monitor's report of a program (monitored.py) with the results of benchmarks on the same
-machine (own_costs.py): what each kind of call took, what it costs by itself, what was waiting, and
-what could be saved (savings.py).
+machine (machine_costs.py): what each kind of call took, what it costs by itself, what was waiting, and
+what could be saved (program_changes.py).
 """
 
 import argparse
@@ -10,15 +10,18 @@ import re
 import sys
 import typing
 
-from commcost import benchmarks, command, own_costs, page, savings
+from commcost import command
+from commcost.reading import benchmarks
+from commcost.saying import machine_costs, page, program_changes
 from commcost.command import UsageError, complain
-from commcost.monitored import Calls, Monitored
-from commcost.own_costs import Way
-from commcost.output import Column, Output, decimals, replace_file
-from commcost.results import PATH_SHOWN
-from commcost.spans import Span
-from commcost.tables import NEW, read_tables
-from commcost.words import bytes_text, counted, short
+from commcost.reading.monitor_report import Calls, Monitored
+from commcost.saying.machine_costs import Way
+from commcost.saying.output import Column, Output
+from commcost.reading.results import PATH_SHOWN
+from commcost.reading.intervals import Span
+from commcost.reading.tables import NEW, read_tables
+from commcost.words import bytes_text, counted, decimals, short
+from commcost.system import replace_file
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
@@ -41,18 +44,18 @@ ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("process
 class Line(typing.NamedTuple):
     """What calls of a function and size took, in seconds of a process that makes them.
 
-    cost      of a call by itself (own_costs.Cost), or None
+    cost      of a call by itself (machine_costs.Cost), or None
     own       the Span of all of them
     waited    a Span, where the monitor tells it
-    way       the own_costs.Way that has, or would have, the cost; None: no benchmark measures it
+    way       the machine_costs.Way that has, or would have, the cost; None: no benchmark measures it
     latency   the share of the cost that the smallest measured size has, too
     """
 
     calls: Calls
-    cost: typing.Optional[own_costs.Cost]
+    cost: typing.Optional[machine_costs.Cost]
     own: typing.Optional[Span]
     waited: typing.Optional[Span]
-    way: typing.Optional[own_costs.Way]
+    way: typing.Optional[machine_costs.Way]
     latency: float = 1.0
 
     @property
@@ -73,9 +76,9 @@ class Line(typing.NamedTuple):
 class Account(typing.NamedTuple):
     """All that is said of a program."""
 
-    program: savings.Program
+    program: program_changes.Program
     lines: list      # of Line, those that took most first
-    savings: list    # of savings.Saving
+    savings: list    # of program_changes.Saving
     remarks: list    # what is to be said of report and results
     uncovered: list  # (command or what there is to say, seconds of a process inside such calls)
     min_saving_pct: float  # of the run, that a saving is told from
@@ -89,7 +92,7 @@ def lines_of(program):
     found, done = [], set()
     for exchange in program.exchanges:
         way = Way(exchange.operation, "ref_us" if exchange.is_started else "blocking_us")
-        cost = savings.own_cost(program, exchange)
+        cost = program_changes.own_cost(program, exchange)
         for calls in exchange.parts:
             # Half of an exchange for what is sent, half for what is received.
             part = None if cost is None else cost._replace(us=cost.us.times(1 / len(exchange.parts)))
@@ -98,8 +101,8 @@ def lines_of(program):
             done.add(id(calls))
     for calls in program.run.by_size:
         if id(calls) not in done:
-            way = own_costs.way_of(calls.function)
-            found.append(line_of(program, calls, savings.collective_cost(program, calls), way,
+            way = machine_costs.way_of(calls.function)
+            found.append(line_of(program, calls, program_changes.collective_cost(program, calls), way,
                                  latency_of(program, way, calls)))
     if not program.run.by_size:
         found = [line_of(program, calls, None, None) for calls in program.run.by_function]
@@ -131,7 +134,7 @@ def missing(way, layout, function, sizes):
         return f"{function}: the report doesn't say on how many processes, or of which size"
     if way.operation != "ibarrier" and not any(sizes):
         return f"{function} of 0 bytes: no benchmark measures that"
-    return own_costs.command_of(way, layout, [size for size in sizes if size] or [0])
+    return machine_costs.command_of(way, layout, [size for size in sizes if size] or [0])
 
 
 def uncovered_of(lines):
@@ -139,7 +142,7 @@ def uncovered_of(lines):
     sizes of an operation, and the seconds of a process inside such calls."""
     lines = [line for line in lines if line.why]
     found = []
-    for some in savings.grouped(lines, lambda line: (
+    for some in program_changes.grouped(lines, lambda line: (
             line.way or line.calls.function, line.calls.layout, not line.calls.size)):
         said = missing(some[0].way, some[0].calls.layout, some[0].calls.function,
                        [line.calls.size for line in some])
@@ -153,9 +156,9 @@ def uncovered_gaps(program):
                if exchange.operation == "sendrecv" and exchange.is_started and exchange.calls.joined
                and exchange.calls.size and program.costs.gap(
                    exchange.calls.layout, exchange.calls.size) is None]
-    return [(own_costs.command_of_gap(some[0].calls.layout_of_pair, [exchange.calls.size for exchange in some]),
+    return [(machine_costs.command_of_gap(some[0].calls.layout_of_pair, [exchange.calls.size for exchange in some]),
              sum(exchange.total("in_s") for exchange in some))
-            for some in savings.grouped(lacking, lambda exchange: exchange.calls.layout_of_pair)]
+            for some in program_changes.grouped(lacking, lambda exchange: exchange.calls.layout_of_pair)]
 
 
 # ---- what is said of report and results ----------------------------------------------------------
@@ -259,7 +262,7 @@ def sentences(account):
                   line.own.value >= TOLD_PCT / 100 * (run.inside_s or run.seconds) / run.ranks]
     for line in told_lines[:SENTENCES]:
         calls = line.calls
-        said.append(f"{told(line.own)} s are what {calls.function}{savings.of_size(calls)} on "
+        said.append(f"{told(line.own)} s are what {calls.function}{program_changes.of_size(calls)} on "
                     f"{calls.comm} costs on this machine, {counted(round(calls.calls), 'time')} a "
                     "process.")
     unexplained_s = sum(line.unexplained_s * line.calls.callers for line in account.lines
@@ -307,7 +310,7 @@ def name_of(calls):
 
 
 def saving_text(saving, seconds):
-    return (f"{savings.NAMES[saving.change]}: saves {told(saving.seconds)} s, "
+    return (f"{program_changes.NAMES[saving.change]}: saves {told(saving.seconds)} s, "
             f"{share(saving.seconds.value, seconds)} of the run. {saving.text}")
 
 
@@ -463,12 +466,12 @@ def costs_grid(account):
 
 def account_of(report, tables, min_saving_pct, asked):
     run = Monitored(report)
-    program = savings.program_of(run, own_costs.OwnCosts(tables))
+    program = program_changes.program_of(run, machine_costs.OwnCosts(tables))
     lines = lines_of(program)
     min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
     uncovered = sorted((pair for pair in uncovered_of(lines) + uncovered_gaps(program)
                         if pair[1] >= min_s), key=lambda pair: -pair[1])
-    return Account(program, lines, savings.savings_of(program, min_saving_pct / 100 * run.seconds),
+    return Account(program, lines, program_changes.savings_of(program, min_saving_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
                    min_saving_pct,
                    None if asked is None else saved_by(asked, program, lines))

@@ -11,15 +11,18 @@ import sys
 import tempfile
 import typing
 
-from commcost import benchmarks, command, compare, findings, folder, page, plot, vary
+from commcost import command
+from commcost.drawing import pictures, plot
+from commcost.reading import benchmarks
+from commcost.running import folder
+from commcost.saying import compare, findings, page, vary
 from commcost.command import complain
-from commcost.launches import status_rank
-from commcost.output import decimals, replace_file, six_digits
-from commcost.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
-from commcost.results import PATH_SHOWN, ResultError
-from commcost.tables import (BASE, NEW, in_number_order, is_number, median_text, read_tables,
-                             rows_by_key)
-from commcost.words import counted, listed
+from commcost.reading.launches import status_rank
+from commcost.saying.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
+from commcost.reading.results import PATH_SHOWN, ResultError, is_number
+from commcost.reading.tables import BASE, NEW, in_number_order, median_text, read_tables, rows_by_key
+from commcost.words import counted, decimals, listed, six_digits
+from commcost.system import replace_file
 
 LONG_TABLE = 30     # rows, from which on it is closed
 MANY_CHANGES = 60
@@ -374,15 +377,14 @@ def table_of(tables, kind):
     return parts
 
 
-def kind_parts(tables, kind, pictures):
-    figures = [Figure(path, picture.name, picture.caption)
-               for picture in benchmarks.entry_of(kind).pictures(kind, tables.rows(NEW, kind))
-               for path in (pictures.get(picture.name),) if path]
+def kind_parts(tables, kind, paths):
+    figures = [Figure(paths[picture.name], picture.name, picture.caption)
+               for picture in pictures.pictures_of(kind, tables.cells(NEW, kind)) if picture.name in paths]
     return figures + table_of(tables, kind)
 
 
-def kind_sections(tables, pictures):
-    """A Section for each kind, all sweeps in one."""
+def kind_sections(tables, paths):
+    """A Section for each kind, all sweeps in one; `paths` of pictures by name."""
     kinds = tables.kinds()
     sweeps = [kind for kind in kinds if kind.endswith("_sweep")]
     made = []
@@ -391,10 +393,10 @@ def kind_sections(tables, pictures):
         parts = [Text(entry.text.replace("\n", " "))]
         if kind not in sweeps:
             made.append(Section(kind, entry.heading,
-                                parts + kind_parts(tables, kind, pictures)))
+                                parts + kind_parts(tables, kind, paths)))
         elif kind == sweeps[0]:
             parts += [Closed(benchmarks.collective_of(sweep),
-                             kind_parts(tables, sweep, pictures), "sweep", sweep == sweeps[0])
+                             kind_parts(tables, sweep, paths), "sweep", sweep == sweeps[0])
                       for sweep in sweeps]
             made.append(Section("overlap_sweeps", entry.heading, parts))
     return made
@@ -407,15 +409,15 @@ def draw_pictures(tables, folder, say):
     if shutil.which("gnuplot") is None:
         say("no gnuplot: a page without pictures")
         return {}, "There are no pictures: gnuplot is not installed here (Debian: gnuplot-nox)."
-    pictures, note = {}, ""
+    paths, note = {}, ""
     for kind in tables.kinds():
         drawn, good = plot.draw_kind(tables, kind, plot.Drawing(folder, ("svg",)), say)
-        pictures.update((os.path.basename(path)[:-len(".svg")], path) for path in drawn)
+        paths.update((os.path.basename(path)[:-len(".svg")], path) for path in drawn)
         note = note if good else "Some pictures could not be drawn."
-    return pictures, note
+    return paths, note
 
 
-def page_of(paths, tables, pictures, pictures_note=""):
+def page_of(paths, tables, drawn, pictures_note=""):
     """The Page of a result, or of two."""
     title = f"What communication costs: {tables.labels[NEW]}"
     if BASE in tables.labels:
@@ -428,7 +430,7 @@ def page_of(paths, tables, pictures, pictures_note=""):
         sections.append(comparison_section(comparison))
     if best:
         sections.append(settings_section(best))
-    return Page(title, sections + kind_sections(tables, pictures), FOOTER.replace("\n", " "),
+    return Page(title, sections + kind_sections(tables, drawn), FOOTER.replace("\n", " "),
                 first_listed=2)
 
 
@@ -448,8 +450,8 @@ script and no network.""")
     first = options.paths[0]
     output = command.beside(first, options.output, path_beside(first, "html"))
     with tempfile.TemporaryDirectory() as folder:
-        pictures, note = draw_pictures(tables, folder, lambda text: complain(program, text))
-        text = page.html_of_page(page_of(options.paths, tables, pictures, note))
+        drawn, note = draw_pictures(tables, folder, lambda text: complain(program, text))
+        text = page.html_of_page(page_of(options.paths, tables, drawn, note))
     if not write_to(output, text, bool(options.output), program):
         return command.EXIT_FAILED
     print(output)

@@ -9,14 +9,15 @@ import sys
 import time
 import typing
 
-from commcost import command, folder, launchers, plan, running, summarize
+from commcost import command
+from commcost.reading import summarize
+from commcost.running import folder, launchers, plan, processes
 from commcost.command import UsageError, complain
-from commcost.output import remove, replace_file
-from commcost.results import ResultError
+from commcost.reading.results import ResultError
 from commcost.words import counted
+from commcost.system import TOP, remove, replace_file
 
 PROGRAM = "run_suite.sh"
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 HELP = """usage: run_suite.sh [OPTION]...
 
@@ -392,7 +393,7 @@ class Suite:
         self.folder.lock()
         self.folder.begin(self.plan, versions, options.hosts)
         self._note_call()
-        self.signals = running.Signals()
+        self.signals = processes.Signals()
         self._end_what_was_left()
         self._leave_out_broken()
         self.begin_s = time.monotonic()
@@ -438,9 +439,9 @@ exec sh {script} \\
 
     def _end_what_was_left(self):
         """A suite that was killed leaves its launch behind, which would disturb this one."""
-        for process in running.left_behind(os.path.join(self.folder.path, "runs")):
+        for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
             say(f"Ending process {process}, which an earlier run_suite.sh left")
-            running.end_group(process)
+            processes.end_group(process)
 
     def _leave_out_broken(self):
         """A result that isn't whole any more, as after a copy that was cut off, is measured
@@ -527,15 +528,15 @@ exec sh {script} \\
         if options.verbose:
             say(f"+ {line}")
         begin, begin_s = now(), time.monotonic()
-        process = running.begin(words, log)
-        status = running.await_end(process, limit_s, self.signals)
+        process = processes.begin(words, log)
+        status = processes.await_end(process, limit_s, self.signals)
         seconds = int(time.monotonic() - begin_s)
         if status is None:  # a signal ended it
             remove(part)
             self.leave = self.signals.last.name
             return
         self._note_end(step, part, begin, seconds, status,
-                       timed_out=status in (running.TIMED_OUT, running.KILLED) and
+                       timed_out=status in (processes.TIMED_OUT, processes.KILLED) and
                        seconds >= limit_s, for_budget=limit_s == budget_left_s, limit_s=limit_s)
 
     def _note_end(self, step, part, begin, seconds, status, timed_out, for_budget, limit_s):
