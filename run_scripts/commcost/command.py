@@ -40,33 +40,44 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
             names = "    " + names  # where the short one would be
         if action.nargs == 0 or not action.option_strings:
             return names or super()._format_action_invocation(action)
-        return f"{names}={self._format_args(action, action.dest.upper())}"
+        values = action.metavar if action.nargs == "+" else self._format_args(action, action.dest.upper())
+        return f"{names}={values}"
 
 
 class Parser(argparse.ArgumentParser):
     """Parses options; what is wrong is one line on stderr and exit status 2."""
 
-    def __init__(self, program, usage, description):
-        super().__init__(prog=program, usage=argparse.SUPPRESS, add_help=False,
-                         formatter_class=Formatter, description=f"Usage: {usage}\n\n{description}")
+    def __init__(self, program, usage, description, **more):
+        super().__init__(prog=program, usage=argparse.SUPPRESS, add_help=False, formatter_class=Formatter,
+                         description=f"Usage: {usage}\n\n{description}", **more)
         self._usage = usage
         self.add_argument("-h", "--help", action="help", help="print this help and exit")
         self.add_argument("--version", action="version", help="print the version and exit",
                           version=f"{program} (commcost) {__version__}")
 
-    def parse_with_results(self, words, most):
-        """The options, and as `paths` one to `most` results."""
-        self.add_argument("paths", metavar="RESULTS", nargs="*", help="folders or files")
-        # Names may stand among options.
+    def parse_with_paths(self, words, what=argparse.SUPPRESS):
+        """The options, and as `paths` the other words, which may stand among them; `what` they are."""
+        self.add_argument("paths", metavar="RESULTS", nargs="*", help=what)
         options, others = self.parse_known_args(words)
         unknown = [word for word in others if word.startswith("-") and word != "--"]
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         options.paths += [word for word in others if word != "--"]
+        return options
+
+    def parse_with_results(self, words, most):
+        """The options, and as `paths` one to `most` results."""
+        options = self.parse_with_paths(words, "folders or files")
         if not 1 <= len(options.paths) <= most:
             what = f"{len(options.paths)} results" if options.paths else "which results?"
             raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))
         return options
+
+    def parse_known_args(self, args=None, namespace=None):
+        for word in args:
+            if word.startswith("-") and word.endswith("=--"):  # argparse takes that for the end of options
+                self.error(f"argument {word[:-len('=--')]}: '--' is no value")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message):
         complain(self.prog, message)

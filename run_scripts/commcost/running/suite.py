@@ -1,13 +1,13 @@
 """run_suite.sh: runs the benchmarks, all or some, several times in turn, and puts the results
 together."""
 
+import argparse
 import datetime
 import os
 import re
 import shlex
 import sys
 import time
-import typing
 
 from commcost import command
 from commcost.reading import summarize
@@ -19,90 +19,11 @@ from commcost.system import TOP, remove, replace_file
 
 PROGRAM = "run_suite.sh"
 
-HELP = """usage: run_suite.sh [OPTION]...
-
-Runs every benchmark, or those chosen, as many times as --runs says, in turn: all of
-them, then all again, each time with a new mpirun, since launches differ by more
-than one launch shows. Says first how long that will take.
-
-What to run
-  --benchmarks=LIST     names and groups, with commas (default: all). Names:
-                        overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages
-                        overlap_isend_sweep and so on, overlap_halo_sweep, msgrate,
-                        msgrate_rma, pingpong, syncbench, halo, mpi_overhead,
-                        monitor_overhead, noise, linkmap. Groups: overlap, rate,
-                        monitor, all
-  --runs=N              launches of each (default: 6, from which on there are
-                        intervals over launches; with --quick 1). A comparison of
-                        two versions wants 10
-  --quick               shorter launches: all of it in 2 to 3 minutes
-  --options='WHO: ...'  more options for a name, a group or all, for example
-                        --options='halo: --local=10,50'; may be repeated
-  --vary='NAME=A,B'     launches of each in turn with a variable of the environment
-                        set to A, to B and so on (values that have commas: with ;
-                        between them); build:FOLDER,FOLDER and
-                        launcher:WHICH,WHICH vary these. May be repeated: all
-                        combinations. Results have a column setting, and the report
-                        says by row which is best
-  --budget=TIME         time for this call (90, 30m, 2h, 1:30:00). A launch that
-                        wouldn't end in it isn't started, one that doesn't is ended
-                        and forgotten; no result has half its rows
-  --limit=TIME          for each launch, after which it has failed (default: 10
-                        minutes and 20 times what it should take)
-
-Where to run
-  --launcher=WHICH      hydra, openmpi, srun, or a command with words, like
-                        'srun --mpi=pmi2'. One that is none of these three needs
-                        {ranks}, and may have {ranks_per_node}, {nodes}, {hosts},
-                        {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: srun in a
-                        Slurm job, else the mpirun that goes with the build
-  --ranks=N             default: Slurm's tasks, PBS's slots, all of the hosts, or
-                        this machine's cores (2 to 8; hardware threads of one
-                        core count once), or fewer where a control group's quota
-                        gives less time
-  --ranks-per-node=N
-  --hosts=LIST          with commas
-  --bind=TO             core, socket, none (as the launcher binds by itself), or what
-                        the launcher takes. Default, but for srun and launchers with
-                        words: a core for each thread of a rank, where there are as
-                        many and the MPI library has no threads of its own
-  --build=FOLDER        default: build
-
-Where results go
-  --output=FOLDER       default: results/DATE_TIME. A folder of the same suite that
-                        was not finished is gone on with: what is there isn't
-                        measured again, what was cut off is. More --runs than before
-                        add to it; any other difference is refused
-  --resume=FOLDER       the same, with the options that it was begun with. What could
-                        lead elsewhere is to be given again: --build, unless it is
-                        the default; --launcher, unless it is hydra, openmpi, srun or
-                        the build's own; --hosts, --vary, and --options that name a
-                        file
-  --dry-run             print the commands of launches without a result, and how long
-                        they will take
-  -v, --verbose         print each command when it runs
-  -h, --help
-
-FOLDER/NAME.tsv has the rows of all launches, with a first column run;
-FOLDER/summary.tsv has one row a quantity of all benchmarks, for spreadsheets;
-FOLDER/runs/N/NAME.tsv what each launch wrote, and NAME.log what it said besides;
-FOLDER/suite/ what it takes to run the suite again: run_again.sh, plan.tsv, versions,
-environment, topology, hosts, and launches.tsv with the time each took.
-
-SIGINT and SIGTERM end the launch in hand, SIGUSR1 lets it end by itself; then
-the suite ends, and the same command goes on with it.
-
-Exit status: 0 done, or the budget is used up and there is a result of each; 1
-a launch failed, found wrong data, or was not reached; 2 wrong usage.
-"""
-
-# Options with values, in the order in which they are kept.
-VALUED = ("benchmarks", "runs", "options", "vary", "budget", "limit", "launcher", "ranks",
-          "ranks-per-node", "hosts", "bind", "build", "output", "resume")
+# The options that make a suite what it is, in the order in which they are kept.
+KEPT = ("benchmarks", "runs", "quick", "options", "vary", "limit", "launcher", "ranks", "ranks_per_node",
+        "hosts", "bind", "build")
 REPEATED = ("options", "vary")
-OF_ONE_CALL = ("output", "resume", "budget", "dry-run", "verbose")
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
-HELP_SAYS = "(--help says more)"
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
 
 
@@ -110,137 +31,167 @@ class Failure(Exception):
     """What ends the suite with exit status 1: one line."""
 
 
-class Options(typing.NamedTuple):
-    """What the options say, checked."""
-
-    benchmarks: str
-    runs: int
-    quick: bool
-    options: list
-    vary: list
-    budget_s: typing.Optional[int]
-    limit_s: typing.Optional[int]
-    launcher: str    # as it was given
-    launchers: dict  # by a setting's launcher and build: a Launcher
-    ranks: typing.Optional[int]
-    ranks_per_node: typing.Optional[int]
-    hosts: str
-    bind: str
-    build: str
-    results: str     # "": a new folder
-    dry_run: bool
-    verbose: bool
-    kept: list       # the options that make the suite what it is, as words
-
-
 # ---- options -------------------------------------------------------------------------------------
 
-def words_of(argv):
-    """Pairs of an option's name, without dashes, and its value, None for a flag."""
-    pairs, argv = [], list(argv)
-    while argv:
-        word = argv.pop(0)
-        name, equals, value = word.partition("=")
-        if word in ("-h", "--help"):
-            sys.stdout.write(HELP)
-            sys.exit(command.EXIT_DONE)
-        name = "verbose" if name == "-v" else name[2:] if name.startswith("--") else ""
-        if name not in (*VALUED, "quick", "dry-run", "verbose"):
-            raise UsageError(f"'{word:.200}' is no option {HELP_SAYS}")
-        if name in VALUED:
-            if not equals and argv:
-                value = argv.pop(0)
-            if not value:
-                raise UsageError(f"--{name} needs a value {HELP_SAYS}")
-        elif equals:
-            raise UsageError(f"--{name}: takes no value")
-        if has_controls(value):
-            raise UsageError(f"--{name}: no tabs, line breaks or other control characters")
-        pairs.append((name, value if name in VALUED else None))
-    return pairs
+def parser():
+    made = command.Parser(
+        PROGRAM, f"{PROGRAM} [OPTION]...",
+        """Runs every benchmark, or those chosen, as many times as --runs says, in turn:
+all of them, then all again, each time with a new mpirun, since launches differ
+by more than one launch shows. Says first how long that will take.
+
+FOLDER/NAME.tsv has the rows of all launches, with a first column run;
+FOLDER/summary.tsv has one row a quantity of all benchmarks, for spreadsheets;
+FOLDER/runs/N/NAME.tsv what each launch wrote, and NAME.log what it said
+besides; FOLDER/suite/ what it takes to run the suite again: run_again.sh,
+plan.tsv, versions, environment, topology, hosts, and launches.tsv with the time
+each took.
+
+SIGINT and SIGTERM end the launch in hand, SIGUSR1 lets it end by itself; then
+the suite ends, and the same command goes on with it.
+
+Exit status: 0 done, or the budget is used up and there is a result of each; 1
+a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
+        allow_abbrev=False)
+    made.add_argument("-v", "--verbose", action="store_true", help="print each command when it runs")
+    add = made.add_argument_group("What to run").add_argument
+    add("--benchmarks", metavar="LIST", type=text, default="all", help="names and groups, with commas "
+        "(default: all). Names: overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages "
+        "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_rma, pingpong, syncbench, "
+        "halo, mpi_overhead, monitor_overhead, noise, linkmap. Groups: overlap, rate, monitor, all")
+    add("--runs", metavar="N", type=count, help="launches of each (default: 6, from which on there are "
+        "intervals over launches; with --quick 1). A comparison of two versions wants 10")
+    add("--quick", action="store_true", help="shorter launches: all of it in 2 to 3 minutes")
+    add("--options", metavar="'WHO: ...'", type=program_options, action="append", default=[],
+        help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may "
+        "be repeated")
+    add("--vary", metavar="'NAME=A,B'", type=text, action="append", default=[], help="launches of each "
+        "in turn with a variable of the environment set to A, to B and so on (values that have commas: "
+        "with ; between them); build:FOLDER,FOLDER and launcher:WHICH,WHICH vary these. May be repeated: "
+        "all combinations. Results have a column setting, and the report says by row which is best")
+    add("--budget", metavar="TIME", type=duration, help="time for this call (90, 30m, 2h, 1:30:00). A "
+        "launch that wouldn't end in it isn't started, one that doesn't is ended and forgotten; no "
+        "result has half its rows")
+    add("--limit", metavar="TIME", type=duration, help="for each launch, after which it has failed "
+        "(default: 10 minutes and 20 times what it should take)")
+    add = made.add_argument_group("Where to run").add_argument
+    add("--launcher", metavar="WHICH", type=text, help="hydra, openmpi, srun, or a command "
+        "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
+        "{ranks_per_node}, {nodes}, {hosts}, {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: "
+        "srun in a Slurm job, else the mpirun that goes with the build")
+    add("--ranks", metavar="N", type=count, help="default: Slurm's tasks, PBS's slots, all of the hosts, "
+        "or this machine's cores (2 to 8; hardware threads of one core count once), or fewer where a "
+        "control group's quota gives less time")
+    add("--ranks-per-node", metavar="N", type=count)
+    add("--hosts", metavar="LIST", type=text, help="with commas")
+    add("--bind", metavar="TO", type=text, help="core, socket, none (as the launcher binds "
+        "by itself), or what the launcher takes. Default, but for srun and launchers with words: a core "
+        "for each thread of a rank, where there are as many and the MPI library has no threads of its "
+        "own")
+    add("--build", metavar="FOLDER", type=folder_there, help="default: build")
+    add = made.add_argument_group("Where results go").add_argument
+    add("--output", metavar="FOLDER", type=text, help="default: results/DATE_TIME. A folder "
+        "of the same suite that was not finished is gone on with: what is there isn't measured again, "
+        "what was cut off is. More --runs than before add to it; any other difference is refused")
+    add("--resume", metavar="FOLDER", type=folder_there, help="the same, with the options that it was "
+        "begun with. What could lead elsewhere is to be given again: --build, unless it is the default; "
+        "--launcher, unless it is hydra, openmpi, srun or the build's own; --hosts, --vary, and "
+        "--options that name a file")
+    add("--dry-run", action="store_true", help="print the commands of launches without a result, and "
+        "how long they will take")
+    return made
 
 
-def has_controls(text):
-    return re.search(f"[{command.CONTROLS}]", text) is not None
+def text(value):
+    """The type of an option with any value that is a line."""
+    if not value:
+        raise argparse.ArgumentTypeError("needs a value")
+    if has_controls(value):
+        raise argparse.ArgumentTypeError("no tabs, line breaks or other control characters")
+    return value
 
 
-def word_of(name, value):
-    return f"--{name}" if value is None else f"--{name}={value}"
+def has_controls(value):
+    return re.search(f"[{command.CONTROLS}]", value) is not None
 
 
-def count_of(name, text):
-    if not re.fullmatch("[1-9][0-9]{0,5}", text):
-        raise UsageError(f"--{name}: '{text:.200}': use a whole number from 1")
-    return int(text)
+def count(value):
+    if not re.fullmatch("[1-9][0-9]{0,5}", value):
+        raise argparse.ArgumentTypeError(f"'{value:.200}': use a whole number from 1")
+    return int(value)
 
 
-def seconds_of(name, text):
+def duration(value):
     """90, 90s, 30m, 2h or 1:30:00 in seconds."""
-    found = re.fullmatch("([0-9]+)([smh]?)|([0-9]+):([0-9][0-9]):([0-9][0-9])", text)
+    found = re.fullmatch("([0-9]+)([smh]?)|([0-9]+):([0-9][0-9]):([0-9][0-9])", value)
     seconds = 0
     if found and found.group(1):
         seconds = int(found.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600}[found.group(2)]
     elif found:
         seconds = sum(int(part) * unit for part, unit in zip(found.groups()[2:], (3600, 60, 1)))
     if not found or seconds > 1e9:
-        raise UsageError(f"--{name}: '{text:.200}': use a time like 90, 30m, 2h or 1:30:00")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': use a time like 90, 30m, 2h or 1:30:00")
     return seconds
 
 
-def check_program_options(text):
+def folder_there(value):
+    if not os.path.isdir(text(value)):
+        raise argparse.ArgumentTypeError(f"no folder '{value:.200}'")
+    return os.path.abspath(value)
+
+
+def program_options(value):
     """Refuses what is the suite's own: without metadata a result doesn't say that it is complete. Behind a
     colon launchers look for another program."""
-    who, colon, words = text.partition(":")
+    who, colon, words = text(value).partition(":")
     words = words.split()
     if not colon or ":" in words:
-        raise UsageError(f"--options: '{text:.200}': use 'NAME: --option ...', with one colon")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
     words = " ".join(words)
     # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
     own = r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
     if not who.startswith("overlap"):
         own += "| --form[= ]"
     if re.search(own, f" {words} "):
-        raise UsageError(f"--options: '{text:.200}': --output, --format, --no-header, "
-                         "--no-metadata and --nohdr are the suite's own")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --no-header, "
+                                         "--no-metadata and --nohdr are the suite's own")
     # The same by short options; -n is another one in other programs.
     if ("mpi_overhead" in who and " -n" in f" {words}") or (
             who.startswith("msgrate") and " -o" in f" {words}"):
-        raise UsageError(f"--options: '{text:.200}': what leaves out the header is the suite's own")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': what leaves out the header is the suite's own")
+    return value
 
 
-def read_options(argv):
-    """The Options of a call, with those of the folder that it resumes before them."""
-    pairs = words_of(argv)
-    resumed = next((value for name, value in reversed(pairs) if name == "resume"), None)
-    if resumed is not None:
-        pairs = resumed_pairs(resumed, pairs) + pairs
-    said = {name: value for name, value in pairs}
-    several = {name: [value for other, value in pairs if other == name] for name in REPEATED}
-    for text in several["options"]:
-        check_program_options(text)
-    build = said.get("build")
-    if build is not None and not os.path.isdir(build):
-        raise UsageError(f"--build: no folder '{build:.200}'")
-    pairs = [(name, os.path.abspath(value) if name == "build" else value)
-             for name, value in pairs]
-    quick = "quick" in said
-    limit_s = seconds_of("limit", said["limit"]) if "limit" in said else None
-    if limit_s == 0:
+def read_options(words):
+    """The options of a call, with those of the folder that it resumes before them; `kept` are those that make
+    the suite what it is, as words."""
+    options = parser().parse_args(words)
+    if options.resume:
+        options = parser().parse_args(resumed_words(options.resume, kept_pairs(options)) + words)
+        options.output = options.resume
+    if options.limit == 0:
         raise UsageError("--limit: '0': use a time like 90, 30m, 2h or 1:30:00")
-    return Options(
-        benchmarks=said.get("benchmarks", "all"),
-        runs=count_of("runs", said["runs"]) if "runs" in said else 1 if quick else 6,
-        quick=quick, options=several["options"], vary=several["vary"],
-        budget_s=seconds_of("budget", said["budget"]) if "budget" in said else None,
-        limit_s=limit_s, launcher=said.get("launcher", ""), launchers={},
-        ranks=count_of("ranks", said["ranks"]) if "ranks" in said else None,
-        ranks_per_node=(count_of("ranks-per-node", said["ranks-per-node"])
-                        if "ranks-per-node" in said else None),
-        hosts=said.get("hosts", ""), bind=said.get("bind", ""),
-        build=os.path.abspath(build) if build else default_build(),
-        results=os.path.abspath(resumed) if resumed else said.get("output", ""),
-        dry_run="dry-run" in said, verbose="verbose" in said,
-        kept=[word_of(name, value) for name, value in pairs if name not in OF_ONE_CALL])
+    options.kept = kept_pairs(options)
+    options.runs = options.runs or (1 if options.quick else 6)
+    options.build = options.build or default_build()
+    for name in ("launcher", "hosts", "bind", "output"):
+        setattr(options, name, getattr(options, name) or "")
+    return options
+
+
+def kept_pairs(options):
+    """Pairs of an option's name and its value, None for a flag, of those that are kept and were given."""
+    pairs = []
+    for name in KEPT:
+        value = getattr(options, name)
+        for one in value if name in REPEATED else [value]:
+            if one and one != parser().get_default(name):
+                pairs.append((name.replace("_", "-"), None if one is True else str(one)))
+    return pairs
+
+
+def word_of(name, value):
+    return f"--{name}" if value is None else f"--{name}={value}"
 
 
 def own_build():
@@ -256,36 +207,29 @@ def default_build():
     return own_build()
 
 
-def resumed_pairs(path, given):
-    """The options that a folder's suite was begun with, but for those that are given again. They are
+def resumed_words(path, given):
+    """The options that a folder's suite was begun with, but for those that are given again, as words. They are
     text from somebody's folder, a line each: what could lead elsewhere is refused."""
-    if not os.path.isdir(path):
-        raise UsageError(f"--resume: no folder '{path:.200}'")
-    there = folder.Folder(os.path.abspath(path))
+    there = folder.Folder(path)
     there.check()
     lines = there.read("options").splitlines()
     if not lines:
         raise UsageError(f"--resume: no suite was begun in '{path:.200}'")
     named = dict(given)
     build = named.get("build") or own_build()
-    pairs = []
+    words = []
     for line in lines:
         name, equals, value = line[2:].partition("=")
-        check_is_option(path, line)
+        if not line.startswith("--") or has_controls(line) or not (
+                line == "--quick" or name.replace("-", "_") in KEPT and equals and value):
+            raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of a "
+                             f"suite: '{line:.200}'")
         if is_taken(name, value, build) and (name in REPEATED or name not in named):
-            pairs.append((name, value if equals else None))
+            words.append(line)
         elif name not in named:
             raise UsageError(f"--resume: the suite was begun with {plan.quoted([line])}: that is not taken "
                              "from a results folder, give it again")
-    return pairs
-
-
-def check_is_option(path, line):
-    name, equals, value = line[2:].partition("=")
-    if not line.startswith("--") or has_controls(line) or not (line == "--quick" or (
-            name in VALUED and name not in OF_ONE_CALL and equals and value)):
-        raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of a "
-                         f"suite: '{line:.200}'")
+    return words
 
 
 def is_taken(name, value, build):
@@ -341,7 +285,7 @@ class Suite:
 
     def dry_run(self):
         """Prints the launches that there is no result of yet, and how long they will take."""
-        path = self.options.results
+        path = self.options.output
         there = folder.Folder(os.path.abspath(path)) if path else None
         if there:
             there.check()
@@ -364,14 +308,13 @@ class Suite:
 
     def resuming(self):
         """The command that goes on."""
-        kept = [word[2:].partition("=") for word in self.options.kept]
-        again = [(name, value) for name, _, value in kept if not is_taken(
+        again = [(name, value) for name, value in self.options.kept if not is_taken(
             name, value, own_build() if name == "build" else self.options.build)]
         return " ".join(["run_suite.sh", *(f"--{name}={plan.quoted([value])}" for name, value in [
             ("resume", self.folder.path), *again])])
 
     def _open_folder(self):
-        path = self.options.results
+        path = self.options.output
         if not path:
             # Installed, the tree is not the user's to write to.
             top = TOP if os.path.exists(os.path.join(TOP, "CMakeLists.txt")) else os.getcwd()
@@ -401,9 +344,9 @@ class Suite:
         left = self.time_left(0)
         if any(os.path.exists(self.folder.launch_file(step)) for step in self.plan.steps):
             say("Some were measured before")
-        if options.budget_s is not None and options.budget_s < left:
+        if options.budget is not None and options.budget < left:
             say(f"That would take about {in_words(left)}; the budget is "
-                f"{in_words(options.budget_s)}")
+                f"{in_words(options.budget)}")
         else:
             say(f"This will take about {in_words(left)}")
         self._launch_all()
@@ -414,7 +357,8 @@ class Suite:
     def _note_call(self):
         """How the suite was called, and the script that runs it again with as many runs as it has
         by now."""
-        kept = plan.quoted([word for word in self.options.kept if not word.startswith("--build=")])
+        kept = [word_of(*pair) for pair in self.options.kept]
+        others = plan.quoted([word for word in kept if not word.startswith("--build=")])
         build = plan.quoted([f"--build={self.options.build}"])
         script = plan.quoted([os.path.join(TOP, "run_scripts/run_suite.sh")])
         self.folder.replace("run_again.sh", f"""#!/bin/sh
@@ -428,10 +372,10 @@ case ${{1:-}} in
 esac
 . "$(dirname "$0")/environment"
 exec sh {script} \\
-    {kept} {build} ${{1:+"--output=$1"}}
+    {others} {build} ${{1:+"--output=$1"}}
 """)
         os.chmod(self.folder.of_suite("run_again.sh"), 0o755)
-        self.folder.replace("options", "".join(word + "\n" for word in self.options.kept))
+        self.folder.replace("options", "".join(word + "\n" for word in kept))
         remove(self.folder.of_suite("complete"))
         job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or "NA"
         self.folder.append("calls", f"{now()} host {os.uname().nodename} process {os.getpid()} "
@@ -507,10 +451,10 @@ exec sh {script} \\
         options, file = self.options, self.folder.launch_file(step)
         part, log = file + ".part", file[:-len(".tsv")] + ".log"
         one_s = int(0.5 + self._estimates()[step.name])
-        limit_s = options.limit_s or 600 + 20 * one_s
+        limit_s = options.limit or 600 + 20 * one_s
         budget_left_s = None
-        if options.budget_s is not None:
-            budget_left_s = options.budget_s - int(self.elapsed_s)
+        if options.budget is not None:
+            budget_left_s = options.budget - int(self.elapsed_s)
             if one_s >= budget_left_s:
                 self.leave = "budget"
                 return
@@ -649,9 +593,8 @@ def run_suite(argv):
     options = read_options(argv)
     settings = plan.settings_of(options.vary)
     asked = dict.fromkeys((setting.launcher, setting.build) for setting in settings)
-    options = options._replace(launchers={
-        (name, build): launchers.find(name or options.launcher, build or options.build)
-        for name, build in asked})
+    options.launchers = {(name, build): launchers.find(name or options.launcher, build or options.build)
+                         for name, build in asked}
     ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
     if ranks < 2:
         raise UsageError("--ranks: the benchmarks need at least 2")

@@ -265,10 +265,10 @@ folder of results: PROGRAM.tsv with all launches in it, told apart by a
 column `run`, or runs/N/PROGRAM.tsv, one launch each.
 Exit status: 0 nothing got slower; 1 something did, or failed, or with
 --fail-missing is missing; 2 wrong usage, or results that can't be compared.""")
-    made.add_argument("--base", metavar="PATH...", help="files and folders of the side to compare "
-                      "with: all words up to the next option")
-    made.add_argument("--new", metavar="PATH...", help="files and folders of the side that may "
-                      "have got slower")
+    several = {"metavar": "PATH...", "nargs": "+", "action": "append", "default": []}
+    made.add_argument("--base", **several, help="files and folders of the side to compare with: all "
+                      "words up to the next option")
+    made.add_argument("--new", **several, help="files and folders of the side that may have got slower")
     made.add_argument("--alpha", metavar="PERCENT", type=command.percent(1e-6, 50), default=1.0,
                       help="chance that anything at all is called slower or faster in a call "
                       "where nothing changed (default: 1)")
@@ -288,55 +288,19 @@ Exit status: 0 nothing got slower; 1 something did, or failed, or with
     return made
 
 
-def side_word(word):
-    """(the side that `--base` or `--new` begins, its first path or ""), or None for another word.
-    Both may be abbreviated; --n would be --no-header, too."""
-    name, _, value = word.partition("=")
-    for side, letters in ((BASE, 3), (NEW, 4)):
-        if len(name) >= letters and ("--" + SIDES[side]).startswith(name):
-            return side, value
-    return None
-
-
-def divide(words):
-    """Divides the words into both sides' paths and the rest. Without --base and --new there must
-    be two paths."""
-    takes_next = ("--alpha", "--threshold", "--confidence", "--format", "--output")
-    sides, rest = ([], []), []
-    side, named, only_paths = BASE, False, False
-    plain = None
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        option = not only_paths and word.startswith("-") and word != "-"
-        if option and word == "--":
-            only_paths = True
-        elif option and side_word(word):
-            side, value = side_word(word)
-            named = True
-            sides[side].extend([value] if value else [])
-        elif option:
-            rest.append(word)
-            if len(word) > 2 and words and any(name.startswith(word) for name in takes_next):
-                rest.append(words.pop(0))
-        else:
-            if not named:
-                plain = plain or word
-                side = NEW if sides[BASE] else BASE
-            sides[side].append(word)
-    return sides, rest, named, plain
-
-
-def checked_sides(sides, named, plain):
-    """UsageError where the paths aren't those of two sides."""
-    if named and plain:
-        raise UsageError(f"'{plain:.200}' belongs to no side: name all paths after --base and "
+def sides_of(options):
+    """The paths of both sides; UsageError where the words aren't those of two."""
+    sides = sum(options.base, []), sum(options.new, [])
+    if any(sides) and options.paths:
+        raise UsageError(f"'{options.paths[0]:.200}' belongs to no side: name all paths after --base and "
                          "--new")
+    if not any(sides):
+        sides = options.paths[:1], options.paths[1:]
     for side in (BASE, NEW):
         if not sides[side]:
             raise UsageError(f"the {SIDES[side]} side has no results: use {PROGRAM} BASE NEW")
-    if not named and len(sides[NEW]) > 1:
-        raise UsageError(f"{1 + len(sides[NEW])} paths, not two: use {PROGRAM} BASE NEW, or "
+    if len(options.paths) > 2:
+        raise UsageError(f"{len(options.paths)} paths, not two: use {PROGRAM} BASE NEW, or "
                          "--base PATH... --new PATH...")
     return sides
 
@@ -361,9 +325,10 @@ def read_all(sides):
 
 
 def main(words):
-    sides, rest, named, plain = divide(words)
-    options = parser().parse_args(rest)
-    options.sides = checked_sides(sides, named, plain)
+    # The first path may be behind a =, and others follow.
+    parts = [word.split("=", 1) if word.startswith(("--base=", "--new=")) else [word] for word in words]
+    options = parser().parse_with_paths(sum(parts, []))
+    options.sides = sides_of(options)
     limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
     try:
         launches = read_all(options.sides)
