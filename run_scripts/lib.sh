@@ -1,6 +1,11 @@
-# Shell functions that the project's scripts share. POSIX sh; sourced with
-# COMMCOST_TOP set to the top of the source tree.
+# Shell functions that the project's scripts share. POSIX sh; sourced by scripts in folders of
+# the source tree, whose top is then COMMCOST_TOP. Others set that before.
 # shellcheck shell=sh
+
+# cd goes where it is told to.
+unset CDPATH
+top=$(cd -- "$(dirname -- "$0")/.." && pwd) || top=
+[ ! -r "$top/run_scripts/lib.sh" ] || COMMCOST_TOP=$top
 
 # Prints a command, then runs it.
 run() {
@@ -28,9 +33,14 @@ misused() {
     exit 2
 }
 
-# Prints the comment at the script's top.
-print_help() {
-    sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+# help_if_asked "$@": prints the comment at the script's top and ends it, where that is asked for.
+help_if_asked() {
+    case ${1:-} in
+    -h | --help)
+        sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+        exit 0
+        ;;
+    esac
 }
 
 # as_path TEXT: the path, so that no command takes it for an option (-x) or for a
@@ -41,9 +51,6 @@ as_path() {
     *) printf '%s\n' "$1" ;;
     esac
 }
-
-# cd goes where it is told to.
-unset CDPATH
 
 # Runs a command as root: directly, or with sudo where there is one.
 as_root() {
@@ -103,36 +110,17 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# build_launcher BUILD_FOLDER: the launcher that goes with the library, as the build
-# found it.
-build_launcher() {
-    launcher=$(sed -n 's/^COMMCOST_MPIRUN_PROGRAM:[A-Z]*=//p' \
-        "$1/CMakeCache.txt" 2>/dev/null) || launcher=
-    case $launcher in
-    "" | *-NOTFOUND) launcher=mpirun ;;
-    esac
-    echo "$launcher"
+# The folder of the programs: the build, or as installed, in share/commcost.
+build_folder() {
+    [ -d "$COMMCOST_TOP/build" ] && echo "$COMMCOST_TOP/build" || echo "$COMMCOST_TOP/../../libexec/commcost"
 }
 
-# launcher_flags LAUNCHER: those it needs to run anywhere, as root, too.
-launcher_flags() {
-    case $("$1" --version 2>&1) in
-    *"Open MPI"* | *OpenRTE*) echo "--allow-run-as-root --oversubscribe" ;;
-    esac
-}
-
-# launch_words PROGRAM: how to start a job of a sweep: $LAUNCH, srun in a Slurm job, else two
-# processes with the launcher that the program's build found.
+# launch_words BUILD_FOLDER: the words that start a job of a sweep: $LAUNCH, else those of the suite
+# (run_scripts/commcost/running/launchers.py).
 launch_words() {
-    if [ -n "${LAUNCH:-}" ]; then
-        echo "$LAUNCH"
-    elif [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null 2>&1; then
-        # By itself srun waits for ever for the others when a process was killed.
-        echo "srun --kill-on-bad-exit=1"
-    else
-        launcher=$(build_launcher "$(dirname "$1")/..")
-        echo "$launcher $(launcher_flags "$launcher") -np 2"
-    fi
+    words=${LAUNCH:-$(python3 "$COMMCOST_TOP/run_scripts/commcost" launcher "$1")} || exit 1
+    command -v "${words%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${words%% *}"
+    echo "$words"
 }
 
 # passing_signals COMMAND...: runs it and passes on the signals that come, SIGINT as

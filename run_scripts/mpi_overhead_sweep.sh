@@ -12,26 +12,14 @@
 #   PROGRAM  the program; default: build/mpi_overhead/mpi_overhead
 set -eu
 
-COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-. "$COMMCOST_TOP/run_scripts/lib.sh"
+. "$(dirname -- "$0")/lib.sh"
+help_if_asked "$@"
 
-case ${1:-} in
--h | --help)
-    print_help
-    exit 0
-    ;;
-esac
-
-build=$COMMCOST_TOP/build
-# As installed, in share/commcost.
-[ -d "$build" ] || build=$COMMCOST_TOP/../../libexec/commcost
-program=${PROGRAM:-$build/mpi_overhead/mpi_overhead}
+program=${PROGRAM:-$(build_folder)/mpi_overhead/mpi_overhead}
 [ -x "$program" ] || die "no program $program: build it, or set PROGRAM"
 
-LAUNCH=$(launch_words "$program")
-
+launch=$(launch_words "$(dirname "$program")/..")
 set -f # words, not patterns
-command -v "${LAUNCH%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${LAUNCH%% *}"
 {
     echo "######### START #########"
     echo "Running on $(uname -n)"
@@ -39,6 +27,6 @@ command -v "${LAUNCH%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${LAUNCH%
 } >&2
 status=0
 # shellcheck disable=SC2086  # a list of words
-run $LAUNCH "$program" --msgsize=0,2:4M "$@" || status=$?
+run $launch "$program" --msgsize=0,2:4M "$@" || status=$?
 echo "######### DONE! #########" >&2
 exit "$status"

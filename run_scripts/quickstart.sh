@@ -17,14 +17,10 @@
 # group's quota allows of them, 2 to 8).
 set -eu
 
-COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-. "$COMMCOST_TOP/run_scripts/lib.sh"
+. "$(dirname -- "$0")/lib.sh"
+help_if_asked "$@"
 
 case ${1:-} in
--h | --help)
-    print_help
-    exit 0
-    ;;
 -*) misused "$1: no such option: use quickstart.sh [RESULTS_FOLDER]" ;;
 esac
 [ $# -le 1 ] || misused "$2: one results folder at most"
@@ -59,6 +55,7 @@ sh "$COMMCOST_TOP/run_scripts/report_text.sh" --beside "$results"
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
 echo "$results has report.md and report.html, which say what of that is from where, summary.tsv" >&2
 echo "for spreadsheets, and one .tsv file a program." >&2
-echo "The programs are in $build; $(build_launcher "$build") is the mpirun that starts them." >&2
+launch=$(launch_words "$build")
+echo "The programs are in $build; ${launch%% *} is the mpirun that starts them." >&2
 sh "$COMMCOST_TOP/run_scripts/report.sh" "$results" || status=1
 exit "$status"

@@ -20,20 +20,14 @@
 #            the mpirun that the build found
 set -eu
 
-COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-. "$COMMCOST_TOP/run_scripts/lib.sh"
+. "$(dirname -- "$0")/lib.sh"
+help_if_asked "$@"
 
 case ${1:-} in
--h | --help)
-    print_help
-    exit 0
-    ;;
 "") misused "which program? use sweep.sh PROGRAM [--sizes=SIZES] [OPTION]..." ;;
 -*) misused "'$1' is no program: use sweep.sh PROGRAM [--sizes=SIZES] [OPTION]..." ;;
 esac
-build=$COMMCOST_TOP/build
-# As installed, in share/commcost.
-[ -d "$build" ] || build=$COMMCOST_TOP/../../libexec/commcost
+build=$(build_folder)
 program=$1
 shift
 case $program in
@@ -100,9 +94,8 @@ ranges=$(printf '%s\n' "$sizes" | tr , '\n' | awk '
 [ -z "$output" ] || [ -w "$output" ] || { [ ! -e "$output" ] && [ -w "$(dirname -- "$output")" ]; } ||
     misused "--output: cannot write '$output': use a file that can be written"
 
-launch=$(launch_words "$program")
+launch=$(launch_words "${program%/*}/..")
 set -f # words, not patterns
-command -v "${launch%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${launch%% *}"
 
 # launched OPTION...: one launch; its result goes to stdout.
 launched() {

@@ -5,8 +5,7 @@
 # usage: ctest.sh BUILD_FOLDER [CTEST OPTION]...
 set -eu
 
-COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-. "$COMMCOST_TOP/run_scripts/lib.sh"
+. "$(dirname -- "$0")/../run_scripts/lib.sh"
 
 build=$(cd -- "$1" && pwd)
 shift

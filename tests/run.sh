@@ -12,8 +12,7 @@
 #            what measures nothing here: lint, simulation, install, docs
 set -eu
 
-COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-. "$COMMCOST_TOP/run_scripts/lib.sh"
+. "$(dirname -- "$0")/../run_scripts/lib.sh"
 
 tier=run
 condition=
@@ -22,11 +21,10 @@ while [ $# -gt 0 ]; do
     --all) tier=all ;;
     --full) tier=full ;;
     --condition=*) condition=${1#*=} ;;
-    -h | --help)
-        print_help
-        exit 0
+    *)
+        help_if_asked "$@"
+        break
         ;;
-    *) break ;;
     esac
     shift
 done

@@ -75,3 +75,23 @@ class OverheadSweep(Case):
         lines = done.stderr.splitlines()
         assert lines[:3] == ["######### START #########", f"Running on {os.uname().nodename}", f"Dir is {self.folder}"]
         assert lines[-1] == "######### DONE! #########"
+
+    @each("said, variables, words", [
+        ("HYDRA build details", {}, ["-np", "2"]),
+        ("Open MPI", {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "6"}, ["--kill-on-bad-exit=1", "--ntasks=6"])])
+    def test_launcher(self, said, variables, words):
+        """Without LAUNCH jobs are started as the suite starts them: by the build's launcher, or in a Slurm job by
+        srun with all of its tasks."""
+        (self.folder / "halo").mkdir()
+        for name in ("mpirun", "srun", "halo/mpi_overhead"):
+            (self.folder / name).write_text(f'#!/bin/sh\n[ "$1" != --version ] || echo "{said}"\n')
+            (self.folder / name).chmod(0o755)
+        (self.folder / "CMakeCache.txt").write_text(f"COMMCOST_MPIRUN_PROGRAM:FILEPATH={self.folder}/mpirun\n")
+        program = f"{self.folder}/halo/mpi_overhead"
+        done = call(["sh", os.path.join(SCRIPTS, "mpi_overhead_sweep.sh")], env={
+            **os.environ, "LAUNCH": "", "PROGRAM": program, "PATH": f"{self.folder}:{os.environ['PATH']}", **variables})
+        line, = [line for line in done.stderr.splitlines() if line.startswith("+ ")]
+        begin, end = line[2:].split(f" {program} ")
+        launcher, *options = begin.split()
+        assert (launcher, end) == ("srun" if variables else f"{self.folder}/mpirun", "--msgsize=0,2:4M"), line
+        assert options[:len(words)] == words, line

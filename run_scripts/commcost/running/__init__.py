@@ -1,0 +1,9 @@
+"""The suite.
+
+    suite      run_suite.sh: the options, and the suite from its plan to its end
+    plan       what a suite runs: suite.list, options, settings, commands
+    launchers  how jobs are started, the suite's and sweeps': a class a launcher
+    machine    how many ranks a machine has room for
+    processes  a launch as a process, and its end
+    folder     a suite's folder: what it takes to run it again, records, launches put together
+"""

@@ -292,3 +292,15 @@ def default_ranks(hosts, ranks_per_node):
     else:
         ranks = min(8, machine.ranks_with_room())
     return max(2, ranks)
+
+
+def main(words):
+    """What starts a job of a sweep: srun in a Slurm job with its tasks, else two processes with the build's mpirun.
+    The build's folder is the only word."""
+    ranks = default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2
+    job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
+    try:
+        print(*find("", words[0]).line(job, Launch(ranks, 1, {})))
+    except NotThere:
+        raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
+    return 0
