@@ -364,10 +364,10 @@ class Commands(Case):
         for path in PAGES:
             for program in programs_of(self.build, path):
                 known |= set(options_in_help(help_text(self, program)))
-        for folder, ending in (("run_scripts", ".sh"), ("run_scripts/commcost", ".py")):
-            for script in os.listdir(os.path.join(TOP, folder)):
-                if script.endswith(ending):
-                    known |= set(re.findall(r"--([a-z][a-z-]+)", read(f"{folder}/{script}")))
+        for folder, _, names in os.walk(os.path.join(TOP, "run_scripts")):
+            for name in names:
+                if name.endswith((".sh", ".py")):
+                    known |= set(re.findall(r"--([a-z][a-z-]+)", read(os.path.join(folder, name))))
         # mpirun's, srun's, docker's; the second is for a flag that is switched off.
         known |= {"allow-run-as-root", "flag", "cpus", "export", "mpi"}
         for path in all_pages():

@@ -65,20 +65,16 @@ def decade_around(low, high, least):
 
 # ---- what gnuplot reads --------------------------------------------------------------------------
 
-class Settings:
-    """Lines that set gnuplot's variables."""
-
-    def __init__(self):
-        self.lines = []
-
-    def set(self, name, value):
-        self.lines.append(f"{name} = {value}")
-
-    def set_array(self, name, values):
-        """From 1 on. gnuplot looks at the first of a loop even where there is none."""
-        self.lines.append(f"array {name}[{len(values)}]")
-        for place, value in enumerate(values, 1):
-            self.set(f"{name}[{place}]", value)
+def settings_text(settings):
+    """Lines that set gnuplot's variables; a list is an array, from 1 on."""
+    lines = []
+    for name, value in settings.items():
+        if isinstance(value, list):
+            lines.append(f"array {name}[{len(value)}]")
+            lines += [f"{name}[{place}] = {one}" for place, one in enumerate(value, 1)]
+        else:
+            lines.append(f"{name} = {value}")
+    return "\n".join(lines) + "\n"
 
 
 GAIN_LEAST = -100  # percent: what is worse is off the axis
@@ -99,7 +95,7 @@ class PanelText:
         self.data, self._colours = data, colours
         self._levels = [0, *(level for level in (-(threshold or 0), threshold or 0)
                              if 0 < abs(level) < -GAIN_LEAST)] if data.panel.threshold else []
-        self.settings, self._blocks, self._lines = Settings(), {}, []
+        self.settings, self._blocks, self._lines = {}, {}, []  # settings: variables of gnuplot
         self._cut = self._beyond = self._below = 0
         self._write_table()
         self._write_settings()
@@ -138,15 +134,12 @@ class PanelText:
                 point.high, point.launches, series + 1))))
 
     def _write_settings(self):
-        data, settings = self.data, self.settings
-        settings.set("rows", len(set(self._blocks.values())))
-        settings.set("missing", data.missing)
-        settings.set("left_out", data.left)
-        settings.set("series", len(data.series))
-        settings.set("panels", len(data.pages))
-        settings.set("others", quoted(", ".join(data.others)))
-        settings.set("levels", len(self._levels))
-        settings.set_array("level", [number_text(level) for level in self._levels] or [0])
+        data = self.data
+        self.settings.update(
+            rows=len(set(self._blocks.values())), missing=data.missing, left_out=data.left,
+            series=len(data.series), panels=len(data.pages), others=quoted(", ".join(data.others)),
+            # gnuplot looks at the first of a loop even where there is none.
+            levels=len(self._levels), level=list(map(number_text, self._levels)) or [0])
         if not self._blocks:
             return
         self._set_series()
@@ -154,11 +147,8 @@ class PanelText:
             self._set_lines()
         else:
             self._set_rows()
-        settings.set("at_or_below_0", self._below)
-        settings.set("cut", self._cut)
-        settings.set("beyond", self._beyond)
-        for side in (NEW, BASE):
-            settings.set(f"{side}_runs", data.launches.get(side, 1))
+        self.settings.update(at_or_below_0=self._below, cut=self._cut, beyond=self._beyond,
+                             new_runs=data.launches.get(NEW, 1), base_runs=data.launches.get(BASE, 1))
 
     def _set_series(self):
         data, used, colours, shapes, weights = self.data, {}, [], [], []
@@ -169,12 +159,10 @@ class PanelText:
             weights.append(1.2 if colour in used else 2.2)
             used[colour] = used.get(colour, 0) + 1
             colours.append(colour)
-        self.settings.set_array("label", [quoted(label) for label in data.series])
-        self.settings.set_array("colour", [quoted(colour) for colour in colours])
-        self.settings.set_array("colour_value", ["0x" + colour[1:] for colour in colours])
-        self.settings.set_array("shape", shapes)
-        self.settings.set_array("weight", weights)
-        self.settings.set("widest", max(map(len, data.series)))
+        self.settings.update(
+            label=list(map(quoted, data.series)), colour=list(map(quoted, colours)),
+            colour_value=["0x" + colour[1:] for colour in colours], shape=shapes, weight=weights,
+            widest=max(map(len, data.series)))
 
     def _wants_log(self, values):
         above = [value for value in values if value > 0]
@@ -214,9 +202,7 @@ class PanelText:
         is_log = self._wants_log(values)
         axis = self._vertical_axis(values, is_log)
         self._count_off(points, axis, is_log)
-        self.settings.set("logarithmic", int(is_log))
-        self.settings.set("y_from", number_text(axis[0]))
-        self.settings.set("y_to", number_text(axis[1]))
+        self.settings.update(logarithmic=int(is_log), y_from=number_text(axis[0]), y_to=number_text(axis[1]))
         zero = self._set_horizontal(points)
         for side in (NEW, BASE):
             self._set_blocks(side)
@@ -243,9 +229,8 @@ class PanelText:
         above = [place for place in places if place > 0]
         least, greatest = (min(above), max(above)) if above else (1, 1)
         zero = least / 4 if 0 in places else 0
-        self.settings.set("x_zero", number_text(zero))
-        self.settings.set("x_from", number_text((zero or least) / 1.3))
-        self.settings.set("x_to", number_text(greatest * 1.3))
+        self.settings.update(x_zero=number_text(zero), x_from=number_text((zero or least) / 1.3),
+                             x_to=number_text(greatest * 1.3))
         doublings = math.log(greatest / least, 2)
         step = next((step for most, step in ((8, 1), (16, 2), (26, 3)) if doublings <= most), 4)
         exponent = math.ceil(math.log(least, 2) - 1e-9)
@@ -257,16 +242,16 @@ class PanelText:
             tics.append((size_text(least), least))
         for name, text in (("size_tics", lambda size: size), ("bare_tics", lambda _: "")):
             marks = ", ".join(f'"{text(size)}" {place:.10g}' for size, place in tics)
-            self.settings.set(name, f"'set xtics ({marks})'")
+            self.settings[name] = f"'set xtics ({marks})'"
         return least / 4
 
     def _set_blocks(self, side):
         """Which block of the table is which line of a side."""
         lines = [(block, series) for (of, _, series), block in self._blocks.items() if of == side]
         lines.sort(key=lambda line: line[1])
-        self.settings.set(f"{side}_lines", len(lines))
-        self.settings.set_array(f"{side}_block", [block for block, _ in lines] or [0])
-        self.settings.set_array(f"{side}_series", [series + 1 for _, series in lines] or [1])
+        self.settings[f"{side}_lines"] = len(lines)
+        self.settings[f"{side}_block"] = [block for block, _ in lines] or [0]
+        self.settings[f"{side}_series"] = [series + 1 for _, series in lines] or [1]
 
     def _set_labels(self, axis, is_log, zero):
         """Labels are at the lines' ends, pushed apart."""
@@ -282,9 +267,8 @@ class PanelText:
             shares.append(min(1.0, max(0.0, share)))
             ends.append(at if at > 0 else zero)
         places = pushed_apart(shares, self.data.panel.gap)
-        self.settings.set_array("end_x", [number_text(end) for end in ends])
-        self.settings.set_array("end_y", [number_text(share) for share in shares])
-        self.settings.set_array("label_at", [number_text(place) for place in places])
+        self.settings.update(end_x=list(map(number_text, ends)), end_y=list(map(number_text, shares)),
+                             label_at=list(map(number_text, places)))
 
     # ---- rows of dots ----------------------------------------------------------------------------
 
@@ -297,23 +281,20 @@ class PanelText:
         axes = [self._row_axis(data.on_page(page), values[page], logs[page]) for page in pages]
         for page in pages:
             self._count_off(data.on_page(page), axes[page], logs[page])
-        settings.set_array("panel_name", [quoted(name) for name in data.pages])
-        settings.set_array("panel_rows", [len(data.rows_of(page)) for page in pages])
-        settings.set_array("panel_log", [int(log) for log in logs])
-        settings.set_array("panel_from", [f"{low:.10g}" for low, _ in axes])
-        settings.set_array("panel_to", [f"{high:.10g}" for _, high in axes])
+        settings.update(
+            panel_name=list(map(quoted, data.pages)),
+            panel_rows=[len(data.rows_of(page)) for page in pages], panel_log=list(map(int, logs)),
+            panel_from=[f"{low:.10g}" for low, _ in axes], panel_to=[f"{high:.10g}" for _, high in axes])
         for side in (NEW, BASE):
-            settings.set_array(f"{side}_block", [
+            settings[f"{side}_block"] = [
                 next((block for (of, on, _), block in self._blocks.items()
-                      if (of, on) == (side, page)), -1) for page in pages])
+                      if (of, on) == (side, page)), -1) for page in pages]
         dots = [(page, series) for page in pages for series in sorted(data.rows_of(page))]
-        settings.set("all_rows", len(dots))
-        settings.set("dots", len(dots))
-        settings.set_array("dot_panel", [page + 1 for page, _ in dots])
-        settings.set_array("dot_row", [data.rows_of(page).index(series) + 1
-                                       for page, series in dots])
-        settings.set_array("dot_name", [tic(data.series[series]) for _, series in dots])
-        settings.set_array("dot_text", [quoted(self._dot_text(*dot)) for dot in dots])
+        settings.update(
+            all_rows=len(dots), dots=len(dots), dot_panel=[page + 1 for page, _ in dots],
+            dot_row=[data.rows_of(page).index(series) + 1 for page, series in dots],
+            dot_name=[tic(data.series[series]) for _, series in dots],
+            dot_text=[quoted(self._dot_text(*dot)) for dot in dots])
 
     def _dot_text(self, page, series):
         new, base = (next((short(float(point.value)) for point in self.data.find(side, page, series)),
@@ -348,26 +329,17 @@ class HeatText:
     TICS = 32  # the max number of names beside the cells
 
     def __init__(self, data):
-        self.data, self.settings = data, Settings()
+        self.data = data
         values = [float(median_text(several)) for several in data.cells.values()]
-        settings = self.settings
-        settings.set("rows", len(values))
-        settings.set("cells", len(data.names))
-        settings.set("missing", data.missing)
-        settings.set("left_out", data.left)
-        settings.set("new_runs", data.launches)
-        settings.set("base_runs", 1)
-        settings.set("others", quoted(""))
-        for name in ("at_or_below_0", "cut", "beyond"):
-            settings.set(name, 0)
-        settings.set("lowest", number_text(min(values, default=0)))
-        settings.set("highest", number_text(max(values, default=1)))
-        settings.set("widest", max(map(len, data.names), default=0))
         step = -(-len(data.names) // self.TICS)
         shown = list(enumerate(data.names))[::step or 1]
-        settings.set("tics", len(shown))
-        settings.set_array("tic_at", [place for place, _ in shown] or [0])
-        settings.set_array("tic_name", [tic(name) for _, name in shown] or [quoted("")])
+        self.settings = {
+            "rows": len(values), "cells": len(data.names), "missing": data.missing, "left_out": data.left,
+            "new_runs": data.launches, "base_runs": 1, "others": quoted(""), "at_or_below_0": 0, "cut": 0,
+            "beyond": 0, "lowest": number_text(min(values, default=0)),
+            "highest": number_text(max(values, default=1)), "widest": max(map(len, data.names), default=0),
+            "tics": len(shown), "tic_at": [place for place, _ in shown] or [0],
+            "tic_name": [tic(name) for _, name in shown] or [quoted("")]}
 
     @property
     def table(self):
@@ -446,7 +418,7 @@ def draw_kind(tables, kind, drawing, say):
         for text in texts.values():
             for column in text.data.no_column:
                 say(f"{picture.name}: no column {column}")
-        empty = [name for name, text in texts.items() if "rows = 0" in text.settings.lines]
+        empty = [name for name, text in texts.items() if text.settings["rows"] == 0]
         if empty:
             say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
@@ -465,22 +437,17 @@ def draw(picture, texts, heads, drawing):
     """Draws a picture in each format: pairs of its path and what gnuplot said if it failed."""
     with tempfile.TemporaryDirectory() as work:
         for name, text in texts.items():
-            settings = "\n".join(text.settings.lines) + "\n"
-            for ending, content in ((".tsv", text.table), (".set", settings)):
+            for ending, content in ((".tsv", text.table), (".set", settings_text(text.settings))):
                 with open(os.path.join(work, name + ending), "w", encoding="utf-8") as stream:
                     stream.write(content)
                 if drawing.with_data:
                     replace_file(os.path.join(drawing.folder, f"{picture.name}.{name}{ending}"), content)
-        head = Settings()
-        head.set("folder", quoted("plots"))
-        head.set("names", len(heads))
-        head.set("body", 49 + 19 * len(heads))
-        for side, text in heads.items():
-            head.set(f"{side}_name", quoted(text))
-        for name, value in picture.variables.items():
-            head.set(name, value if isinstance(value, int) else quoted(value))
+        head = {"folder": quoted("plots"), "names": len(heads), "body": 49 + 19 * len(heads),
+                **{f"{side}_name": quoted(text) for side, text in heads.items()},
+                **{name: value if isinstance(value, int) else quoted(value)
+                   for name, value in picture.variables.items()}}
         with open(os.path.join(work, "names.set"), "w", encoding="utf-8") as stream:
-            stream.write("\n".join(head.lines) + "\n")
+            stream.write(settings_text(head))
         os.symlink(PROGRAMS, os.path.join(work, "plots"))
         for form in drawing.formats:
             yield draw_format(work, picture, form, drawing.folder)

@@ -72,7 +72,7 @@ class Series:
 
 
 class Launch:
-    """A launch, as far as it must be told from others."""
+    """What tells a launch from others, and whether it counts."""
 
     def __init__(self, side, path, file, merged, is_foreign):
         self.side, self.path, self.merged, self.is_foreign = side, path, merged, is_foreign

@@ -13,6 +13,7 @@ import fcntl
 import itertools
 import os
 import re
+import shlex
 import shutil
 import stat
 import time
@@ -190,11 +191,6 @@ class Folder:
                          merged([(step, self.launch_file(step)) for step in steps]))
 
 
-def read_lines(path):
-    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-        return stream.read().splitlines()
-
-
 def verdict(path):
     """What became of a launch, by what it wrote. A result is complete if its last line says so,
     however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
@@ -282,8 +278,7 @@ def environment_text(pattern):
     for name in sorted(os.environ):
         if (re.search(pattern, name) and not re.search(_SECRET, name) and
                 re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)):
-            value = os.environ[name].replace("'", "'\\''")
-            lines.append(f"export {name}='{value}'\n")
+            lines.append(f"export {name}={shlex.quote(os.environ[name])}\n")
     return "".join(lines)
 
 

@@ -23,7 +23,7 @@ class Job(typing.NamedTuple):
 
     @property
     def nodes(self):
-        """On how many nodes the ranks run, as far as can be known."""
+        """On how many nodes the ranks run; 1 where neither options nor the scheduler say it."""
         if self.hosts:
             return len(self.hosts.split(","))
         if self.ranks_per_node:
@@ -297,6 +297,8 @@ def default_ranks(hosts, ranks_per_node):
 def main(words):
     """What starts a job of a sweep: srun in a Slurm job with its tasks, else two processes with the build's mpirun.
     The build's folder is the only word."""
+    if len(words) != 1:
+        raise UsageError("which build? use launcher BUILD_FOLDER")
     ranks = default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2
     job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
     try:

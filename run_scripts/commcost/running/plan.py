@@ -4,6 +4,7 @@ the commands that come of it."""
 import itertools
 import os
 import re
+import shlex
 import typing
 
 from commcost.running import launchers
@@ -15,8 +16,7 @@ LIST = os.path.join(SCRIPTS, "suite.list")
 
 def quoted(words):
     """The words as a line that a shell reads back as they were."""
-    return " ".join(word if re.fullmatch("[A-Za-z0-9_.,:=/+@%-]+", word)
-                    else "'" + word.replace("'", "'\\''") + "'" for word in words)
+    return " ".join(map(shlex.quote, words))
 
 
 # ---- suite.list ----------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class Signals:
         return self.last in ENDING
 
     def look(self, timeout_s=0.0):
-        """Waits for a signal, or a child's end, at most so long."""
+        """Waits for a signal or the end of a child, at most timeout_s."""
         if self.ends_now:
             return
         found = signal.sigtimedwait(self._awaited, max(0.0, timeout_s))

@@ -15,7 +15,7 @@ from commcost.running import folder, launchers, plan, processes
 from commcost.command import UsageError, complain
 from commcost.reading.results import ResultError
 from commcost.words import counted
-from commcost.system import TOP, remove, replace_file
+from commcost.system import TOP, lines_of, remove, replace_file
 
 PROGRAM = "run_suite.sh"
 
@@ -511,7 +511,7 @@ exec sh {script} \\
             if os.path.exists(part):
                 os.replace(part, file + ".failed")
             say(f"{step.name} failed with exit status {status}; {log} ends with:")
-            for line in folder.read_lines(log)[-12:]:
+            for line in lines_of(log)[-12:]:
                 say("    " + line)
             return
         os.replace(part, file)

@@ -6,7 +6,7 @@
 
     finding          a sentence about results
     findings         what results say in sentences: a rule each
-    nonblocking      rules: whether it pays to go non-blocking, MPI_Test and persistent requests
+    nonblocking      rules: whether going non-blocking saves time, MPI_Test and persistent requests
     report           report.sh, report_text.sh: what goes where on the page
     page             a page as a tree of parts; as HTML, Markdown or plain text
 

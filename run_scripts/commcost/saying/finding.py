@@ -10,7 +10,6 @@ class Finding(typing.NamedTuple):
 
     text: str
     rows: tuple = ()
-    is_told: bool = True  # False: what can't be told
 
     @property
     def sentence(self):
@@ -23,4 +22,4 @@ class Finding(typing.NamedTuple):
 
 
 def can_not_tell(what, why, rows):
-    return Finding(f"It can't be told {what}, because {why}.", tuple(rows), False)
+    return Finding(f"It can't be told {what}, because {why}.", tuple(rows))

@@ -8,7 +8,7 @@ nothing on its question. RULES has them in the order in which they are shown.
 import re
 
 from commcost.reading.results import is_number
-from commcost.reading import benchmarks, rank_test
+from commcost.reading import benchmarks, placing
 from commcost.saying import compare, nonblocking, vary
 from commcost.saying.finding import NAMES, Finding, can_not_tell
 from commcost.reading.intervals import LAUNCHES_ENOUGH, Measured, is_above, is_below, is_less
@@ -467,27 +467,22 @@ def is_same_source(one, other):
     if one.keys["source"] != other.keys["source"] or (None not in ranks and
                                                       not ranks[0] & ranks[1]):
         return False
-    lengths, periods = ([rank_test.median(sorted(map(float, row.texts(column)))) if row.texts(column)
-                         else None for row in (one, other)] for column in ("stop_us", "period_ms"))
+    lengths, periods = ([row.median(column) for row in (one, other)] for column in ("stop_us", "period_ms"))
     return (None not in lengths and max(lengths) < SAME_LENGTH * min(lengths) and
             (None in periods or abs(periods[0] - periods[1]) <= SAME_PERIOD * periods[0]))
 
 
 def ranks_in(text):
     """The ranks of a cell like "0-1,4"; None where it says how many only."""
-    if not re.fullmatch(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", text):
-        return None
-    ends = [part.split("-") for part in text.split(",")]
-    return {rank for end in ends for rank in range(int(end[0]), int(end[-1]) + 1)}
+    found = placing.ranks_of(text)
+    return None if found is None else set().union(*found)
 
 
 def source_text(row):
     """A source of noise in words."""
-    often, length = (rank_test.median(sorted(map(float, row.texts(column))))
-                     for column in ("stops_per_s", "stop_us"))
-    periods = sorted(map(float, row.texts("period_ms")))
-    how = (f"every {short(rank_test.median(periods))} ms" if periods
-           else f"{short(often)} times a second more often than others")
+    often, length, period = map(row.median, ("stops_per_s", "stop_us", "period_ms"))
+    how = (f"{short(often)} times a second more often than others" if period is None
+           else f"every {short(period)} ms")
     ranks = row.keys["ranks"]
     return f"rank{'' if ranks.isdigit() else 's'} {ranks} {how} for {short(length)} µs"
 
@@ -586,9 +581,8 @@ def wrong_data(tables):
 def lost_time(tables):
     """Rows in which the system took much of the time, by the median of launches: one stop is much of
     a short row's time. What noise finds of that is its result."""
-    lost = [(row, rank_test.median(values)) for kind in tables.kinds() if kind != "noise"
-            for row in tables.rows(kind)
-            for values in [sorted(map(float, row.texts("lost_pct", NEW)))] if values]
+    lost = [(row, row.median("lost_pct") or 0.0) for kind in tables.kinds() if kind != "noise"
+            for row in tables.rows(kind)]
     lost = sorted((pair for pair in lost if pair[1] > LOST_PCT), key=lambda pair: -pair[1])
     if not lost:
         return []

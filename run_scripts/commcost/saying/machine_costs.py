@@ -1,4 +1,4 @@
-"""What calls cost on a machine by themselves: read off the benchmarks' results.
+"""The undisturbed cost of calls on a machine: read off the benchmarks' results.
 
 A cost is interpolated between the two measured sizes on either side, in a straight line over the
 size, and never read beyond them. Collectives count for communicators of as many processes, on as
@@ -10,7 +10,7 @@ import re
 import typing
 
 from commcost.reading import benchmarks, rank_test
-from commcost.reading.intervals import CONFIDENCE, LAUNCHES_ENOUGH, Measured, Span, measured, span_of
+from commcost.reading.intervals import CONFIDENCE, LAUNCHES_ENOUGH, Measured, Span, span_of
 from commcost.reading.monitor_report import Layout
 from commcost.reading.results import parsed_number
 from commcost.reading.tables import NEW
@@ -86,7 +86,7 @@ def way_of(function):
 
 class OwnCosts:
     """The results of one machine (tables.Tables), by the numbers of processes and nodes (a
-    monitored.Layout); nodes are None in results that don't tell them."""
+    monitor_report.Layout); nodes are None in results that don't tell them."""
 
     def __init__(self, tables):
         by_layout = {}
@@ -119,11 +119,10 @@ class OwnCosts:
             found = {}
             tables = self._tables[layout]
             for kind in tables.kinds():
-                entry = benchmarks.entry_of(kind)
-                if entry.kind not in ("overlap", "overlap_sweep"):
-                    continue
-                for row, value in _pairs(tables, entry, kind, way):
-                    found.setdefault(row.size(), (row, value))
+                if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep"):
+                    for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form,
+                                                      test_calls="0"):
+                        found.setdefault(row.size(), (row, value))
             self._points[key] = sorted(((size, *pair) for size, pair in found.items()),
                                        key=lambda point: point[0])
         return self._points[key]
@@ -187,14 +186,6 @@ def _are_alike(one, other):
 def _differs(measured, layout):
     """Less for a layout that is nearer to the one that is asked for."""
     return measured.nodes != layout.nodes, abs(measured.ranks - layout.ranks), measured.ranks, measured.nodes or 0
-
-
-def _pairs(tables, entry, kind, way):
-    quantity, = (quantity for quantity in entry.quantities if quantity.column == way.column)
-    for row in tables.rows(kind, collective=way.operation, form=way.form, test_calls="0"):
-        value = measured(row, quantity)
-        if value is not None:
-            yield row, value
 
 
 def _gaps(tables):

@@ -1,15 +1,14 @@
-"""What results say about going non-blocking: whether it pays, whether calls of MPI_Test help, and
+"""What results say about going non-blocking: whether it saves time, whether calls of MPI_Test help, and
 whether persistent requests do.
 
 The programs judge by the rounds of one launch (their column verdict); what is said here is judged
-by launches (evidence.py), with the same threshold.
+by launches (intervals.py), with the same threshold.
 """
 
 import typing
 
 from commcost.reading import benchmarks
 from commcost.reading.intervals import Measured, is_above, is_below, is_less, measured
-from commcost.reading.rank_test import median
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying.finding import NAMES, Finding, can_not_tell
 from commcost.words import bytes_text, listed, short
@@ -49,7 +48,7 @@ class Case(typing.NamedTuple):
 
     @property
     def verdict(self):
-        """PAYS and so on as far as launches tell."""
+        """PAYS, LOSES or EVEN where the launches make it clear, else UNSURE."""
         if is_above(self.gain, self.threshold_pct):
             return PAYS
         if is_below(self.gain, -self.threshold_pct):
@@ -72,12 +71,10 @@ class Case(typing.NamedTuple):
     def calls_told(self):
         if self.calls != "auto":
             return self.calls
-        found = sorted(map(float, self.row.texts("best_test_calls")))
-        return f"{short_count(median(found))} (auto)" if found else "auto"
-
-
-def short_count(value):
-    return str(int(value)) if value == int(value) else short(value)
+        best = self.row.median("best_test_calls")
+        if best is None:
+            return "auto"
+        return f"{int(best) if best == int(best) else short(best)} (auto)"
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -177,10 +174,7 @@ def finding_of(group, verdict, words):
         if place < DETAILS:
             text += f" ({numbers_told(case, case.of_size if len(several) > 1 else '')})"
         parts.append(text)
-    more = len(parts) - NAMES
-    if more > 0:
-        parts[NAMES - 1:] = [f"{more + 1} more"]
-    return Finding(f"{words}: {'; '.join(parts)}.",
+    return Finding(f"{words}: {'; '.join(cut(parts))}.",
                    tuple(case.row for _, _, _, case in shown))
 
 

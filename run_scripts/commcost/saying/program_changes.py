@@ -1,9 +1,9 @@
-"""What a program could save: what it did (monitored), against what that costs by itself
-(own_costs).
+"""Changes to a program that would save time: what it did (monitor_report) against the undisturbed cost
+of that (machine_costs).
 
 A rule is a function of a Program that returns Savings, in seconds of the run. Where the monitor and
 the benchmarks both tell what calls cost, the lesser one counts, and the interval has both: what
-calls took beyond their own cost they may have waited, and nothing of what is proposed here changes
+calls took beyond that they may have waited, and nothing of what is proposed here changes
 that.
 """
 
@@ -33,7 +33,7 @@ ROOT_WAITS = ("MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 
 
 class Saving(typing.NamedTuple):
-    """What would pay.
+    """A change to the program, and the time that it saves.
 
     change   one of the names above
     calls    Calls that it is about
@@ -133,7 +133,7 @@ def are_exchanged(sends, receives):
             abs(sends.calls - receives.calls) <= SAME_COUNT * sends.calls)
 
 
-# ---- what calls cost by themselves ---------------------------------------------------------------
+# ---- the undisturbed cost of calls ----------------------------------------------------------------
 
 def exchange_cost(program, exchange, size=None):
     """The Cost of one exchange, of its own size or another; None where it wasn't measured."""

@@ -1,7 +1,7 @@
-"""cost.sh: what communication costs a program, and what would pay.
+"""cost.sh: what communication costs a program, and which changes would save time.
 
-Joins a monitor's report of a program (monitored.py) with the results of benchmarks on the same
-machine (machine_costs.py): what each kind of call took, what it costs by itself, what was waiting, and
+Joins a monitor's report of a program (monitor_report.py) with the results of benchmarks on the same
+machine (machine_costs.py): what each kind of call took, its undisturbed cost, what was waiting, and
 what could be saved (program_changes.py).
 """
 
@@ -44,7 +44,7 @@ ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("process
 class Line(typing.NamedTuple):
     """What calls of a function and size took, in seconds of a process that makes them.
 
-    cost      of a call by itself (machine_costs.Cost), or None
+    cost      undisturbed, of a call (machine_costs.Cost), or None
     own       the Span of all of them
     waited    a Span, where the monitor tells it
     way       the machine_costs.Way that has, or would have, the cost; None: no benchmark measures it
