@@ -4,6 +4,7 @@ import re
 
 from case import Case, Near, each
 from commcost.reading import tables
+from commcost.reading.launches import read_launches
 from commcost.saying import findings, page, report, vary
 from made_results import tsv
 
@@ -27,7 +28,7 @@ class Settings(Case):
         return str(self.folder)
 
     def test_best(self):
-        best = vary.best_settings(vary.read([self.results(
+        best = vary.best_settings(read_launches([self.results(
             A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5},
             A_2={"ring": 12, "MPI barrier": 5})]))
         by_row = {row.keys[0]: row for row in best}
@@ -39,7 +40,7 @@ class Settings(Case):
 
     @each("launches, sure", [(3, False), (4, False), (5, True)])
     def test_too_few_launches(self, launches, sure):
-        best, = vary.best_settings(vary.read([self.results(launches=launches, A_0={"ring": 10},
+        best, = vary.best_settings(read_launches([self.results(launches=launches, A_0={"ring": 10},
                                                            A_1={"ring": 20})]))
         assert best.name == "A=0"
         assert best.sure == sure
@@ -50,12 +51,12 @@ class Settings(Case):
         path = self.results(A_0={"ring": 10}, A_1={"ring": 11}, A_2={"ring": 12})
         text = (self.folder / "syncbench.tsv").read_text()
         (self.folder / "syncbench.tsv").write_text(re.sub("(?m)^(3\tA=0.*)ok$", r"\1FAIL", text))
-        best, = vary.best_settings(vary.read([path]))
+        best, = vary.best_settings(read_launches([path]))
         assert (best.name, best.sure) == ("A=1", True)
 
     def test_as_good_as_another(self):
         """The first of two that are alike isn't best, though both are better than the third."""
-        best, = vary.best_settings(vary.read([self.results(A_0={"ring": 10}, A_1={"ring": 10.001},
+        best, = vary.best_settings(read_launches([self.results(A_0={"ring": 10}, A_1={"ring": 10.001},
                                                            A_2={"ring": 20})]))
         assert not best.sure
 
@@ -76,7 +77,7 @@ class Settings(Case):
         path = self.results(A_0={"ring": 2}, A_1={"ring": 60})
         text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
         (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
-        best = vary.best_settings(vary.read([path]))
+        best = vary.best_settings(read_launches([path]))
         said, = findings.best_settings(best)
         # 58 times the median of what launches make of it, 1.009.
         assert said.text.startswith("A=1 is best in 1 row of 1, by up to 58.5 points: "), said.text

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(TOP, "run_scripts"))
 # pylint: disable=wrong-import-position
 from commcost.reading import summarize  # noqa: E402
 from commcost.saying import compare  # noqa: E402
-from commcost.reading.launches import Launches, Values  # noqa: E402
+from commcost.reading.launches import Values, read_launches  # noqa: E402
 
 
 class Folder:
@@ -51,9 +51,7 @@ class Pool:
     def __init__(self, folders):
         self.folders, self.series, self.found = folders, {}, {}
         for place, folder in enumerate(folders):
-            launches = Launches()
-            launches.add(0, folder)
-            launches.finish()
+            launches = read_launches([folder])
             for identity, series in launches.series.items():
                 self.series[identity] = series
                 values = self.found.setdefault(identity, len(folders) * [None])
@@ -89,9 +87,6 @@ class Sides(typing.NamedTuple):
 
 def summary(folders):
     """Median and interval by row and quantity."""
-    launches = Launches()
-    for folder in folders:
-        launches.add(0, folder)
-    launches.finish()
+    launches = read_launches(folders)
     rows = [dict(zip(summarize.HEADER, row)) for row in summarize.rows_of(launches)]
     return {(row["key"], row["quantity"]): (row["median"], row["lo"], row["hi"]) for row in rows}

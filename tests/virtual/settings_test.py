@@ -10,7 +10,7 @@ import virtual
 from launches import Folder, Pool
 from commcost.running import folder
 from commcost.saying import findings, vary
-from commcost.reading.launches import Series, Values
+from commcost.reading.launches import Series, Values, read_launches
 
 LAUNCHES, POOL = 10, 30
 PROGRAMS = {
@@ -117,7 +117,7 @@ class Vary(virtual.Test):
         path = os.path.join(self.folder.path, "pingpong.tsv")
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(folder.merged(launches))
-        best = vary.best_settings(vary.read([path]))
+        best = vary.best_settings(read_launches([path]))
         drawn = vary.best_settings(Settings({name: (pool, range(LAUNCHES))
                                              for name, pool in pools.items()}))
         self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])

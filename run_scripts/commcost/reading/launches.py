@@ -305,3 +305,13 @@ class Launches:
         if twice:
             self.warn(f"{twice} launches were read twice and count once ({example[0]:.200} is "
                       f"also in {example[1]:.200})")
+
+
+def read_launches(*sides):
+    """The Launches of sides, each the paths of its results."""
+    launches = Launches()
+    for side, paths in enumerate(sides):
+        for path in paths:
+            launches.add(side, path)
+    launches.finish()
+    return launches

@@ -9,7 +9,7 @@ import typing
 
 from commcost.reading import placing
 from commcost.command import UsageError
-from commcost.reading.results import PATH_SHOWN, Result, ResultError, parsed_number
+from commcost.reading.results import PATH_SHOWN, Result, parsed_number
 from commcost.reading.intervals import Span
 
 # What a report of an earlier version lacks reads as NA.
@@ -95,17 +95,12 @@ class Monitored:
         """UsageError for what is no report of a monitor's, or has nothing to say."""
         self.remarks, self.by_function, self.by_size, self.others = [], [], [], []
         self.inside_s = self.slowest_s = self.slowest_rank = self.least = None
-        try:
-            with Result(path) as result:
-                if result.benchmark != "mpirtmon":
-                    raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one "
-                                     f"with {RECORD}")
-                rows = [dict(zip(result.header, cells)) for cells in result.rows()]
-                self.metadata = result.metadata
-                is_cut = result.cut_line is not None or result.end is None
-        except ResultError as error:
-            raise UsageError(error) from None
-        if is_cut:
+        with Result(path) as result:
+            if result.benchmark != "mpirtmon":
+                raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one with {RECORD}")
+            rows = [dict(zip(result.header, cells)) for cells in result.rows()]
+            self.metadata = result.metadata
+        if result.cut_line is not None or result.end is None:
             self.remarks.append("the report is cut off: calls are missing")
         self.seconds = parsed_number(result.value("snapshot_s") or "")
         self.ranks = int(parsed_number(result.value("ranks") or "") or 0)

@@ -14,7 +14,7 @@ import re
 import typing
 
 from commcost.reading import foreign
-from commcost.command import plain
+from commcost.command import UsageError, plain
 from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads
@@ -46,7 +46,7 @@ ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "f
          Added("size_bytes", "rank", "NA", _MONITOR))
 
 
-class ResultError(Exception):
+class ResultError(UsageError):
     """What is wrong with a result: one line for its user."""
 
 

@@ -10,7 +10,7 @@ from commcost import command
 from commcost.reading import rank_test, settings
 from commcost.reading.benchmarks import unit_of
 from commcost.command import UsageError, complain
-from commcost.reading.launches import Launches
+from commcost.reading.launches import read_launches
 from commcost.reading.results import ResultError, cell_text
 from commcost.words import six_digits
 
@@ -58,10 +58,7 @@ def lines_of(rows, decimal="."):
 def summarize(paths, decimal="."):
     """The summary of results and folders of results, as one text, and what is to be said of it, a
     list of lines. ResultError for what is no result."""
-    launches = Launches()
-    for path in paths:
-        launches.add(0, path)
-    launches.finish()
+    launches = read_launches(paths)
     rows = rows_of(launches)
     if not rows:
         why = launches.warnings[-1] if launches.warnings else "no column of its rows is a result"
@@ -95,16 +92,14 @@ results, as run_suite.sh leaves them, or single files.""")
     made.add_argument("--decimal", choices=(".", ","), default=".",
                       help="the decimal sign that the spreadsheet expects (default: .)")
     options = made.parse_with_results(words, math.inf)
+    text, remarks = summarize(options.paths, options.decimal)
     try:
-        text, remarks = summarize(options.paths, options.decimal)
         if options.output is None:
             sys.stdout.write(text)
             sys.stdout.flush()
         else:
             with open(options.output, "w", encoding="utf-8") as stream:
                 stream.write(text)
-    except ResultError as error:
-        raise UsageError(error) from None
     except OSError as error:
         raise UsageError(f"--output: cannot write '{options.output or 'stdout':.200}': "
                          f"{error.strerror}: use a file that can be written") from None

@@ -155,12 +155,8 @@ def labels_of(paths):
 
 
 def read_tables(program, paths):
-    """The Tables of a command's results, with a line on stderr for each file that is left out;
-    UsageError where there are none."""
-    try:
-        tables = Tables(paths)
-    except ResultError as error:
-        raise UsageError(error) from None
+    """The Tables of a command's results, with a line on stderr for each file that is left out."""
+    tables = Tables(paths)
     for text in tables.left:
         complain(program, text)
     return tables

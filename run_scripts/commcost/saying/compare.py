@@ -12,7 +12,7 @@ import typing
 from commcost import command
 from commcost.reading import benchmarks, rank_test, settings
 from commcost.command import UsageError
-from commcost.reading.launches import Launches
+from commcost.reading.launches import read_launches
 from commcost.saying.output import Column, Output
 from commcost.reading.results import PATH_SHOWN, ResultError
 from commcost.words import decimals, six_digits
@@ -307,11 +307,7 @@ def sides_of(options):
 
 def read_all(sides):
     """The Launches of both sides; ResultError where nothing can be compared."""
-    launches = Launches()
-    for side in (BASE, NEW):
-        for path in sides[side]:
-            launches.add(side, path)
-    launches.finish()
+    launches = read_launches(*sides)
     for side in (BASE, NEW):
         own = [launch for launch in launches.launches if launch.side == side]
         if own and not launches.count(side):
@@ -330,15 +326,12 @@ def main(words):
     options = parser().parse_with_paths(sum(parts, []))
     options.sides = sides_of(options)
     limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
-    try:
-        launches = read_all(options.sides)
-        refused, differing = differences(launches)
-        if refused and not options.force:
-            raise ResultError(f"{refused[0]}: compare launches of the same, or use --force")
-        changes = compare(launches, limits)
-        columns_of(changes)  # a ResultError comes before there is any output
-    except ResultError as error:
-        raise UsageError(error) from None
+    launches = read_all(options.sides)
+    refused, differing = differences(launches)
+    if refused and not options.force:
+        raise ResultError(f"{refused[0]}: compare launches of the same, or use --force")
+    changes = compare(launches, limits)
+    columns_of(changes)  # a ResultError comes before there is any output
     remarks = [("warning", text) for text in launches.warnings]
     remarks += [("warning", f"{text}: differences may come from that")
                 for text in refused + differing]

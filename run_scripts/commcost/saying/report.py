@@ -17,7 +17,7 @@ from commcost.reading import benchmarks
 from commcost.running import folder
 from commcost.saying import compare, findings, page, vary
 from commcost.command import complain
-from commcost.reading.launches import status_rank
+from commcost.reading.launches import read_launches, status_rank
 from commcost.saying.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
 from commcost.reading.results import PATH_SHOWN, ResultError, is_number
 from commcost.reading.tables import BASE, NEW, in_number_order, median_text, read_tables, rows_by_key
@@ -259,7 +259,7 @@ def best_settings(path, tables):
     if not any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1]):
         return []
     try:
-        return vary.best_settings(vary.read([path]))
+        return vary.best_settings(read_launches([path]))
     except ResultError:
         return []
 

@@ -11,7 +11,7 @@ import typing
 
 from commcost.reading import rank_test
 from commcost.reading.benchmarks import unit_of
-from commcost.reading.launches import Launches, Schema
+from commcost.reading.launches import Schema
 
 ALPHA = 0.01
 SETTING = "setting"  # the key of results in which settings were varied
@@ -46,15 +46,6 @@ class Best(typing.NamedTuple):
         if self.points:
             return abs(first - second)
         return abs(100 * (first - second) / second) if second else None
-
-
-def read(paths):
-    """The Launches of results; ResultError for what is none."""
-    launches = Launches()
-    for path in paths:
-        launches.add(0, path)
-    launches.finish()
-    return launches
 
 
 def best_settings(launches):
