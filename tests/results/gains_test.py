@@ -6,6 +6,7 @@ import re
 from case import Case, each
 from commcost.reading import tables
 from commcost.saying import findings, nonblocking
+from commcost.words import short
 from made_results import GAIN, gain_cells, tsv
 
 COLUMNS = [*GAIN[:4], "method", "local", "partitions", *GAIN[4:]]
@@ -73,7 +74,7 @@ class DoesItPay(GainsCase):
     def test_can_not_be_told(self, exposed_us, half_width_us):
         assert self.unsure(nonblocking.what_pays, [gain_cells(8, 100, exposed_us, half_width_us)]) == (
             "It can't be told whether going non-blocking pays for MPI_Iallreduce, because the intervals "
-            f"of their gains are up to {nonblocking.short(2 * half_width_us)} points wide.")
+            f"of their gains are up to {short(2 * half_width_us)} points wide.")
 
     def test_no_interval(self):
         """Of too few samples."""

@@ -28,6 +28,11 @@ class Measured(typing.NamedTuple):
     def width(self):
         return None if self.low is None else self.high - self.low
 
+    def scaled(self, factor):
+        """In another unit."""
+        ends = [None if end is None else end * factor for end in (self.low, self.high)]
+        return Measured(self.value * factor, *ends, self.launches)
+
     def told(self, unit=""):
         """The value with its interval in words. Of two to five launches it is no interval but their
         range."""

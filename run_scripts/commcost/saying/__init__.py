@@ -4,9 +4,9 @@
     vary             which of the settings that a suite varied is best
     output           writes tables as the benchmarks do
 
-    finding          a sentence about results
-    findings         what results say in sentences: a rule each
+    findings         what results say: a rule for each question
     nonblocking      rules: whether going non-blocking saves time, MPI_Test and persistent requests
+    sentences        the words of findings
     report           report.sh, report_text.sh: what goes where on the page
     page             a page as a tree of parts; as HTML, Markdown or plain text
 

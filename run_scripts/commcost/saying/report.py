@@ -15,7 +15,7 @@ from commcost import command
 from commcost.drawing import pictures, plot
 from commcost.reading import benchmarks
 from commcost.running import folder
-from commcost.saying import compare, findings, page, vary
+from commcost.saying import compare, findings, page, sentences, vary
 from commcost.command import complain
 from commcost.reading.launches import read_launches, status_rank
 from commcost.saying.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
@@ -241,7 +241,7 @@ def grid_of_changes(changes):
             low, high = change.interval.low, change.interval.high
         schema = change.series.schema
         return [schema.benchmark,
-                ", ".join(findings.named_keys(zip(schema.keys, change.series.keys))),
+                ", ".join(sentences.named_keys(zip(schema.keys, change.series.keys))),
                 change.series.quantity, six_digits(change.base), six_digits(change.new),
                 "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
                 "NA" if low is None else f"{low:+.1f} to {high:+.1f}{unit}",
