@@ -18,8 +18,8 @@ from commcost.drawing import pictures
 from commcost.drawing.panels import HeatData, PanelData
 from commcost.reading.results import PATH_SHOWN
 from commcost.reading.tables import BASE, NEW, median_text, read_tables, threshold_of
-from commcost.words import number_text, short, size_text
 from commcost.system import SCRIPTS, replace_file
+from commcost.words import number_text, short, size_text
 
 PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")

@@ -13,8 +13,8 @@ import math
 import typing
 
 from commcost.reading.rank_test import median
-from commcost.reading.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results,
-                              parsed_number)
+from commcost.reading.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError,
+                                      find_results, parsed_number)
 from commcost.words import listed
 
 LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers

@@ -7,10 +7,10 @@ processes that made such calls.
 import functools
 import typing
 
-from commcost.reading import placing
 from commcost.command import UsageError
-from commcost.reading.results import PATH_SHOWN, Result, parsed_number
+from commcost.reading import placing
 from commcost.reading.intervals import Span
+from commcost.reading.results import PATH_SHOWN, Result, parsed_number
 
 # What a report of an earlier version lacks reads as NA.
 TEXTS = ("kind", "comm", "members", "operation", "rank")

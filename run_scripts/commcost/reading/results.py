@@ -13,8 +13,8 @@ import os
 import re
 import typing
 
-from commcost.reading import foreign
 from commcost.command import UsageError, plain
+from commcost.reading import foreign
 from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads

@@ -7,9 +7,9 @@ import math
 import sys
 
 from commcost import command
+from commcost.command import UsageError, complain
 from commcost.reading import rank_test, settings
 from commcost.reading.benchmarks import unit_of
-from commcost.command import UsageError, complain
 from commcost.reading.launches import read_launches
 from commcost.reading.results import ResultError, cell_text
 from commcost.words import six_digits

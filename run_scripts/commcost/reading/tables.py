@@ -8,13 +8,12 @@ import copy
 import os
 import typing
 
-from commcost.reading import benchmarks, rank_test
 from commcost.command import UsageError, complain, plain
+from commcost.reading import benchmarks, rank_test
 from commcost.reading.intervals import measured
 from commcost.reading.launches import worst_status
 from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number,
-                                      is_of_a_setting, parsed_number, result_files,
-                                      unknown_beside)
+                                      is_of_a_setting, parsed_number, result_files, unknown_beside)
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory

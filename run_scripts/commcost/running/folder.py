@@ -18,10 +18,10 @@ import shutil
 import stat
 import time
 
-from commcost.running import launchers
 from commcost.command import plain
 from commcost.reading.results import End, Result, ResultError
 from commcost.reading.settings import OF_THE_SYSTEM
+from commcost.running import launchers
 from commcost.system import lines_of, replace_file, said_by
 from commcost.words import counted
 

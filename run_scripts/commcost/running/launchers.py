@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import typing
 
-from commcost.running import machine
 from commcost.command import UsageError
+from commcost.running import machine
 from commcost.system import lines_of, said_by
 
 

@@ -7,8 +7,8 @@ import re
 import shlex
 import typing
 
-from commcost.running import launchers
 from commcost.command import UsageError
+from commcost.running import launchers
 from commcost.system import SCRIPTS
 
 LIST = os.path.join(SCRIPTS, "suite.list")

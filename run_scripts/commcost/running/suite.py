@@ -10,12 +10,12 @@ import sys
 import time
 
 from commcost import command
-from commcost.reading import summarize
-from commcost.running import folder, launchers, plan, processes
 from commcost.command import UsageError, complain
+from commcost.reading import summarize
 from commcost.reading.results import ResultError
-from commcost.words import counted
+from commcost.running import folder, launchers, plan, processes
 from commcost.system import TOP, lines_of, remove, replace_file
+from commcost.words import counted
 
 PROGRAM = "run_suite.sh"
 

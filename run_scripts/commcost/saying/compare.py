@@ -10,11 +10,11 @@ import math
 import typing
 
 from commcost import command
-from commcost.reading import benchmarks, rank_test, settings
 from commcost.command import UsageError
+from commcost.reading import benchmarks, rank_test, settings
 from commcost.reading.launches import read_launches
-from commcost.saying.output import Column, Output
 from commcost.reading.results import PATH_SHOWN, ResultError
+from commcost.saying.output import Column, Output
 from commcost.words import decimals, six_digits
 
 PROGRAM = "bench_compare"

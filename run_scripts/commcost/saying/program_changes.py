@@ -10,10 +10,10 @@ that.
 import math
 import typing
 
-from commcost.saying import machine_costs
-from commcost.reading.monitor_report import Calls, Monitored
-from commcost.saying.machine_costs import Cost, OwnCosts, Way
 from commcost.reading.intervals import Span, exactly
+from commcost.reading.monitor_report import Calls, Monitored
+from commcost.saying import machine_costs
+from commcost.saying.machine_costs import Cost, OwnCosts, Way
 from commcost.words import bytes_text, counted, short
 
 BALANCE, HIDE, MERGE, MERGE_MESSAGES, DROP, PERSISTENT = (

@@ -11,17 +11,17 @@ import sys
 import typing
 
 from commcost import command
-from commcost.reading import benchmarks
-from commcost.saying import machine_costs, page, program_changes
 from commcost.command import UsageError, complain
+from commcost.reading import benchmarks
+from commcost.reading.intervals import Span
 from commcost.reading.monitor_report import Calls, Monitored
+from commcost.reading.results import PATH_SHOWN
+from commcost.reading.tables import NEW, read_tables
+from commcost.saying import machine_costs, page, program_changes
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Column, Output
-from commcost.reading.results import PATH_SHOWN
-from commcost.reading.intervals import Span
-from commcost.reading.tables import NEW, read_tables
-from commcost.words import bytes_text, counted, decimals, short
 from commcost.system import replace_file
+from commcost.words import bytes_text, counted, decimals, short
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling

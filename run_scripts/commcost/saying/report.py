@@ -12,17 +12,17 @@ import tempfile
 import typing
 
 from commcost import command
+from commcost.command import complain
 from commcost.drawing import pictures, plot
 from commcost.reading import benchmarks
-from commcost.running import folder
-from commcost.saying import compare, findings, page, sentences, vary
-from commcost.command import complain
 from commcost.reading.launches import read_launches, status_rank
-from commcost.saying.page import (Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text)
 from commcost.reading.results import PATH_SHOWN, ResultError, is_number
 from commcost.reading.tables import BASE, NEW, in_number_order, median_text, read_tables, rows_by_key
-from commcost.words import counted, decimals, listed, six_digits
+from commcost.running import folder
+from commcost.saying import compare, findings, page, sentences, vary
+from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text
 from commcost.system import replace_file
+from commcost.words import counted, decimals, listed, six_digits
 
 LONG_TABLE = 30     # rows, from which on it is closed
 MANY_CHANGES = 60
