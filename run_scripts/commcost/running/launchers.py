@@ -95,19 +95,11 @@ def version_of(command):
 
 
 class Launcher:
-    """A launcher, by its words."""
+    """A launcher, by its words. Each kind has is_named(command, said), whether a command that says this of itself
+    is of this kind, and line(job, launch), the words before a program and its options."""
 
     def __init__(self, words):
         self.words = words
-
-    @classmethod
-    def is_named(cls, command, said):
-        """Whether a command that says this of itself is of this kind."""
-        raise NotImplementedError
-
-    def line(self, job, launch):
-        """The words before a program and its options."""
-        raise NotImplementedError
 
     @staticmethod
     def layout(job, launch):

@@ -332,69 +332,40 @@ def rows_text(rows):
 
 # ---- the table -----------------------------------------------------------------------------------
 
-COST, SAVING, UNCOVERED = "cost", "saving", "uncovered"
+ROLES = {"key": "kind change comm members ranks operation size_bytes",
+         "less": "in_calls_s machine_us machine_s waited_s"}
+COLUMNS = [Column(name, next((role for role, names in ROLES.items() if name in names.split()), "info"),
+                  lambda row, name=name: row.get(name, "NA")) for name in (
+    *ROLES["key"].split(), "calls", "in_calls_s", "machine_us", "machine_lo_us", "machine_hi_us", "machine_s",
+    "waited_s", "waited_lo_s", "waited_hi_s", "unexplained_s", "saved_s", "saved_lo_s", "saved_hi_s", "saved_pct",
+    "rests_on", "text")]
 
 
-class Cells(typing.NamedTuple):
-    """A row of the table; None: NA."""
-
-    kind: str
-    change: str = "NA"
-    calls: typing.Optional[Calls] = None
-    line: typing.Optional[Line] = None
-    saved: typing.Optional[Span] = None
-    saved_pct: typing.Optional[float] = None
-    in_s: typing.Optional[float] = None
-    rests_on: str = "NA"
-    text: str = "NA"
-
-
-def cells_of(account):
-    seconds = account.program.run.seconds
-    rows = [Cells(COST, calls=line.calls, line=line, in_s=line.calls.in_s, text=line.why or "NA",
-                  rests_on=rows_text(line.cost.rows) if line.cost else "NA")
-            for line in account.lines]
-    rows += [Cells(SAVING, saving.change, saving.calls, None, saving.seconds,
-                   100 * saving.seconds.value / seconds, saving.calls.in_s,
-                   rows_text(saving.rows), saving.text) for saving in account.savings]
-    rows += [Cells(UNCOVERED, in_s=in_s, text=said) for said, in_s in account.uncovered]
-    return rows
+def rows_of(account):
+    """The rows of the table: the cells of each that aren't NA, by column."""
+    for line in account.lines:
+        yield {"kind": "cost", **of_calls(line.calls), **of_span("machine", "us", line.cost and line.cost.us, 3),
+               "machine_s": decimals(line.own and line.own.value, 9), **of_span("waited", "s", line.waited, 9),
+               "unexplained_s": decimals(line.unexplained_s, 9), "text": line.why or "NA",
+               "rests_on": rows_text(line.cost.rows) if line.cost else "NA"}
+    for saving in account.savings:
+        yield {"kind": "saving", "change": saving.change, **of_calls(saving.calls),
+               **of_span("saved", "s", saving.seconds, 9), "rests_on": rows_text(saving.rows),
+               "saved_pct": decimals(100 * saving.seconds.value / account.program.run.seconds, 3), "text": saving.text}
+    for said, in_s in account.uncovered:
+        yield {"kind": "uncovered", "in_calls_s": decimals(in_s, 9), "text": said}
 
 
-def of_calls(name):
-    return lambda row: "NA" if row.calls is None or getattr(row.calls, name) is None \
-        else getattr(row.calls, name)
+def of_calls(calls):
+    return {"comm": calls.comm, "members": calls.members, "ranks": "NA" if calls.ranks is None else calls.ranks,
+            "operation": calls.function, "size_bytes": decimals(calls.size, 0), "calls": decimals(calls.calls, 1),
+            "in_calls_s": decimals(calls.in_s, 9)}
 
 
-def end_of(span_name, end, digits):
-    """The cell of an end of a Span that a row may have."""
-    def cell(row):
-        holder = {"saved": row, "us": row.line and row.line.cost}.get(span_name, row.line)
-        span = getattr(holder, span_name) if holder else None
-        return decimals(getattr(span, end) if span else None, digits)
-    return cell
-
-
-COLUMNS = (
-    Column("kind", "key", lambda row: row.kind), Column("change", "key", lambda row: row.change),
-    Column("comm", "key", of_calls("comm")), Column("members", "key", of_calls("members")),
-    Column("ranks", "key", of_calls("ranks")), Column("operation", "key", of_calls("function")),
-    Column("size_bytes", "key", lambda row: decimals(row.calls and row.calls.size, 0)),
-    Column("calls", "info", lambda row: decimals(row.calls and row.calls.calls, 1)),
-    Column("in_calls_s", "less", lambda row: decimals(row.in_s, 9)),
-    Column("machine_us", "less", end_of("us", "value", 3)),
-    Column("machine_lo_us", "info", end_of("us", "low", 3)),
-    Column("machine_hi_us", "info", end_of("us", "high", 3)),
-    Column("machine_s", "less", end_of("own", "value", 9)),
-    Column("waited_s", "less", end_of("waited", "value", 9)),
-    Column("waited_lo_s", "info", end_of("waited", "low", 9)),
-    Column("waited_hi_s", "info", end_of("waited", "high", 9)),
-    Column("unexplained_s", "info", lambda row: decimals(row.line and row.line.unexplained_s, 9)),
-    Column("saved_s", "info", end_of("saved", "value", 9)),
-    Column("saved_lo_s", "info", end_of("saved", "low", 9)),
-    Column("saved_hi_s", "info", end_of("saved", "high", 9)),
-    Column("saved_pct", "info", lambda row: decimals(row.saved_pct, 3)),
-    Column("rests_on", "info", lambda row: row.rests_on), Column("text", "info", lambda row: row.text))
+def of_span(name, unit, span, digits):
+    """The cells of a Span; none for None."""
+    names = (f"{name}_{unit}", f"{name}_lo_{unit}", f"{name}_hi_{unit}")
+    return {} if span is None else {name: decimals(end, digits) for name, end in zip(names, span)}
 
 
 def write_table(account, output, words):
@@ -403,7 +374,7 @@ def write_table(account, output, words):
     output.begin(COLUMNS, [("ranks", run.ranks), ("run_s", f"{run.seconds:.9f}"),
                            ("inside_mpi_s", decimals(run.inside_s, 9)),
                            ("slowest_rank_s", decimals(run.slowest_s, 9))], words)
-    for row in cells_of(account):
+    for row in rows_of(account):
         output.row(row)
     for text in account.remarks:
         output.remark("warning", text)
