@@ -1,6 +1,7 @@
 """What a suite runs: suite.list, what of it is chosen, with which options and in which settings, and
 the commands that come of it."""
 
+import functools
 import itertools
 import os
 import re
@@ -9,7 +10,7 @@ import typing
 
 from commcost.command import UsageError
 from commcost.running import launchers
-from commcost.system import SCRIPTS
+from commcost.system import SCRIPTS, lines_of
 
 LIST = os.path.join(SCRIPTS, "suite.list")
 
@@ -32,24 +33,27 @@ class Entry(typing.NamedTuple):
     options: str
 
 
+@functools.lru_cache()
+def collectives():
+    """The collectives of suite.list, which the overlap programs are called by."""
+    return next(line for line in lines_of(LIST) if line.startswith("collectives:")).split()[1:]
+
+
 def read_list(quick):
     """The Entries, those with a star once for each collective."""
-    entries, collectives = [], []
-    with open(LIST, encoding="utf-8") as stream:
-        lines = [line.strip() for line in stream]
-    for line in lines:
-        if line.startswith("collectives:"):
-            collectives = line.split(":", 1)[1].split()
-        elif line and not line.startswith("#"):
-            cells = [cell.strip() for cell in line.split("|")] + 9 * [""]
-            name, group, ranks, usual_s, quick_s, program, options, quick_options, left = cells[:9]
-            if quick and quick_options:
-                options = quick_options
-            for collective in ([one for one in collectives if one not in left.split()]
-                               if "*" in name else [""]):
-                entries.append(Entry(name.replace("*", collective), (group, "all"), ranks,
-                                     float(quick_s if quick else usual_s),
-                                     program.replace("*", collective), options))
+    entries = []
+    for line in lines_of(LIST):
+        if "|" not in line or line.startswith("#"):
+            continue
+        cells = [cell.strip() for cell in line.split("|")] + 9 * [""]
+        name, group, ranks, usual_s, quick_s, program, options, quick_options, left = cells[:9]
+        if quick and quick_options:
+            options = quick_options
+        for collective in ([one for one in collectives() if one not in left.split()]
+                           if "*" in name else [""]):
+            entries.append(Entry(name.replace("*", collective), (group, "all"), ranks,
+                                 float(quick_s if quick else usual_s),
+                                 program.replace("*", collective), options))
     return entries
 
 

@@ -14,6 +14,7 @@ from commcost.reading.intervals import CONFIDENCE, LAUNCHES_ENOUGH, Measured, Sp
 from commcost.reading.monitor_report import Layout
 from commcost.reading.results import parsed_number
 from commcost.reading.tables import NEW
+from commcost.running.plan import collectives
 
 ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
 GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
@@ -53,10 +54,6 @@ _MESSAGES = {"MPI_Send": "isend", "MPI_Ssend": "isend", "MPI_Rsend": "isend", "M
 _STARTED = {"MPI_Isend": "isend", "MPI_Issend": "isend", "MPI_Irsend": "isend",
             "MPI_Send_init": "isend", "MPI_Ssend_init": "isend", "MPI_Rsend_init": "isend",
             "MPI_Irecv": "irecv", "MPI_Recv_init": "irecv", "MPI_Rput": "put", "MPI_Rget": "get"}
-_COLLECTIVES = ("iallgather", "iallgatherv", "iallreduce", "ialltoall", "ialltoallv", "ialltoallw",
-                "ibarrier", "ibcast", "iexscan", "igather", "igatherv", "ineighbor_allgather",
-                "ineighbor_alltoall", "ireduce", "ireduce_scatter", "ireduce_scatter_block",
-                "iscan", "iscatter", "iscatterv")
 
 
 def is_started(function):
@@ -70,7 +67,7 @@ def operation_of(function):
     if function in _MESSAGES or function in _STARTED:
         return _MESSAGES.get(function) or _STARTED[function]
     name = re.sub("^MPI_I?|_init$", "", function).lower()
-    return "i" + name if "i" + name in _COLLECTIVES else None
+    return "i" + name if "i" + name in collectives() else None
 
 
 def way_of(function):
@@ -79,7 +76,7 @@ def way_of(function):
     operation = operation_of(function)
     if operation is None:
         return None
-    if function.endswith("_init") and operation in _COLLECTIVES:
+    if function.endswith("_init") and operation in collectives():
         return Way(operation, "ref_us", "persistent")
     return Way(operation, "ref_us" if is_started(function) else "blocking_us")
 
