@@ -6,6 +6,7 @@ import re
 import sys
 
 from commcost import __version__
+from commcost.system import replace_file
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
 ERROR_MAX = 500  # letters
@@ -92,6 +93,16 @@ def beside(path, output, default):
     if not (os.path.isdir(path) or os.path.isfile(path)):
         raise UsageError(f"'{path:.200}' is no file to put anything beside: use --output")
     return default
+
+
+def write_to(path, text, is_named, program):
+    """replace_file; False with a line on stderr where that fails."""
+    try:
+        replace_file(path, text, is_named)
+    except OSError as error:
+        complain(program, f"{path:.{200}}: cannot be written: {error.strerror}")
+        return False
+    return True
 
 
 def percent(low, high):

@@ -11,16 +11,14 @@ import sys
 import typing
 
 from commcost import command
-from commcost.command import UsageError, complain
+from commcost.command import UsageError
 from commcost.reading import benchmarks
 from commcost.reading.intervals import Span
 from commcost.reading.monitor_report import Calls, Monitored
-from commcost.reading.results import PATH_SHOWN
 from commcost.reading.tables import NEW, read_tables
 from commcost.saying import machine_costs, page, program_changes
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Column, Output
-from commcost.system import replace_file
 from commcost.words import bytes_text, counted, decimals, short
 
 PROGRAM = "cost.sh"
@@ -475,10 +473,6 @@ process, averages over those that made such calls.""")
     text = (page.html_of_page if options.format == "html" else page.text_of_page)(made_page)
     if options.output is None:
         sys.stdout.write(text)
-        return command.EXIT_DONE
-    try:
-        replace_file(options.output, text, is_named=True)
-    except OSError as error:
-        complain(PROGRAM, f"{options.output:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
+    elif not command.write_to(options.output, text, True, PROGRAM):
         return command.EXIT_FAILED
     return command.EXIT_DONE

@@ -16,12 +16,11 @@ from commcost.command import complain
 from commcost.drawing import pictures, plot
 from commcost.reading import benchmarks
 from commcost.reading.launches import read_launches, status_rank
-from commcost.reading.results import PATH_SHOWN, ResultError, is_number
+from commcost.reading.results import ResultError, is_number
 from commcost.reading.tables import BASE, NEW, in_number_order, median_text, read_tables, rows_by_key
 from commcost.running import folder
 from commcost.saying import compare, findings, page, sentences, vary
 from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text
-from commcost.system import replace_file
 from commcost.words import counted, decimals, listed, six_digits
 
 LONG_TABLE = 30     # rows, from which on it is closed
@@ -452,7 +451,7 @@ script and no network.""")
     with tempfile.TemporaryDirectory() as folder:
         drawn, note = draw_pictures(tables, folder, lambda text: complain(program, text))
         text = page.html_of_page(page_of(options.paths, tables, drawn, note))
-    if not write_to(output, text, bool(options.output), program):
+    if not command.write_to(output, text, bool(options.output), program):
         return command.EXIT_FAILED
     print(output)
     return command.EXIT_DONE
@@ -462,16 +461,6 @@ def path_beside(result, ending):
     """Where a report goes by default."""
     return (os.path.join(result, "report." + ending) if os.path.isdir(result) else
             re.sub(r"\.tsv$", "", result) + "." + ending)
-
-
-def write_to(path, text, is_named, program):
-    """replace_file; False with a line on stderr where that fails."""
-    try:
-        replace_file(path, text, is_named)
-    except OSError as error:
-        complain(program, f"{path:.{PATH_SHOWN}}: cannot be written: {error.strerror}")
-        return False
-    return True
 
 
 def text_main(words):
@@ -490,6 +479,6 @@ def text_main(words):
     text = page.markdown_of_page(whole)
     if not options.beside:
         sys.stdout.write(text)
-    elif not write_to(command.beside(first, None, path_beside(first, "md")), text, False, program):
+    elif not command.write_to(command.beside(first, None, path_beside(first, "md")), text, False, program):
         return command.EXIT_FAILED
     return command.EXIT_DONE
