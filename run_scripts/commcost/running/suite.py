@@ -20,8 +20,8 @@ from commcost.words import counted
 PROGRAM = "run_suite.sh"
 
 # The options that make a suite what it is, in the order in which they are kept.
-KEPT = ("benchmarks", "runs", "quick", "options", "vary", "limit", "launcher", "ranks", "ranks_per_node",
-        "hosts", "bind", "build")
+KEPT = ("build", "benchmarks", "runs", "quick", "options", "vary", "limit", "launcher", "ranks",
+        "ranks_per_node", "hosts", "bind")
 REPEATED = ("options", "vary")
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
