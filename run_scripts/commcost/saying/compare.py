@@ -14,7 +14,7 @@ from commcost.command import UsageError
 from commcost.reading import benchmarks, rank_test, settings
 from commcost.reading.launches import read_launches
 from commcost.reading.results import PATH_SHOWN, ResultError
-from commcost.saying.output import Column, Output
+from commcost.saying.output import Output
 from commcost.words import decimals, six_digits
 
 PROGRAM = "bench_compare"
@@ -188,36 +188,16 @@ def differences(launches):
 
 # ---- the result ----------------------------------------------------------------------------------
 
+OF_CHANGE = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
+             "change_in", "p_uncorrected", "base_launches", "new_launches")
+
+
 def columns_of(changes):
-    """The columns: the benchmark, the keys of all benchmarks, then the comparison."""
-    def low_high(change, end):
-        return None if change.interval is None else getattr(change.interval, end)
-
-    def p_text(value):
-        return "NA" if value is None else f"{value:.3g}"
-
-    first = Column("benchmark", "key", lambda change: change.series.schema.benchmark)
-    last = [
-        Column("quantity", "key", lambda change: change.series.quantity),
-        Column("base", "info", lambda change: six_digits(change.base)),
-        Column("new", "info", lambda change: six_digits(change.new)),
-        Column("change_pct", "info", lambda change: decimals(change.change_pct, 2)),
-        Column("change_lo_pct", "info", lambda change: decimals(low_high(change, "low"), 2)),
-        Column("change_hi_pct", "info", lambda change: decimals(low_high(change, "high"), 2)),
-        Column("p_value", "info", lambda change: p_text(change.corrected_p)),
-        Column("verdict", "info", lambda change: change.verdict),
-        Column("better", "info", lambda change: "more" if change.series.more else "less"),
-        Column("change_in", "info", lambda change: "points" if change.points else "percent"),
-        Column("p_uncorrected", "info", lambda change: p_text(change.p)),
-        Column("base_launches", "info", lambda change: change.launches[BASE]),
-        Column("new_launches", "info", lambda change: change.launches[NEW]),
-    ]
-    names = {column.name for column in [first, *last]}
+    """The columns, with their roles: the benchmark, the keys of all benchmarks, then the comparison."""
     keys = []
-    for change in changes:
-        schema = change.series.schema
+    for schema in dict.fromkeys(change.series.schema for change in changes):
         for key in schema.keys:
-            if key in names:
+            if key in ("benchmark", "quantity", *OF_CHANGE):
                 raise ResultError(f"{schema.benchmark:.100}: the key '{key:.100}' is called like a "
                                   "column of the comparison")
             if key not in keys:
@@ -225,11 +205,23 @@ def columns_of(changes):
     if len(keys) > KEYS_MAX:
         raise ResultError(f"the benchmarks have more than {KEYS_MAX} keys in all: compare fewer "
                           "benchmarks at a time")
+    return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in OF_CHANGE]
 
-    def cell_of(key):
-        return lambda change: dict(zip(change.series.schema.keys, change.series.keys)).get(key,
-                                                                                          "NA")
-    return [first, *(Column(key, "key", cell_of(key)) for key in keys), *last]
+
+def cells_of(change):
+    """A row by column."""
+    def p_text(value):
+        return "NA" if value is None else f"{value:.3g}"
+
+    series = change.series
+    low, high = change.interval or (None, None)
+    return {**dict(zip(series.schema.keys, series.keys)), "benchmark": series.schema.benchmark,
+            "quantity": series.quantity, "base": six_digits(change.base), "new": six_digits(change.new),
+            "change_pct": decimals(change.change_pct, 2), "change_lo_pct": decimals(low, 2),
+            "change_hi_pct": decimals(high, 2), "p_value": p_text(change.corrected_p), "verdict": change.verdict,
+            "better": "more" if series.more else "less", "change_in": "points" if change.points else "percent",
+            "p_uncorrected": p_text(change.p), "base_launches": change.launches[BASE],
+            "new_launches": change.launches[NEW]}
 
 
 def write(output, options, words, launches, changes, remarks):
@@ -239,7 +231,7 @@ def write(output, options, words, launches, changes, remarks):
                  ("confidence", f"{options.confidence:g}"), ("format", options.format)]
     output.begin(columns_of(changes), metadata, words)
     for change in changes:
-        output.row(change)
+        output.row(cells_of(change))
     for kind, text in remarks:
         output.remark(kind, text)
     counts = {verdict: sum(change.verdict == verdict for change in changes)

@@ -3,20 +3,11 @@
 import datetime
 import os
 import sys
-import typing
 
 from commcost import __version__
 from commcost.command import UsageError, complain, plain
 from commcost.reading.results import SCHEMA, cell_text
 from commcost.system import TOP, said_by
-
-
-class Column(typing.NamedTuple):
-    """A column of a table: its name, its role (key, less, more, info), and its cell of a row."""
-
-    name: str
-    role: str
-    cell: typing.Callable
 
 
 def commit():
@@ -41,23 +32,24 @@ class Output:
                              "that can be written") from None
 
     def begin(self, columns, metadata, words):
-        """Writes the metadata, after what every result has, and the header row."""
-        self._columns = columns
+        """Writes the metadata, after what every result has, and the header row. `columns`: pairs of a name and
+        a role (key, less, more, info)."""
+        self._columns = [name for name, _ in columns]
         date = datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
         for key, value in [("benchmark", self.program), ("version", __version__),
                            ("commit", commit()), ("schema", SCHEMA), ("date", date),
                            ("command", " ".join([self.program, *words])), *metadata]:
             self._comment(f"{key}: {value}")
-        names = [cell_text(column.name) for column in columns]
-        roles = " ".join(f"{name}={column.role}" for name, column in zip(names, columns))
+        names = list(map(cell_text, self._columns))
+        roles = " ".join(f"{name}={role}" for name, (_, role) in zip(names, columns))
         self._comment(f"columns: {roles}")
         if not self._rows_only:
             self._line(names)
 
-    def row(self, row):
+    def row(self, cells):
+        """Writes a row, its cells by column; NA where it has none."""
         self._rows += 1
-        self._line([cell_text(str(column.cell(row))).replace("#", " ") or "NA"
-                    for column in self._columns])
+        self._line([cell_text(str(cells.get(name, "NA"))).replace("#", " ") or "NA" for name in self._columns])
 
     def remark(self, kind, text):
         """`# KIND: TEXT`."""

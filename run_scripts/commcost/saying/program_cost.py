@@ -18,7 +18,7 @@ from commcost.reading.monitor_report import Calls, Monitored
 from commcost.reading.tables import NEW, read_tables
 from commcost.saying import machine_costs, page, program_changes
 from commcost.saying.machine_costs import Way
-from commcost.saying.output import Column, Output
+from commcost.saying.output import Output
 from commcost.words import bytes_text, counted, decimals, short
 
 PROGRAM = "cost.sh"
@@ -330,13 +330,11 @@ def rows_text(rows):
 
 # ---- the table -----------------------------------------------------------------------------------
 
-ROLES = {"key": "kind change comm members ranks operation size_bytes",
-         "less": "in_calls_s machine_us machine_s waited_s"}
-COLUMNS = [Column(name, next((role for role, names in ROLES.items() if name in names.split()), "info"),
-                  lambda row, name=name: row.get(name, "NA")) for name in (
-    *ROLES["key"].split(), "calls", "in_calls_s", "machine_us", "machine_lo_us", "machine_hi_us", "machine_s",
-    "waited_s", "waited_lo_s", "waited_hi_s", "unexplained_s", "saved_s", "saved_lo_s", "saved_hi_s", "saved_pct",
-    "rests_on", "text")]
+COLUMNS = [(name, role) for role, names in (
+    ("key", "kind change comm members ranks operation size_bytes"), ("info", "calls"),
+    ("less", "in_calls_s machine_us"), ("info", "machine_lo_us machine_hi_us"), ("less", "machine_s waited_s"),
+    ("info", "waited_lo_s waited_hi_s unexplained_s saved_s saved_lo_s saved_hi_s saved_pct rests_on text"))
+           for name in names.split()]
 
 
 def rows_of(account):
