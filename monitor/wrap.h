@@ -179,10 +179,11 @@
 
 #define CALL(Name, parameters, arguments, communicator)                                            \
     TIMED_CALL(Name, OPERATION_##Name, parameters, arguments, communicator)
-#define OTHER(Name, parameters, arguments)                                                         \
-    TIMED_CALL(Name, OPERATION_OTHER_MPI, parameters, arguments, NO_COMMUNICATOR)
+#define OTHER(Name, ...)                                                                           \
+    ROW(TIMED_CALL, Name, OPERATION_OTHER_MPI, NAMED(__VA_ARGS__), NO_COMMUNICATOR)
 /* Programs call these also before MPI_Init. */
-#define ANY_THREAD(Name, parameters, arguments)                                                    \
+#define ANY_THREAD(Name, ...) ROW(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
+#define CALL_OF_ANY_THREAD(Name, parameters, arguments)                                            \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         if (__builtin_expect(NEXT(Name) == NULL, 0))                                               \
@@ -200,6 +201,7 @@
 
 #undef COUNT
 #undef DISPLACEMENT
+#undef ADDRESS
 #undef FUNCTION
 #undef NEXT
 
