@@ -5,7 +5,7 @@
  * call brought.
  *
  * An operation is joinable if it could have been part of an earlier one: a message of a function to
- * a destination to which one went in the same burst (neighbours.h); a collective that follows one
+ * a destination to which one went in the same burst (destinations.h); a collective that follows one
  * of the same function on the same communicator, without another call between, and with less than
  * JOINABLE_NS of computation.
  *

@@ -15,13 +15,6 @@ static void remember(MPI_Message message, MPI_Comm comm)
     monitor_unlock();
 }
 
-/* A probe on this communicator returns. */
-static void probed(const struct mpi_call *call, MPI_Comm comm)
-{
-    const int communicator = communicator_index(comm);
-    call_left(call, communicator, ticks_now());
-}
-
 /* Begins the receive of a message, if receives are monitored. Forgets the message in any case. */
 static bool begin_receive(struct operation *operation, enum operation_kind kind,
                           MPI_Message message)
@@ -35,35 +28,30 @@ static bool begin_receive(struct operation *operation, enum operation_kind kind,
     return begin_if_monitored(operation, kind, communicator, (struct sent){0}, true);
 }
 
-INTERPOSED int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
-                          MPI_Status *status)
-{
-    struct mpi_call call;
-    const bool monitored = is_monitored(CLASS_CALLS);
-    if (monitored)
-        call_enter(&call, OPERATION_Mprobe);
-    const int error = next.Mprobe(source, tag, comm, message, status);
-    if (error == MPI_SUCCESS)
-        remember(*message, comm);
-    if (monitored)
-        probed(&call, comm);
-    return error;
-}
+#define MATCHED_PROBE(Name, parameters, arguments, is_found)                                       \
+    INTERPOSED int MPI_##Name parameters                                                           \
+    {                                                                                              \
+        struct mpi_call call;                                                                      \
+        const bool monitored = is_monitored(CLASS_CALLS);                                          \
+        if (monitored)                                                                             \
+            call_enter(&call, OPERATION_##Name);                                                   \
+        const int error = next.Name arguments;                                                     \
+        if (error == MPI_SUCCESS && (is_found))                                                    \
+            remember(*message, comm);                                                              \
+        if (monitored) {                                                                           \
+            const int communicator = communicator_index(comm);                                     \
+            call_left(&call, communicator, ticks_now());                                           \
+        }                                                                                          \
+        return error;                                                                              \
+    }
 
-INTERPOSED int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                           MPI_Status *status)
-{
-    struct mpi_call call;
-    const bool monitored = is_monitored(CLASS_CALLS);
-    if (monitored)
-        call_enter(&call, OPERATION_Improbe);
-    const int error = next.Improbe(source, tag, comm, flag, message, status);
-    if (error == MPI_SUCCESS && *flag)
-        remember(*message, comm);
-    if (monitored)
-        probed(&call, comm);
-    return error;
-}
+MATCHED_PROBE(Mprobe,
+              (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status),
+              (source, tag, comm, message, status), true)
+MATCHED_PROBE(Improbe,
+              (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+               MPI_Status *status),
+              (source, tag, comm, flag, message, status), *flag)
 
 #define MATCHED_RECEIVES(suffix, Count)                                                            \
     INTERPOSED int MPI_Mrecv##suffix(void *buf, Count count, MPI_Datatype datatype,                \
@@ -92,7 +80,7 @@ MATCHED_RECEIVES(, int)
 MATCHED_RECEIVES(_c, MPI_Count)
 #endif
 
-/* ---- communicators: duplicating, naming and freeing ------------------------------------------ */
+/* ---- communicators: duplicating and freeing -------------------------------------------------- */
 
 /* The duplicate has its handle at once; the program may use it when the request is complete. */
 #define DUPLICATION(Name, parameters, arguments)                                                   \
@@ -115,33 +103,6 @@ DUPLICATION(Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
 DUPLICATION(Comm_idup_with_info,
             (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
             (comm, info, newcomm, request))
-
-/* These communicators are made of groups, so there is no communicator that the call could count
-   on. */
-INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
-                                          MPI_Errhandler handler, MPI_Comm *newcomm)
-{
-    struct mpi_call call;
-    const bool entered = other_enter(&call);
-    const int error = next.Comm_create_from_group(group, tag, info, handler, newcomm);
-    if (error == MPI_SUCCESS)
-        communicator_created(*newcomm, "MPI_Comm_create_from_group");
-    return other_left(&call, entered, error);
-}
-
-INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
-                                                MPI_Group remote_group, int remote_leader,
-                                                const char *tag, MPI_Info info,
-                                                MPI_Errhandler handler, MPI_Comm *newcomm)
-{
-    struct mpi_call call;
-    const bool entered = other_enter(&call);
-    const int error = next.Intercomm_create_from_groups(local_group, local_leader, remote_group,
-                                                        remote_leader, tag, info, handler, newcomm);
-    if (error == MPI_SUCCESS)
-        communicator_created(*newcomm, "MPI_Intercomm_create_from_groups");
-    return other_left(&call, entered, error);
-}
 #endif
 
 /* The communicator stays known until it is freed: the program's functions that delete its
@@ -190,16 +151,6 @@ INTERPOSED int PMPI_Comm_free(MPI_Comm *comm)
 INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     return free_around(freeing_around.Comm_disconnect, comm);
-}
-
-INTERPOSED int MPI_Comm_set_name(MPI_Comm comm, const char *name)
-{
-    struct mpi_call call;
-    const bool entered = other_enter(&call);
-    const int error = next.Comm_set_name(comm, name);
-    if (error == MPI_SUCCESS)
-        communicator_named(comm, name);
-    return other_left(&call, entered, error);
 }
 
 /* ---- synchronisations ------------------------------------------------------------------------ */

@@ -1,9 +1,9 @@
 #include "monitor/common_clock.h"
 
 #include "common/mpi/mpi_check.h"
+#include "common/sync_clock/pairs.h"
 
 #include <math.h>
-#include <sched.h>
 
 /* A comparison is some runs of round trips, which the ranks of a pair begin in turn. A run has up
    to ROUNDS_MAX messages in each direction, and after ROUNDS_MIN it ends when RUN_NS are over; one
@@ -22,19 +22,6 @@ enum { NAP_NS = 50000, LOOKS_MANY = 2000, LOOKS_FEW = 50 };
 
 /* By how much the rates of two clocks may differ, where only one comparison can't tell. */
 #define RATE_DIFFERENCE 1e-4
-
-enum { TAG_STAMP, TAG_DELAY, TAG_NEXT, TAG_CLOCK };
-
-/* Ranks that are compared along a binomial tree from rank 0 of `comm`: in step 1, 2, 4 ... rank
-   r + step with rank r, for all r < step. */
-struct tree {
-    MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
-    int rank, size; /* 0 on such a rank */
-};
-
-struct trees {
-    struct tree leaders, node;
-};
 
 /* How far this rank's clock was ahead of that of the rank above. */
 struct comparison {
@@ -60,73 +47,20 @@ static int64_t time_of(uint64_t ticks)
     return llround((double)(int64_t)(ticks - own.base_ticks) * own.tick_ns);
 }
 
-/* ---- trees ----------------------------------------------------------------------------------- */
+static int64_t now_ns(void) { return time_of(ticks_now()); }
 
-static void describe(struct tree *tree)
-{
-    if (tree->comm == MPI_COMM_NULL)
-        return;
-    BC_MPI(PMPI_Comm_rank(tree->comm, &tree->rank));
-    BC_MPI(PMPI_Comm_size(tree->comm, &tree->size));
-}
+static struct bc_clock_reader reader = {now_ns, LOOKS_MANY};
 
-static struct trees make_trees(MPI_Comm comm)
+static struct bc_clock_trees make_trees(MPI_Comm comm)
 {
     int rank;
-    struct trees trees = {{MPI_COMM_NULL, 0, 0}, {MPI_COMM_NULL, 0, 0}};
+    MPI_Comm node;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    BC_MPI(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &trees.node.comm));
-    describe(&trees.node);
-    BC_MPI(
-        PMPI_Comm_split(comm, trees.node.rank == 0 ? 0 : MPI_UNDEFINED, rank, &trees.leaders.comm));
-    describe(&trees.leaders);
-    return trees;
-}
-
-static void free_trees(struct trees *trees)
-{
-    BC_MPI(PMPI_Comm_free(&trees->node.comm));
-    if (trees->leaders.comm != MPI_COMM_NULL)
-        BC_MPI(PMPI_Comm_free(&trees->leaders.comm));
+    BC_MPI(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
+    return bc_clock_trees_make(comm, node);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
-
-struct stamp {
-    int64_t sent_ns;
-    int64_t more; /* 0: the last message of the rank that began */
-};
-
-static void send(MPI_Comm comm, const void *data, size_t bytes, int peer, int tag)
-{
-    BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, tag, comm));
-}
-
-static int looks_before_yielding = LOOKS_MANY;
-
-static void wait_for(MPI_Request *request)
-{
-    int done = 0;
-    for (int looks = 0; !done; looks++) {
-        if (looks > looks_before_yielding)
-            (void)sched_yield();
-        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
-    }
-}
-
-static void receive(MPI_Comm comm, void *data, size_t bytes, int peer, int tag)
-{
-    MPI_Request request;
-    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, comm, &request));
-    wait_for(&request);
-}
-
-static void send_stamp(MPI_Comm comm, bool more, int peer)
-{
-    struct stamp stamp = {.more = more};
-    stamp.sent_ns = time_of(ticks_now());
-    send(comm, &stamp, sizeof stamp, peer, TAG_STAMP);
-}
 
 /* The min of what messages seemed to take. */
 struct delay {
@@ -134,31 +68,19 @@ struct delay {
     int64_t sent_ns, arrived_ns; /* of that message, by the clocks of its sender and receiver */
 };
 
-/* Sends the time to and fro, with the same calls in the same order on both ranks. Returns what
-   messages to this rank seemed to take. */
-static struct delay run_round_trips(MPI_Comm comm, int peer, bool begins)
+/* Returns what messages to this rank seemed to take in a run. */
+static struct delay run_round_trips(const struct bc_clock_tree *tree, int peer, bool begins)
 {
-    const int64_t start_ns = time_of(ticks_now());
+    static const struct bc_clock_run run = {ROUNDS_MIN, ROUNDS_MAX, RUN_NS * 1e-9};
+    struct bc_timestamps timestamps[ROUNDS_MAX];
     struct delay delay = {.min_ns = INFINITY};
-    bool more = true;
-    if (begins)
-        send_stamp(comm, more, peer);
-    for (int count = 1;; count++) {
-        struct stamp came;
-        receive(comm, &came, sizeof came, peer, TAG_STAMP);
-        const int64_t arrived_ns = time_of(ticks_now());
-        if ((double)(arrived_ns - came.sent_ns) < delay.min_ns)
-            delay = (struct delay){(double)(arrived_ns - came.sent_ns), came.sent_ns, arrived_ns};
-        if (begins && !more)
-            return delay;
-        if (begins)
-            more = count < ROUNDS_MAX - 1 && (count < ROUNDS_MIN || arrived_ns - start_ns < RUN_NS);
-        else
-            more = came.more != 0;
-        send_stamp(comm, more, peer);
-        if (!begins && !more)
-            return delay;
+    const size_t count = bc_clock_round_trips(&reader, tree, peer, begins, &run, timestamps);
+    for (size_t i = 0; i < count; i++) {
+        const struct bc_timestamps at = timestamps[i];
+        if ((double)(at.arrived_ns - at.sent_ns) < delay.min_ns)
+            delay = (struct delay){(double)(at.arrived_ns - at.sent_ns), at.sent_ns, at.arrived_ns};
     }
+    return delay;
 }
 
 /* What a run tells, from the delays to this rank and back to the rank above. */
@@ -181,69 +103,69 @@ enum next_run { NONE, AT_ONCE, AFTER_A_NAP };
 
 static void begin_run(enum next_run next, bool begins)
 {
-    looks_before_yielding = next == AFTER_A_NAP ? LOOKS_FEW : LOOKS_MANY;
+    reader.looks = next == AFTER_A_NAP ? LOOKS_FEW : LOOKS_MANY;
     if (begins && next == AFTER_A_NAP)
         bc_sleep_ns(NAP_NS);
 }
 
 /* Compares this rank's clock with that of the rank above. */
-static struct comparison compare_with_above(MPI_Comm comm, int above)
+static struct comparison compare_with_above(const struct bc_clock_tree *tree, int above)
 {
-    const int64_t start_ns = time_of(ticks_now());
+    const int64_t start_ns = now_ns();
     struct comparison best = {.error_ns = INFINITY, .may_be_one_clock = true};
     int64_t run_ns = start_ns;
     enum next_run next = AT_ONCE;
     for (int runs = 1, good = 0; next != NONE; runs++) {
         const bool begins = runs % 2 == 0;
         begin_run(next, begins);
-        const struct delay there = run_round_trips(comm, above, begins);
+        const struct delay there = run_round_trips(tree, above, begins);
         struct delay back;
-        receive(comm, &back, sizeof back, above, TAG_DELAY);
+        bc_clock_receive(&reader, tree, &back, sizeof back, above);
         const struct comparison found = comparison_of(&there, &back);
         /* One run that contradicts it is enough. */
         const bool may_be_one_clock = best.may_be_one_clock && found.may_be_one_clock;
         if (found.error_ns < best.error_ns)
             best = found;
         best.may_be_one_clock = may_be_one_clock;
-        const int64_t now_ns = time_of(ticks_now());
-        const bool is_good = now_ns - run_ns <= RUN_NS;
+        const int64_t end_ns = now_ns();
+        const bool is_good = end_ns - run_ns <= RUN_NS;
         good += is_good;
-        if (runs >= RUNS_MIN && (good >= RUNS_GOOD || now_ns - start_ns >= PAIR_NS))
+        if (runs >= RUNS_MIN && (good >= RUNS_GOOD || end_ns - start_ns >= PAIR_NS))
             next = NONE;
         else
             next = is_good ? AT_ONCE : AFTER_A_NAP;
-        send(comm, &next, sizeof next, above, TAG_NEXT);
-        run_ns = now_ns;
+        bc_clock_send(tree, &next, sizeof next, above);
+        run_ns = end_ns;
     }
     return best;
 }
 
 /* What the rank above does meanwhile. */
-static void compare_with_below(MPI_Comm comm, int below)
+static void compare_with_below(const struct bc_clock_tree *tree, int below)
 {
     enum next_run next = AT_ONCE;
     for (int runs = 1; next != NONE; runs++) {
         const bool begins = runs % 2 != 0;
         begin_run(next, begins);
-        const struct delay delay = run_round_trips(comm, below, begins);
-        send(comm, &delay, sizeof delay, below, TAG_DELAY);
-        receive(comm, &next, sizeof next, below, TAG_NEXT);
+        const struct delay delay = run_round_trips(tree, below, begins);
+        bc_clock_send(tree, &delay, sizeof delay, below);
+        bc_clock_receive(&reader, tree, &next, sizeof next, below);
     }
 }
 
-static void compare_tree(const struct tree *tree, struct comparison *found)
+static void compare_tree(const struct bc_clock_tree *tree, struct comparison *found)
 {
     for (int step = 1; step < tree->size; step *= 2) {
-        if (tree->rank < step && tree->rank + step < tree->size)
-            compare_with_below(tree->comm, tree->rank + step);
+        if (tree->rank < bc_clock_pairs(tree->size, step))
+            compare_with_below(tree, tree->rank + step);
         else if (tree->rank >= step && tree->rank < 2 * step)
-            *found = compare_with_above(tree->comm, tree->rank - step);
+            *found = compare_with_above(tree, tree->rank - step);
     }
 }
 
 /* The ranks of a node count from the same tick with the same length, if their ticks are of the same
    clock. */
-static void begin_to_count(const struct tree *node)
+static void begin_to_count(const struct bc_clock_tree *node)
 {
     struct {
         uint64_t base_ticks;
@@ -257,11 +179,11 @@ static void begin_to_count(const struct tree *node)
     own.tick_ns = counted.tick_ns;
 }
 
-static void compare_all(const struct trees *trees, MPI_Comm comm)
+static void compare_all(const struct bc_clock_trees *trees, MPI_Comm comm)
 {
     if (own.comparisons == 0)
         begin_to_count(&trees->node);
-    struct comparison found = {.at_ns = time_of(ticks_now())};
+    struct comparison found = {.at_ns = now_ns()};
     compare_tree(&trees->leaders, &found);
     compare_tree(&trees->node, &found);
     if (own.comparisons == 0)
@@ -272,18 +194,16 @@ static void compare_all(const struct trees *trees, MPI_Comm comm)
     own.comparisons++;
     /* Ranks with few peers don't go ahead, nor take processors from those that still compare. */
     MPI_Request request;
-    looks_before_yielding = LOOKS_FEW;
+    reader.looks = LOOKS_FEW;
     BC_MPI(PMPI_Ibarrier(comm, &request));
-    wait_for(&request);
+    bc_clock_wait(&reader, &request);
 }
 
-uint64_t common_clock_compare(MPI_Comm comm)
+void common_clock_compare(MPI_Comm comm)
 {
-    const uint64_t begin_ticks = ticks_now();
-    struct trees trees = make_trees(comm);
+    struct bc_clock_trees trees = make_trees(comm);
     compare_all(&trees, comm);
-    free_trees(&trees);
-    return ticks_now() - begin_ticks;
+    bc_clock_trees_free(&trees);
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -316,35 +236,29 @@ static struct common_clock against_the_rank_above(bool is_on_its_node)
     return clock;
 }
 
-/* Hands what is known against rank 0 down a tree: each rank adds it to what it knows against the
-   rank above. */
-static void hand_down(const struct tree *tree, struct common_clock *clock)
+/* What is known against the rank above becomes what is known against rank 0. */
+static void chain(const struct bc_clock_trees *trees, struct common_clock *clock)
 {
-    for (int step = 1; step < tree->size; step *= 2) {
-        if (tree->rank < step && tree->rank + step < tree->size) {
-            send(tree->comm, clock, sizeof *clock, tree->rank + step, TAG_CLOCK);
-        } else if (tree->rank >= step && tree->rank < 2 * step) {
-            struct common_clock above;
-            receive(tree->comm, &above, sizeof above, tree->rank - step, TAG_CLOCK);
-            clock->model = bc_clock_model_chain(&above.model, &clock->model);
-            clock->first_error_ns += above.first_error_ns;
-            clock->last_error_ns += above.last_error_ns;
-            clock->growth += above.growth;
-        }
-    }
+    struct bc_known_clock known = {clock->model,
+                                   {clock->first_error_ns, clock->last_error_ns, clock->growth}};
+    bc_clock_hand_down(&reader, &trees->leaders, &known);
+    bc_clock_hand_down(&reader, &trees->node, &known);
+    clock->model = known.model;
+    clock->first_error_ns = known.errors[0];
+    clock->last_error_ns = known.errors[1];
+    clock->growth = known.errors[2];
 }
 
 int common_clock_find(MPI_Comm comm, struct common_clock *clock)
 {
-    struct trees trees = make_trees(comm);
+    struct bc_clock_trees trees = make_trees(comm);
     compare_all(&trees, comm);
     if (trees.node.rank == 0 && trees.leaders.rank == 0)
         *clock = (struct common_clock){.first_ns = own.first.at_ns, .last_ns = own.last.at_ns};
     else
         *clock = against_the_rank_above(trees.node.rank > 0);
-    hand_down(&trees.leaders, clock);
-    hand_down(&trees.node, clock);
-    free_trees(&trees);
+    chain(&trees, clock);
+    bc_clock_trees_free(&trees);
     return own.comparisons;
 }
 

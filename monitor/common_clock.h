@@ -8,9 +8,9 @@
  * the max by which that can be wrong. The ranks begin in turn and make the same calls, so that
  * both directions take about the same time.
  *
- * The pairs are those of two trees: the lowest ranks of the nodes form one from rank 0 and the
- * ranks of each node one from their lowest; what is known along the way to rank 0 adds up. Ranks of
- * a node mostly read one clock: that is assumed where the messages don't contradict it.
+ * The pairs are those of the trees of common/sync_clock/pairs.h; what is known along the way to
+ * rank 0 adds up. Ranks of a node mostly read one clock: that is assumed where the messages don't
+ * contradict it.
  *
  * Clocks are compared in MPI_Init and when a report is made. Between that, a clock is taken to gain
  * evenly; its error grows with the distance from both, for its rate may change.
@@ -39,9 +39,8 @@ struct common_clock {
 
 /* Compares the clocks of all ranks: the first comparison, and the latest one, are kept. Takes some
    hundred microseconds for each doubling of ranks, longer where ranks share processors. Collective
-   over `comm`, with the same ranks each time; it uses communicators of its own. Returns the ticks
-   that it took. */
-uint64_t common_clock_compare(MPI_Comm comm);
+   over `comm`, with the same ranks each time; it uses communicators of its own. */
+void common_clock_compare(MPI_Comm comm);
 
 /* Compares them once more and fills in what is known of this rank's clock. Returns how many
    comparisons that rests on, 1 or 2. Collective in the same way. */

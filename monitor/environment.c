@@ -313,7 +313,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
         fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
     const bool has_room = good;
     if (run.environment.handle.coll && run.environment.handle.clock)
-        (void)common_clock_compare(MPI_COMM_WORLD);
+        common_clock_compare(MPI_COMM_WORLD);
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS)
         fprintf(stderr, "mpirtmon: nothing is monitored: rank %d: %s\n", run.rank,

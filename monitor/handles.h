@@ -101,6 +101,20 @@ bool handle_set(struct handle_map *map, uint64_t key, int value);
 /* Removes the key; returns its value, or HANDLE_UNKNOWN. */
 int handle_remove(struct handle_map *map, uint64_t key);
 
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* The entry of a key, which isn't 0, among 2^bits entries of `bytes` each, which begin with their
+   keys; or the empty one, whose key is 0, where it would go. */
+static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t key)
+{
+    const uint32_t mask = (UINT32_C(1) << bits) - 1;
+    for (uint32_t i = handle_place(key, bits);; i = (i + 1) & mask) {
+        uint64_t *const entry = (void *)((char *)entries + bytes * i);
+        if (*entry == key || *entry == 0)
+            return entry;
+    }
+}
+
 /* ---- pools ----------------------------------------------------------------------------------- */
 
 /* No pool gives out 0, so zeroed places are empty. */

@@ -11,7 +11,7 @@
 enum { OVERHEAD_MESSAGE_BYTES = 8, OVERHEAD_MANY = 8, OVERHEAD_WAITANY = 10000 };
 
 /* What the loops work on. This process communicates with itself only. */
-struct overhead_bench {
+struct monitor_bench {
     char sent[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY],
         received[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY];
     double value, sum;
@@ -24,11 +24,11 @@ struct overhead_bench {
 };
 
 /* Makes and frees what the loops work on. Collective over MPI_COMM_SELF. */
-void overhead_bench_create(struct overhead_bench *bench);
-void overhead_bench_destroy(struct overhead_bench *bench);
+void monitor_bench_create(struct monitor_bench *bench);
+void monitor_bench_destroy(struct monitor_bench *bench);
 
 /* Times `repetitions` repetitions and returns the time in ns. */
-typedef int64_t overhead_loop_fn(struct overhead_bench *bench, int64_t repetitions);
+typedef int64_t overhead_loop_fn(struct monitor_bench *bench, int64_t repetitions);
 
 /* A kind of call. Both loops make the same calls. Those in `name` go through the wrappers in one
    loop and directly to MPI in the other; what else a repetition needs, such as the receive of what
@@ -40,7 +40,7 @@ struct overhead_call {
 
 /* Times a loop after one repetition that isn't timed, and returns the time in ns. Completes the
    puts that the loop left in flight, outside of the timing. */
-int64_t overhead_loop(struct overhead_bench *bench, overhead_loop_fn *loop, int64_t repetitions);
+int64_t overhead_loop(struct monitor_bench *bench, overhead_loop_fn *loop, int64_t repetitions);
 
 /*
  * Times both loops of a call in turn. Stores the time of a repetition in ns: values[0] monitored,
@@ -51,7 +51,7 @@ int64_t overhead_loop(struct overhead_bench *bench, overhead_loop_fn *loop, int6
  * kind once and the other kind once. Drift, a slow first loop, and what a loop leaves behind for
  * the next one cancel in the difference.
  */
-void overhead_take(struct overhead_bench *bench, const struct overhead_call *call,
+void overhead_take(struct monitor_bench *bench, const struct overhead_call *call,
                    int64_t repetitions, double values[2]);
 
 extern const struct overhead_call overhead_calls[];

@@ -20,7 +20,7 @@
 
 struct state {
     struct bc_run *run;
-    struct overhead_bench bench;
+    struct monitor_bench bench;
     const struct overhead_call *call; /* of the row that is being measured */
     int64_t repetitions;
 };
@@ -143,13 +143,13 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&monitor_overhead_program, &overhead, argc, argv);
     bc_open_result(run, monitor_overhead_table.columns, monitor_overhead_table.count);
     overhead.run = run;
-    overhead_bench_create(&overhead.bench);
+    monitor_bench_create(&overhead.bench);
     list_rows(run);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
             measure(&overhead, visit);
         else
             write_row(run, visit->row);
-    overhead_bench_destroy(&overhead.bench);
+    monitor_bench_destroy(&overhead.bench);
     return bc_finish(run);
 }

@@ -10,5 +10,6 @@
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
 #define OPERATION(Name, Class) NEXT(Name##_c)
+#define UNCOUNTED(Name) NEXT(Name##_c)
 #include "monitor/functions.def"
 #endif

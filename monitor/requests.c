@@ -263,10 +263,8 @@ static bool persistent_remove(MPI_Request request)
     return true;
 }
 
-int persistent_made(int error, MPI_Request request, const struct plan *plan)
+void persistent_made(MPI_Request request, const struct plan *plan)
 {
-    if (error != MPI_SUCCESS)
-        return error;
     monitor_lock();
     (void)persistent_remove(request);
     const int32_t number = pool_take(&plan_pool);
@@ -278,7 +276,6 @@ int persistent_made(int error, MPI_Request request, const struct plan *plan)
         object_without_room();
     }
     monitor_unlock();
-    return error;
 }
 
 const struct plan *persistent_find(MPI_Request request)

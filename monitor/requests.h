@@ -91,9 +91,8 @@ void request_forget(MPI_Request request);
 /* Forgets all operations, but no persistent requests. */
 void requests_clear(void);
 
-/* The call that made a persistent request, each start of which begins this operation, has returned
-   `error`, which this returns, too. Takes the lock. */
-int persistent_made(int error, MPI_Request request, const struct plan *plan);
+/* A persistent request has been made, each start of which begins this operation. Takes the lock. */
+void persistent_made(MPI_Request request, const struct plan *plan);
 
 /* NULL if the request isn't a known persistent one. Valid until request_forget. */
 const struct plan *persistent_find(MPI_Request request);

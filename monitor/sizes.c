@@ -2,8 +2,6 @@
 
 #include "monitor/handles.h"
 
-#include <stdlib.h>
-
 enum { KIND_BITS = 8, CLASS_BITS = 7 };
 
 _Static_assert(SIZE_CLASSES < 1 << CLASS_BITS, "a class fits into a key");
@@ -24,27 +22,12 @@ struct size_key size_key_of(const struct size_count *count)
     };
 }
 
-bool size_table_make(struct size_table *table)
-{
-    *table = (struct size_table){.counts = calloc(1 << SIZE_COUNTS_BITS, sizeof *table->counts)};
-    return table->counts != NULL;
-}
-
-void size_table_free(struct size_table *table)
-{
-    free(table->counts);
-    *table = (struct size_table){.counts = NULL};
-}
-
 void size_table_add(struct size_table *table, int communicator, int kind, int size_class,
                     const struct size_amounts *amounts)
 {
     const uint64_t key = key_of(communicator, kind, size_class);
-    const uint32_t mask = (1u << SIZE_COUNTS_BITS) - 1;
-    uint32_t place = handle_place(key, SIZE_COUNTS_BITS);
-    while (table->counts[place].key != key && table->counts[place].key != 0)
-        place = (place + 1) & mask;
-    struct size_count *const count = &table->counts[place];
+    struct size_count *const count =
+        table_entry(table->counts, sizeof *count, SIZE_COUNTS_BITS, key);
     if (count->key == 0) {
         if (table->used == SIZE_COUNTS_MAX) {
             table->lost += amounts->completed;

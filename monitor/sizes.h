@@ -6,7 +6,6 @@
 #ifndef COMMCOST_MONITOR_SIZES_H
 #define COMMCOST_MONITOR_SIZES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Classes of sizes: 0 bytes, 1 byte, 2 to 3, 4 to 7 and so on. */
@@ -46,10 +45,6 @@ struct size_table {
     int used;
     int64_t lost; /* operations without room */
 };
-
-/* False without memory. size_table_free also frees what was never made. */
-bool size_table_make(struct size_table *table);
-void size_table_free(struct size_table *table);
 
 /* Adds operations of this kind and class of sizes on the communicator of this number. */
 void size_table_add(struct size_table *table, int communicator, int kind, int size_class,

@@ -66,10 +66,11 @@ static struct communicator_counts *counts_in(struct snapshot *snapshot, int comm
 static void note_destination(struct snapshot *snapshot, struct operation *operation,
                              struct count *count, int destination)
 {
-    const enum neighbour_found found = neighbour_add(&snapshot->neighbours, operation->communicator,
-                                                     operation->kind, destination, between_burst);
-    count->neighbours += found == NEIGHBOUR_NEW;
-    operation->joinable = operation->joinable || found == NEIGHBOUR_AGAIN;
+    const enum destination_found found =
+        destination_add(&snapshot->destinations, operation->communicator, operation->kind,
+                        destination, between_burst);
+    count->neighbours += found == DESTINATION_NEW;
+    operation->joinable = operation->joinable || found == DESTINATION_AGAIN;
 }
 
 static void begin_in(struct snapshot *snapshot, struct operation *operation, struct sent sent)
@@ -79,7 +80,7 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
     count->calls++;
     count->bytes += sent.bytes;
     if (is_message(sent)) {
-        if (snapshot->neighbours.neighbours != NULL)
+        if (snapshot->destinations.entries != NULL)
             note_destination(snapshot, operation, count, destination_of(sent));
         struct messages *const messages =
             &counts->messages[sent.bytes >= snapshot->asked.large_bytes ? LARGE : SMALL];
@@ -481,20 +482,36 @@ static void update_monitored_classes(void)
     __atomic_store_n(&sizes_are_counted, sizes, __ATOMIC_RELAXED);
 }
 
+static void free_memory(struct snapshot *snapshot)
+{
+    free(snapshot->late);
+    free(snapshot->sizes.counts);
+    free(snapshot->destinations.entries);
+    free(snapshot->communicators);
+    free(snapshot);
+}
+
+/* Makes the tables of what is counted by size. False without memory. */
+static bool make_tables(struct snapshot *snapshot)
+{
+    struct size_table *const sizes = &snapshot->sizes;
+    struct destination_table *const table = &snapshot->destinations;
+    sizes->counts = calloc(1 << SIZE_COUNTS_BITS, sizeof *sizes->counts);
+    table->entries = calloc(1 << DESTINATIONS_BITS, sizeof *table->entries);
+    return sizes->counts != NULL && table->entries != NULL;
+}
+
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
 {
     struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
-    struct communicator_counts *const counts = calloc(COMMUNICATORS_MAX + 1, sizeof *counts);
-    if (snapshot == NULL || counts == NULL ||
-        (handle->profile && handle->sizes &&
-         !(size_table_make(&snapshot->sizes) && neighbour_table_make(&snapshot->neighbours)))) {
-        if (snapshot != NULL)
-            size_table_free(&snapshot->sizes);
-        free(snapshot);
-        free(counts);
+    if (snapshot == NULL)
+        return NULL;
+    snapshot->communicators = calloc(COMMUNICATORS_MAX + 1, sizeof *snapshot->communicators);
+    if (snapshot->communicators == NULL ||
+        (handle->profile && handle->sizes && !make_tables(snapshot))) {
+        free_memory(snapshot);
         return NULL;
     }
-    snapshot->communicators = counts;
     snapshot->asked = *handle;
     if (snapshot->asked.large_bytes == 0)
         snapshot->asked.large_bytes = MPIX_MONITOR_LARGE_BYTES;
@@ -561,11 +578,7 @@ void snapshot_free(struct snapshot *snapshot)
             communicator_release(i);
             monitor_unlock();
         }
-    free(snapshot->late);
-    size_table_free(&snapshot->sizes);
-    neighbour_table_free(&snapshot->neighbours);
-    free(snapshot->communicators);
-    free(snapshot);
+    free_memory(snapshot);
 }
 
 /* ---- what measuring takes -------------------------------------------------------------------- */

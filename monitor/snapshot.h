@@ -19,10 +19,10 @@
 #define COMMCOST_MONITOR_SNAPSHOT_H
 
 #include "monitor/communicators.h"
+#include "monitor/destinations.h"
 #include "monitor/inside.h"
 #include "monitor/late.h"
 #include "monitor/mpirtmon.h"
-#include "monitor/neighbours.h"
 #include "monitor/services.h"
 #include "monitor/sizes.h"
 #include "monitor/ticks.h"
@@ -239,7 +239,7 @@ struct count {
     uint64_t max_ticks;    /* of one operation */
     uint64_t inside_ticks; /* inside MPI */
     int64_t idle;          /* calls that had nothing to complete */
-    int32_t neighbours;    /* destinations, where sizes are counted; see neighbours.h */
+    int32_t neighbours;    /* destinations, where sizes are counted; see destinations.h */
 };
 
 /* Calls that any thread may make, see call_left_by_any_thread. */
@@ -284,7 +284,7 @@ struct snapshot {
     struct late *late;                         /* NULL: without a report, or collectives in it */
     int64_t unkept;                            /* calls for whose times `late` has no room */
     struct size_table sizes;                   /* empty where sizes aren't asked for ... */
-    struct neighbour_table neighbours;         /* ... this, too */
+    struct destination_table destinations;     /* ... this, too */
     int64_t untracked;                         /* operations whose end could not be followed */
     int64_t untold;  /* one-sided operations that may have timed out or not, for want of room */
     int64_t unknown; /* windows and persistent requests without room, made before it or in it */

@@ -4,49 +4,18 @@
 
 bool ticks_are_tsc;
 
-/* One moment on both clocks. */
-struct moment {
-    uint64_t ticks;
-    int64_t monotonic_ns;
-};
-
-static struct moment origin;
-
-/* Reads both clocks several times and keeps the fastest reading, which no interrupt has
-   disturbed. */
-static struct moment moment_now(void)
-{
-    enum { TRIES = 20 };
-    struct moment best = {0};
-    int64_t best_ns = INT64_MAX;
-    for (int i = 0; i < TRIES; i++) {
-        const int64_t before_ns = bc_source_monotonic_ns();
-        const uint64_t ticks = ticks_now();
-        const int64_t took_ns = bc_source_monotonic_ns() - before_ns;
-        if (took_ns < best_ns) {
-            best_ns = took_ns;
-            best = (struct moment){ticks, before_ns + took_ns / 2};
-        }
-    }
-    return best;
-}
+static struct bc_moment origin;
 
 __attribute__((constructor)) static void start(void)
 {
     ticks_are_tsc = bc_source_has_ticks();
-    origin = moment_now();
+    origin = bc_moment_now(ticks_now);
 }
 
 double ticks_ns(void)
 {
-    enum { LEAST_NS = 10000000 };
-    if (!ticks_are_tsc)
-        return 1.0;
-    struct moment now;
-    do
-        now = moment_now();
-    while (now.monotonic_ns - origin.monotonic_ns < LEAST_NS);
-    return (double)(now.monotonic_ns - origin.monotonic_ns) / (double)(now.ticks - origin.ticks);
+    enum { MIN_NS = 10000000 };
+    return ticks_are_tsc ? bc_tick_ns(&origin, MIN_NS, ticks_now) : 1.0;
 }
 
 uint64_t ticks_cost(void)

@@ -8,7 +8,7 @@
 #ifndef COMMCOST_MONITOR_TICKS_H
 #define COMMCOST_MONITOR_TICKS_H
 
-#include "common/clock/quick.h"
+#include "common/clock/ticks.h"
 
 #include <stdbool.h>
 #include <stdint.h>

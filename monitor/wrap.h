@@ -37,6 +37,20 @@
         return operation_posted(&operation, error, *request);                                      \
     }
 
+/* Of a function without a row of its own: after a call that has succeeded, and inside of it, the
+   monitor remembers something, which the statements behind the arguments do. */
+#define REMEMBERED(Name, parameters, arguments, ...)                                               \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        struct mpi_call call;                                                                      \
+        const bool entered = other_enter(&call);                                                   \
+        const int error = NEXT(Name) arguments;                                                    \
+        if (error == MPI_SUCCESS) {                                                                \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+        return other_left(&call, entered, error);                                                  \
+    }
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 #define BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive)                                 \
@@ -56,15 +70,10 @@
     NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, BEGIN_MESSAGE(Name, __VA_ARGS__))
 
 #define PERSISTENT(Name, parameters, arguments, sent_bytes, destination, does_receive)             \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
-    {                                                                                              \
-        struct mpi_call call;                                                                      \
-        const bool entered = other_enter(&call);                                                   \
-        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        const struct plan plan = {OPERATION_##Name, communicator_index(comm),                      \
-                                  SENT(sent_bytes, destination), does_receive};                    \
-        return other_left(&call, entered, persistent_made(error, *request, &plan));                \
-    }
+    REMEMBERED(Name, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),      \
+               const struct plan plan = {OPERATION_##Name, communicator_index(comm),               \
+                                         SENT(sent_bytes, destination), does_receive};             \
+               persistent_made(*request, &plan))
 
 /* ---- collective operations ------------------------------------------------------------------- */
 
@@ -88,16 +97,13 @@
 
 #if MPI_VERSION >= 4
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)                 \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Info info, MPI_Request * request)         \
-    {                                                                                              \
-        struct mpi_call call;                                                                      \
-        const bool entered = other_enter(&call);                                                   \
-        KNOW_COMMUNICATOR;                                                                         \
-        const struct plan plan = {                                                                 \
-            OPERATION_##Name, number, {.bytes = (sent_bytes), .size = (size_bytes)}, false};       \
-        const int error = NEXT(Name)(UNPACK arguments, info, request);                             \
-        return other_left(&call, entered, persistent_made(error, *request, &plan));                \
-    }
+    REMEMBERED(Name, (UNPACK parameters, MPI_Info info, MPI_Request * request),                    \
+               (UNPACK arguments, info, request), KNOW_COMMUNICATOR;                               \
+               const struct plan plan = {OPERATION_##Name,                                         \
+                                         number,                                                   \
+                                         {.bytes = (sent_bytes), .size = (size_bytes)},            \
+                                         false};                                                   \
+               persistent_made(*request, &plan))
 #else
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
@@ -179,10 +185,11 @@
 
 #define CALL(Name, parameters, arguments, communicator)                                            \
     TIMED_CALL(Name, OPERATION_##Name, parameters, arguments, communicator)
-#define OTHER(Name, parameters, arguments)                                                         \
-    TIMED_CALL(Name, OPERATION_OTHER_MPI, parameters, arguments, NO_COMMUNICATOR)
+#define OTHER(Name, ...)                                                                           \
+    ROW(TIMED_CALL, Name, OPERATION_OTHER_MPI, NAMED(__VA_ARGS__), NO_COMMUNICATOR)
 /* Programs call these also before MPI_Init. */
-#define ANY_THREAD(Name, parameters, arguments)                                                    \
+#define ANY_THREAD(Name, ...) ROW(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
+#define CALL_OF_ANY_THREAD(Name, parameters, arguments)                                            \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         if (__builtin_expect(NEXT(Name) == NULL, 0))                                               \
@@ -200,6 +207,7 @@
 
 #undef COUNT
 #undef DISPLACEMENT
+#undef ADDRESS
 #undef FUNCTION
 #undef NEXT
 

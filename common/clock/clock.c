@@ -1,9 +1,12 @@
 #include "common/clock/clock.h"
 
-#include "common/clock/source.h"
+#include "common/clock/ticks.h"
 #include "common/stats/stats.h"
 
 #include <mpi.h>
+
+/* How long the rate of the time stamp counter is measured. */
+enum { MEASURE_TICK_NS = 20000000 };
 
 static int64_t read_wtime(void) { return (int64_t)(MPI_Wtime() * 1e9); }
 
@@ -18,36 +21,14 @@ static int64_t read_tsc(void)
     return (int64_t)((unsigned __int128)(bc_source_ticks() - tsc_origin) * tsc_ns_per_tick >> 32);
 }
 
-/* Reads the counter and the time together: of 20 tries the one in which that took the least time,
-   so an interrupt between the two readings does no harm. */
-static void tsc_stamp(uint64_t *ticks, int64_t *time_ns)
-{
-    int64_t best_ns = INT64_MAX;
-    for (int i = 0; i < 20; i++) {
-        const int64_t before_ns = bc_source_monotonic_ns();
-        const uint64_t now = bc_source_ticks();
-        const int64_t took_ns = bc_source_monotonic_ns() - before_ns;
-        if (took_ns < best_ns) {
-            best_ns = took_ns;
-            *ticks = now;
-            *time_ns = before_ns + took_ns / 2;
-        }
-    }
-}
-
 static bool select_tsc(void)
 {
     if (!bc_source_has_ticks())
         return false;
-    uint64_t first_ticks = 0, last_ticks = 0;
-    int64_t first_ns = 0, last_ns = 0;
-    tsc_stamp(&first_ticks, &first_ns);
-    do
-        tsc_stamp(&last_ticks, &last_ns);
-    while (last_ns - first_ns < 20000000);
-    const double rate = (double)(last_ns - first_ns) / (double)(last_ticks - first_ticks);
-    tsc_ns_per_tick = (uint64_t)(rate * 4294967296.0 + 0.5);
-    tsc_origin = first_ticks;
+    const struct bc_moment origin = bc_moment_now(bc_source_ticks);
+    const double tick_ns = bc_tick_ns(&origin, MEASURE_TICK_NS, bc_source_ticks);
+    tsc_ns_per_tick = (uint64_t)(tick_ns * 4294967296.0 + 0.5);
+    tsc_origin = origin.ticks;
     bc_clock_read = read_tsc;
     return true;
 }

@@ -278,6 +278,12 @@ static const char *const others[] = {
 #define CALL(Name, ...) #Name,
 #define OTHER(Name, ...) #Name,
 #include "monitor/functions.def"
+#if MPI_VERSION >= 4
+#define LARGE_COUNTS 1
+#define CALL(Name, ...) #Name "_c",
+#define OTHER(Name, ...) #Name "_c",
+#include "monitor/functions.def"
+#endif
 };
 
 /* Compares up to the variant of a collective. */

@@ -5,6 +5,8 @@
 
 #include "monitor/sizes.h"
 
+#include <stdlib.h>
+
 TEST(classes_are_powers_of_two)
 {
     static const struct {
@@ -32,9 +34,9 @@ TEST(classes_are_powers_of_two)
 /* More kinds of sizes than there is room for: those that are there go on counting. */
 TEST(a_full_table_loses_new_ones)
 {
-    struct size_table table;
+    struct size_table table = {.counts = calloc(1 << SIZE_COUNTS_BITS, sizeof *table.counts)};
     const struct size_amounts one = {.completed = 2, .bytes = 1};
-    assert_true(size_table_make(&table));
+    assert_non_null(table.counts);
     int added = 0;
     for (int communicator = 0; communicator < 512; communicator++)
         for (int kind = 0; kind < 2; kind++)
@@ -48,5 +50,5 @@ TEST(a_full_table_loses_new_ones)
     for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++)
         completed += table.counts[i].amounts.completed;
     assert_int_equal(completed, 2 * (SIZE_COUNTS_MAX + 1));
-    size_table_free(&table);
+    free(table.counts);
 }

@@ -12,7 +12,7 @@
 
 enum { REPETITIONS = 100, DIRECT_NS = 50, ADDED_NS = 7, EXTRA_NS = 1000 };
 
-static struct overhead_bench bench;
+static struct monitor_bench bench;
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
@@ -36,12 +36,12 @@ static int64_t run_loop(enum kind kind, int64_t repetitions)
     return repetitions * each_ns;
 }
 
-static int64_t monitored(struct overhead_bench *unused, int64_t repetitions)
+static int64_t monitored(struct monitor_bench *unused, int64_t repetitions)
 {
     return run_loop(MONITORED, repetitions);
 }
 
-static int64_t direct(struct overhead_bench *unused, int64_t repetitions)
+static int64_t direct(struct monitor_bench *unused, int64_t repetitions)
 {
     return run_loop(DIRECT, repetitions);
 }
@@ -101,9 +101,9 @@ TEST(what_a_loop_pays_for_its_place_cancels)
 
 TEST(puts_are_complete_before_the_next_loop) { assert_added(while_puts_are_in_flight); }
 
-static void create_bench(void) { overhead_bench_create(&bench); }
+static void create_bench(void) { monitor_bench_create(&bench); }
 
-static void destroy_bench(void) { overhead_bench_destroy(&bench); }
+static void destroy_bench(void) { monitor_bench_destroy(&bench); }
 
 const struct test_program test_program = {
     .mpi = true, .set_up = create_bench, .tear_down = destroy_bench};

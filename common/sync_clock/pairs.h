@@ -1,0 +1,81 @@
+/*
+ * Trees of ranks that are compared with each other, and the messages by which a pair of them
+ * compares its clocks. For global_clock.c, and for the monitor (monitor/common_clock.h), which read
+ * different clocks and make different things of the timestamps.
+ *
+ * The lowest ranks of the nodes (their leaders) form a binomial tree from rank 0, and the ranks of
+ * each node one from their leader. In step 1, 2, 4 ... of a tree rank r + step is compared with
+ * rank r, for all r < step: so a tree takes O(log P) steps, in each of which pairs of ranks measure
+ * at the same time.
+ *
+ * Messages are sent with PMPI_ functions, so interposers don't see them.
+ */
+#ifndef COMMCOST_COMMON_SYNC_CLOCK_PAIRS_H
+#define COMMCOST_COMMON_SYNC_CLOCK_PAIRS_H
+
+#include "common/sync_clock/clock_model.h"
+
+#include <mpi.h>
+
+struct bc_clock_tree {
+    MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
+    int rank, size; /* 0 on such a rank */
+};
+
+struct bc_clock_trees {
+    struct bc_clock_tree leaders, node;
+};
+
+/* The trees of the ranks of `comm`. `node` is a communicator of the ranks of this node, in their
+   order, which becomes the trees'. Collective over `comm`. */
+struct bc_clock_trees bc_clock_trees_make(MPI_Comm comm, MPI_Comm node);
+
+/* Collective over both communicators. */
+void bc_clock_trees_free(struct bc_clock_trees *trees);
+
+/* The number of pairs of a step in a tree of this size. */
+static inline int bc_clock_pairs(int size, int step)
+{
+    return size - step < step ? size - step : step;
+}
+
+/* How a rank takes part. */
+struct bc_clock_reader {
+    int64_t (*now_ns)(void); /* reads the clock that is compared */
+    int looks; /* how often the rank looks for a message before it yields its processor;
+                  0: it never does */
+};
+
+void bc_clock_wait(const struct bc_clock_reader *reader, MPI_Request *request);
+void bc_clock_send(const struct bc_clock_tree *tree, const void *data, size_t bytes, int peer);
+void bc_clock_receive(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
+                      void *data, size_t bytes, int peer);
+
+/* The messages of a run in each direction: at least min, at most max, and `seconds` decide between
+   these. */
+struct bc_clock_run {
+    size_t min, max;
+    double seconds;
+};
+
+/* Sends timestamps to and fro, with the same calls in the same order on both ranks: a receive is
+   posted before its message arrives. Stores the timestamps of the messages received, and returns
+   their number. */
+size_t bc_clock_round_trips(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
+                            int peer, bool begins, const struct bc_clock_run *run,
+                            struct bc_timestamps timestamps[]);
+
+/* What is known of a rank's clock against another: a model, and what adds up along the way to rank
+   0. */
+enum { BC_CLOCK_ERRORS = 3 };
+struct bc_known_clock {
+    struct bc_clock_model model;
+    double errors[BC_CLOCK_ERRORS];
+};
+
+/* Hands what is known against rank 0 down a tree: each rank chains what the rank above knows with
+   its own knowledge, which is against that rank. */
+void bc_clock_hand_down(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
+                        struct bc_known_clock *known);
+
+#endif
