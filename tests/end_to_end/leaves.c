@@ -20,6 +20,9 @@ static void free_communicator(MPI_Comm *made) { MPI_Comm_free(made); }
 static void make_datatype(MPI_Datatype *made) { MPI_Type_vector(2, 1, 3, MPI_INT, made); }
 static void free_datatype(MPI_Datatype *made) { MPI_Type_free(made); }
 
+static void make_handler(MPI_Errhandler *made) { MPI_Comm_get_errhandler(MPI_COMM_WORLD, made); }
+static void free_handler(MPI_Errhandler *made) { MPI_Errhandler_free(made); }
+
 static void make_group(MPI_Group *made) { MPI_Comm_group(MPI_COMM_WORLD, made); }
 static void free_group(MPI_Group *made) { MPI_Group_free(made); }
 
@@ -46,6 +49,7 @@ static void make_unknown(MPI_Datatype *made) { MPI_Type_create_resized(MPI_INT, 
 #define CASES(CASE)                                                                                \
     CASE("communicator", MPI_Comm, make_communicator, free_communicator)                           \
     CASE("datatype", MPI_Datatype, make_datatype, free_datatype)                                   \
+    CASE("error handler", MPI_Errhandler, make_handler, free_handler)                              \
     CASE("group", MPI_Group, make_group, free_group)                                               \
     CASE("request", MPI_Request, make_request, free_request)                                       \
     CASE("persistent request", MPI_Request, make_persistent, free_persistent)                      \

@@ -15,6 +15,7 @@
 #define HANDLE_KINDS(KIND)                                                                         \
     KIND(COMMUNICATOR, "communicator")                                                             \
     KIND(DATATYPE, "datatype")                                                                     \
+    KIND(ERROR_HANDLER, "error handler")                                                           \
     KIND(GROUP, "group")                                                                           \
     KIND(REQUEST, "request")                                                                       \
     KIND(WINDOW, "window")

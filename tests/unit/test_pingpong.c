@@ -96,11 +96,10 @@ TEST(shapes_fit)
 /* A rank is its partner's partner, one rank of a pair starts, and none is left out. */
 TEST(arrangements_pair_up)
 {
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+    for (int arrangement = 0; arrangement < PINGPONG_ARRANGEMENTS; arrangement++)
         for (int ranks = 2; ranks <= 16; ranks++) {
-            const enum pingpong_arrangement arrangement = (enum pingpong_arrangement)a;
             assert_int_equal(pingpong_can_arrange(arrangement, ranks),
-                             a == PINGPONG_SINGLE || (ranks >= 4 && ranks % 2 == 0));
+                             arrangement == PINGPONG_SINGLE || (ranks >= 4 && ranks % 2 == 0));
             if (!pingpong_can_arrange(arrangement, ranks))
                 continue;
             int idle = 0;
