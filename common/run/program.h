@@ -95,8 +95,9 @@ struct bc_visit {
    when. */
 struct bc_visit *bc_next_visit(struct bc_run *run);
 
-/* Writes a row of the table, rank 0's; what there is to remark of the visits comes before it. In
-   the step BC_WRITE, once or as often as there are results. */
+/* Writes rank 0's result as a row of the table, in the step BC_WRITE. The first one of a row also
+   remarks on its visits: collective, other ranks' results are ignored. Further results of the row
+   may be written on rank 0 alone. */
 void bc_write_row(struct bc_run *run, const void *result);
 
 /* Marks the end of the result and finalizes MPI. Returns the exit status, the same on every rank.

@@ -1,6 +1,5 @@
 /*
- * Internal to common/sync_clock (users see start_window.h): how one clock runs against another,
- * fitted to the timestamps of messages between them.
+ * How one clock runs against another, fitted to the timestamps of messages between them.
  *
  * Two ranks, `reference` and `other`, send each other small messages in turn. Each message carries
  * the time at which it was sent, and the receiver notes the time at which it arrived. Arrival minus

@@ -1,7 +1,6 @@
 /*
- * Internal to common/sync_clock (users see start_window.h): a clock that all ranks of all nodes
- * share. It is rank 0's; each rank computes it from its own by a model (clock_model.h: offset and
- * drift).
+ * A clock that all ranks of all nodes share. It is rank 0's; each rank computes it from its own by
+ * a model (clock_model.h: offset and drift).
  *
  * The models are found along a tree: the leaders of the nodes (their lowest ranks) form a binomial
  * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes

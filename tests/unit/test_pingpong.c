@@ -113,13 +113,13 @@ TEST(arrangements_pair_up)
                 assert_int_equal(other.partner, rank);
                 assert_true(other.starts != part.starts);
                 const bool first = rank < part.partner;
-                if (a == PINGPONG_CROSSING)
+                if (arrangement == PINGPONG_CROSSING)
                     assert_true(part.starts == (first == (rank % (ranks / 2) % 2 == 0)));
                 else
                     assert_true(part.starts == first);
                 assert_int_equal(first ? part.partner - rank : rank - part.partner,
-                                 a == PINGPONG_SINGLE ? ranks - 1 : ranks / 2);
+                                 arrangement == PINGPONG_SINGLE ? ranks - 1 : ranks / 2);
             }
-            assert_int_equal(idle, a == PINGPONG_SINGLE ? ranks - 2 : 0);
+            assert_int_equal(idle, arrangement == PINGPONG_SINGLE ? ranks - 2 : 0);
         }
 }
