@@ -8,9 +8,21 @@
  * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
  * windows here: see common/coarray/coarray.h.
  *
- * Timed is a batch of swaps by one method in one box (kernel.c). Batches are repeated until the
- * median is precise, in several visits of each row; then a row is written, of a method and a box
- * (columns.c).
+ * What is timed: on each rank n swaps of all six faces, nothing between them, by two readings of
+ * the clock (kernel.c). A sample is the slowest rank's time over n. Before that there are a
+ * barrier, or with --start=window an agreed start, and one swap that isn't timed. The first visit
+ * chooses n so that a batch is long compared with a reading of the clock. For p99 and max single
+ * swaps are timed between the batches (common/batch/batch.h).
+ *
+ * When: a row is a method and a box. All rows are visited in turn, six times, in new buffers each
+ * time; rows that aren't precise then up to twelve times, while there is time (50 s a run).
+ *
+ * How often: the batches of a visit end when their median is known to 2 % (--precision), or when
+ * the visit's time is up.
+ *
+ * What is written: a line a row after its last visit: method, synchronisation, grid, box, number of
+ * values, time of a swap (us, the mean of the visits' medians, with its interval), bandwidth,
+ * whether the data was right (columns.c).
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
@@ -27,8 +39,8 @@ struct halo {
     struct bc_run *run;
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
-    struct halo_neighbourhood near; /* where neighbours are */
-    double max_bytes;               /* that a box may need; rank 0 */
+    struct halo_neighbourhood near; /* faces of all ranks, by where the neighbour is */
+    double max_bytes;               /* that a box may need; rank 0, which writes the notes */
 };
 
 struct row {
@@ -39,8 +51,8 @@ struct row {
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Checks grid and boxes. Of the default boxes those that don't fit are left out of --local instead,
-   which note_methods says; what the user asked for stays or is refused. */
+/* Checks grid and boxes. Default boxes that don't fit are dropped from --local, and note_methods
+   says so; boxes that the user asked for are kept or refused. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct halo *const halo = state;
@@ -127,9 +139,10 @@ static void list_rows(const struct halo *halo)
     const struct halo_parameters *const p = &halo->parameters;
     for (int i = 0; i < HALO_METHODS; i++)
         for (int j = 0; j < p->box_count; j++)
-            if (p->method_chosen[i] && obstacle_to(halo, halo_methods[i]) == NULL)
-                *(struct row *)bc_add_row(halo->run) =
-                    (struct row){.method = halo_methods[i], .box = &p->boxes[j]};
+            if (p->method_chosen[i] && obstacle_to(halo, halo_methods[i]) == NULL) {
+                struct row *const row = bc_add_row(halo->run);
+                *row = (struct row){.method = halo_methods[i], .box = &p->boxes[j]};
+            }
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -137,7 +150,7 @@ static void list_rows(const struct halo *halo)
 struct round {
     const struct halo_method *method;
     const struct halo_exchange *exchange;
-    struct bc_start_window *window; /* or NULL */
+    struct bc_start_window *window; /* of --start=window; NULL: ranks start after a barrier */
     int64_t checked, wrong;         /* swaps so far; of these with wrong data on this rank */
 };
 
@@ -147,9 +160,9 @@ static double repeat(void *context, int64_t repetitions)
     return halo_swap_often(round->method, round->exchange, repetitions, round->window);
 }
 
-/* The barrier, or the window, comes after the data is made, just before the timed region, so that
-   no rank waits in the timed region for another one's data to be made. There is none after the
-   swap: values that arrive or are read too late must be seen. */
+/* Ranks start together once more after the data is made, so that no rank waits in the timed region
+   for another one's data to be made. No barrier follows the swap: values that arrive or are read
+   too late must be seen. */
 static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
@@ -166,8 +179,8 @@ static double repeat_checked(void *context, int64_t repetitions)
     return ns;
 }
 
-/* A sample is a batch of swaps, long against the clock. With --check each swap is timed by itself,
-   and its data is made before and verified after the timed region. */
+/* With --check a batch is one swap, whose data is made before and verified after the timed region.
+ */
 static void measure(const struct halo *halo, struct bc_visit *visit)
 {
     const struct bc_run *const run = halo->run;
@@ -180,8 +193,8 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     const struct bc_batch batch = {
         .repeat = check ? repeat_checked : repeat,
         .context = &round,
-        .repetitions = check ? 1 : 0,
-        .clock_readings = 1.0,
+        .repetitions = check ? 1 : 0, /* 0: chosen in the first visit */
+        .clock_readings = 1.0,        /* one pair around a batch */
         .window = run->window,
     };
     bc_batch_visit(run, &batch, visit->seconds, &row->swaps.batches);
@@ -204,7 +217,8 @@ static void write_row(const struct halo *halo, struct row *row)
                                  .ndata = halo_ndata(row->box)};
     write_extents(result.dims, dims[0], dims[1], dims[2]);
     write_extents(result.local, extent[0], extent[1], extent[2]);
-    bc_transfer_conclude(halo->run, &row->swaps, "swap", 1, result.ndata, &result.swaps);
+    const int transfers = 1; /* a repetition is one swap */
+    bc_transfer_conclude(halo->run, &row->swaps, "swap", transfers, result.ndata, &result.swaps);
     bc_write_row(halo->run, &result);
 }
 
@@ -217,7 +231,7 @@ const struct bc_program halo_program = {
     .defaults_bytes = sizeof halo_default_parameters,
     .state_bytes = sizeof(struct halo),
     .row_bytes = sizeof(struct row),
-    .budget_s = 50.0,
+    .budget_s = 50.0, /* of a whole run */
     .starter = &bc_window_starter,
     .complete = halo_parameters_complete,
     .fit = fit,
@@ -237,7 +251,7 @@ int main(int argc, char **argv)
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
             measure(&halo, visit);
-        else
+        else /* BC_WRITE */
             write_row(&halo, visit->row);
     BC_MPI(MPI_Comm_free(&halo.comm));
     return bc_finish(run);

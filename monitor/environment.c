@@ -121,6 +121,11 @@ static size_t length_of(const char *text, const struct word *word)
     return length;
 }
 
+#define FLAG_TEXT(Flag) #Flag ", "
+static const char words_text[] =
+    MONITOR_FLAGS(FLAG_TEXT) "clock, all, per-rank, large=SIZE, timeout=TIME or output=FILE";
+#undef FLAG_TEXT
+
 static bool parse_words(const char *text, struct environment *environment, struct bc_error *error)
 {
     enum { SHOWN = 100 }; /* characters of a wrong word */
@@ -129,12 +134,10 @@ static bool parse_words(const char *text, struct environment *environment, struc
         const size_t length = length_of(text, word);
         const int shown = length < SHOWN ? (int)length : SHOWN;
         if (word == NULL)
-            return bc_error_set(
-                error,
-                "MPIRT_MONITOR: '%.*s' is no word of it: use pttopt, coll, calls, sizes, comm, "
-                "msgsize, traffic, other, clock, all, per-rank, large=SIZE, timeout=TIME or "
-                "output=FILE, with commas between them",
-                shown, text);
+            return bc_error_set(error,
+                                "MPIRT_MONITOR: '%.*s' is no word of it: use %s, with commas "
+                                "between them",
+                                shown, text, words_text);
         char value[sizeof environment->output];
         const size_t name_length = strlen(word->name);
         const int written =

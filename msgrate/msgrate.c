@@ -4,16 +4,31 @@
  *
  * Method: the Sandia real-world message rate benchmark; B. Barrett and K. S. Hemmert, "An
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
- * times over iterations and ranks; the rate here is of the median iteration of the slowest rank.
+ * times over iterations and ranks; here an iteration counts with its slowest rank's time.
  *
- * Timed is what a rank posts and waits for in one iteration (kernel.c), after the caches were
- * flushed and a barrier (exchange.c). Iterations are repeated until their median is precise, in
- * several visits of each row; then a row is written, of a pattern and a size (columns.c).
+ * What is timed: on each rank, after flushing its caches, writing its send buffers and a barrier
+ * (exchange.c), the MPI_Isend, MPI_Irecv and MPI_Waitall of an iteration (kernel.c), in four
+ * patterns:
+ *
+ *     single direction   the lower half of the ranks sends to the upper half
+ *     pair-based         with one peer after the other
+ *     pre-post           receives are posted an iteration ahead
+ *     all-start          with all peers at once
+ *
+ * When: a row is a pattern and a size; with -o a size, with all patterns. All rows are visited in
+ * turn, six times; rows that aren't precise then up to twelve times, while there is time.
+ *
+ * How often: the iterations of a visit end when their median is known to 2 % (--precision), or when
+ * the visit's time is up.
+ *
+ * What is written: a line a row after its last visit: pattern, sizes, the messages that a rank
+ * sends and receives a second, by the mean of the visits' medians, with its interval; the same of
+ * all ranks; the time of an iteration in us (columns.c).
  */
 #include "common/run/program.h"
 #include "msgrate/exchange.h"
 
-/* With -o the result is bare rows. */
+/* With -o the result is values only, without a header, as the specification prints them. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     if (((const struct msgrate_parameters *)state)->machine_readable) {
@@ -61,7 +76,8 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     }
 }
 
-/* With -o a row has the rate of each pattern, and the fewest iterations of all. */
+/* With -o a row has the rate of each pattern, and the min iterations of all. What the patterns have
+   in common (ranks, sizes) stays from the last one. */
 static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
     struct bc_run *const run = bench->run;
@@ -72,6 +88,7 @@ static void write_row(const struct msgrate_bench *bench, struct row *row)
         result.rates_per_s[i] = result.rate_per_s;
         if (result.iterations < min_iterations)
             min_iterations = result.iterations;
+        /* The machine-readable table has no status. */
         run->failed = run->failed || result.outcome.status == BC_FAIL;
     }
     result.iterations = min_iterations;
@@ -84,7 +101,7 @@ const struct bc_program msgrate_program = {
                "patterns, with cold caches and many peers. Needs at least one process more than\n"
                "there are peers (-p).",
     .options = {msgrate_options, MSGRATE_OPTIONS},
-    MSGRATE_PROGRAM,
+    MSGRATE_PROGRAM, /* what msgrate_rma has, too: bench.h */
     .fit = fit,
 };
 
@@ -95,13 +112,13 @@ int main(int argc, char **argv)
     const struct bc_table *const table =
         bench.parameters.machine_readable ? &msgrate_machine_table : &msgrate_table;
     bc_open_result(run, table->columns, table->count);
-    run->row_shares = patterns_of(&bench.parameters);
+    run->row_shares = patterns_of(&bench.parameters); /* --max-time is for each pattern */
     msgrate_open(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
             measure(&bench, visit);
-        else
+        else /* BC_WRITE */
             write_row(&bench, visit->row);
     msgrate_close(&bench);
     return bc_finish(run);

@@ -1,5 +1,6 @@
 /*
- * Command-line options as static tables.
+ * Command-line options as static tables: what options are. Those of all programs are in settings.c,
+ * a program's own in its parameters.c.
  *
  * Parsing, --help, the metadata of a result and the broadcast of the values from rank 0 all come
  * from the same rows. Nothing here calls MPI or ends the program, unless there is no memory for a

@@ -89,4 +89,4 @@ class Smpi(Case):
     def test_how_coarse(self, topology, sizes):
         """linkmap says of which sizes routes differ so much that a slow link among them is hardly seen."""
         text = self.output(topology, 16, "linkmap/linkmap", "--visits=3")
-        assert re.findall(r"^# note: (\d+) bytes: links differ by so much", text, re.M) == sizes
+        assert re.findall(r"^# note: (\d+) bytes: times vary, by routes", text, re.M) == sizes
