@@ -4,6 +4,7 @@
 #include "monitor/snapshot.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -419,7 +420,25 @@ static void remember(MPI_Comm comm, MPI_Comm described, const char *maker)
     monitor_unlock();
 }
 
-/* Takes the first of them out, MPI_COMM_NULL if there is none. */
+/* Held while one is entered. Never where MPI may wait for it: MPI itself frees communicators, with
+   its own locks held. */
+static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
+
+/* The one that is entered at this moment, without the monitor's lock: only whoever frees it, or
+   what describes it, waits. */
+static struct remembered entered;
+static bool is_entering;
+
+static void await_entered(MPI_Comm comm)
+{
+    while (is_entering && (entered.comm == comm || entered.described == comm)) {
+        monitor_unlock();
+        (void)sched_yield();
+        monitor_lock();
+    }
+}
+
+/* Takes the first of them out, which is `entered` then; MPI_COMM_NULL if there is none. */
 static struct remembered take_first(void)
 {
     struct remembered first = {MPI_COMM_NULL, MPI_COMM_NULL, NULL};
@@ -430,12 +449,11 @@ static struct remembered take_first(void)
         forget_remembered(first.comm);
     else
         remembered_count = remembered_first = 0;
+    entered = first;
+    is_entering = first.comm != MPI_COMM_NULL;
     monitor_unlock();
     return first;
 }
-
-/* Held while one is entered, so that no other thread frees it meanwhile. */
-static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 
 void communicators_enter_remembered(void)
 {
@@ -449,6 +467,9 @@ void communicators_enter_remembered(void)
             if (first.described == first.comm)
                 find_name(first.comm, &record);
             (void)enter(first.comm, record, first.maker, false);
+            monitor_lock();
+            is_entering = false;
+            monitor_unlock();
         }
         (void)pthread_mutex_unlock(&entering);
     }
@@ -514,15 +535,14 @@ int communicator_before_free(MPI_Comm comm)
 
 int communicator_before_unseen_free(MPI_Comm comm)
 {
-    (void)pthread_mutex_lock(&entering);
     monitor_lock();
+    await_entered(comm);
     const int number = communicator_find(comm);
     if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
         state[number] = DYING;
     forget_remembered(comm);
     forget_original(comm);
     monitor_unlock();
-    (void)pthread_mutex_unlock(&entering);
     return number;
 }
 

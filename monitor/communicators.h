@@ -19,12 +19,11 @@
  * before and one after that.
  *
  * A communicator that finds no room counts with others in the same condition, on this rank. Its
- * ordinal is its own nevertheless, as on ranks where it has room: up to 12,288 handles are known at
- * a time, and as many names are kept apart that the program gave and communicators had that are
- * freed.
+ * ordinal is its own nevertheless, as on ranks where it has room: for up to 12,288 handles at a
+ * time, and as many names of freed communicators.
  *
  * Nothing is sent when a communicator is made, nor to number it for a report. A new one takes some
- * 2,000 instructions, the 30th part of what MPI takes to make it.
+ * 2,000 instructions, about 1/30 of what MPI takes to make it.
  *
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.
@@ -76,7 +75,7 @@ void communicators_start(void);
 void communicators_end(void);
 
 /* Whether ranks compare what they know of the calls on the communicator of this number: one of
-   several processes, that are one group and have room. Local. */
+   several processes, that are one group and have room. The caller has the lock. */
 static inline bool communicator_is_compared(int number)
 {
     return number != OTHER_COMMUNICATORS && communicators[number].processes > 1 &&
@@ -101,11 +100,11 @@ int communicator_index(MPI_Comm comm);
    MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
-/* Enters what is remembered. Before a snapshot starts. */
-void communicators_enter_remembered(void);
-
 /* The same of a duplicate, which need not be complete yet. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
+
+/* Enters what is remembered. Before a snapshot starts. */
+void communicators_enter_remembered(void);
 
 /* The communicator is about to be freed. Its number, or HANDLE_UNKNOWN if it isn't entered, which
    it is if anything is monitored. */

@@ -315,7 +315,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     if (!good && run.rank == 0)
         fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
     const bool has_room = good;
-    if (run.environment.handle.coll && run.environment.handle.clock)
+    if (has_room && run.environment.handle.coll && run.environment.handle.clock)
         common_clock_compare(MPI_COMM_WORLD);
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS)

@@ -5,7 +5,10 @@
  */
 
 #define SENT bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
-#define RECEIVED bench->received, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
+#define RECEIVED_AT(place)                                                                         \
+    bench->received + (place)*OVERHEAD_MESSAGE_BYTES, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0,      \
+        MPI_COMM_SELF
+#define RECEIVED RECEIVED_AT(0)
 
 LOOP(isend_wait, "MPI_Isend MPI_Wait", PMPI_Irecv(RECEIVED, &requests[0]);
      CALL(Isend)(SENT, &requests[1]); CALL(Wait)(&requests[1], MPI_STATUS_IGNORE);
@@ -22,7 +25,7 @@ LOOP(recv, "MPI_Recv", PMPI_Isend(SENT, &requests[0]); CALL(Recv)(RECEIVED, MPI_
 
 /* OVERHEAD_MANY messages each way. */
 LOOP(waitall, "8 MPI_Irecv 8 MPI_Isend MPI_Waitall",
-     for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Irecv)(RECEIVED, &requests[k]);
+     for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Irecv)(RECEIVED_AT(k), &requests[k]);
      for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Isend)(SENT, &requests[OVERHEAD_MANY + k]);
      CALL(Waitall)(2 * OVERHEAD_MANY, requests, bench->no_statuses);)
 
@@ -61,3 +64,4 @@ LOOP(iallreduce_wait, "MPI_Iallreduce MPI_Wait",
 #undef LOOP
 #undef SENT
 #undef RECEIVED
+#undef RECEIVED_AT

@@ -7,14 +7,17 @@
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_making;
-static MPI_Errhandler usual; /* the program's, while one is made */
+static MPI_Errhandler usual; /* the program's, while one is made; then MPI_ERRHANDLER_NULL */
 
-/* An error of another thread gets the program's handler back, which then handles it. */
+/* An error of another thread gets the program's handler back, which then handles it; MPI's default,
+   if that thread has kept this one beyond its time. */
 static void keep_quiet(MPI_Comm *comm, int *code, ...)
 {
     if (is_making)
         return;
-    (void)PMPI_Comm_set_errhandler(*comm, usual);
+    const MPI_Errhandler handler = usual;
+    (void)PMPI_Comm_set_errhandler(*comm,
+                                   handler != MPI_ERRHANDLER_NULL ? handler : MPI_ERRORS_ARE_FATAL);
     (void)PMPI_Comm_call_errhandler(*comm, *code);
 }
 

@@ -7,9 +7,9 @@
 
 #include <mpi.h>
 
-/* Makes one of the processes of `of`, in their order and without its attributes. MPI_COMM_NULL, on
-   all of them, if MPI has no room. The error handler of `of` isn't called for that. It is for
-   errors that calls of other threads on `of` have meanwhile. Collective over `of`. */
+/* Makes a communicator with the processes of `of`, in their order and without its attributes.
+   MPI_COMM_NULL, on all of them, if MPI has no room: the error handler of `of` doesn't see that,
+   but it sees errors of other threads' calls on `of` meanwhile. Collective over `of`. */
 MPI_Comm own_comm_make(MPI_Comm of);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * For the parts of libbenchcommon in the monitor's library, which ask MPI for what a report says:
- * sends their calls to PMPI_, so that neither the monitor nor another interposer takes them for the
- * program's. Included ahead of their sources.
+ * For the parts of common/ in the monitor's library, which ask MPI for what a report says and
+ * compare clocks: sends their calls to PMPI_, so that neither the monitor nor another interposer
+ * takes them for the program's. Included ahead of their sources.
  */
 #include <mpi.h>
 

@@ -77,6 +77,9 @@ void requests_start(void)
     if (comm == MPI_COMM_NULL)
         return;
     for (int i = 0; i < 2; i++) {
+        receives[i] = MPI_REQUEST_NULL; /* and stays so where a call fails */
+        for (int k = 0; k < ATTEMPTS; k++)
+            attempts[k][i] = MPI_REQUEST_NULL;
         PMPI_Isend(&sent, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, &attempts[0][i]);
         PMPI_Irecv(received, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, &attempts[1][i]);
         PMPI_Ibarrier(comm, &attempts[2][i]);

@@ -1,7 +1,7 @@
 /*
- * The share of time in which a rank is stopped: by daemons, by interrupts, by the host of a virtual
- * machine. The kernel's counters see nothing of a host's stops; a loop that reads the clock all the
- * time does, as a gap between two readings.
+ * The share of time in which a rank is interrupted: by daemons, by devices, by the host of a
+ * virtual machine. The kernel's counters see nothing of a host's interruptions; a loop that reads
+ * the clock all the time does, as a gap between two readings.
  */
 #ifndef COMMCOST_COMMON_CLOCK_STOPS_H
 #define COMMCOST_COMMON_CLOCK_STOPS_H

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The same on every rank, but for `rank` and the members from `node` on. Texts, `host_names`
-   and `cores` are on rank 0; elsewhere they are NULL and 0. */
+/* The same on every rank, but for `rank` and the members from `node` to `node_comm`. Texts,
+   `host_names` and `cores` are on rank 0; elsewhere they are NULL and 0. */
 struct bc_job {
     int rank, ranks;
     int nodes; /* groups of ranks that share memory, as MPI_Comm_split_type finds them */
@@ -40,15 +40,17 @@ struct bc_system {
     const char *groups_mount;      /* as /sys/fs/cgroup */
 };
 
-/* Fills in all members, in O(log P) messages a rank and memory that grows with the ranks of the
-   node, not with P; on rank 0 it grows with the nodes by 8 bytes each, and by the list of hosts
-   without numbers (hosts.h). Free with bc_job_free. Collective over MPI_COMM_WORLD. */
+/* Fills in all members but those of bc_job_find_memory, in O(log P) messages a rank and memory that
+   grows with the ranks of the node, not with P; on rank 0 it grows with the nodes by 8 bytes each,
+   and by the list of hosts without numbers (hosts.h). Free with bc_job_free. Collective over
+   MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
 
 /* The same, from the files of another system, which may differ from rank to rank. */
 void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
-/* Divides what each node has available by the ranks of the fullest node; the minimum over ranks.
+/* Fills in memory_per_rank and shared_memory_per_rank, the same on every rank: what each node has
+   available over the ranks of the fullest node, minimum over nodes, in bytes; INT64_MAX: not known.
    Collective over MPI_COMM_WORLD. */
 void bc_job_find_memory(struct bc_job *job);
 

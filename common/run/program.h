@@ -39,9 +39,7 @@ struct bc_program {
                               min samples of all rows take longer */
     double first_share;    /* the share of a row's time that its first visit may take; 0: as much as
                               each other visit */
-    /* What can start ranks together in run->window; then there is the option --start. NULL:
-     * nothing.
-     */
+    /* Starts ranks together in run->window: the program has the option --start. NULL: it hasn't. */
     const struct bc_starter *starter;
     bool renews;       /* wants the step BC_RENEW */
     char usage_option; /* a short option that asks for help beside -h, or 0 */

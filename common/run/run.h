@@ -43,8 +43,8 @@ struct bc_program;
 /* What a row's visits were like. */
 struct bc_presence {
     int visits;
-    double lost_pct; /* the share of the time in which ranks were stopped, mean over ranks; NAN: not
-                        known */
+    double lost_pct; /* the share of the time in which ranks were interrupted, mean over ranks; NAN:
+                        not known */
 };
 
 struct bc_run {

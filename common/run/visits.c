@@ -29,7 +29,8 @@
 /* The max visits of a row that isn't precise, in planned visits. */
 #define MORE_VISITS 2
 
-/* After a visit each rank watches its own time for stops: this share of the visit's time. */
+/* After a visit each rank watches its own time for interruptions: this share of the visit's time.
+ */
 #define WATCH_SHARE 0.02
 #define WATCH_MIN_S 100e-6
 #define WATCH_MAX_S 10e-3

@@ -39,14 +39,17 @@ static inline int bc_clock_pairs(int size, int step)
     return size - step < step ? size - step : step;
 }
 
-/* How a rank takes part. */
+/* How a rank takes part. All that follows ends the job where MPI fails. */
 struct bc_clock_reader {
     int64_t (*now_ns)(void); /* reads the clock that is compared */
     int looks; /* how often the rank looks for a message before it yields its processor;
                   0: it never does */
 };
 
+/* Waits for a request as the reader says. Local. */
 void bc_clock_wait(const struct bc_clock_reader *reader, MPI_Request *request);
+
+/* A message between the two ranks of a pair, each of which makes one of these calls. */
 void bc_clock_send(const struct bc_clock_tree *tree, const void *data, size_t bytes, int peer);
 void bc_clock_receive(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
                       void *data, size_t bytes, int peer);
@@ -58,9 +61,9 @@ struct bc_clock_run {
     double seconds;
 };
 
-/* Sends timestamps to and fro, with the same calls in the same order on both ranks: a receive is
-   posted before its message arrives. Stores the timestamps of the messages received, and returns
-   their number. */
+/* Sends timestamps to and fro, with the same calls in the same order on both ranks of a pair: a
+   receive is posted before its message arrives. `begins` on one of them, `run` the same on both.
+   Stores the timestamps of the messages received, at most run->max, and returns their number. */
 size_t bc_clock_round_trips(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
                             int peer, bool begins, const struct bc_clock_run *run,
                             struct bc_timestamps timestamps[]);

@@ -159,7 +159,7 @@ class Testbed(LaunchCase):
                  *self.suite.line, f"--launcher={self.launcher.command[0]} -launcher ssh -launcher-exec "
                  f"{os.path.dirname(launchers.TESTBED)}/launch.sh "
                  f"-localhost {launchers.Testbed.hosts[0]}")
-        assert "export UCX_NET_DEVICES='wire'" in self.suite.of_suite("environment")
+        assert "export UCX_NET_DEVICES=wire" in self.suite.of_suite("environment")
 
 
 class Slurm(LaunchCase):

@@ -115,14 +115,14 @@ class Programs:
             raise SystemExit(f"{' '.join(words)}: exit status {status}\n{said}")
 
     def lines(self, ranks, program, *options, environment=None):
-        """The lines of a program's stdout as it prints them."""
+        """The lines of a program's stdout as it prints them, without one that its end cut off."""
         words = self.line(ranks, program, options, environment or {})
         timer = self.start(words, None)
         said = ""
         for line in self.process.stdout:
             if line.startswith("#"):
                 said += line
-            else:
+            elif line.endswith("\n"):
                 yield line
         timer.cancel()
         self.finish(words, said)
