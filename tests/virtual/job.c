@@ -112,6 +112,10 @@ static void divide(void)
 /* A rank has one clock, so that it can't have threads that call MPI at the same time. */
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+#ifdef OPEN_MPI
+    /* Of the windows that Open MPI can make, those that a process can make without a daemon. */
+    (void)setenv("OMPI_MCA_osc", "pt2pt", 0);
+#endif
     const int error = REAL(Init_thread)(argc, argv, required, provided);
     if (*provided > MPI_THREAD_SERIALIZED)
         *provided = MPI_THREAD_SERIALIZED;
