@@ -13,7 +13,7 @@ enum { OVERHEAD_MESSAGE_BYTES = 8, OVERHEAD_MANY = 8, OVERHEAD_WAITANY = 10000 }
 /* What the loops work on. This process communicates with itself only. */
 struct monitor_bench {
     char sent[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY],
-        received[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY];
+        received[OVERHEAD_MANY][OVERHEAD_MESSAGE_BYTES];
     double value, sum;
     MPI_Win window;                           /* in an epoch of MPI_Win_lock_all */
     MPI_Request persistent;                   /* a send */

@@ -6,8 +6,7 @@
 
 #define SENT bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
 #define RECEIVED_AT(place)                                                                         \
-    bench->received + (place)*OVERHEAD_MESSAGE_BYTES, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0,      \
-        MPI_COMM_SELF
+    bench->received[place], OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
 #define RECEIVED RECEIVED_AT(0)
 
 LOOP(isend_wait, "MPI_Isend MPI_Wait", PMPI_Irecv(RECEIVED, &requests[0]);
