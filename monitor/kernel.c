@@ -61,7 +61,7 @@ void monitor_bench_create(struct monitor_bench *bench)
     BC_MPI(MPI_Win_lock_all(0, bench->window));
     BC_MPI(MPI_Send_init(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF,
                          &bench->persistent));
-    BC_MPI(MPI_Irecv(bench->received, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT,
+    BC_MPI(MPI_Irecv(bench->received[0], OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT,
                      MPI_COMM_SELF, &bench->never));
     for (int i = 0; i < OVERHEAD_WAITANY - 1; i++)
         BC_MPI(MPI_Grequest_start(query_nothing, free_nothing, cancel_nothing, NULL,
