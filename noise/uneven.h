@@ -2,9 +2,9 @@
  * Which ranks are stopped more often than the others, and by stops of which length.
  *
  * The background is what all ranks have in common: the mean of the half of the ranks that are
- * stopped for the shortest time. A rank has a source of its own where, in some classes of length,
- * it has more stops than the background: significantly over visits, and by enough to matter. All
- * functions are local.
+ * interrupted for the shortest time. A rank has a source of its own where, in some classes of
+ * length, it has more stops than the background: significantly over visits, and by enough to
+ * matter. All functions are local.
  */
 #ifndef COMMCOST_NOISE_UNEVEN_H
 #define COMMCOST_NOISE_UNEVEN_H

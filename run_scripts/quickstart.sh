@@ -4,7 +4,7 @@
 # operation takes about a millisecond, then over all sizes, and under messages and
 # halo swaps; whether that pays against the blocking call; how much of the
 # processor a message takes, over sizes; how many messages go in a second; what a
-# put, a get, a synchronisation, a halo swap and monitoring cost; what stops processes,
+# put, a get, a synchronisation, a halo swap and monitoring cost; what interrupts processes,
 # and which link is slow.
 # Takes two to three minutes on two cores; leaves TSV files and a report in a
 # results folder. The measuring is run_suite.sh's, which has more ways to do it.

@@ -197,7 +197,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     if (job->exceeded_quota != NULL)
         bc_output_remark(
             output, "warning",
-            "oversubscribed: %s; times include waiting, for as long as the kernel stops "
+            "oversubscribed: %s; times include waiting, for as long as the kernel suspends "
             "ranks that have used it up",
             job->exceeded_quota);
 }

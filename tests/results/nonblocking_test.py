@@ -47,9 +47,9 @@ class GainsCase(Case):
         return self.said(nonblocking.tests_that_help, *launches)
 
     def unsure(self, rule, rows):
-        """What is said of what can't be told."""
+        """what is said of what is not clear."""
         finding, = rule(self.facts(rows))
-        assert finding.text.startswith("It can't be told ")
+        assert finding.text.startswith("It is not clear ")
         return finding.text
 
 
@@ -73,7 +73,7 @@ class DoesItPay(GainsCase):
         (102.5, 0.4), (101, 1)])
     def test_can_not_be_told(self, exposed_us, half_width_us):
         assert self.unsure(nonblocking.what_pays, [gain_cells(8, 100, exposed_us, half_width_us)]) == (
-            "It can't be told whether going non-blocking pays for MPI_Iallreduce, because the intervals "
+            "It is not clear whether going non-blocking pays for MPI_Iallreduce, because the intervals "
             f"of their gains are up to {short(2 * half_width_us)} points wide.")
 
     def test_no_interval(self):
@@ -90,7 +90,7 @@ class DoesItPay(GainsCase):
         # Of which one loses.
         launches[2] = [gain_cells(8, 100, 120, 0.1)]
         sentence, = self.paid(*launches)
-        assert sentence.startswith("It can't be told")
+        assert sentence.startswith("It is not clear")
 
     @each("threshold, words", [
         (2, "pays with"), (None, "pays with"), (20, "makes no difference")])
@@ -227,7 +227,7 @@ class CallsOfMPITest(GainsCase):
 
     def test_tests_unsure(self):
         assert self.unsure(nonblocking.tests_that_help, by_calls(20, n0=60, n4=50)).startswith(
-            "It can't be told whether calls of MPI_Test help MPI_Iallreduce of 1MiB, because")
+            "It is not clear whether calls of MPI_Test help MPI_Iallreduce of 1MiB, because")
 
     def test_tests_of_launches(self):
         launches = [by_calls(200, n0=300 + run, n4=200 - run) for run in range(6)]
@@ -271,7 +271,7 @@ class PersistentRequests(GainsCase):
 
     def test_persistent_unsure(self):
         found = nonblocking.persistent_requests(self.facts(forms(1, nonblocking=2, persistent=1.5)))
-        assert [finding.text[:17] for finding in found] == ["It can't be told "]
+        assert [finding.text[:16] for finding in found] == ["It is not clear "]
         assert "whether persistent requests leave less exposed of MPI_Iallreduce" in found[0].text
 
     def test_nothing_of_one_form(self):

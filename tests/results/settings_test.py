@@ -66,7 +66,7 @@ class Settings(Case):
         text = page.markdown_of_page(made)
         assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
                 in text)
-        assert ("It can't be told which setting is best in 1 row, because the launches of the settings "
+        assert ("It is not clear which setting is best in 1 row, because the launches of the settings "
                 "differ too little, or are fewer than the 6 of each that are needed for 2 rows.") in text
         assert "1 of 2 rows have a best setting" in text
         assert "| A=0 | ring |" in text

@@ -234,7 +234,7 @@ explain, in company and alone.""",
          time_of("in", "in (MB/s)", "mbs", optional=True),
          Quantity("alone_pct", "longer alone (%)", optional=True)), (("verdict", "verdict"), ("group", "group"))),
     Benchmark(
-        "noise", "What stops processes, and what that costs",
+        "noise", "What interrupts processes, and what that costs",
         """How often and for how long the processes of the job, of each host or each by itself are
 stopped by whatever else their processors do; where that comes from; and what steps of work and an
 operation take, how much of that is lost to stops, and how much by the stops of all processes

@@ -31,7 +31,7 @@ class Finding(typing.NamedTuple):
 
 
 def not_clear(what, why, rows):
-    return Finding(f"It can't be told {what}, because {why}.", tuple(rows))
+    return Finding(f"It is not clear {what}, because {why}.", tuple(rows))
 
 
 def cut(texts):
@@ -83,7 +83,7 @@ def what_changed(counts, total, most, unsure):
         text += (f" The most: {most.series.schema.benchmark} {most.series.quantity} "
                  f"({keys_told(most.series.schema, most.series.keys)}), "
                  f"{most.change_pct:+.1f} {'points' if most.points else '%'}.")
-    return Finding(text + (f" In {counted(unsure, 'row')} it can't be told." if unsure else ""))
+    return Finding(text + (f" Not clear in {counted(unsure, 'row')}." if unsure else ""))
 
 
 def best_setting(name, rows, total):
@@ -165,7 +165,7 @@ def put_against_send(compared):
     said = []
     for (row, put), (_, send), differ in compared:
         how = (f"{short(put.value / send.value)} times as long as MPI_Send" if differ else
-               "as long as MPI_Send, as far as can be told")
+               "about as long as MPI_Send")
         said.append(f"of {bytes_text(8 * row.size('ndata'))} {how} ({put.told('µs')} and {send.told('µs')})")
     return Finding(f"A put takes, with what its partner needs to know of it, {listed(said)}.",
                    tuple(row for put, send, _ in compared for row in rows_of((put, send))))
@@ -252,8 +252,8 @@ def stops(row, stopped, sources, share_pct, passed):
     if not named:
         named = "no source stands out" + (" in half of the launches" if passed else "")
     elif share_pct is not None:
-        named += f"; that is {short(share_pct)} %, and what takes the rest can't be told"
-    return Finding(f"Processes are stopped for {stopped.told('%')} of the time"
+        named += f"; these explain {short(share_pct)} % of the time, the rest has no known source"
+    return Finding(f"Processes are interrupted for {stopped.told('%')} of the time"
                    f"{':' if sources else ';'} {named}.", (row, *sources))
 
 
@@ -271,7 +271,7 @@ def slowed_down(row, predicted, measured):
     step = (f"{work} µs of work and {article} {operation}" if work != "0"
             else f"{article} {operation} without work before it")
     found = f"; measured: {measured.told('%')}" if measured else ""
-    return Finding(f"These stops should slow down {step} by {predicted.told('%')}{found}.", (row,))
+    return Finding(f"These interruptions should slow down {step} by {predicted.told('%')}{found}.", (row,))
 
 
 # ---- the monitor, and what matters for all -------------------------------------------------------
