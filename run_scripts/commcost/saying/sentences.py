@@ -165,7 +165,7 @@ def put_against_send(compared):
     said = []
     for (row, put), (_, send), differ in compared:
         how = (f"{short(put.value / send.value)} times as long as MPI_Send" if differ else
-               "about as long as MPI_Send")
+               "not clearly more or less than MPI_Send")
         said.append(f"of {bytes_text(8 * row.size('ndata'))} {how} ({put.told('µs')} and {send.told('µs')})")
     return Finding(f"A put takes, with what its partner needs to know of it, {listed(said)}.",
                    tuple(row for put, send, _ in compared for row in rows_of((put, send))))
