@@ -19,8 +19,9 @@ from sequential import EXIT_STATUS, Target, judge, within
 SECONDS = 9  # that a test may take
 
 BELOW = Target(0.0, 0.8)
-# Of calls under the monitor: no longer than twice, and than a call with two readings of the clock.
-TWICE, READINGS = Target(0.0, 2.0), Target(0.0, 1.2)
+# Of calls under the monitor: they take no longer than twice as long. Of a poll: what it takes more is two readings of
+# the clock, and no longer again for some 150 instructions, which processors with a quick clock need as long for.
+TWICE = Target(0.0, 2.0)
 AT_LEAST = Target(0.8, math.inf)
 
 
@@ -161,7 +162,7 @@ TESTS = {
     "monitor_pingpong": Test(launches("monitor_pingpong"),
                              {"ping-pong, the monitor off": within(0.02)}),
     "monitor_polls": Test(in_process("single", "monitor_polls"), {
-        "MPI_Test, and one and two readings": READINGS, "MPI_Waitany of 2,000 requests": TWICE,
+        "what MPI_Test takes more": TWICE, "MPI_Waitany of 2,000 requests": TWICE,
         **POLLS_INSIDE}),
     "monitor_polls_multiple": Test(in_process("multiple", "monitor_polls"), {
         "MPI_Waitany of 2,000 requests": TWICE, **POLLS_INSIDE}),
