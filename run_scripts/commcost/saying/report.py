@@ -1,6 +1,6 @@
 """report.sh and report_text.sh: what results say, on one page.
 
-First sentences (findings.py), then warnings, the machine, the comparison with a base, and for each
+First the scorecard (scorecard.py), then warnings, the machine, the comparison with a base, and for each
 benchmark how to read it, its pictures and its table.
 """
 
@@ -19,7 +19,7 @@ from commcost.reading.launches import read_launches, status_rank
 from commcost.reading.results import ResultError, is_number
 from commcost.reading.tables import BASE, NEW, in_number_order, median_text, read_tables, rows_by_key
 from commcost.running import folder
-from commcost.saying import compare, findings, page, sentences, vary
+from commcost.saying import compare, page, scorecard, vary
 from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text
 from commcost.words import counted, decimals, listed, six_digits
 
@@ -48,20 +48,18 @@ value that does not exist. Made by commcost; the .tsv files of the results have 
 
 # ---- in short ------------------------------------------------------------------------------------
 
-def short_section(tables, best, comparison):
-    found = findings.find_all(tables, best)
-    if comparison is not None and comparison.changes:
-        found = [findings.what_changed(comparison.changes), *found][:findings.MOST]
-    if not found:
-        parts = [Text("These results have no rows that say anything by themselves: see the "
-                      "tables.")]
-    else:
-        parts = [Items([Item(finding.sentence,
-                             links=tuple(row.identity for row in finding.rows[:LINKS_SHOWN]))
-                        for finding in found], "findings")]
-    if any(finding.is_from_one for finding in found):
-        parts.append(Text(findings.FEW_LAUNCHES, small=True))
-    return Section("short", "In short", parts)
+def short_section(card):
+    """The scorecard as tables."""
+    parts = [Text(card.title)]
+    for part in card.parts:
+        columns = [Column(part.heading, "what"), Column("", "since"), Column("typical", "typical"),
+                   Column("launches", "launches"), Column("", "note")]
+        parts.append(Grid(columns, [page.Row([line.what, line.since, line.typical, line.launches, line.note])
+                                    for line in part.lines], "scorecard"))
+    parts.append(Items([Item(text) for text in card.mind], "mind"))
+    if not card.parts:
+        parts.append(Text("These results have no rows that answer one of its questions: see the tables."))
+    return Section("short", "Scorecard", parts)
 
 
 # ---- warnings and notes --------------------------------------------------------------------------
@@ -240,7 +238,7 @@ def grid_of_changes(changes):
             low, high = change.interval.low, change.interval.high
         schema = change.series.schema
         return [schema.benchmark,
-                ", ".join(sentences.named_keys(zip(schema.keys, change.series.keys))),
+                ", ".join(scorecard.named_keys(zip(schema.keys, change.series.keys))),
                 change.series.quantity, six_digits(change.base), six_digits(change.new),
                 "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
                 "NA" if low is None else f"{low:+.1f} to {high:+.1f}{unit}",
@@ -423,7 +421,7 @@ def page_of(paths, tables, drawn, pictures_note=""):
         title += f" against {tables.labels[BASE]}"
     best = best_settings(paths[0], tables)
     comparison = comparison_of(paths) if len(paths) > 1 else None
-    sections = [short_section(tables, best, comparison),
+    sections = [short_section(scorecard.card_of(tables, best, comparison.changes if comparison else ())),
                 warnings_section(paths, tables, pictures_note), machine_section(tables)]
     if comparison is not None:
         sections.append(comparison_section(comparison))
@@ -469,14 +467,15 @@ def text_main(words):
         program, f"{program} [OPTION]... RESULTS",
         """Writes the same report as report.sh as Markdown, without pictures: to stdout.""")
     made.add_argument("--beside", action="store_true", help="to RESULTS/report.md, or beside the file")
-    made.add_argument("--short", action="store_true",
-                      help="only what the results say in short, and the warnings")
+    made.add_argument("--short", action="store_true", help="only the scorecard, as plain text")
     options = made.parse_with_results(words, 1)
     first = options.paths[0]
-    whole = page_of(options.paths, read_tables(program, options.paths), {})
+    tables = read_tables(program, options.paths)
     if options.short:
-        whole = whole._replace(sections=whole.sections[:whole.first_listed], footer="")
-    text = page.markdown_of_page(whole)
+        card = scorecard.card_of(tables, best_settings(first, tables))
+        text = scorecard.readable(scorecard.text_of(card))
+    else:
+        text = page.markdown_of_page(page_of(options.paths, tables, {}))
     if not options.beside:
         sys.stdout.write(text)
     elif not command.write_to(command.beside(first, None, path_beside(first, "md")), text, False, program):
