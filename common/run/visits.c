@@ -371,7 +371,7 @@ void bc_write_row(struct bc_run *run, const void *result)
     if (run->job.rank != 0)
         return;
     bc_output_row(run->output, result);
-    run->failed = run->failed || bc_table_status(&run->own->table, result) == BC_FAIL;
+    run->failed = run->failed || bc_table_status(run->own->table, result) == BC_FAIL;
 }
 
 /* Collective. */
