@@ -326,7 +326,7 @@ int main(int argc, char **argv)
     const bool good = probe(&halo, run, &error);
     bc_require(run, good, &error);
     overlap_open_result(run, &halo.overlap.parameters, own_keys, sizeof own_keys / sizeof *own_keys,
-                        "method,local,ref_us," OVERLAP_MAIN_VALUES);
+                        "method,local," OVERLAP_MAIN_VALUES);
     open_halo(&halo, run);
     list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

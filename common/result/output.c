@@ -16,6 +16,8 @@ struct bc_output {
     bool borrowed; /* the stream stays open */
     int lost;      /* errno of what could not be written; 0: nothing */
     int64_t rows;
+    int64_t disturbed;      /* rows that were, of which nothing has been said */
+    int64_t last_disturbed; /* the number of the last of them */
     struct bc_lines lines;
 };
 
@@ -161,6 +163,23 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
         flush(output);
 }
 
+void bc_output_disturbed(struct bc_output *output, const char *format, ...)
+{
+    if (output == NULL)
+        return;
+    if (output->style.content == BC_WITH_SHORT_METADATA) {
+        output->disturbed += output->last_disturbed != output->rows + 1;
+        output->last_disturbed = output->rows + 1;
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    write_remark(output, "warning", format, arguments);
+    va_end(arguments);
+    if (has_metadata(output))
+        flush(output);
+}
+
 static const char *const role_names[BC_ROLES] = {
     [BC_KEY] = "key", [BC_LESS] = "less", [BC_MORE] = "more", [BC_INFO] = "info"};
 
@@ -220,6 +239,12 @@ void bc_output_end(struct bc_output *output, int status)
 {
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
+    if (output->disturbed > 0)
+        bc_output_remark(output, "warning",
+                         "%" PRId64 " of %" PRId64 " row%s %s disturbed: a rank waited for a "
+                         "processor or started late (--metadata=full says which)",
+                         output->disturbed, output->rows, output->rows == 1 ? "" : "s",
+                         output->disturbed == 1 ? "was" : "were");
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
             output->rows == 1 ? "" : "s", status);
     flush(output);

@@ -171,6 +171,11 @@ void bc_output_short_meta(struct bc_output *output, const char *key, const char 
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Writes a warning of what disturbed the row that comes next. With short metadata the end of the
+   result says of how many rows there is one, instead. */
+void bc_output_disturbed(struct bc_output *output, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Writes `# columns:` with each column's name and role (`name=key time_us=less`; in a short head
    only of those that aren't info), so that a result says by itself how to compare it, then the
    header row, and flushes. Without metadata writes the header row alone, or nothing, as the style

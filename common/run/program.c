@@ -245,7 +245,7 @@ static void write_head(struct bc_run *run)
     bc_metadata_write_program(run->output, run->program->name, run->own->argc, run->own->argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
     bc_output_short_meta(run->output, "intervals",
-                         "_lo to _hi, of this launch, %g %% confidence; launches differ by more",
+                         "lo to hi: %g %% confidence, for this launch; launches differ by more",
                          run->settings.confidence_pct);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
     bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);

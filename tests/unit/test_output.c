@@ -142,6 +142,9 @@ TEST(short_metadata)
     bc_output_short_meta(output, "program", "bench 1");
     bc_output_header(output);
     bc_output_row(output, &some);
+    for (int i = 0; i < 2; i++)
+        bc_output_disturbed(output, "row 2");
+    bc_output_row(output, &some);
     /* 8 and 8 times 11 are 96 characters; a word more makes 107. */
     bc_output_remark(output, "note", "%s %s %s %s %s %s %s %s %s", word, word, word, word, word,
                      word, word, word, word);
@@ -151,8 +154,10 @@ TEST(short_metadata)
     char expected[1024];
     snprintf(expected, sizeof expected,
              "# program: bench 1\n# columns: time_us=less name=key (others: info)\ntime_us\tname\n"
-             "12.346\tiallreduce\n# note: %s %s %s %s %s %s %s %s\n#   %s\n# note: %0120d\n"
-             "#   end\n# end: 1 row, exit 0\n",
+             "12.346\tiallreduce\n12.346\tiallreduce\n# note: %s %s %s %s %s %s %s %s\n#   %s\n# "
+             "note: %0120d\n"
+             "#   end\n# warning: 1 of 2 rows was disturbed: a rank waited for a processor or "
+             "started late\n#   (--metadata=full says which)\n# end: 2 rows, exit 0\n",
              word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
 }
