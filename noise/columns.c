@@ -31,4 +31,4 @@ static const struct bc_column columns[] = {
 
 const struct bc_table noise_table = {
     columns, sizeof columns / sizeof *columns,
-    "scope,ranks,source,operation,stop_us,stopped_pct,slowdown_pct,status"};
+    "scope,ranks,source,operation,grain_us,stopped_pct,slowdown_pct,status"};

@@ -157,7 +157,7 @@ TEST(short_metadata)
              "12.346\tiallreduce\n12.346\tiallreduce\n# note: %s %s %s %s %s %s %s %s\n#   %s\n# "
              "note: %0120d\n"
              "#   end\n# warning: 1 of 2 rows was disturbed: a rank waited for a processor or "
-             "started late\n#   (--metadata=full says which)\n# end: 2 rows, exit 0\n",
+             "started late (--metadata=full\n#   says which)\n# end: 2 rows, exit 0\n",
              word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
 }
