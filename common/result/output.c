@@ -86,25 +86,16 @@ static bool has_metadata(const struct bc_output *output)
     return output->style.content <= BC_WITH_SHORT_METADATA;
 }
 
-/* Writes `# WORD: text` in lines of at most WIDTH characters, where words aren't longer. */
-static void write_wrapped(FILE *stream, const char *word, const char *text)
+/* Writes `# WORD: text`; short metadata in lines that a terminal has room for. */
+static void write_line(struct bc_output *output, const char *word, const char *text)
 {
-    enum { WIDTH = 100 };
-    size_t room = WIDTH - 4 - strlen(word);
-    fprintf(stream, "# %s: ", word);
-    while (strlen(text) > room) {
-        size_t length = room;
-        while (length > 0 && text[length] != ' ')
-            length--;
-        if (length == 0)
-            length = strcspn(text, " ");
-        if (text[length] == '\0')
-            break;
-        fprintf(stream, "%.*s\n#   ", (int)length, text);
-        text += length + 1;
-        room = WIDTH - 4;
-    }
-    fprintf(stream, "%s\n", text);
+    enum { TERMINAL = 100 };
+    const bool is_short = output->style.content == BC_WITH_SHORT_METADATA;
+    const int column = fprintf(output->stream, "# %s: ", word);
+    if (is_short)
+        bc_print_wrapped(output->stream, text, (size_t)column, TERMINAL, "#   ");
+    else
+        fprintf(output->stream, "%s\n", text);
 }
 
 /* Writes `# WORD: text` to the result, or to stderr if that is without metadata. */
@@ -122,10 +113,8 @@ static void write_remark(struct bc_output *output, const char *word, const char 
     }
     vsnprintf(text, (size_t)length + 1, format, arguments);
     bc_make_plain_text(text, ' ');
-    if (output->style.content == BC_WITH_METADATA)
-        fprintf(output->stream, "# %s: %s\n", word, text);
-    else if (has_metadata(output))
-        write_wrapped(output->stream, word, text);
+    if (has_metadata(output))
+        write_line(output, word, text);
     else
         fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text);
     free(text);
@@ -190,13 +179,11 @@ static void write_roles(struct bc_output *output)
     for (size_t i = 0; i < output->lines.count; i++) {
         const struct bc_column *const column = output->lines.shown[i];
         if (!is_short || column->role != BC_INFO)
-            bc_text_append(&text, "%s=%s ", column->name, role_names[column->role]);
+            bc_text_append(&text, "%s%s=%s", text.length > 0 ? " " : "", column->name,
+                           role_names[column->role]);
     }
-    bc_text_append(&text, is_short ? "(others: info)" : "");
-    if (is_short)
-        write_wrapped(output->stream, "columns", text.start);
-    else
-        fprintf(output->stream, "# columns: %.*s\n", (int)text.length - 1, text.start);
+    bc_text_append(&text, is_short ? " (others: info)" : "");
+    write_line(output, "columns", text.start);
     free(text.start);
 }
 
