@@ -10,7 +10,7 @@ import sys
 from case import Case, each
 from commcost import command
 from commcost.reading import summarize, tables
-from commcost.saying import compare, page, report
+from commcost.saying import compare, page, report, scorecard
 from commcost.reading.results import ResultError
 from made_results import ALL, tsv
 
@@ -55,7 +55,8 @@ class BrokenResults(Case):
             paths = [str(self.folder / "base")]
         for use in (lambda: compare.main([paths[-1], paths[0]]),
                     lambda: summarize.summarize(paths),
-                    lambda: page.html_of_page(report.page_of(paths, tables.Tables(paths), {}))):
+                    lambda: page.html_of_page(report.page_of(paths, tables.Tables(paths), {})),
+                    lambda: scorecard.text_of(scorecard.card_of(tables.Tables(paths)))):
             try:
                 with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
                         contextlib.redirect_stderr(nowhere):

@@ -73,7 +73,7 @@ def digits_of(found):
     than the value."""
     if found.low is None or found.value <= 0:
         return 2
-    width, second_digit = found.high - found.low, 10.0 ** (math.floor(math.log10(found.value)) - 1)
+    width, second_digit = found.high - found.low, 10.0 ** (magnitude(found.value) - 1)
     return 1 if width >= found.value else 2 if width >= 2 * second_digit * (1 - 1e-9) else 3
 
 
@@ -82,7 +82,7 @@ def number(value, typical_one, units, digits):
     value has its own."""
     factor = unit_of(typical_one, units)[0]
     size = abs(value if digits == 1 else max(abs(value), abs(typical_one))) / factor
-    decimals = max(0, digits - 1 - math.floor(math.log10(size))) if size else 0
+    decimals = max(0, digits - 1 - magnitude(size)) if size else 0
     is_usual = decimals <= DECIMALS and size < LARGE
     return f"{value / factor:.{decimals}f}" if is_usual else f"{value / factor:.3g}"
 
@@ -93,13 +93,18 @@ def unit_of(value, units):
 
 def rounded_up(value):
     """To 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
-    return next(step * power for step in (1, 2, 5, 10) if value <= step * power * (1 + 1e-9))
+    power = 10.0 ** magnitude(value)
+    return next(step * power for step in (1, 2, 5, 10, math.inf) if value <= step * power * (1 + 1e-9))
+
+
+def magnitude(value):
+    """The power of ten of a value above 0; 0 of what is no number."""
+    return math.floor(math.log10(value)) if 0 < value < math.inf else 0
 
 
 def size_text(count):
     """8 bytes, 16 KiB."""
-    return re.sub("(?=[KMG]iB$)", " ", bytes_text(count))
+    return re.sub("(?=[KMG]iB$)", " ", bytes_text(count)) if abs(count) < math.inf else "? bytes"
 
 
 def listed(names, before=""):

@@ -24,6 +24,7 @@ from commcost.words import counted, listed, short
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 HOSTS = 3      # that the title names
 WIDTH = 100    # of a terminal
+CELL = 26      # of the columns behind that, but the last
 ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
@@ -64,7 +65,7 @@ def title_of(tables):
 
 
 def launches_of(tables):
-    return max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
+    return max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
 
 
 # ---- a base, varied settings ---------------------------------------------------------------------
@@ -164,7 +165,8 @@ def text_of(card):
 
 def lines_of(part):
     """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
-    cells = [["  " + cut(line.what), line.since, line.typical, line.launches] for line in part.lines]
+    cells = [["  " + cut(line.what, WHAT), *(cut(cell, CELL) for cell in (line.since, line.typical, line.launches))]
+             for line in part.lines]
     head = [part.heading, "", "typical", "launches"]
     heads = [head] if any(line.launches for line in part.lines) else []
     widths = [max(map(len, column)) for column in zip(*heads, *cells)]
@@ -176,8 +178,8 @@ def lines_of(part):
     return lines
 
 
-def cut(text):
-    return text if len(text) <= WHAT else text[:WHAT - 1] + "…"
+def cut(text, letters):
+    return text if len(text) <= letters else text[:letters - 1] + "…"
 
 
 def aligned(cells, widths, is_more=False):
