@@ -491,5 +491,5 @@ Does it pay?
         changes = report.comparison_of([str(new), str(base)]).changes
         lines = scorecard.card_of(tables.Tables([str(new), str(base)]), (), changes).parts[0].lines
         assert [line[:2] for line in lines] == [("Slower", "1 of 2 rows"), ("Same", "1 of 2 rows")]
-        assert lines[0].note == "+100.0 % at most: syncbench sync_us (sync ring, ranks 2)"
+        assert lines[0].note == "by +100 % at most: syncbench sync_us (sync ring, ranks 2)"
         assert compare.SLOWER.capitalize() == lines[0].what

@@ -11,7 +11,8 @@ from commcost.saying.facts import RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_
 LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
 BOXES = 3              # lines about halo swaps
 SOURCES = 3            # lines about what interrupts ranks
-CALLS = 4              # lines about functions in which a program was
+FUNCTIONS = 4          # lines about functions in which a program was
+CALLS = ("pttopt", "coll", "calls")  # of the monitor: rows about functions
 BLOCKING = (("iallreduce", "Allreduce"), ("ibcast", "Broadcast"))
 WITH = {"all": "with a barrier", "images": "with a notification"}  # what ends a put
 
@@ -254,26 +255,27 @@ COSTS = (messages, host_overhead, message_rate, barrier, collectives, halo, put,
 # ---- a monitored program -------------------------------------------------------------------------
 
 def where_time_went(tables):
-    """How long a monitored program was inside MPI, in which calls, and what of that was waiting."""
-    every = tables.measured("mpirtmon", "in_calls_s", rank="NA")
-    whole = [pair for pair in every if pair[0].keys["kind"] == "total"][:1]
-    parts = most(every, ("pttopt", "coll", "calls"))
-    lines = [line_of("Inside MPI, all processes together", pair, "in_calls_s", TIME_S) for pair in whole]
-    lines += [line_of(call_of(pair[0]), pair, "in_calls_s", TIME_S) for pair in parts[:CALLS] if whole]
-    for pair in most(tables.measured("mpirtmon", "waited_s", rank="NA"), ("pttopt", "coll", "calls"))[:1]:
-        last = set(pair[0].texts("last_rank"))
-        note = f"rank {last.pop()} came last most often" if len(last) == 1 else ""
-        if pair[1].value > 0:
-            lines.append(line_of(f"Waiting for late processes in {call_of(pair[0])}", pair, "waited_s", TIME_S, note))
-    for kind in ("pttopt", "coll"):
-        for pair in most(tables.measured("mpirtmon", "total_s"), (kind,))[:1]:
-            lines.append(line_of(f"{call_of(pair[0])}, from start to completion", pair, "total_s", TIME_S))
-    return lines
+    """How long a monitored program was inside MPI, in which calls, what of that was waiting, and the message and the
+    collective that took longest from start to completion."""
+    return (most(tables, "in_calls_s", "Inside MPI, all processes together", ("total",)) +
+            most(tables, "in_calls_s", "{}", CALLS, FUNCTIONS) +
+            most(tables, "waited_s", "Waiting for late processes in {}", CALLS) +
+            most(tables, "total_s", "{}, from start to completion", ("pttopt",)) +
+            most(tables, "total_s", "{}, from start to completion", ("coll",)))
 
 
-def most(pairs, kinds):
-    """Those of the monitor's kinds, the largest value first."""
-    return sorted((pair for pair in pairs if pair[0].keys["kind"] in kinds), key=lambda pair: -pair[1].value)
+def most(tables, column, what, kinds, count=1):
+    """Lines about the rows of these kinds of the monitor that have most."""
+    pairs = sorted(((row, found) for row, found in tables.measured("mpirtmon", column)
+                    if row.keys["kind"] in kinds and row.keys["rank"] == "NA" and found.value > 0),
+                   key=lambda pair: -pair[1].value)
+    return [line_of(what.format(call_of(pair[0])), pair, column, TIME_S,
+                    last_of(pair[0]) if column == "waited_s" else "") for pair in pairs[:count]]
+
+
+def last_of(row):
+    last = set(row.texts("last_rank"))
+    return f"rank {last.pop()} came last most often" if len(last) == 1 else ""
 
 
 def call_of(row):

@@ -19,7 +19,7 @@ from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
 from commcost.saying.facts import WHAT, Line, Part
 from commcost.saying.gains import UNSURE, does_it_pay
-from commcost.words import counted, listed, short
+from commcost.words import counted, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 HOSTS = 3      # that the title names
@@ -75,45 +75,41 @@ def what_changed(changes):
     lines = []
     for verdict in compare.VERDICTS:
         several = [change for change in changes if change.verdict == verdict]
-        sized = [change for change in several if change.change_pct and verdict in (compare.SLOWER, compare.FASTER)]
-        most = max(sized, key=lambda change: abs(change.change_pct), default=None)
-        note = "" if most is None else (f"{most.change_pct:+.1f} {'points' if most.points else '%'} at most: "
-                                        f"{row_name(most.series, most.series.quantity)}")
-        if several:
-            lines.append(Line((UNSURE if verdict == compare.CANT_TELL else verdict).capitalize(),
-                              share_of(several, changes), note=note))
+        sized = several if verdict in (compare.SLOWER, compare.FASTER) else []
+        name = (UNSURE if verdict == compare.CANT_TELL else verdict).capitalize()
+        lines += [of_rows(name, several, changes, most_of(
+            [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))] if several else []
     return lines
 
 
-def share_of(several, every):
-    return f"{len(several)} of {counted(len(every), 'row')}"
+def best_setting(best):
+    """In how many rows which setting is best, or that none is."""
+    names = {row.name for row in best if row.sure}
+    by_name = {name: [row for row in best if row.sure and row.name == name] for name in names}
+    lines = [of_rows(name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
+             for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0]))]
+    unsure = [row for row in best if not row.sure]
+    return lines + ([of_rows(UNSURE.capitalize(), unsure, best, "alike, or fewer than "
+                             f"{vary.launches_needed(best)} launches of each")] if unsure else [])
 
 
-def row_name(series, quantity):
-    return f"{series.schema.benchmark} {quantity} ({', '.join(named_keys(zip(series.schema.keys, series.keys)))})"
+def of_rows(name, several, every, note):
+    return Line(name, f"{len(several)} of {counted(len(every), 'row')}", note=note)
+
+
+def most_of(sizes, sign=""):
+    """The largest of changes: each its size, whether that is in points, and its row; "" of none."""
+    if not sizes:
+        return ""
+    size, points, row = max(sizes, key=lambda one: abs(one[0]))
+    keys = ", ".join(named_keys(zip(row.schema.keys, row.keys)))
+    return (f"by {size:{sign}.3g} {'points' if points else '%'} at most: "
+            f"{row.schema.benchmark} {row.quantity} ({keys})")
 
 
 def named_keys(pairs):
     """The keys of a row that say something."""
     return [f"{name} {value}" for name, value in pairs if value not in ("NA", "none")]
-
-
-def best_setting(best):
-    """In how many rows which setting is best, or that none is."""
-    by_name = {}
-    for row in best:
-        by_name.setdefault(row.name if row.sure else UNSURE, []).append(row)
-    unsure = by_name.pop(UNSURE, [])
-    lines = []
-    for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0])):
-        most = max(rows, key=lambda row: row.gain_pct or 0)
-        unit = "points" if most.points else "%"
-        lines.append(Line(name, share_of(rows, best), note=f"by {short(most.gain_pct or 0)} {unit} at most: "
-                          f"{row_name(most, most.quantity)}"))
-    if unsure:
-        lines.append(Line(UNSURE.capitalize(), share_of(unsure, best),
-                          note=f"alike, or fewer than {vary.launches_needed(best)} launches of each"))
-    return lines
 
 
 # ---- what limits all that is said ----------------------------------------------------------------
