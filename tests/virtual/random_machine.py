@@ -25,7 +25,7 @@ class Machine:
         self.launches, self.are_alike = launches, are_alike
         self.spread = 10 ** self.chance.uniform(-3, -1)
         self.files, self.truths = {}, {}
-        for part in (self.pingpong, self.mpi_overhead, self.msgrate, self.others, self.halo):
+        for part in (self.pingpong, self.mpi_overhead, self.msgrate, self.others, self.halo, self.noise, self.linkmap):
             part()
         for collective in COLLECTIVES:
             self.overlap(collective)
@@ -57,10 +57,10 @@ class Machine:
         late = 1.5 if self.chance.random() < LATE else 1
         return value * late * 2.718281828 ** (self.spread * self.chance.gauss(0, 1))
 
-    def add(self, name, benchmark, keys, truth, find, kind=None):
-        """A row; find() is what a launch finds, by column."""
+    def add(self, name, benchmark, keys, truth, find, kind=None, runs=None):
+        """A row, of all launches or some; find() is what a launch finds, by column."""
         self.truths[key_of(kind or benchmark, keys)] = truth
-        for run in range(1, self.launches + 1):
+        for run in runs or range(1, self.launches + 1):
             self.files.setdefault((name, benchmark), []).append({"run": run, **keys, **find(), "status": "ok"})
 
     def time(self, benchmark, keys, column, value):
@@ -107,7 +107,6 @@ class Machine:
 
     def others(self):
         self.time("syncbench", {"sync": "MPI barrier", "ranks": 2}, "sync_us", self.between(0.3, 50))
-        self.time("noise", {"scope": "job"}, "stopped_pct", self.between(0.01, 10))
         for call in ("MPI_Send", "MPI_Isend MPI_Wait"):
             self.time("monitor_overhead", {"call": call, "mode": "on"}, "added_ns", self.between(10, 200))
 
@@ -116,6 +115,32 @@ class Machine:
             for method in METHODS:
                 self.time("halo", {"method": method, "sync": "none", "dims": "2x1x1", "local": box,
                                    "ndata": size // 8}, "latency_us", self.factor(0.5, 2) * (5 + size * 1e-4))
+
+    def noise(self):
+        """A source of interruptions that nearly every launch finds, and one that passes."""
+        self.time("noise", {"scope": "job"}, "stopped_pct", self.between(0.01, 10))
+        every = range(1, self.launches + 1)
+        for about, period_ms, runs in (("usual", 4, [run for run in every if self.chance.random() < 0.9]),
+                                       ("passing", 7, [self.chance.choice(every)])):
+            stop_us = self.between(1, 1000)
+            self.add("noise", "noise", {"scope": "source", "ranks": "0-1", "source": "periodic", "about": about},
+                     {"stop_us": stop_us, "is_usual": about == "usual"},
+                     lambda stop_us=stop_us, period_ms=period_ms: {
+                         "stop_us": self.near(stop_us), "stops_per_s": 1e3 / period_ms, "stopped_pct": 0.5,
+                         "period_ms": self.chance.gauss(period_ms, 0.001)}, runs=runs)
+
+    def linkmap(self):
+        """Nodes, of which one may be slow, and another one is called so by a launch."""
+        self.has_slow_node = self.chance.random() < 0.5
+        slow = self.has_slow_node
+        verdicts = {"whole": "out of line" if slow else "even", "n1": "slow" if slow else "even", "n2": "even"}
+        for node, usual in verdicts.items():
+            found = self.launches * [usual]
+            if node != "whole":
+                found[self.chance.randrange(self.launches)] = "even" if usual == "slow" else "slow"
+            self.add("linkmap", "linkmap", {"scope": "whole" if node == "whole" else "node", "nbytes": 8,
+                                            **({} if node == "whole" else {"a": node})},
+                     {"verdict": usual}, lambda found=iter(found): {"time_us": 1, "verdict": next(found)})
 
     def overlap(self, collective):
         """With calls of MPI_Test and without, nonblocking and persistent."""

@@ -19,9 +19,10 @@ UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1
 # The column that a line about costs is of.
 COLUMNS = (("Bandwidth", "bwidth_mbs"), ("Processor", "overhead"), ("Messages a", "rate_per_s"), ("Barrier", "sync_us"),
            ("Allreduce|Broadcast", "blocking_us"), (".*exposed", "exposed_us"), ("Message|Halo|Put", "latency_us"),
-           ("Time lost", "stopped_pct"), ("Monitoring", "added_ns"))
-COSTS = "What it costs"
-ANSWERS = ("Non-blocking", "Message in partitions", "Work during", "MPI_Test", "Persistent requests", "MPI_Put")
+           ("Time lost", "stopped_pct"), ("Interruptions", "stop_us"), ("Monitoring", "added_ns"))
+COSTS, LINKS = "What it costs", "Which node or link is slow?"
+QUESTIONS = ("Interruptions", "Node", "Non-blocking", "Message in partitions", "Work during", "MPI_Test",
+             "Persistent requests", "MPI_Put")
 ENOUGH = 8  # launches, of which a pair may be alike, to the byte, and count as one
 FALSE, MISSED = 0.01, 0.05
 
@@ -46,11 +47,19 @@ class Judge:
 
     # ---- costs
 
+    def is_true(self, heading, line):
+        if heading == LINKS:
+            return line.typical == ("all alike" if not line.what.startswith("Node ") and not self.machine.has_slow_node
+                                    else self.truth(line.rows[0])["verdict"])
+        return self.is_cost_true(line) if heading == COSTS else self.is_gain_true(line)
+
     def is_cost_true(self, line):
         """A value: whether the truth is in the range over launches, or hardly beside it."""
         (identity,) = line.rows
         column = next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
         truth = self.truth(identity)[column]
+        if not self.truth(identity).get("is_usual", True):
+            return False
         if column == "added_ns":
             truth /= 1e3 * self.rows[identity].keys["call"].count("MPI_")
         less, value, unit = re.fullmatch("(< )?([0-9.]+) ?(.*)", line.typical).groups()
@@ -168,10 +177,14 @@ class RandomMachines(virtual.Test):
             judge = Judge(Machine(seed))
             for heading, lines in judge.parts.items():
                 for line in lines:
-                    is_true = judge.is_cost_true(line) if heading == COSTS else judge.is_gain_true(line)
+                    is_true = judge.is_true(heading, line)
                     if not is_true:
                         virtual.say("machine {}, false: {}".format(seed, line))
                     count(false, name_of(line.what), not is_true)
+            said = {name_of(line.what) for lines in judge.parts.values() for line in lines}
+            count(missed, "Interruptions", "Interruptions" not in said)
+            if judge.machine.has_slow_node:
+                count(missed, "Node", "Node" not in said)
             self.look_for_clear_answers(judge, missed)
             for line in judge.parts[COSTS]:
                 if self.is_best_clear(judge, line):
@@ -231,7 +244,7 @@ class RandomMachines(virtual.Test):
 
 def name_of(what):
     """The question that a line, or something of it, answers."""
-    return next((name for name in ANSWERS if what.startswith(name)), re.split(" of|,", what)[0])
+    return next((name for name in QUESTIONS if what.startswith(name)), re.split(" of|,", what)[0])
 
 
 def count(shares, name, is_so):

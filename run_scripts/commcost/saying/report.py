@@ -27,7 +27,6 @@ LONG_TABLE = 30     # rows, from which on it is closed
 MANY_CHANGES = 60
 NAMES_SHOWN = 12    # results that a warning names
 VALUES_SHOWN = 4    # of a key of the metadata
-LINKS_SHOWN = 6
 
 # Keys of the metadata, and what they are called.
 MACHINE = {
