@@ -12,7 +12,7 @@ from exposed import POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us
 from launches import Folder
 from random_machine import Machine
 from commcost.reading import tables
-from commcost.saying import gains, scorecard
+from commcost.saying import facts, gains, scorecard
 
 UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1024, "k": 1e3, "M": 1e6, "G": 1e9,
          "": 1}
@@ -126,15 +126,36 @@ class Judge:
         return -saved <= high + beside if kind[0] == "c" else low - beside <= saved <= high + beside
 
     def has_its_sizes(self, line):
-        """Whether a line about one thing rests on all sizes that it names."""
-        if line.since == "at some sizes":
-            return True
-        first = self.rows[line.rows[0]]
-        column = next(name for name in ("size_bytes", "msgsize", "ndata") if name in first.keys)
-        sizes = {float(self.rows[identity].keys[column]) for identity in line.rows}
-        kind = line.rows[0].rpartition("-")[0]
-        return all((min(sizes) <= float(row.keys[column]) <= max(sizes)) == (float(row.keys[column]) in sizes)
-                   for row in self.tables.rows(kind) if row.keys.get("method") == first.keys.get("method"))
+        """Whether a line rests on all sizes that it names, of each thing that it is about."""
+        things = {}
+        for identity in line.rows:
+            things.setdefault(self.thing_of(self.rows[identity]), set()).add(self.size_of(self.rows[identity]))
+        return line.since == "at some sizes" or all(
+            sizes == self.named_sizes(thing, line.since) for thing, sizes in things.items())
+
+    def named_sizes(self, thing, since):
+        """The sizes of a thing's rows that words such as "from 16 KiB" name."""
+        rows = [row for row in self.rows.values() if self.thing_of(row) == thing]
+        sizes = {row.keys["local"] if thing[1] not in (None, "NA") else facts.size_text(self.size_of(row)):
+                 self.size_of(row) for row in rows}
+        first, last = min(sizes.values()), max(sizes.values())
+        word, _, size = since.partition(" ")
+        if " – " in since:
+            first, last = (sizes[text] for text in since.split(" – "))
+        elif word in ("from", "at"):
+            first = sizes[size]
+        if word in ("to", "at"):
+            last = sizes[size]
+        return {size for size in sizes.values() if first <= size <= last}
+
+    @staticmethod
+    def thing_of(row):
+        return (row.identity.rpartition("-")[0], *(row.keys.get(name) for name in ("method", "direction")))
+
+    @staticmethod
+    def size_of(row):
+        column = next(name for name in ("size_bytes", "msgsize", "ndata", "nbytes") if name in row.keys)
+        return (8 if column == "ndata" else 1) * float(row.keys[column])
 
     def clear_verdict(self, size, what):
         """The verdict at a gains.Size that the truth is twice the interval away from; None where it is near."""
@@ -156,6 +177,12 @@ class Judge:
             return 200 * self.relative_width(row, kind, "exposed_us") * max(1, exposed.value / blocking.value)
         gain = self.tables.value(row, kind, "avail(%)" if what.startswith("Work") else "gain_pct")
         return gain.high - gain.low
+
+    def is_value_clear(self, line):
+        """Whether a value is surely more than noise."""
+        (identity,) = line.rows
+        column = next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
+        return 0 < self.relative_width(self.rows[identity], identity.rpartition("-")[0], column) < 0.5
 
     def relative_width(self, row, kind, column):
         found = self.tables.value(row, kind, column)
@@ -187,6 +214,8 @@ class RandomMachines(virtual.Test):
                 count(missed, "Node", "Node" not in said)
             self.look_for_clear_answers(judge, missed)
             for line in judge.parts[COSTS]:
+                if judge.is_value_clear(line):
+                    count(missed, name_of(line.what), line.typical.startswith("<"))
                 if self.is_best_clear(judge, line):
                     count(missed, name_of(line.what), ";" not in line.note)
         self.check(false, FALSE, "false")
