@@ -1,7 +1,7 @@
-# What all pictures share. Before it is loaded, a picture sets `width`, `height` (pixels,
-# without the foot; the head takes `body` of them), `title_text` and `tables` (the names of its data, with
-# spaces), and `row_height` if it has rows of points; plot.sh sets `format`, `output`, `folder` (of these files) and the results'
-# names: `names` (1 or 2), new_name, base_name.
+# What all pictures share. Before it is loaded, a picture sets `width` and `height` (pixels, without the
+# foot; the head takes `body` of them), and `row_height` if it has rows of points; plot.sh sets `format`,
+# `output`, `folder` (of these files), `title_text`, `tables` (the names of its data, with spaces) and the
+# results' names: `names` (1 or 2), new_name, base_name.
 
 set encoding utf8
 ink = '#222222'

@@ -75,6 +75,8 @@ class PanelData:
             used.sort(key=lambda pair: -self._number(pair[1], panel.largest))
         elif panel.smallest:
             used.sort(key=lambda pair: self._number(pair[1], panel.smallest))
+        elif panel.first:
+            used.sort(key=lambda pair: self._place(pair[1]))
         self._group(used)
 
     @property
@@ -104,6 +106,11 @@ class PanelData:
     @staticmethod
     def _number(row, column):
         return float(row[column]) if is_number(row.get(column, "NA")) else 0.0
+
+    def _place(self, row):
+        """Less for what is taken first."""
+        return [values.index(row[column]) if row.get(column) in values else len(values)
+                for column, values in self.panel.first.items()]
 
     def _group(self, used):
         panel = self.panel

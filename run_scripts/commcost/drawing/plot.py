@@ -16,6 +16,7 @@ from commcost import command
 from commcost.command import UsageError, complain
 from commcost.drawing import pictures
 from commcost.drawing.panels import HeatData, PanelData
+from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
 from commcost.reading.tables import BASE, NEW, median_text, read_tables, threshold_of
 from commcost.system import SCRIPTS, replace_file
@@ -138,6 +139,7 @@ class PanelText:
         self.settings.update(
             rows=len(set(self._blocks.values())), missing=data.missing, left_out=data.left,
             series=len(data.series), panels=len(data.pages), others=quoted(", ".join(data.others)),
+            axis_title=quoted(data.panel.title), x_title=quoted(data.panel.x_title),
             # gnuplot looks at the first of a loop even where there is none.
             levels=len(self._levels), level=list(map(number_text, self._levels)) or [0])
         if not self._blocks:
@@ -335,6 +337,7 @@ class HeatText:
         shown = list(enumerate(data.names))[::step or 1]
         self.settings = {
             "rows": len(values), "cells": len(data.names), "missing": data.missing, "left_out": data.left,
+            "axis_title": quoted(data.panel.title), "slow_is_low": int(data.panel.slow_is_low),
             "new_runs": data.launches, "base_runs": 1, "others": quoted(""), "at_or_below_0": 0, "cut": 0,
             "beyond": 0, "lowest": number_text(min(values, default=0)),
             "highest": number_text(max(values, default=1)), "widest": max(map(len, data.names), default=0),
@@ -404,16 +407,24 @@ def text_of(panel, rows, threshold):
                      read_colours(), threshold)
 
 
-def draw_kind(tables, kind, drawing, say):
-    """Draws the pictures of a kind; returns the paths of those that were drawn, and whether all
+def groups_of(tables):
+    """The kinds of results by their entries' kinds: all sweeps of overlap share their pictures."""
+    groups = {}
+    for kind in tables.kinds():
+        groups.setdefault(benchmarks.entry_of(kind).kind, []).append(kind)
+    return groups
+
+
+def draw_group(tables, group, kinds, drawing, say):
+    """Draws the pictures of a group of kinds; returns the paths of those that were drawn, and whether all
     were. `say` gets a line about each that can't be."""
     drawn, good = [], True
-    shown = [side for side in tables.sides if tables.of(side, kind)]
-    if len(shown) < len(tables.sides):
-        say(f"{kind}: not in the base")
-    rows = {side: tables.cells(side, kind) for side in shown}
-    threshold = threshold_of(tables.of(NEW, kind))
-    for picture in pictures.pictures_of(kind, rows[NEW]):
+    of_side = {side: [table for kind in kinds for table in tables.of(side, kind)] for side in tables.sides}
+    rows = {side: [row for table in several for row in table.rows] for side, several in of_side.items() if several}
+    if len(rows) < len(tables.sides):
+        say(f"{group}: not in the base")
+    threshold = threshold_of(of_side[NEW])
+    for picture in pictures.pictures_of(group, rows[NEW]):
         texts = {panel.name: text_of(panel, rows, threshold) for panel in picture.panels}
         for text in texts.values():
             for column in text.data.no_column:
@@ -422,8 +433,8 @@ def draw_kind(tables, kind, drawing, say):
         if empty:
             say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
-        in_picture = [NEW] if isinstance(picture.panels[0], pictures.HeatMap) else shown
-        heads = {side: head_of(tables.labels[side], tables.of(side, kind)) for side in in_picture}
+        in_picture = [NEW] if picture.program == "cells" else rows
+        heads = {side: head_of(tables.labels[side], of_side[side]) for side in in_picture}
         for made, error in draw(picture, texts, heads, drawing):
             if error:
                 say(f"gnuplot could not draw {os.path.basename(made)}: {error}")
@@ -443,9 +454,8 @@ def draw(picture, texts, heads, drawing):
                 if drawing.with_data:
                     replace_file(os.path.join(drawing.folder, f"{picture.name}.{name}{ending}"), content)
         head = {"folder": quoted("plots"), "names": len(heads), "body": 49 + 19 * len(heads),
-                **{f"{side}_name": quoted(text) for side, text in heads.items()},
-                **{name: value if isinstance(value, int) else quoted(value)
-                   for name, value in picture.variables.items()}}
+                "title_text": quoted(picture.title), "tables": quoted(" ".join(texts)),
+                **{f"{side}_name": quoted(text) for side, text in heads.items()}}
         with open(os.path.join(work, "names.set"), "w", encoding="utf-8") as stream:
             stream.write(settings_text(head))
         os.symlink(PROGRAMS, os.path.join(work, "plots"))
@@ -474,8 +484,8 @@ def draw_format(work, picture, form, folder):
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... RESULTS [BASE_RESULTS]",
-        """Draws the results of the benchmarks with gnuplot, one picture a benchmark (three
-of pingpong). With two results the second is the base, drawn dashed and paler,
+        """Draws the results of the benchmarks with gnuplot, one picture a benchmark or
+more. With two results the second is the base, drawn dashed and paler,
 or grey. RESULTS is a folder of .tsv files, or one file. Prints the names of the
 pictures.""")
     made.add_argument("--output", metavar="FOLDER", help="where the pictures go; default: "
@@ -502,9 +512,9 @@ pictures.""")
                          "where you may write") from None
     drawing = Drawing(folder, tuple(options.format.split(",")), options.data)
     status = command.EXIT_DONE
-    for kind in tables.kinds():
+    for group, kinds in groups_of(tables).items():
         try:
-            drawn, good = draw_kind(tables, kind, drawing, lambda text: complain(PROGRAM, text))
+            drawn, good = draw_group(tables, group, kinds, drawing, lambda text: complain(PROGRAM, text))
         except OSError as error:
             raise UsageError(f"--output: cannot write to '{folder:.{PATH_SHOWN}}': "
                              f"{error.strerror}: use a folder where you may write") from None

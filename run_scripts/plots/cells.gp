@@ -1,12 +1,9 @@
-# linkmap: what each link takes, the slower the darker.
-# The caller has set title_of, quantity_title and slow_is_low.
-load 'pairs.set'
+# A square of cells, the slower the darker.
+load tables.'.set'
 names_room = 30 + 7 * (widest > 24 ? 24 : widest)
 side = cells < 16 ? 380 : 600
 width = names_room + side + 150
 height = body + 12 + side + names_room + 30
-title_text = title_of
-tables = 'pairs'
 load folder.'/style.gp'
 unset grid
 
@@ -19,7 +16,7 @@ set tmargin at screen down(body + 12)
 set bmargin at screen down(body + 12 + side)
 set colorbox user origin screen across(names_room + side + 24), screen down(body + 12 + side) size screen across(18), screen 1 - down(side)
 set cbrange [lowest:(highest > lowest ? highest : lowest + 1)]
-set cblabel quantity_title offset 2,0 textcolor rgb ink
+set cblabel axis_title offset 2,0 textcolor rgb ink
 set format cb '%g'
 set xrange [-0.5:cells - 0.5]
 set yrange [cells - 0.5:-0.5]
@@ -31,4 +28,4 @@ do for [i = 1:tics] {
     set ytics add (tic_name[i] tic_at[i])
 }
 set xlabel 'from the node of a row to that of a column' textcolor rgb ink
-plot 'pairs.tsv' using 3:4:5 with image pixels
+plot tables.'.tsv' using 3:4:5 with image pixels
