@@ -1,7 +1,7 @@
 # Rows of dots with intervals, a panel below the other.
 load tables.'.set'
 data = tables.'.tsv'
-width = 760
+width = 640
 row_height = names == 2 ? 30 : 24
 panel_top = body + (panel_name[1] eq '' ? 12 : 28)
 height = panel_top + all_rows * row_height + panels * 88 - 22

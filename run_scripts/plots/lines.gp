@@ -1,5 +1,5 @@
 # Lines over sizes, a panel for each of `tables`, one below the other.
-width = 760
+width = 640
 panel_height = words(tables) > 1 ? 230 : 380
 height = body + words(tables) * (panel_height + 22) + 40
 load folder.'/style.gp'

@@ -31,7 +31,7 @@ class Labels:
             if key.optional and (value == "NA" or
                                  len(self._values[key.column, self._required(row)]) < 2):
                 continue
-            parts.append(key.text.replace("%", value, 1))
+            parts.append(key.label(value))
         return ", ".join(parts).replace('"', "'")
 
 

@@ -4,15 +4,21 @@ import re
 import typing
 
 from commcost.reading import benchmarks
+from commcost.words import size_text
 
 
 class Key(typing.NamedTuple):
-    """A column that tells lines, rows or panels of a picture apart; % in the text is its value. An
-    optional one is left out of a label where it tells nothing apart."""
+    """A column that tells lines, rows or panels of a picture apart; % in the text is its value, of
+    sizes as programs take them. An optional one is left out of a label where it tells nothing apart."""
 
     column: str
     text: str = "%"
     optional: bool = False
+
+    def label(self, value):
+        """Of a row with this value."""
+        is_size = value.isdigit() and self.column.endswith(("bytes", "size"))
+        return self.text.replace("%", size_text(int(value)) if is_size else value, 1)
 
 
 class Panel(typing.NamedTuple):
@@ -107,38 +113,34 @@ def has_numbers(rows, column):
 # ---- overlap -------------------------------------------------------------------------------------
 
 # What else tells an operation's rows apart.
-_WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
+WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
          Key("test_calls", "tests: %", True))
 # Where these are too many lines.
 _COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
            "collective": ("iallreduce", "ibcast", "ialltoall", "iallgather", "ireduce", "isend", "irecv", "put")}
 
 
-def overlap_panels(rows, series, **more):
+def gains_and_overlaps(rows, ending, series, **more):
     """What going non-blocking gains, where the blocking call was measured, and the overlap."""
-    panels = [Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", "overlap_lo_pct",
-                    "overlap_hi_pct", series, scale="percent", **more)]
+    made = []
     if has_numbers(rows, "gain_pct"):
-        panels.insert(0, Panel("gain", "gain (% of the blocking call's time)", "gain_pct", "gain_lo_pct",
-                               "gain_hi_pct", series, scale="gain", threshold="threshold", **more))
-    return panels
+        made.append(Picture(f"overlap_gain{ending}", "What going non-blocking gains, with plenty of work", (
+            Panel("gain", "gain (% of the blocking call's time)", "gain_pct", "gain_lo_pct", "gain_hi_pct", series,
+                  scale="gain", threshold="threshold", **more),)))
+    made.append(Picture(f"overlap{ending}", "Work that fits under each operation", (
+        Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", "overlap_lo_pct",
+              "overlap_hi_pct", series, scale="percent", **more),)))
+    return made
 
 
 def overlap_pictures(_, rows):
     """Of the size that takes the cutoff time: operations below each other."""
-    titles = {"gain": "What going non-blocking gains, with plenty of work",
-              "overlap": "Work that fits under each operation"}
-    series = (Key("collective"), Key("local", "box %", True), *_WAYS)
-    return [Picture("overlap_gain" if panel.name == "gain" else "overlap", titles[panel.name], (panel,))
-            for panel in overlap_panels(rows, series, most=40)]
+    return gains_and_overlaps(rows, "", (Key("collective"), Key("local", "box %", True), *WAYS), most=40)
 
 
 def sweep_pictures(_, rows):
-    """Over sizes: a line an operation."""
-    panels = overlap_panels(rows, (Key("collective"), *_WAYS), x="size_bytes", first=_COMMON, most=8, gap=0.08)
-    title = ("What going non-blocking gains, with plenty of work" if len(panels) > 1 else
-             "Work that fits under each operation")
-    return [Picture("overlap_sizes", title, tuple(panels))]
+    """A line an operation."""
+    return gains_and_overlaps(rows, "_sizes", (Key("collective"), *WAYS), x="size_bytes", first=_COMMON, most=8)
 
 
 # ---- messages ------------------------------------------------------------------------------------

@@ -391,10 +391,12 @@ def head_of(label, tables):
 
 
 class Drawing(typing.NamedTuple):
-    """Where pictures go, as what, and whether gnuplot's data goes there, too."""
+    """Where pictures go, as what, how many of a group at most (None: all), and whether gnuplot's data goes there,
+    too."""
 
     folder: str
     formats: tuple
+    most: typing.Optional[int] = None
     with_data: bool = False
 
 
@@ -416,8 +418,8 @@ def groups_of(tables):
 
 
 def draw_group(tables, group, kinds, drawing, say):
-    """Draws the pictures of a group of kinds; returns the paths of those that were drawn, and whether all
-    were. `say` gets a line about each that can't be."""
+    """Draws the pictures of a group of kinds; returns pairs of those that were drawn and their paths, and whether
+    all were. `say` gets a line about each that can't be."""
     drawn, good = [], True
     of_side = {side: [table for kind in kinds for table in tables.of(side, kind)] for side in tables.sides}
     rows = {side: [row for table in several for row in table.rows] for side, several in of_side.items() if several}
@@ -440,7 +442,9 @@ def draw_group(tables, group, kinds, drawing, say):
                 say(f"gnuplot could not draw {os.path.basename(made)}: {error}")
                 good = False
             else:
-                drawn.append(made)
+                drawn.append((picture, made))
+        if drawing.most is not None and len(drawn) >= drawing.most:
+            break
     return drawn, good
 
 
@@ -474,11 +478,32 @@ def draw_format(work, picture, form, folder):
         return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
     with open(drawn, "rb") as stream:
         content = stream.read()
-    if form == "svg":
-        # gnuplot names curves by its own commands, which browsers show.
-        content = re.sub(b"<title>[^<]*</title>", b"", content)
-    replace_file(made, content)
+    replace_file(made, shorter_svg(content.decode("utf-8", "replace")) if form == "svg" else content)
     return made, ""
+
+
+# What gnuplot's SVG says in more words than needed: pairs of a pattern and what stands for it. It names curves by
+# its own commands, which browsers show.
+SHORTER = [(re.compile(pattern, re.S), instead) for pattern, instead in (
+    (r"<\?xml.*?\?>|<!DOCTYPE.*?>|<title>.*?</title>|<desc>.*?</desc>|<filter.*?</filter>", ""),
+    (r' (stroke-width="1\.00"|stroke-linecap="butt"|stroke-linejoin="miter"|class="gridline")', ""),
+    (r' font-family="Helvetica"', ""), (r"<svg", '<svg font-family="Helvetica"'),
+    (r"rgb\( *(\d+), *(\d+), *(\d+)\)", lambda found: "#%02x%02x%02x" % tuple(map(int, found.groups()))),
+    (r"(?<= d=)'.*?'|(?<=transform=)(\"|').*?\1", lambda found: shorter_numbers(found.group())),
+    (r"\s+", " "), (r" ?([<>]) ?", r"\1"), (r"<g[^<>]*><text></text></g>", ""),
+    (r"(<g[^<>]*></g>)+", ""), (r"(<g[^<>]*></g>)+", ""))]
+
+
+def shorter_svg(text):
+    """The picture that gnuplot made, in half of its bytes."""
+    for pattern, instead in SHORTER:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def shorter_numbers(text):
+    """With one decimal, and none where that is 0."""
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found.group()):.1f}".replace(".0", ""), text)
 
 
 def main(words):
@@ -510,7 +535,7 @@ pictures.""")
     except OSError:
         raise UsageError(f"--output: cannot make the folder '{folder:.{PATH_SHOWN}}': use one "
                          "where you may write") from None
-    drawing = Drawing(folder, tuple(options.format.split(",")), options.data)
+    drawing = Drawing(folder, tuple(options.format.split(",")), with_data=options.data)
     status = command.EXIT_DONE
     for group, kinds in groups_of(tables).items():
         try:
@@ -518,7 +543,8 @@ pictures.""")
         except OSError as error:
             raise UsageError(f"--output: cannot write to '{folder:.{PATH_SHOWN}}': "
                              f"{error.strerror}: use a folder where you may write") from None
-        print(*drawn, sep="\n", end="\n" if drawn else "")
+        for _, path in drawn:
+            print(path)
         if not good:
             status = command.EXIT_FAILED
     return status
