@@ -9,7 +9,7 @@ from commcost.words import size_text
 
 class Key(typing.NamedTuple):
     """A column that tells lines, rows or panels of a picture apart; % in the text is its value, of
-    sizes as programs take them. An optional one is left out of a label where it tells nothing apart."""
+    a flush as programs take it. An optional one is left out of a label where it tells nothing apart."""
 
     column: str
     text: str = "%"
@@ -17,7 +17,7 @@ class Key(typing.NamedTuple):
 
     def label(self, value):
         """Of a row with this value."""
-        is_size = value.isdigit() and self.column.endswith(("bytes", "size"))
+        is_size = self.column == "cache_size" and value.isdigit()
         return self.text.replace("%", size_text(int(value)) if is_size else value, 1)
 
 

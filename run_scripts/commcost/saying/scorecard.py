@@ -1,7 +1,7 @@
 """The scorecard: what results say at one look, one fact a line.
 
-It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py).
-The questions are in costs.py and gains.py, a function each.
+It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). What it
+says is in costs.py and gains.py, a function for each question.
 """
 
 import os
@@ -9,35 +9,19 @@ import re
 import textwrap
 import typing
 
-WIDTH = 100  # of a terminal
+from commcost.drawing import plot
+from commcost.reading.intervals import LAUNCHES_ENOUGH
+from commcost.reading.tables import NEW
+from commcost.running.folder import Folder
+from commcost.saying import compare, vary
+from commcost.saying.costs import COSTS, slow_links, where_time_went
+from commcost.saying.gains import GAINS, UNSURE
+from commcost.saying.facts import WHAT, Line, Part
+from commcost.words import counted, short
+
+LOST_PCT = 10  # of the time, above which intervals may miss the truth
+WIDTH = 100    # of a terminal
 ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
-
-
-class Line(typing.NamedTuple):
-    """One fact, in words as they are shown; "" for what a line doesn't have.
-
-    what      "Message of 8 bytes, one way", "Non-blocking send"
-    typical   the value "0.35 µs"; where the question is whether something pays, the answer: "yes", "no",
-              "even", "not clear"
-    since     where the answer holds: "from 16 KiB", "to 1 KiB"
-    launches  the range over launches: "0.34 – 0.36"
-    note      why, what else, or what would make it clear
-    rows      identities of the tables.Rows that it rests on
-    """
-
-    what: str
-    typical: str
-    since: str = ""
-    launches: str = ""
-    note: str = ""
-    rows: tuple = ()
-
-
-class Part(typing.NamedTuple):
-    """Lines under a heading, which is a question or a few words."""
-
-    heading: str
-    lines: list
 
 
 class Scorecard(typing.NamedTuple):
@@ -48,6 +32,111 @@ class Scorecard(typing.NamedTuple):
     mind: list
 
 
+def card_of(tables, best=(), changes=()):
+    """The Scorecard of results. `best` has what varied settings make of rows (vary.Best): other questions would count
+    each row once a setting; `changes` those from a base (compare.Change)."""
+    parts = [Part("What changed", what_changed(changes)), Part("Best setting", best_setting(best))]
+    if not best:
+        parts += [Part("What it costs", [line for question in COSTS for line in question(tables)]),
+                  Part("Where the time went", where_time_went(tables)),
+                  Part("Which node or link is slow?", slow_links(tables)),
+                  Part("Does it pay?", [line for question in GAINS for line in question(tables)])]
+    parts = [part for part in parts if part.lines]
+    return Scorecard(title_of(tables), parts, [*wrong_data(tables), *disturbed(tables), *more_launches(tables, parts)])
+
+
+def title_of(tables):
+    """Of which machine, how many launches, and how long they took."""
+    every = sorted(tables.of(NEW), key=lambda table: -int(first_of(table, "ranks", "0")))
+    hosts = first_of(every[0], "hosts", "").split(":")[0]
+    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", every)
+    device = first_of(every[0], "mpi_device", "")
+    launches = max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
+    text += (f" ({device})" if device else "") + f"; {counted(launches, 'launch', 'launches')}"
+    seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records()) if os.path.isdir(tables.paths[NEW]) else 0
+    return text + (f", {seconds // 60} min {seconds % 60} s" if seconds else "")
+
+
+def first_of(table, key, default):
+    return table.metadata.get(key, [default])[0]
+
+
+# ---- a base, varied settings ---------------------------------------------------------------------
+
+def what_changed(changes):
+    """How many rows have which verdict, and which of those that got slower or faster changed most."""
+    lines = []
+    for verdict in compare.VERDICTS:
+        several = [change for change in changes if change.verdict == verdict]
+        sized = [change for change in several if change.change_pct and verdict in (compare.SLOWER, compare.FASTER)]
+        most = max(sized, key=lambda change: abs(change.change_pct), default=None)
+        note = "" if most is None else (f"{most.change_pct:+.1f} {'points' if most.points else '%'} at most: "
+                                        f"{row_name(most.series, most.series.quantity)}")
+        if several:
+            lines.append(Line(verdict.capitalize(), counted(len(several), "row"), f"of {len(changes)}", "", note))
+    return lines
+
+
+def row_name(series, quantity):
+    return f"{series.schema.benchmark} {quantity} ({', '.join(named_keys(zip(series.schema.keys, series.keys)))})"
+
+
+def named_keys(pairs):
+    """The keys of a row that say something."""
+    return [f"{name} {value}" for name, value in pairs if value not in ("NA", "none")]
+
+
+def best_setting(best):
+    """In how many rows which setting is best, or that none is."""
+    by_name = {}
+    for row in best:
+        by_name.setdefault(row.name if row.sure else UNSURE, []).append(row)
+    unsure = by_name.pop(UNSURE, [])
+    lines = []
+    for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0])):
+        most = max(rows, key=lambda row: row.gain_pct or 0)
+        note = f"by {short(most.gain_pct or 0)} {'points' if most.points else '%'} at most: {row_name(most, most.quantity)}"
+        lines.append(Line(name, counted(len(rows), "row"), f"of {len(best)}", "", note))
+    if unsure:
+        lines.append(Line(UNSURE.capitalize(), counted(len(unsure), "row"), f"of {len(best)}", "",
+                          f"alike, or fewer than {vary.launches_needed(best)} launches of each"))
+    return lines
+
+
+# ---- what limits all that is said ----------------------------------------------------------------
+
+def wrong_data(tables):
+    rows = [row for kind in tables.kinds() for row in tables.rows(kind)
+            if any(cells.get("status") == "FAIL" for cells in row.launches)]
+    return [f"{counted(len(rows), 'row has', 'rows have')} wrong data (status FAIL), first: {named(rows[0])}."
+            ] if rows else []
+
+
+def named(row):
+    """The benchmark of a row and its keys."""
+    return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
+
+
+def disturbed(tables):
+    """In how many rows the system took much of the time, by the median of launches: one interruption is much of
+    a short row's time. What noise finds of that is its result."""
+    rows = [row for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)]
+    lost = [row for row in rows if (row.median("lost_pct") or 0) > LOST_PCT]
+    return [f"{len(lost)} of {counted(len(rows), 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
+            "measure them again on a quieter machine."] if lost else []
+
+
+def more_launches(tables, parts):
+    """The command that gives more launches, where an answer is not clear or launches are too few."""
+    launches = max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
+    if not any(line.typical == UNSURE for part in parts for line in part.lines):
+        return []
+    runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
+    path = tables.paths[NEW]
+    resume = f"--resume={path} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
+    return [f"To make clear what isn't: run_scripts/run_suite.sh {resume}--runs={runs}"]
+
+
 # ---- as text -------------------------------------------------------------------------------------
 
 def text_of(card):
@@ -55,8 +144,7 @@ def text_of(card):
     lines = textwrap.wrap(card.title, WIDTH, subsequent_indent="  ")
     for part in card.parts:
         lines += ["", *lines_of(part)]
-    if card.mind:
-        lines += ["", "Mind"]
+    lines += ["", "Mind"] if card.mind else []
     for text in card.mind:
         lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)
@@ -65,16 +153,21 @@ def text_of(card):
 
 def lines_of(part):
     """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
-    cells = [["  " + line.what, line.since, line.typical, line.launches] for line in part.lines]
+    cells = [["  " + cut(line.what), line.since, line.typical, line.launches] for line in part.lines]
     head = [part.heading, "", "typical", "launches"]
-    has_ranges = any(line.launches for line in part.lines)
-    widths = [max(map(len, column)) for column in zip(*cells, *([head] if has_ranges else []))]
-    lines = [aligned(head, widths) if has_ranges else part.heading]
+    if not any(line.launches for line in part.lines):
+        head[1:] = 3 * [""]
+    widths = [max(map(len, column)) for column in zip(head, *cells)]
+    lines = [aligned(head, widths)]
     for line, row in zip(part.lines, cells):
         start = aligned(row, widths, line.note != "")
         lines += textwrap.wrap(line.note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
                                break_on_hyphens=False) or [start]
     return lines
+
+
+def cut(text):
+    return text if len(text) <= WHAT else text[:WHAT - 1] + "…"
 
 
 def aligned(cells, widths, is_more=False):
