@@ -22,9 +22,9 @@ LETTERS = {gains.YES: ("P", "pays"), gains.EVEN: ("E", "even"), gains.NO: ("L", 
 
 
 class Matrix(typing.NamedTuple):
-    """A table of marks, and what its marks say."""
+    """A table of marks, None where no mark would be clear; and what its marks say, or what is missing."""
 
-    grid: Grid
+    grid: typing.Optional[Grid]
     legend: str
 
 
@@ -102,6 +102,8 @@ def of_gains(tables):
     """Does non-blocking pay? Without numbers where there are many sizes."""
     cases = [case for several in gains.cases_of(tables).values() for case in several if case.gain is not None]
     labels, found = Labels((Key("collective"), *WAYS), [case.row.keys for case in cases]), {}
+    if cases and max(case.gain.launches for case in cases) < LAUNCHES_ENOUGH:
+        return Matrix(None, f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.")
     has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
     for case in cases:
         answer = gains.verdict_of(case)

@@ -19,7 +19,7 @@ from commcost.reading.launches import read_launches
 from commcost.reading.results import ResultError
 from commcost.reading.tables import BASE, NEW, read_tables
 from commcost.running import folder
-from commcost.saying import compare, details, matrices, page, scorecard, vary
+from commcost.saying import compare, details, gains, matrices, page, scorecard, vary
 from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Mark, Page, Section, Text
 from commcost.words import counted, decimals, listed, six_digits
 
@@ -46,7 +46,8 @@ value that does not exist. Made by commcost; the .tsv files of the results have 
 
 # ---- the scorecard -------------------------------------------------------------------------------
 
-ANSWERS = {"yes": "pays", "no": "loses", "even": "even", "not clear": "unclear"}  # classes of cells
+# Classes of the cells with answers.
+ANSWERS = {gains.YES: "pays", gains.EVEN: "even", gains.PARTLY: "even", gains.NO: "loses", gains.UNSURE: "unclear"}
 
 
 def card_sections(card):
@@ -56,7 +57,7 @@ def card_sections(card):
 
 
 def card_grid(part):
-    """One fact a row. Columns that are empty in all lines are left out."""
+    """One fact a row, without columns that are empty in all."""
     columns = [Column("", "what"), Column("", "since"), Column("typical", "typical"),
                Column("launches", "launches"), Column("", "note")]
     rows = [[Mark(line.what, "", line.rows[0] if line.rows else ""), line.since,
@@ -107,7 +108,7 @@ def question_section(question, tables, groups, drawn):
     parts = [drawn[group] for group in question.groups if group in drawn][:1]
     matrix = question.matrix(tables) if question.matrix else None
     if matrix is not None:
-        parts += [matrix.grid, Text(matrix.legend, small=True)]
+        parts += [*filter(None, [matrix.grid]), Text(matrix.legend, small=True)]
     for group in question.groups:
         if group in groups:
             parts.append(details.closed(tables, group, groups[group]))
