@@ -31,11 +31,9 @@ class Panel(typing.NamedTuple):
     pages      Keys that tell panels apart (rows only)
     x_title    of the axis of x
     keep       by column the values that rows must have one of, if any row has
-    prefer     (column, value): only rows with this value, or if none has with the first
     first      by column the values whose series are taken first
     scale      "percent"; "gain": percent that may be below 0; or "": logarithmic where the largest
                value is log_from times the least
-    gap        least distance of two labels, as a share of the panel's height
     most       the max number of series
     largest    a column: series with its largest numbers are taken first
     smallest   the same with its smallest
@@ -55,41 +53,17 @@ class Panel(typing.NamedTuple):
     x_factor: float = 1
     y_factor: float = 1
     keep: dict = {}
-    prefer: tuple = ()
     first: dict = {}
     scale: str = ""
     log_from: float = 50
-    gap: float = 0.06
     most: int = 10
     largest: str = ""
     smallest: str = ""
     threshold: str = ""
 
 
-class HeatMap(typing.NamedTuple):
-    """A panel of a picture: a square of cells, one for each two names.
-
-    name         of its table
-    title        of the scale of what was measured
-    ends         the columns of a row's two names
-    there, back  the columns of what goes from the first to the second, and of the way back
-    slow_is_low  whether small values are the slow ones
-    keep         as a Panel's
-    most         the max number of names
-    """
-
-    name: str
-    title: str
-    ends: tuple
-    there: str
-    back: str
-    slow_is_low: bool
-    keep: dict = {}
-    most: int = 512
-
-
 class Picture(typing.NamedTuple):
-    """A picture: its file's name, what it shows, and its panels, all of lines, or one of dots or cells."""
+    """A picture: its file's name, what it shows, and its panels, all of lines, or one of dots."""
 
     name: str
     title: str
@@ -98,8 +72,7 @@ class Picture(typing.NamedTuple):
     @property
     def program(self):
         """gnuplot's, in run_scripts/plots."""
-        first = self.panels[0]
-        return "cells" if isinstance(first, HeatMap) else "lines" if first.x else "dots"
+        return "lines" if self.panels[0].x else "dots"
 
 
 def count_distinct(rows, column):
@@ -149,9 +122,9 @@ def overhead_pictures(_, __):
     series = (Key("direction"), Key("pair", "pair %", optional=True))
     return [Picture("mpi_overhead", "What a message takes of the processor", (
         Panel("overhead", "host overhead (µs)", "overhead", "overhead_lo_us", "overhead_hi_us", series,
-              x="msgsize", log_from=20, gap=0.08),
+              x="msgsize", log_from=20),
         Panel("available", "available (% of transfer)", "avail(%)", "avail_lo_pct", "avail_hi_pct", series,
-              x="msgsize", scale="percent", gap=0.08)))]
+              x="msgsize", scale="percent")))]
 
 
 def rate_pictures(kind, rows):
@@ -178,16 +151,17 @@ def rate_pictures(kind, rows):
 def pingpong_pictures(_, rows):
     latency = ("latency_us", "latency_lo_us", "latency_hi_us")
     series = (Key("pattern"), Key("sync", optional=True))
-    single = {"prefer": ("arrangement", "single"), "x_factor": 8, "log_from": 20}
-    whole = {"keep": {"pattern": ("put", "get", "MPI Send")}, "x": "ndata", "gap": 0.08, **single}
+    shared, single = {"x_factor": 8, "log_from": 20}, {"arrangement": ("single",)}
+    whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "ndata", **shared}
     made = [Picture("pingpong", "What a transfer takes, synchronisation included", (
         Panel("latency", "latency (µs)", *latency, series, **whole),
         Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series=series, **whole)))]
     if any(row.get("pattern") in ("many put", "many get") for row in rows):
-        pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"), "sync": ("all",)}
+        pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"), "sync": ("all",),
+                  **single}
         made.append(Picture("pingpong_pieces", "The largest transfer, cut into pieces", (
             Panel("pieces", "time for all pieces (µs)", *latency, series, x="blksize",
-                  x_title="size of a piece (bytes)", keep=pieces, **single),)))
+                  x_title="size of a piece (bytes)", keep=pieces, **shared),)))
     return made
 
 
@@ -218,41 +192,19 @@ _LINK_QUANTITIES = (("time", "us", "half of a round trip (µs)", True),
 
 
 def link_pictures(_, rows):
-    """What the links of each node take, the slowest first; and of each pair where all have a row."""
+    """What the links of each node take, the slowest first."""
     made = []
     nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
-    what = "ranks" if any(row["scope"] == "rank" for row in nodes) else "nodes"
     for name, unit, title, slow_is_large in _LINK_QUANTITIES:
         column = f"{name}_{unit}"
-        sizes = sizes_with(nodes, column)
+        sizes = tuple(dict.fromkeys(row["nbytes"] for row in nodes if row.get(column, "NA") != "NA"))
         if sizes:
             made.append(Picture(f"linkmap_{name}", "The links of each node, the slowest first", (
                 Panel("nodes", title, column, f"{name}_lo_{unit}", f"{name}_hi_{unit}", (Key("a"),),
                       (Key("nbytes", "messages of % bytes"),),
                       keep={"scope": ("node", "rank"), "nbytes": sizes}, most=60,
                       **{"largest" if slow_is_large else "smallest": column}),)))
-    for size in sizes_with([row for row in rows if row.get("scope") == "pair"], "nbytes"):
-        of_size = [row for row in rows if row.get("nbytes") == size]
-        if has_all_pairs(of_size):
-            is_time = has_numbers(of_size, "time_us")
-            made.append(Picture(f"linkmap_{size}", f"Links between all {what}, messages of {size} bytes", (
-                HeatMap("pairs", "half of a round trip (µs)" if is_time else "bandwidth (MB/s; MB = 2^20 bytes)",
-                        ("a", "b"), *(("time_us", "time_us") if is_time else ("out_mbs", "in_mbs")),
-                        not is_time, {"scope": ("pair",), "nbytes": (size,)}),)))
     return made
-
-
-def sizes_with(rows, column):
-    """The message sizes of rows that have numbers in a column, in their order. Pictures are called by them."""
-    return tuple(dict.fromkeys(row["nbytes"] for row in rows
-                               if row.get(column, "NA") != "NA" and row["nbytes"].isdigit()))
-
-
-def has_all_pairs(rows):
-    """Whether the rows of a size have every pair of nodes."""
-    nodes = len({row["a"] for row in rows if row.get("scope") in ("node", "rank")})
-    pairs = len({(row["a"], row["b"]) for row in rows if row.get("scope") == "pair"})
-    return 1 < nodes and pairs == nodes * (nodes - 1) // 2
 
 
 # ---- the monitor, other programs -----------------------------------------------------------------

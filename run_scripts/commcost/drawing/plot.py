@@ -15,10 +15,10 @@ import typing
 from commcost import command
 from commcost.command import UsageError, complain
 from commcost.drawing import pictures
-from commcost.drawing.panels import HeatData, PanelData
+from commcost.drawing.panels import PanelData
 from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
-from commcost.reading.tables import BASE, NEW, median_text, read_tables, threshold_of
+from commcost.reading.tables import BASE, NEW, read_tables, threshold_of
 from commcost.system import SCRIPTS, replace_file
 from commcost.words import number_text, short, size_text
 
@@ -27,6 +27,7 @@ PROGRAMS = os.path.join(SCRIPTS, "plots")
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
 SHAPES = (7, 9, 5, 13)  # gnuplot's point types
+LABELS_APART = 0.08     # of a panel's height, at least
 
 
 # ---- numbers and texts for gnuplot ---------------------------------------------------------------
@@ -138,7 +139,7 @@ class PanelText:
         data = self.data
         self.settings.update(
             rows=len(set(self._blocks.values())), missing=data.missing, left_out=data.left,
-            series=len(data.series), panels=len(data.pages), others=quoted(", ".join(data.others)),
+            series=len(data.series), panels=len(data.pages),
             axis_title=quoted(data.panel.title), x_title=quoted(data.panel.x_title),
             # gnuplot looks at the first of a loop even where there is none.
             levels=len(self._levels), level=list(map(number_text, self._levels)) or [0])
@@ -268,7 +269,7 @@ class PanelText:
                 share = (value - low) / (high - low)
             shares.append(min(1.0, max(0.0, share)))
             ends.append(at if at > 0 else zero)
-        places = pushed_apart(shares, self.data.panel.gap)
+        places = pushed_apart(shares, LABELS_APART)
         self.settings.update(end_x=list(map(number_text, ends)), end_y=list(map(number_text, shares)),
                              label_at=list(map(number_text, places)))
 
@@ -325,35 +326,6 @@ class PanelText:
         return bottom, top * 1.05 if top > 0 else 1
 
 
-class HeatText:
-    """A heat map's table and settings, as texts."""
-
-    TICS = 32  # the max number of names beside the cells
-
-    def __init__(self, data):
-        self.data = data
-        values = [float(median_text(several)) for several in data.cells.values()]
-        step = -(-len(data.names) // self.TICS)
-        shown = list(enumerate(data.names))[::step or 1]
-        self.settings = {
-            "rows": len(values), "cells": len(data.names), "missing": data.missing, "left_out": data.left,
-            "axis_title": quoted(data.panel.title), "slow_is_low": int(data.panel.slow_is_low),
-            "new_runs": data.launches, "base_runs": 1, "others": quoted(""), "at_or_below_0": 0, "cut": 0,
-            "beyond": 0, "lowest": number_text(min(values, default=0)),
-            "highest": number_text(max(values, default=1)), "widest": max(map(len, data.names), default=0),
-            "tics": len(shown), "tic_at": [place for place, _ in shown] or [0],
-            "tic_name": [tic(name) for _, name in shown] or [quoted("")]}
-
-    @property
-    def table(self):
-        """A row for each cell, gnuplot's image: those between a node and itself, too."""
-        names = list(enumerate(self.data.names))
-        lines = ["# from\tto\tcolumn\trow\tvalue"]
-        lines += [f"{source}\t{target}\t{column}\t{row}\t{self.data.value(source, target)}"
-                  for row, source in names for column, target in names]
-        return "\n".join(lines) + "\n"
-
-
 def pushed_apart(shares, gap):
     """Places from 0 to 1, at least a gap apart, near those given."""
     order = sorted(range(len(shares)), key=shares.__getitem__)
@@ -401,9 +373,7 @@ class Drawing(typing.NamedTuple):
 
 
 def text_of(panel, rows, threshold):
-    """What gnuplot gets of a panel. A heat map shows the result and no base."""
-    if isinstance(panel, pictures.HeatMap):
-        return HeatText(HeatData(panel, rows[NEW]))
+    """What gnuplot gets of a panel."""
     setting = pictures.Key("setting", "%", optional=True)
     return PanelText(PanelData(panel._replace(series=(*panel.series, setting)), rows),
                      read_colours(), threshold)
@@ -435,8 +405,7 @@ def draw_group(tables, group, kinds, drawing, say):
         if empty:
             say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
-        in_picture = [NEW] if picture.program == "cells" else rows
-        heads = {side: head_of(tables.labels[side], of_side[side]) for side in in_picture}
+        heads = {side: head_of(tables.labels[side], of_side[side]) for side in rows}
         for made, error in draw(picture, texts, heads, drawing):
             if error:
                 say(f"gnuplot could not draw {os.path.basename(made)}: {error}")
