@@ -12,7 +12,7 @@ def closed(tables, group, kinds):
     """The rows of a group of kinds (plot.groups_of), with how to read them."""
     entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
     text = entry.text.replace("\n", " ")
-    return Closed(f"{entry.heading}: {counted(len(rows), 'row')}",
+    return Closed(group, f"{entry.heading}: {counted(len(rows), 'row')}",
                   [Text(text), *(table_of(entry, keys_of(kinds, rows), rows) if rows else [])])
 
 

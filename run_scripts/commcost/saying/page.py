@@ -83,6 +83,7 @@ class Figure(typing.NamedTuple):
 class Closed(typing.NamedTuple):
     """Parts that are shown when their summary is clicked; in Markdown and text they are left out."""
 
+    identity: str
     summary: str
     parts: list
 
@@ -169,7 +170,8 @@ def html_of(part):
         return [f'<figure role="img" aria-label="{escaped(part.title)}">', picture_of(part), "</figure>"]
     inner = [line for below in part.parts for line in html_of(below)]
     if isinstance(part, Closed):
-        return [f"<details><summary>{escaped(part.summary)}</summary>", *inner, "</details>"]
+        return [f"<details{attributes(id=part.identity)}><summary>{escaped(part.summary)}</summary>", *inner,
+                "</details>"]
     return [f"<section{attributes(id=part.identity, class_=part.kind)}>",
             f"<h2>{escaped(part.heading)}</h2>", *inner, "</section>"]
 

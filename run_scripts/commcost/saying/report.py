@@ -212,7 +212,7 @@ def machine_section(tables):
         parts.append(Text("What differs between the two is marked.", small=True))
     notes = [cause.item() for cause in causes(tables, "note")]
     if notes:
-        parts.append(Closed(f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
+        parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
     return Section("machine", "Machine and runs", parts)
 
 
@@ -264,9 +264,10 @@ def comparison_section(comparison):
     if changed:
         parts += [grid_of_changes(changed[:LONG_TABLE])]
     if changed[LONG_TABLE:]:
-        parts.append(Closed(f"{len(changed) - LONG_TABLE} more that changed", [grid_of_changes(changed[LONG_TABLE:])]))
+        parts.append(Closed("more_changes", f"{len(changed) - LONG_TABLE} more that changed",
+                            [grid_of_changes(changed[LONG_TABLE:])]))
     if same:
-        parts.append(Closed(f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
+        parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
     return Section("comparison", "What changed", parts)
 
 
@@ -326,7 +327,7 @@ def settings_section(best):
                   f"all rows (p at most {vary.ALPHA:g}).")]
     said = f"{sure} of {counted(len(best), 'row')} have a best setting"
     grid = Grid(columns, rows, "rows")
-    parts += [Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed(said, [grid])]
+    parts += [Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])]
     return Section("settings", "Which setting is best?", parts)
 
 
