@@ -255,8 +255,6 @@ def comparison_section(comparison):
     parts = [Text("Each row of both results against each other, as bench_compare does: the change "
                   "from the base with its interval, and how likely so large a difference is by "
                   "chance (p).")]
-    if remarks:
-        parts.append(Items([Item(text) for text in remarks], "warnings"))
     graded = sorted(changes, key=lambda change: (GRADES.get(change.verdict, UNCHANGED),
                                                  -abs(change.change_pct or 0)))
     changed = [change for change in graded if change.verdict in GRADES]
@@ -268,6 +266,9 @@ def comparison_section(comparison):
                             [grid_of_changes(changed[LONG_TABLE:])]))
     if same:
         parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
+    if remarks:
+        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}",
+                            [Items(list(map(Item, remarks)), "warnings")]))
     return Section("comparison", "What changed", parts)
 
 
