@@ -636,7 +636,9 @@ class Page(PlotsCase):
                 [run, *(row[column] for column in GAIN)] for run in range(1, 7) for row in cells]))
         page = Html(self.results, "new")
         assert len(page.document.getElementsByTagName("tr")) > 700
-        assert len(page.document.getElementsByTagName("svg")) == 7
+        shown = [node.getAttribute("aria-label") for node in page.document.getElementsByTagName("figure")]
+        assert len(shown) == 7
+        assert shown[0] == "What going non-blocking gains, with plenty of work"
         assert len(page.text.encode()) <= 600000, len(page.text.encode())
         text = self.results.script("report_text.sh", "new").stdout
         assert len(text.encode()) <= 20000, len(text.encode())

@@ -52,7 +52,7 @@ def table_of(entry, keys, rows):
     kept = (f"Values are medians over {most} launches; ranges are from the lowest launch to the highest." if most > 1
             else "One launch; ranges are its intervals. Launches differ by more.")
     return [Text(common + kept, small=True), Grid(table.columns, [
-        Row(of_row, row.identity, "fail" if "FAIL" in status_of(row) else "")
+        Row(of_row, row.identity, "loses" if "FAIL" in status_of(row) else "")
         for of_row, row in zip(table.cells, rows)])]
 
 

@@ -132,13 +132,16 @@ def picture_of(figure):
 def html_of_grid(grid):
     lines = ['<div class="scroll"><table' + attributes(class_=grid.kind) + ">"]
     if any(column.heading for column in grid.columns):
-        lines += ["<thead><tr>" + "".join(f"<th{attributes(class_='number' if column.is_number else '', data_column=column.name)}>"
-                                          f"{escaped(column.heading)}</th>" for column in grid.columns) +
-                  "</tr></thead>"]
+        lines.append(f"<thead><tr>{''.join(map(html_of_heading, grid.columns))}</tr></thead>")
     lines.append("<tbody>")
     lines += ["<tr" + attributes(id=row.identity, class_=row.kind) + ">" +
               "".join(map(html_of_cell, grid.columns, row.cells)) + "</tr>" for row in grid.rows]
     return lines + ["</tbody></table></div>"]
+
+
+def html_of_heading(column):
+    kind = "number" if column.is_number else ""
+    return f"<th{attributes(class_=kind, data_column=column.name)}>{escaped(column.heading)}</th>"
 
 
 def html_of_cell(column, cell):

@@ -218,9 +218,10 @@ def machine_section(tables):
 
 # ---- the comparison ------------------------------------------------------------------------------
 
-# Their order, and the classes of their rows.
-GRADES = {compare.SLOWER: 1, compare.FAILED: 1, compare.MISSING: 2, compare.ADDED: 2, compare.FASTER: 3}
-UNCHANGED = 4
+# The classes of verdicts' rows, in the order in which they are shown; "" for all others.
+CLASSES = ("loses", "differs", "pays", "")
+CLASS_OF = {compare.SLOWER: "loses", compare.FAILED: "loses", compare.MISSING: "differs", compare.ADDED: "differs",
+            compare.FASTER: "pays"}
 
 
 class Comparison(typing.NamedTuple):
@@ -255,10 +256,10 @@ def comparison_section(comparison):
     parts = [Text("Each row of both results against each other, as bench_compare does: the change "
                   "from the base with its interval, and how likely so large a difference is by "
                   "chance (p).")]
-    graded = sorted(changes, key=lambda change: (GRADES.get(change.verdict, UNCHANGED),
+    graded = sorted(changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
                                                  -abs(change.change_pct or 0)))
-    changed = [change for change in graded if change.verdict in GRADES]
-    same = [change for change in graded if change.verdict not in GRADES]
+    changed = [change for change in graded if change.verdict in CLASS_OF]
+    same = [change for change in graded if change.verdict not in CLASS_OF]
     if changed:
         parts += [grid_of_changes(changed[:LONG_TABLE])]
     if changed[LONG_TABLE:]:
@@ -292,7 +293,7 @@ def grid_of_changes(changes):
                 "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
 
     return Grid(columns, [page.Row(list(map(command.plain, cells(change))),
-                                   kind=f"grade{GRADES.get(change.verdict, UNCHANGED)}")
+                                   kind=CLASS_OF.get(change.verdict, ""))
                           for change in changes], "rows compare")
 
 
@@ -321,7 +322,7 @@ def settings_section(best):
                       row.quantity, row.name if row.sure else "can't tell",
                       decimals(row.gain_pct, 1), f"{row.p:.3g}",
                       *(six_digits(row.medians.get(column.heading)) for column in columns[6:])],
-                     kind="grade3" if row.sure else "") for row in best]
+                     kind="pays" if row.sure else "") for row in best]
     sure = sum(row.sure for row in best)
     parts = [Text("The median of each setting over its launches. A setting is called best if it is "
                   "better than each other one: by the rank-sum test over launches, corrected for "
