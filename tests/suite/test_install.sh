@@ -69,7 +69,7 @@ packages() {
     dpkg-deb --contents "$package" >"$work/contents"
     for file in bin/commcost-run-suite bin/bench_compare libexec/commcost/halo/halo \
         libexec/commcost/overlap/overlap_iallreduce share/commcost/run_scripts/suite.list \
-        share/commcost/run_scripts/plots/halo.gp include/mpirtmon.h share/doc/commcost/README.md \
+        share/commcost/run_scripts/plots/lines.gp include/mpirtmon.h share/doc/commcost/README.md \
         share/doc/commcost/halo/README.md; do
         grep -q "/usr/$file\$" "$work/contents" || fail "the package has no $file"
     done

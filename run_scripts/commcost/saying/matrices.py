@@ -170,8 +170,8 @@ def of_halo(tables):
 def of_noise(tables):
     """What disturbs?"""
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
-    return matrix_of(numbers(pairs, (Key("operation"), Key("ranks", "ranks %", True)),
-                             lambda row: row.size("grain_us")), "operation", lambda work: f"after {work:g} µs of work" if work else "without work",
+    return matrix_of(numbers(pairs, (Key("operation"),), lambda row: row.size("grain_us")),
+                     "operation", lambda work: f"after {work:g} µs of work" if work else "without work",
                      "By how many percent a step of work and an operation takes longer than undisturbed.")
 
 
