@@ -576,7 +576,7 @@ class Matrices(PlotsCase):
         page = Html(self.results, "new")
         table = page.part("processor").getElementsByTagName("table")[0]
         assert [text_of(cell) for cell in table.getElementsByTagName("tr")[0].childNodes] == [
-            "message", "2", "8", "32", "128", "512", "2K"]
+            "message / bytes", "2", "8", "32", "128", "512", "2K"]
         assert page.cells_of(page.part("processor")) == [
             ["send (µs)", *["2.00"] * 5, "< 0.5"], ["send: free (%)", *["80.0"] * 6]]
 

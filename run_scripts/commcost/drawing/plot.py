@@ -26,8 +26,8 @@ PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
-SHAPES = (7, 9, 5, 13)  # gnuplot's point types
-LABELS_APART = 0.08     # of a panel's height, at least
+SHAPES = (7, 9, 5, 13, 15)  # gnuplot's point types, which tell lines apart without colours
+LABELS_APART = 0.08         # of a panel's height, at least
 
 
 # ---- numbers and texts for gnuplot ---------------------------------------------------------------
@@ -154,17 +154,16 @@ class PanelText:
                              new_runs=data.launches.get(NEW, 1), base_runs=data.launches.get(BASE, 1))
 
     def _set_series(self):
-        data, used, colours, shapes, weights = self.data, {}, [], [], []
+        data, colours, weights = self.data, [], []
         for place, head in enumerate(data.heads):
             free = place % len(FREE_COLOURS) if data.panel.x else 0
             colour = self._colours.get(head, FREE_COLOURS[free])
-            shapes.append(SHAPES[used.get(colour, 0) % len(SHAPES)])
-            weights.append(1.2 if colour in used else 2.2)
-            used[colour] = used.get(colour, 0) + 1
+            weights.append(1.2 if colour in colours else 2.2)
             colours.append(colour)
         self.settings.update(
             label=list(map(quoted, data.series)), colour=list(map(quoted, colours)),
-            colour_value=["0x" + colour[1:] for colour in colours], shape=shapes, weight=weights,
+            colour_value=["0x" + colour[1:] for colour in colours], weight=weights,
+            shape=[SHAPES[place % len(SHAPES)] for place in range(len(colours))],
             widest=max(map(len, data.series)))
 
     def _wants_log(self, values):

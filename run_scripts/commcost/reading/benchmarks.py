@@ -170,8 +170,7 @@ millisecond, or at the largest (status max-size); a barrier has no size. More is
         (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES)),
     Benchmark(
         "overlap_sweep", "Overlap over sizes",
-        _OVERLAP + """ Above the overlap (more is better), below the time of the operation without
-work (less is better).""" + _GAINS,
+        _OVERLAP + " More is better." + _GAINS,
         (("collective", "operation"), *_OVERLAP_KEYS, ("size_bytes", "size (bytes)")),
         _OVERLAP_QUANTITIES),
     Benchmark(

@@ -111,7 +111,7 @@ def of_gains(tables):
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             answer, case.row, f"{case.gain.value:.0f}" if has_number else "")
     numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
-    return matrix_of(found, "operation", column_of_size,
+    return matrix_of(found, "operation / bytes", column_of_size,
                      f"P: pays with plenty of work; {OTHER_LETTERS}{numbers_are}", most=99)
 
 
@@ -120,7 +120,7 @@ def of_messages(tables):
     pairs = tables.measured("pingpong", "latency_us", arrangement="single", count="1")
     return matrix_of(against(pairs, (Key("pattern"), Key("sync", optional=True)),
                              lambda row: 8 * row.size("ndata"), "MPI Send"),
-                     "by", column_of_size, legend_against("MPI_Send"))
+                     "way / bytes", column_of_size, legend_against("MPI_Send"))
 
 
 def of_processor(tables):
@@ -130,7 +130,7 @@ def of_processor(tables):
         marks = numbers(tables.measured("mpi_overhead", column), (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
-    return matrix_of(found, "message", size_text,
+    return matrix_of(found, "message / bytes", size_text,
                      "The time for which a message keeps the processor busy, and the share of the transfer's time "
                      "that is free for other work.")
 
@@ -146,7 +146,7 @@ def of_rates(tables):
                             lambda row: row.size("nbytes"))
             found.update((f"{name}, {'cold' if is_cold else 'warm'} caches", of_name)
                          for name, of_name in marks.items())
-    return matrix_of(found, "pattern", column_of_size,
+    return matrix_of(found, "pattern / bytes", column_of_size,
                      "Millions of messages that a process sends and receives in a second.")
 
 
@@ -164,7 +164,7 @@ def of_halo(tables):
     boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
     return matrix_of(against(pairs, (Key("method"), Key("sync", optional=True)), lambda row: row.size("ndata"),
                              "isend/irecv packed"),
-                     "by", boxes.get, legend_against("MPI_Isend and MPI_Irecv of packed faces"))
+                     "way / box", boxes.get, legend_against("MPI_Isend and MPI_Irecv of packed faces"))
 
 
 def of_noise(tables):
