@@ -148,8 +148,9 @@ def chosen(several, count):
 
 
 def method_of(row):
-    sync = row.keys.get("sync", "NA")
-    return row.keys["method"] + ("" if sync in ("NA", "none") else f" ({sync})")
+    method, sync, form = row.keys["method"], row.keys.get("sync", "NA"), row.keys.get("form", "nonblocking")
+    more = [word for word in (sync, form) if word not in ("NA", "none", "nonblocking", method)]
+    return method + (f" ({', '.join(more)})" if more else "")
 
 
 # ---- noise ---------------------------------------------------------------------------------------

@@ -46,7 +46,6 @@ TIME_NS = tuple((least * 1e3, unit * 1e3, name) for least, unit, name in TIME_US
 SPEED_MBS = ((1024, 1024, " GB/s"), (0, 1, " MB/s"))
 RATE = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e3, 1e3, " k"), (0, 1, ""))
 SHARE = ((0, 1, " %"),)
-NARROW = 0.03  # a range of a smaller share of the value leaves three digits; one above 1 leaves one
 
 
 def typical(found, units):
@@ -70,10 +69,12 @@ def is_noise(found):
 
 
 def digits_of(found):
+    """Those of which the last is no more than half of the interval: two or three; one of an interval that is wider
+    than the value."""
     if found.low is None or found.value <= 0:
         return 2
-    share = (found.high - found.low) / found.value
-    return 3 if share <= NARROW else 2 if share < 1 else 1
+    width, second_digit = found.high - found.low, 10.0 ** (math.floor(math.log10(found.value)) - 1)
+    return 1 if width >= found.value else 2 if width >= 2 * second_digit * (1 - 1e-9) else 3
 
 
 def number(value, typical_one, units, digits):

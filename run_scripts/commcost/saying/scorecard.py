@@ -15,7 +15,7 @@ from commcost.reading.tables import NEW
 from commcost.running.folder import Folder
 from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
-from commcost.saying.gains import GAINS, UNSURE
+from commcost.saying.gains import UNSURE, does_it_pay
 from commcost.saying.facts import WHAT, Line, Part
 from commcost.words import counted, short
 
@@ -40,7 +40,7 @@ def card_of(tables, best=(), changes=()):
         parts += [Part("What it costs", [line for question in COSTS for line in question(tables)]),
                   Part("Where the time went", where_time_went(tables)),
                   Part("Which node or link is slow?", slow_links(tables)),
-                  Part("Does it pay?", [line for question in GAINS for line in question(tables)])]
+                  Part("Does it pay?", does_it_pay(tables))]
     parts = [part for part in parts if part.lines]
     return Scorecard(title_of(tables), parts, [*wrong_data(tables), *disturbed(tables), *more_launches(tables, parts)])
 
