@@ -75,7 +75,8 @@ def against(pairs, keys, place_of, usual):
     for row, value in pairs:
         name, place = labels.of(row.keys), place_of(row)
         if name != usual and place in base:
-            answer = gains.difference(value, base[place], (gains.ALIKE - 1) * base[place].value)
+            even = gains.THRESHOLD_PCT / 100 * base[place].value
+            answer = gains.verdict_between(value, base[place], even)
             found[name][place] = mark_of(answer, row, number_of(value))
     return dict(sorted(found.items(), key=lambda item: item[0] != usual))
 
@@ -106,7 +107,7 @@ def of_gains(tables):
         return Matrix(None, f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.")
     has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
     for case in cases:
-        answer = gains.verdict_of(case)
+        answer = case.against_blocking.verdict
         has_number = has_room and answer in (gains.YES, gains.NO)
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             answer, case.row, f"{case.gain.value:.0f}" if has_number else "")
