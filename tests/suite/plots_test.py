@@ -11,7 +11,7 @@ import xml.dom.minidom
 
 from case import Case, call, each
 from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD,
-                          MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS,
+                          MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS,
                           MadeResults, gain_cells, linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
@@ -550,6 +550,20 @@ class Matrices(PlotsCase):
         assert "At which sizes it pays is not clear with fewer than 6 launches." in page.text_of("nonblocking")
         tables = page.part("nonblocking").getElementsByTagName("table")
         assert len(tables) == 1  # the rows
+
+    def test_settings(self):
+        """Where they vary there is no matrix: its cells would have one of them."""
+        self.add("x", "syncbench", ["setting", *SYNC], lambda run: [
+            [name, *row] for name in ("A=0", "A=1") for row in SYNC_ROWS])
+        page = Html(self.results, "new")
+        assert len(page.part("synchronisation").getElementsByTagName("table")) == 1  # the rows
+
+    def test_what_tells_rows_apart(self):
+        """Is in their names."""
+        self.add("x", "msgrate", RATE, lambda run: [[*row[:1], ranks, *row[2:]] for row in RATE_ROWS for ranks in (2, 4)])
+        rows, _ = self.shown("rates")
+        assert [row[0] for row in rows] == [f"{row[0]}, {ranks} ranks, cold caches" for row in RATE_ROWS
+                                            for ranks in (2, 4)]
 
     def test_many_sizes(self):
         """There is no room for numbers."""

@@ -143,7 +143,8 @@ def of_rates(tables):
         pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")]
         for is_cold in (True, False):
             marks = numbers([pair for pair in pairs if is_cold == (pair[0].size("cache_size") > 0)],
-                            [*map(Key, keys), Key("npeers", "% peers", True), Key("nmsgs", "% messages", True)],
+                            [*map(Key, keys), Key("npeers", "% peers", True), Key("nmsgs", "% messages", True),
+                             Key("job_size", "% ranks", True)],
                             lambda row: row.size("nbytes"))
             found.update((f"{name}, {'cold' if is_cold else 'warm'} caches", of_name)
                          for name, of_name in marks.items())
@@ -163,8 +164,8 @@ def of_halo(tables):
     """Which halo swap is quickest?"""
     pairs = tables.measured("halo", "latency_us")
     boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
-    return matrix_of(against(pairs, (Key("method"), Key("sync", optional=True)), lambda row: row.size("ndata"),
-                             "isend/irecv packed"),
+    return matrix_of(against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
+                             lambda row: row.size("ndata"), "isend/irecv packed"),
                      "way / box", boxes.get, legend_against("MPI_Isend and MPI_Irecv of packed faces"))
 
 

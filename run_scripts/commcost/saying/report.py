@@ -106,7 +106,7 @@ def question_sections(tables, drawn):
 
 def question_section(question, tables, groups, drawn):
     parts = [drawn[group] for group in question.groups if group in drawn][:1]
-    matrix = question.matrix(tables) if question.matrix else None
+    matrix = question.matrix(tables) if question.matrix and not is_varied(tables) else None
     if matrix is not None:
         parts += [*filter(None, [matrix.grid]), Text(matrix.legend, small=True)]
     for group in question.groups:
@@ -250,7 +250,7 @@ def comparison_of(paths):
 def comparison_section(comparison):
     """What changed from the base, slower rows first, the largest change first."""
     if comparison.refused:
-        return Section("comparison", "What changed",
+        return Section("comparison", "What changed, row by row",
                        [Text(f"Nothing can be compared: {comparison.refused}.")])
     changes, remarks = comparison.changes, comparison.remarks
     parts = [Text("Each row of both results against each other, as bench_compare does: the change "
@@ -270,7 +270,7 @@ def comparison_section(comparison):
     if remarks:
         parts.append(Closed("other_differences", f"What else differs: {len(remarks)}",
                             [Items(list(map(Item, remarks)), "warnings")]))
-    return Section("comparison", "What changed", parts)
+    return Section("comparison", "What changed, row by row", parts)
 
 
 def grid_of_changes(changes):
@@ -299,9 +299,13 @@ def grid_of_changes(changes):
 
 # ---- settings that were varied -------------------------------------------------------------------
 
+def is_varied(tables):
+    return any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
+
+
 def best_settings(path, tables):
     """The vary.Best of all rows; none where nothing was varied or results have no metadata."""
-    if not any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1]):
+    if not is_varied(tables):
         return []
     try:
         return vary.best_settings(read_launches([path]))
