@@ -1,12 +1,14 @@
 #include "halo/columns.h"
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("method", BC_KEY, 0, halo_result, method),
-    BC_COLUMN("sync", BC_KEY, 0, halo_result, sync),
+    BC_COLUMN("method", BC_KEY, 18, halo_result, method),
+    BC_COLUMN("sync", BC_KEY, 6, halo_result, sync),
     BC_COLUMN("dims", BC_KEY, 0, halo_result, dims),
-    BC_COLUMN("local", BC_KEY, 0, halo_result, local),
+    BC_COLUMN("local", BC_KEY, 11, halo_result, local),
     BC_COLUMN("ndata", BC_INFO, 0, halo_result, ndata),
     BC_TRANSFER_COLUMNS(halo_result, swaps),
 };
 
-const struct bc_table halo_table = {columns, sizeof columns / sizeof *columns};
+const struct bc_table halo_table = {
+    columns, sizeof columns / sizeof *columns,
+    "method,sync,local,latency_us,latency_lo_us,latency_hi_us,bwidth_mbs,status"};

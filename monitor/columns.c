@@ -1,8 +1,8 @@
 #include "monitor/columns.h"
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("call", BC_KEY, 0, monitor_overhead_result, call),
-    BC_COLUMN("mode", BC_KEY, 0, monitor_overhead_result, mode),
+    BC_COLUMN("call", BC_KEY, 36, monitor_overhead_result, call),
+    BC_COLUMN("mode", BC_KEY, 4, monitor_overhead_result, mode),
     BC_COLUMN("direct_ns", BC_INFO, 2, monitor_overhead_result, direct_ns),
     BC_COLUMN("monitored_ns", BC_INFO, 2, monitor_overhead_result, monitored_ns),
     BC_COLUMN("added_ns", BC_LESS, 2, monitor_overhead_result, added.value),
@@ -12,4 +12,6 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(monitor_overhead_result, outcome),
 };
 
-const struct bc_table monitor_overhead_table = {columns, sizeof columns / sizeof *columns};
+const struct bc_table monitor_overhead_table = {
+    columns, sizeof columns / sizeof *columns,
+    "call,mode,added_ns,added_lo_ns,added_hi_ns,status"};

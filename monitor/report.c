@@ -56,7 +56,8 @@ static const struct bc_column columns[] = {
     COLUMN(neighbours, BC_INFO, 0),
     COLUMN(least_waited_s, BC_INFO, 9),
 };
-static const struct bc_table table = {columns, sizeof columns / sizeof *columns};
+static const struct bc_table table = {.columns = columns,
+                                      .count = sizeof columns / sizeof *columns};
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -273,7 +274,7 @@ void report_replaces(FILE *file) { replaced = file; }
 
 static struct bc_output *begin_output(FILE *file)
 {
-    const struct bc_style style = {BC_FORMAT_TSV, BC_WITH_METADATA, NULL};
+    const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
     struct bc_output *const output = bc_output_attach(file, &style, &table);
     if (output == NULL || file != replaced)
         return output;

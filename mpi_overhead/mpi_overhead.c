@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 {
     struct mpi_overhead bench;
     struct bc_run *const run = bc_start(&mpi_overhead_program, &bench, argc, argv);
-    bc_open_result(run, overhead_table.columns, overhead_table.count);
+    bc_open_result(run, bench.parameters.both ? &overhead_both_table : &overhead_table);
     open_overhead(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -16,17 +16,18 @@
         BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
         BC_OUTCOME_COLUMNS(msgrate_result, outcome)
 
-#define TABLE(columns)                                                                             \
+#define TABLE(columns, main)                                                                       \
     {                                                                                              \
-        columns, sizeof(columns) / sizeof *(columns)                                               \
+        columns, sizeof(columns) / sizeof *(columns), main                                         \
     }
+#define RATE "rate_per_s,rate_lo_per_s,rate_hi_per_s,status"
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("pattern", BC_KEY, 0, msgrate_result, pattern),
+    BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
     MSGRATE_COLUMNS,
 };
 
-const struct bc_table msgrate_table = TABLE(columns);
+const struct bc_table msgrate_table = TABLE(columns, "pattern,npeers,nbytes," RATE);
 
 /* Bare values, so that only the order counts. */
 static const struct bc_column machine_columns[] = {
@@ -37,14 +38,15 @@ static const struct bc_column machine_columns[] = {
     BC_COLUMN("all-start", BC_MORE, 1, msgrate_result, rates_per_s[3]),
 };
 
-const struct bc_table msgrate_machine_table = TABLE(machine_columns);
+const struct bc_table msgrate_machine_table = TABLE(machine_columns, NULL);
 
 static const struct bc_column rma_columns[] = {
-    BC_COLUMN("pattern", BC_KEY, 0, msgrate_result, pattern),
+    BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
     BC_COLUMN("synchronisation", BC_KEY, 0, msgrate_result, synchronisation),
     BC_COLUMN("transfer", BC_KEY, 0, msgrate_result, transfer),
     BC_COLUMN("threads", BC_KEY, 0, msgrate_result, threads),
     MSGRATE_COLUMNS,
 };
 
-const struct bc_table msgrate_rma_table = TABLE(rma_columns);
+const struct bc_table msgrate_rma_table =
+    TABLE(rma_columns, "pattern,synchronisation,transfer," RATE);

@@ -5,12 +5,12 @@
         BC_COLUMN(name "_hi_" unit, BC_INFO, decimals, noise_result, member.interval.hi)
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("scope", BC_KEY, 0, noise_result, scope),
+    BC_COLUMN("scope", BC_KEY, 10, noise_result, scope),
     {"host", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, host)},
-    {"ranks", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, ranks)},
-    BC_COLUMN("source", BC_KEY, 0, noise_result, source),
+    {"ranks", BC_KEY, 7, BC_CELL_CHARS, offsetof(struct noise_result, ranks)},
+    BC_COLUMN("source", BC_KEY, 8, noise_result, source),
     {"about", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, about)},
-    BC_COLUMN("operation", BC_KEY, 0, noise_result, operation),
+    BC_COLUMN("operation", BC_KEY, 13, noise_result, operation),
     BC_COLUMN("grain_us", BC_KEY, 0, noise_result, grain_us),
     BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, stops.per_s.value),
     RANGE_COLUMNS("stops", "per_s", 3, stops.per_s),
@@ -29,4 +29,6 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(noise_result, outcome),
 };
 
-const struct bc_table noise_table = {columns, sizeof columns / sizeof *columns};
+const struct bc_table noise_table = {
+    columns, sizeof columns / sizeof *columns,
+    "scope,ranks,source,operation,grain_us,stopped_pct,slowdown_pct,status"};

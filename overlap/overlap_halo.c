@@ -126,8 +126,8 @@ static const struct bc_option own_options[] = {
 };
 
 static const struct bc_column own_keys[] = {
-    BC_COLUMN("method", BC_KEY, 0, overlap_halo_result, method),
-    BC_COLUMN("local", BC_KEY, 0, overlap_halo_result, local),
+    BC_COLUMN("method", BC_KEY, 18, overlap_halo_result, method),
+    BC_COLUMN("local", BC_KEY, 11, overlap_halo_result, local),
 };
 
 static bool complete(void *memory, struct bc_error *error)
@@ -325,7 +325,8 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&overlap_halo_program, &halo, argc, argv);
     const bool good = probe(&halo, run, &error);
     bc_require(run, good, &error);
-    overlap_open_result(run, true, own_keys, sizeof own_keys / sizeof *own_keys);
+    overlap_open_result(run, &halo.overlap.parameters, own_keys, sizeof own_keys / sizeof *own_keys,
+                        "method,local," OVERLAP_MAIN_VALUES);
     open_halo(&halo, run);
     list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

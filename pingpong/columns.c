@@ -2,8 +2,8 @@
 
 static const struct bc_column columns[] = {
     BC_COLUMN("arrangement", BC_KEY, 0, pingpong_result, arrangement),
-    BC_COLUMN("pattern", BC_KEY, 0, pingpong_result, pattern),
-    BC_COLUMN("sync", BC_KEY, 0, pingpong_result, sync),
+    BC_COLUMN("pattern", BC_KEY, 17, pingpong_result, pattern),
+    BC_COLUMN("sync", BC_KEY, 6, pingpong_result, sync),
     BC_COLUMN("count", BC_KEY, 0, pingpong_result, shape.count),
     BC_COLUMN("blksize", BC_KEY, 0, pingpong_result, shape.blksize),
     BC_COLUMN("stride", BC_KEY, 0, pingpong_result, shape.stride),
@@ -12,4 +12,6 @@ static const struct bc_column columns[] = {
     BC_TRANSFER_COLUMNS(pingpong_result, transfers),
 };
 
-const struct bc_table pingpong_table = {columns, sizeof columns / sizeof *columns};
+const struct bc_table pingpong_table = {
+    columns, sizeof columns / sizeof *columns,
+    "pattern,sync,count,blksize,stride,latency_us,latency_lo_us,latency_hi_us,status"};

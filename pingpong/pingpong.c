@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    bc_open_result(run, pingpong_table.columns, pingpong_table.count);
+    bc_open_result(run, &pingpong_table);
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -97,10 +97,10 @@ ranges=$(printf '%s\n' "$sizes" | tr , '\n' | awk '
 launch=$(launch_words "${program%/*}/..")
 set -f # words, not patterns
 
-# launched OPTION...: one launch; its result goes to stdout.
+# launched OPTION...: one launch; its result goes to stdout, for a file in full.
 launched() {
     # shellcheck disable=SC2086  # words
-    run $launch "$program" "$@" </dev/null
+    run $launch "$program" ${output:+--columns=all --metadata=full} "$@" </dev/null
 }
 
 # of_ranges COMMAND: what an awk command prints of $1 and $2, first and last bytes, with commas.
@@ -147,7 +147,7 @@ set -- "$work"/*.tsv
 LC_ALL=C awk -v status="$status" '
     FNR == 1 { files++; header = 0 }
     /^# end: / { ends++; next }
-    /^#/ { if (files == 1 || /^# (note|warning): /) print; next }
+    /^#/ { if (!/^#   /) kept = files == 1 || /^# (note|warning): /; if (kept) print; next }
     !header { header = 1; if (files == 1) print; next }
     { rows++; print }
     END {

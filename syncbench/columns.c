@@ -1,7 +1,7 @@
 #include "syncbench/columns.h"
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("sync", BC_KEY, 0, syncbench_result, kind),
+    BC_COLUMN("sync", BC_KEY, 18, syncbench_result, kind),
     BC_COLUMN("neighbours", BC_KEY, 0, syncbench_result, neighbours),
     BC_COLUMN("ranks", BC_KEY, 0, syncbench_result, ranks),
     BC_COLUMN("inner", BC_INFO, 0, syncbench_result, inner),
@@ -21,4 +21,6 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(syncbench_result, outcome),
 };
 
-const struct bc_table syncbench_table = {columns, sizeof columns / sizeof *columns};
+const struct bc_table syncbench_table = {
+    columns, sizeof columns / sizeof *columns,
+    "sync,neighbours,ranks,ref_us,loop_us,sync_us,sync_lo_us,sync_hi_us,status"};

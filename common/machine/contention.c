@@ -97,15 +97,15 @@ void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
     struct bc_located max[] = {{0.0, 0}, {0.0, 0}}; /* on rank 0 */
     bc_harness_reduce(own, max, 2, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
     if (max[0].value > 0.0)
-        bc_output_remark(output, "warning",
-                         "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
-                         "row's time: something else runs there, and it is in the row's times",
-                         row, max[0].rank, 100.0 * max[0].value);
+        bc_output_disturbed(output,
+                            "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
+                            "row's time: something else runs there, and it is in the row's times",
+                            row, max[0].rank, 100.0 * max[0].value);
     else if (max[1].value > 0.0)
-        bc_output_remark(output, "warning",
-                         "row %" PRId64 ": rank %d was made to leave its processor %.0f times a "
-                         "second: something else runs there, and it is in the row's times",
-                         row, max[1].rank, max[1].value);
+        bc_output_disturbed(output,
+                            "row %" PRId64 ": rank %d was made to leave its processor %.0f times a "
+                            "second: something else runs there, and it is in the row's times",
+                            row, max[1].rank, max[1].value);
 }
 
 void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,

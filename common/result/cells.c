@@ -37,8 +37,8 @@ static void format_real(char *cell, const struct bc_column *column, double value
     if (!isfinite(value))
         return;
     const bool whole = column->cell == BC_CELL_AMOUNT && value == floor(value);
-    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e",
-             whole ? 0 : column->decimals, value);
+    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e", whole ? 0 : column->places,
+             value);
     /* A tiny negative number that rounds to nothing is not "-0.00". */
     if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
         memmove(cell, cell + 1, strlen(cell));

@@ -66,8 +66,7 @@ static void write_keys(FILE *stream, const struct bc_table *table, const void *r
     }
 }
 
-/* Whether a column is that end, _lo or _hi, of the interval of another one. */
-static bool is_end(const struct bc_column *column, const struct bc_column *of, const char *end)
+bool bc_column_is_end(const struct bc_column *column, const struct bc_column *of, const char *end)
 {
     const struct unit *unit, *own;
     const size_t length = split(of, &unit), own_length = split(column, &own);
@@ -82,7 +81,7 @@ static void write_end(FILE *stream, const struct bc_table *table, const struct b
 {
     char cell[BC_CELL_LENGTH] = "NA";
     for (size_t i = 0; i < table->count; i++)
-        if (is_end(&table->columns[i], of, end))
+        if (bc_column_is_end(&table->columns[i], of, end))
             bc_cell_format(cell, &table->columns[i], result);
     fprintf(stream, " %s", cell);
 }

@@ -16,17 +16,22 @@ struct bc_output {
     bool borrowed; /* the stream stays open */
     int lost;      /* errno of what could not be written; 0: nothing */
     int64_t rows;
-    const struct bc_table *table;
+    int64_t disturbed;      /* rows that were, of which nothing has been said */
+    int64_t last_disturbed; /* the number of the last of them */
+    struct bc_lines lines;
 };
 
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table)
 {
     struct bc_output *const output = malloc(sizeof *output);
-    if (output != NULL)
-        *output =
-            (struct bc_output){.stream = stream, .style = *style, .borrowed = true, .table = table};
-    return output;
+    if (output == NULL)
+        return NULL;
+    *output = (struct bc_output){.stream = stream, .style = *style, .borrowed = true};
+    if (bc_lines_prepare(&output->lines, table, style))
+        return output;
+    free(output);
+    return NULL;
 }
 
 struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
@@ -41,6 +46,7 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
     if (path == NULL || (output->stream = fopen(path, "w")) != NULL)
         return output;
     const int reason = errno;
+    bc_lines_free(&output->lines);
     free(output);
     errno = reason;
     return NULL;
@@ -77,7 +83,19 @@ static void flush(struct bc_output *output)
 
 static bool has_metadata(const struct bc_output *output)
 {
-    return output->style.content == BC_WITH_METADATA;
+    return output->style.content <= BC_WITH_SHORT_METADATA;
+}
+
+/* Writes `# WORD: text`; short metadata in lines that a terminal has room for. */
+static void write_line(struct bc_output *output, const char *word, const char *text)
+{
+    enum { TERMINAL = 100 };
+    const bool is_short = output->style.content == BC_WITH_SHORT_METADATA;
+    const int column = fprintf(output->stream, "# %s: ", word);
+    if (is_short)
+        bc_print_wrapped(output->stream, text, (size_t)column, TERMINAL, "#   ");
+    else
+        fprintf(output->stream, "%s\n", text);
 }
 
 /* Writes `# WORD: text` to the result, or to stderr if that is without metadata. */
@@ -96,7 +114,7 @@ static void write_remark(struct bc_output *output, const char *word, const char 
     vsnprintf(text, (size_t)length + 1, format, arguments);
     bc_make_plain_text(text, ' ');
     if (has_metadata(output))
-        fprintf(output->stream, "# %s: %s\n", word, text);
+        write_line(output, word, text);
     else
         fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text);
     free(text);
@@ -104,7 +122,17 @@ static void write_remark(struct bc_output *output, const char *word, const char 
 
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
 {
-    if (output == NULL || !has_metadata(output))
+    if (output == NULL || output->style.content != BC_WITH_METADATA)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    write_remark(output, key, format, arguments);
+    va_end(arguments);
+}
+
+void bc_output_short_meta(struct bc_output *output, const char *key, const char *format, ...)
+{
+    if (output == NULL || output->style.content != BC_WITH_SHORT_METADATA)
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -124,23 +152,21 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
         flush(output);
 }
 
-/* Writes a cell of the next line. In a table a column is as wide as its name, and at least wide
-   enough for usual numbers, the first one for names such as "ireduce_scatter_block"; longer cells
-   push the rest to the right. */
-static void write_cell(struct bc_output *output, size_t column, const char *text)
+void bc_output_disturbed(struct bc_output *output, const char *format, ...)
 {
-    enum { FIRST_MIN_WIDTH = 21, MIN_WIDTH = 9 };
-    const bool table = output->style.format == BC_FORMAT_TABLE;
-    const int name_width = (int)strlen(output->table->columns[column].name);
-    const int min_width = column == 0 ? FIRST_MIN_WIDTH : MIN_WIDTH;
-    int width = 0;
-    if (table)
-        width = name_width > min_width ? name_width : min_width;
-    fprintf(output->stream, "%*s", width, text);
-    if (column + 1 < output->table->count)
-        fputs(table ? "  " : "\t", output->stream);
-    else
-        fputc('\n', output->stream);
+    if (output == NULL)
+        return;
+    if (output->style.content == BC_WITH_SHORT_METADATA) {
+        output->disturbed += output->last_disturbed != output->rows + 1;
+        output->last_disturbed = output->rows + 1;
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    write_remark(output, "warning", format, arguments);
+    va_end(arguments);
+    if (has_metadata(output))
+        flush(output);
 }
 
 static const char *const role_names[BC_ROLES] = {
@@ -148,18 +174,17 @@ static const char *const role_names[BC_ROLES] = {
 
 static void write_roles(struct bc_output *output)
 {
-    fputs("# columns:", output->stream);
-    for (size_t i = 0; i < output->table->count; i++) {
-        const struct bc_column *const column = &output->table->columns[i];
-        fprintf(output->stream, " %s=%s", column->name, role_names[column->role]);
+    const bool is_short = output->style.content == BC_WITH_SHORT_METADATA;
+    struct bc_text text = {0};
+    for (size_t i = 0; i < output->lines.count; i++) {
+        const struct bc_column *const column = output->lines.shown[i];
+        if (!is_short || column->role != BC_INFO)
+            bc_text_append(&text, "%s%s=%s", text.length > 0 ? " " : "", column->name,
+                           role_names[column->role]);
     }
-    fputc('\n', output->stream);
-}
-
-static void write_names(struct bc_output *output)
-{
-    for (size_t i = 0; i < output->table->count; i++)
-        write_cell(output, i, output->table->columns[i].name);
+    bc_text_append(&text, is_short ? " (others: info)" : "");
+    write_line(output, "columns", text.start);
+    free(text.start);
 }
 
 void bc_output_header(struct bc_output *output)
@@ -169,29 +194,20 @@ void bc_output_header(struct bc_output *output)
     if (has_metadata(output))
         write_roles(output);
     if (output->style.format != BC_FORMAT_METRICS)
-        write_names(output);
+        bc_lines_write_names(&output->lines, output->stream);
     flush(output);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
-
-static void write_cells(struct bc_output *output, const void *result)
-{
-    for (size_t i = 0; i < output->table->count; i++) {
-        char cell[BC_CELL_LENGTH];
-        bc_cell_format(cell, &output->table->columns[i], result);
-        write_cell(output, i, cell);
-    }
-}
 
 void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
     if (output->style.format == BC_FORMAT_METRICS)
-        bc_metrics_write(output->stream, output->style.program, output->table, result);
+        bc_metrics_write(output->stream, output->style.program, output->lines.table, result);
     else
-        write_cells(output, result);
+        bc_lines_write_row(&output->lines, output->stream, result);
     flush(output);
     output->rows++;
 }
@@ -210,6 +226,12 @@ void bc_output_end(struct bc_output *output, int status)
 {
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
+    if (output->disturbed > 0)
+        bc_output_remark(output, "warning",
+                         "%" PRId64 " of %" PRId64 " row%s %s disturbed: a rank waited for a "
+                         "processor or started late (--metadata=full says which)",
+                         output->disturbed, output->rows, output->rows == 1 ? "" : "s",
+                         output->disturbed == 1 ? "was" : "were");
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
             output->rows == 1 ? "" : "s", status);
     flush(output);
@@ -225,6 +247,7 @@ bool bc_output_close(struct bc_output *output)
     int problem = output->lost;
     if (!output->borrowed && fclose(output->stream) != 0 && problem == 0)
         problem = errno;
+    bc_lines_free(&output->lines);
     free(output);
     errno = problem;
     return problem == 0;

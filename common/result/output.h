@@ -1,6 +1,7 @@
 /*
  * The result of a run: metadata, one header row, rows (DESIGN: output contract). Tab-separated,
- * aligned for reading (`table`), or without a header row as figures of merit (`metrics`).
+ * aligned for reading (`table`), or without a header row as figures of merit (`metrics`). A result
+ * for people has a short head and the main columns only.
  *
  * Only the rank that reports opens an output; on all others the handle is NULL and every function
  * does nothing, so that callers need no branch. All functions are local.
@@ -62,7 +63,8 @@ enum bc_cell {
 struct bc_column {
     const char *name; /* without blanks, if there is to be a header */
     enum bc_role role;
-    int decimals; /* of a real number in this column */
+    int places; /* decimals of a real number; of a text, the characters that its column takes in
+                   a table, 0: those of its name */
     enum bc_cell cell;
     size_t at; /* offsetof the value in the result struct */
 };
@@ -71,9 +73,9 @@ struct bc_column {
 extern void *const bc_no_object;
 
 /* A column of a member of `struct type`; the member's type says how the cell is written. */
-#define BC_COLUMN(name, role, decimals, type, member)                                                \
+#define BC_COLUMN(name, role, places, type, member)                                                  \
     {                                                                                                \
-        name, role, decimals,                                                                      \
+        name, role, places,                                                                        \
             _Generic(((struct type *)bc_no_object)->member, const char *: BC_CELL_TEXT, char *: BC_CELL_CHARS, \
                      int: BC_CELL_INT, int64_t: BC_CELL_INTEGER, double: BC_CELL_REAL,             \
                      enum bc_status: BC_CELL_STATUS),                                              \
@@ -81,9 +83,9 @@ extern void *const bc_no_object;
     }
 
 /* A column of a double that is written in another way than BC_CELL_REAL. */
-#define BC_COLUMN_AS(cell, name, role, decimals, type, member)                                     \
+#define BC_COLUMN_AS(cell, name, role, places, type, member)                                       \
     {                                                                                              \
-        name, role, decimals,                                                                      \
+        name, role, places,                                                                        \
             _Generic(((struct type *)bc_no_object)->member, double                                 \
                      : (cell)),                                                                    \
             offsetof(struct type, member)                                                          \
@@ -111,7 +113,13 @@ extern void *const bc_no_object;
 struct bc_table {
     const struct bc_column *columns;
     size_t count;
+    const char *main; /* the names of the columns that people look at first, with commas in between,
+                         in all at most 100 characters wide; NULL: all */
 };
+
+/* The first of these names, which have commas in between, that is no column, and its length; NULL
+   if all are. */
+const char *bc_table_lacks(const struct bc_table *table, const char *names, size_t *length);
 
 /* Room for a host's name (256 characters in Open MPI) with a number, and the end of the text. */
 #define BC_CELL_LENGTH 320
@@ -124,7 +132,7 @@ enum bc_format {
 
 /* What a result has beside its rows. One without metadata has no line that begins with
    `#`: remarks go to stderr, and nothing marks its end. */
-enum bc_content { BC_WITH_METADATA, BC_WITH_HEADER, BC_ROWS_ONLY };
+enum bc_content { BC_WITH_METADATA, BC_WITH_SHORT_METADATA, BC_WITH_HEADER, BC_ROWS_ONLY };
 
 /* How a result is written. */
 struct bc_style {
@@ -133,6 +141,8 @@ struct bc_style {
     const char *program; /* its name, which begins a remark on stderr and a metric; must stay as
                             long as the output. NULL only with BC_WITH_METADATA, and not with
                             BC_FORMAT_METRICS */
+    const char *columns; /* the names of those that are shown, in their order, with commas in
+                            between; NULL: all. BC_FORMAT_METRICS has all */
 };
 
 struct bc_output; /* an open result */
@@ -151,14 +161,25 @@ struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes `# WORD: text`; the word is note, warning, verbose or debug. May stand anywhere. To stderr
-   as `PROGRAM: WORD: text` if the result is without metadata. */
+/* The same in a short head, in place of several lines of the full one. */
+void bc_output_short_meta(struct bc_output *output, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Writes `# WORD: text`; the word is note, warning, verbose or debug. May stand anywhere. With
+   short metadata in lines of at most 100 characters: all but the first begin with `#` and three
+   blanks. To stderr as `PROGRAM: WORD: text` if the result is without metadata. */
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes `# columns:` with each column's name and role (`name=key time_us=less`), so that a result
-   says by itself how to compare it, then the header row, and flushes. Without metadata writes the
-   header row alone, or nothing, as the style says. */
+/* Writes a warning of what disturbed the row that comes next. With short metadata the end of the
+   result says of how many rows there is one, instead. */
+void bc_output_disturbed(struct bc_output *output, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Writes `# columns:` with each column's name and role (`name=key time_us=less`; in a short head
+   only of those that aren't info), so that a result says by itself how to compare it, then the
+   header row, and flushes. Without metadata writes the header row alone, or nothing, as the style
+   says. */
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, whose type is the one that the table's columns name, and

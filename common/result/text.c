@@ -79,3 +79,22 @@ void bc_make_plain_text(char *text, char control)
     }
     *to = '\0';
 }
+
+void bc_print_wrapped(FILE *stream, const char *text, size_t column, size_t width,
+                      const char *begin)
+{
+    for (bool is_first = true; *text != '\0'; is_first = false) {
+        const size_t blanks = strspn(text, " "), length = strcspn(text + blanks, " ");
+        if (!is_first && column + blanks + length > width) {
+            fprintf(stream, "\n%s", begin);
+            column = strlen(begin);
+        } else {
+            fprintf(stream, "%*s", (int)blanks, "");
+            column += blanks;
+        }
+        fprintf(stream, "%.*s", (int)length, text + blanks);
+        column += length;
+        text += blanks + length;
+    }
+    fputc('\n', stream);
+}

@@ -1,5 +1,7 @@
 #include "common/run/internal.h"
 
+#include "common/result/text.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,16 +43,61 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
     return check_two_files(s, error);
 }
 
+static enum bc_content content_of(const struct bc_settings *s)
+{
+    if (s->no_header)
+        return BC_ROWS_ONLY;
+    if (s->no_metadata || s->metadata == BC_METADATA_NONE)
+        return BC_WITH_HEADER;
+    if (s->metadata == BC_METADATA_AUTO)
+        return s->output != NULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
+    return s->metadata == BC_METADATA_FULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
+}
+
+/* The names that --columns asks for, with those of `main` in its place. */
+static char *named_columns(const char *asked, const char *main)
+{
+    struct bc_text names = {0};
+    for (size_t length; *asked != '\0'; asked += length + (asked[length] != '\0')) {
+        length = strcspn(asked, ",");
+        const bool is_main = length == 4 && strncmp(asked, "main", length) == 0;
+        bc_text_append(&names, "%s%.*s", names.length > 0 ? "," : "",
+                       (int)(is_main ? strlen(main) : length), is_main ? main : asked);
+    }
+    return names.start;
+}
+
+/* Finds out which columns are shown. False with the error set if --columns names others. */
+static bool choose_columns(struct bc_run *run, struct bc_error *error)
+{
+    const struct bc_table *const table = run->own->table;
+    const char *const asked = run->settings.columns != NULL  ? run->settings.columns
+                              : run->settings.output != NULL ? "all"
+                                                             : "main";
+    if (strcmp(asked, "all") == 0 || (strcmp(asked, "main") == 0 && table->main == NULL))
+        return true;
+    run->own->columns = named_columns(asked, table->main != NULL ? table->main : "");
+    size_t length = 0;
+    const char *const lacks =
+        run->own->columns != NULL ? bc_table_lacks(table, run->own->columns, &length) : "";
+    return lacks == NULL ||
+           bc_error_set(error,
+                        "--columns: '%.*s' is no column of %s: use main, all, or names that "
+                        "--columns=all shows",
+                        (int)length, lacks, run->program->name);
+}
+
 /* Opens the result. */
-static struct bc_output *open_result(const struct bc_run *run, struct bc_error *error)
+static struct bc_output *open_result(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
-    struct bc_style style = {.format = (enum bc_format)s->format, .program = run->program->name};
-    if (s->no_header)
-        style.content = BC_ROWS_ONLY;
-    else
-        style.content = s->no_metadata ? BC_WITH_HEADER : BC_WITH_METADATA;
-    struct bc_output *const output = bc_output_open(s->output, &style, &run->own->table);
+    if (!choose_columns(run, error))
+        return NULL;
+    const struct bc_style style = {.format = (enum bc_format)s->format,
+                                   .content = content_of(s),
+                                   .program = run->program->name,
+                                   .columns = run->own->columns};
+    struct bc_output *const output = bc_output_open(s->output, &style, run->own->table);
     if (output == NULL)
         cannot_write("--output", s->output != NULL ? s->output : "stdout", error);
     return output;

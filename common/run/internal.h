@@ -15,8 +15,9 @@ struct bc_own_run {
     void *state; /* the program's */
     int argc;    /* the command line, as MPI leaves it */
     char **argv;
-    char *defaults;         /* of the options, as bc_options_encode has them */
-    struct bc_table table;  /* the columns of the rows */
+    char *defaults; /* of the options, as bc_options_encode has them */
+    const struct bc_table *table;
+    char *columns;          /* the names of those that are shown, for bc_style; NULL: all */
     double span_s;          /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
     struct bc_sweep *sweep; /* NULL: no rows yet */
     struct bc_contention contention;

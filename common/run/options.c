@@ -495,31 +495,9 @@ bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, b
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* Prints a text indented, its lines broken between words. */
-static void print_wrapped(FILE *stream, const char *text)
-{
-    enum { INDENT = 10, WIDTH = 78 };
-    int column = INDENT - 1;
-    fprintf(stream, "%*s", column, "");
-    while (*text != '\0') {
-        const int length = (int)strcspn(text, " ");
-        if (column + 1 + length > WIDTH) {
-            fprintf(stream, "\n%*s", INDENT, "");
-            column = INDENT;
-        } else {
-            fputc(' ', stream);
-            column++;
-        }
-        fprintf(stream, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', stream);
-}
-
 static void print_option(FILE *stream, const struct bc_option_entry *entry)
 {
+    enum { INDENT = 10, WIDTH = 78 };
     const struct bc_option *const option = entry->option;
     if (option->short_name != 0)
         fprintf(stream, "  -%c, ", option->short_name);
@@ -541,7 +519,8 @@ static void print_option(FILE *stream, const struct bc_option_entry *entry)
             bc_text_append(&help, "%s%s", i > 0 ? ", " : ", with commas: ", option->name_at(i));
     if (option->kind == BC_NAMES)
         bc_text_append(&help, "; or all. Case, spaces and dashes don't count");
-    print_wrapped(stream, help.start);
+    fprintf(stream, "%*s", INDENT, "");
+    bc_print_wrapped(stream, help.start, INDENT, WIDTH, "          ");
     free(help.start);
     const struct bc_text value = value_text(entry, true);
     if (option->kind == BC_FLAG ? *(bool *)entry->value : value.length > 0)

@@ -55,6 +55,7 @@ void bc_run_release(struct bc_run *run)
 {
     bc_options_free(&run->options);
     free(run->own->defaults);
+    free(run->own->columns);
     free(run->own);
     run->own = NULL;
 }
@@ -243,6 +244,9 @@ static void write_head(struct bc_run *run)
     static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
     bc_metadata_write_program(run->output, run->program->name, run->own->argc, run->own->argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
+    bc_output_short_meta(run->output, "intervals",
+                         "lo to hi: %g %% confidence, for this launch; launches differ by more",
+                         run->settings.confidence_pct);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
     bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);
     bc_output_meta(run->output, "clock_resolution_ns", "%.1f", run->max_clock.resolution_ns);
@@ -308,10 +312,10 @@ void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
         end_early(run, BC_EXIT_USAGE);
 }
 
-void bc_open_result(struct bc_run *run, const struct bc_column *columns, size_t count)
+void bc_open_result(struct bc_run *run, const struct bc_table *table)
 {
     struct bc_error error = {""};
-    run->own->table = (struct bc_table){columns, count};
+    run->own->table = table;
     bc_require(run, run->job.rank != 0 || bc_files_open(run, &error), &error);
     bc_signals_watch();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);

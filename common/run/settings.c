@@ -25,10 +25,15 @@ static const struct bc_option rows[] = {
              "name=value unit lo hi"},
     {"output", BC_TEXT, AT(output), .argument = "FILE",
      .help = "write the result to FILE, not stdout"},
+    {"columns", BC_TEXT, AT(columns), .argument = "main|all|NAME,...", .internal = true,
+     .help = "the columns to write: those that matter most (the default on stdout), all (the "
+             "default in a file), or these; main may stand among the names"},
+    {"metadata", BC_CHOICE, AT(metadata), .choices = "auto|short|full|none", .internal = true,
+     .help = "the lines that begin with #: auto is short on stdout and full in a file; without "
+             "them notes and warnings go to stderr"},
     {"no-header", BC_FLAG, AT(no_header),
      .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
-    {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
-     .help = "header row and rows only; notes and warnings go to stderr"},
+    {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true, .help = "--metadata=none"},
     {"precision", BC_PERCENT, AT(precision_pct), .argument = "PERCENT", .min = 0.001, .max = 100,
      .help = "sample until the interval's half-width is within this share of the value"},
     {"confidence", BC_PERCENT, AT(confidence_pct), .argument = "PERCENT", .min = 50, .max = 99.99,

@@ -7,10 +7,16 @@
 /* How ranks are released into a timed region: by a barrier, or at a moment of a shared clock. */
 enum bc_start { BC_START_BARRIER, BC_START_WINDOW };
 
+/* What a result says of itself. AUTO: short on stdout, full in a file. */
+enum bc_metadata { BC_METADATA_AUTO, BC_METADATA_SHORT, BC_METADATA_FULL, BC_METADATA_NONE };
+
 struct bc_settings {
     bool help, version;
-    int format;         /* enum bc_format */
-    const char *output; /* NULL: stdout */
+    int format;          /* enum bc_format */
+    const char *output;  /* NULL: stdout */
+    const char *columns; /* main, all or names with commas in between; NULL: main on stdout, all in
+                            a file */
+    int metadata;        /* enum bc_metadata */
     bool no_header, no_metadata;
     double precision_pct, confidence_pct;
     int64_t min_samples, max_samples;

@@ -356,9 +356,8 @@ static void remark_visits(struct bc_run *run, const struct row *row)
 {
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
     if (run->job.rank == 0 && row->late > 0)
-        bc_output_remark(run->output, "warning",
-                         "row %lld uses %lld rounds in which a rank started late",
-                         (long long)run->rows, (long long)row->late);
+        bc_output_disturbed(run->output, "row %lld uses %lld rounds in which a rank started late",
+                            (long long)run->rows, (long long)row->late);
 }
 
 void bc_write_row(struct bc_run *run, const void *result)
@@ -371,7 +370,7 @@ void bc_write_row(struct bc_run *run, const void *result)
     if (run->job.rank != 0)
         return;
     bc_output_row(run->output, result);
-    run->failed = run->failed || bc_table_status(&run->own->table, result) == BC_FAIL;
+    run->failed = run->failed || bc_table_status(run->own->table, result) == BC_FAIL;
 }
 
 /* Collective. */

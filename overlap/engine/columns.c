@@ -16,7 +16,7 @@
 static const struct bc_column columns[] = {
     BC_COLUMN("collective", BC_KEY, 0, overlap_result, collective),
     BC_COLUMN("model", BC_KEY, 0, overlap_result, model),
-    BC_COLUMN("form", BC_KEY, 0, overlap_result, form),
+    BC_COLUMN("form", BC_KEY, 11, overlap_result, form),
     BC_COLUMN("test_calls", BC_KEY, 0, overlap_result, test_calls),
     BC_COLUMN("elements", BC_KEY, 0, overlap_result, elements),
     BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 1, overlap_result, size_bytes),
@@ -33,7 +33,7 @@ static const struct bc_column columns[] = {
     BC_COLUMN("gain_pct", BC_INFO, 2, overlap_result, gain.gain_pct.value),
     BC_COLUMN("gain_lo_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.lo),
     BC_COLUMN("gain_hi_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.hi),
-    BC_COLUMN("verdict", BC_INFO, 0, overlap_result, verdict),
+    BC_COLUMN("verdict", BC_INFO, 10, overlap_result, verdict),
     BC_COLUMN("best_test_calls", BC_INFO, 0, overlap_result, best_test_calls),
     BC_TIME_RANGE_COLUMNS("ref", 3, overlap_result, reference),
     BC_TIME_RANGE_COLUMNS("work", 3, overlap_result, work),
@@ -52,10 +52,23 @@ static enum bc_role time_driven_role(const struct bc_column *column)
                                                                               : column->role;
 }
 
-void overlap_open_result(struct bc_run *run, bool data_driven, const struct bc_column *own_keys,
-                         size_t own_count)
+/* The names of the main columns, with the keys that vary. */
+static const char *main_names(const struct overlap_parameters *p, const char *main)
 {
-    static struct bc_column all[COUNT + OVERLAP_OWN_KEYS_MAX]; /* stays as long as the run */
+    static char names[256]; /* stays as long as the run */
+    const bool is_searched = p->test_calls[0] == OVERLAP_AUTO;
+    (void)snprintf(names, sizeof names, "%s%s%s%s", p->form == OVERLAP_FORMS ? "form," : "",
+                   p->test_calls_count > 1 ? "test_calls," : "",
+                   is_searched ? "best_test_calls," : "", main);
+    return names;
+}
+
+void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
+                         const struct bc_column *own_keys, size_t own_count, const char *main)
+{
+    static struct bc_column all[COUNT + OVERLAP_OWN_KEYS_MAX]; /* stay as long as the run */
+    static struct bc_table table;
+    const bool data_driven = overlap_is_data_driven(parameters);
     size_t count = 0;
     for (size_t i = 0; i < COUNT; i++) {
         for (size_t k = 0; i == OWN_KEYS_AT && k < own_count; k++)
@@ -65,5 +78,6 @@ void overlap_open_result(struct bc_run *run, bool data_driven, const struct bc_c
             all[count].role = time_driven_role(&columns[i]);
         count++;
     }
-    bc_open_result(run, all, count);
+    table = (struct bc_table){all, count, main_names(parameters, main)};
+    bc_open_result(run, &table);
 }

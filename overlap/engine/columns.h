@@ -3,14 +3,16 @@
 #define COMMCOST_OVERLAP_ENGINE_COLUMNS_H
 
 #include "common/run/program.h"
-
-#include <stdbool.h>
+#include "overlap/engine/parameters.h"
 
 #define OVERLAP_OWN_KEYS_MAX 2
 
+#define OVERLAP_MAIN_VALUES "overlap_pct,overlap_lo_pct,overlap_hi_pct,verdict,status"
+
 /* Opens the result (bc_open_result) of a struct that begins with a struct overlap_result. Up to
-   OVERLAP_OWN_KEYS_MAX keys of a program's own come after test_calls. Once a run. */
-void overlap_open_result(struct bc_run *run, bool data_driven, const struct bc_column *own_keys,
-                         size_t own_count);
+   OVERLAP_OWN_KEYS_MAX keys of a program's own come after test_calls. `main` names the main columns
+   (struct bc_table); where they vary, form and test_calls come before these. Once a run. */
+void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
+                         const struct bc_column *own_keys, size_t own_count, const char *main);
 
 #endif

@@ -111,7 +111,8 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     struct bc_run *const run = bc_start(program, &overlap, argc, argv);
     const bool good = overlap_probe(&overlap, run, &error);
     bc_require(run, good, &error);
-    overlap_open_result(run, overlap_is_data_driven(&overlap.parameters), NULL, 0);
+    overlap_open_result(run, &overlap.parameters, NULL, 0,
+                        "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
     overlap_open(&overlap, run);
     overlap_list_rows(&overlap, 1, NULL, 0);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;) {

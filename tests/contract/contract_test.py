@@ -7,7 +7,7 @@ import signal
 import statistics
 
 from case import Case, call, each, within
-from mpi_run import read_tsv, run_raw
+from mpi_run import WHOLE, read_tsv, run_raw
 
 # A short run of each program; options of its own that are refused, with a value that is wrong; a
 # remark that the short run makes, with more options if it needs some.
@@ -143,6 +143,9 @@ WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=
 # The program for what one shows for all.
 ONE = "overlap/overlap_iallreduce"
 
+TERMINAL = 100                                       # its columns
+UNUSUAL = re.compile(r"(?<!\S)-?\d[\d.]{9,}(?!\S)")  # numbers that are longer than those that a line has room for
+
 
 def own_lines(program, stderr):
     name = os.path.basename(program) + ": "
@@ -158,13 +161,18 @@ def split(output):
 
 def roles_of(output):
     """The columns' roles by name, from the line before the header row."""
-    words, = re.findall(r"(?m)^# columns: (.*)\n[^#]", output)
-    return dict(word.rsplit("=", 1) for word in words.split())
+    words, = re.findall(r"(?m)^# columns: (.*)\n[^#]", output.replace("\n#   ", " "))
+    return dict(word.rsplit("=", 1) for word in words.replace(" (others: info)", "").split())
 
 
 def words_for(program, table):
     """What one of these tables has for a program."""
     return table.get(program, table.get(os.path.dirname(program), "")).split()
+
+
+def as_in_table(header):
+    """A table's heading of an interval's ends is shorter."""
+    return [re.sub("^.*_(lo|hi)(_.*)?$", "\\1", name) for name in header]
 
 
 def is_header(line):
@@ -184,8 +192,12 @@ class ContractCase(Case):
 
     def launch(self, *options, ranks=2, environment=None, before=()):
         """Starts the program with its short run's options and more."""
-        words = [*before, self.built(self.program), *self.short, *options]
+        words = [*before, self.built(self.program), *self.short, *WHOLE, *options]
         return run_raw(self.launcher, ranks, words, environment)
+
+    def start_words(self, *options):
+        """Starts the program with these options alone."""
+        return run_raw(self.launcher, 2, [self.built(self.program), *options])
 
     def refuses(self, *options, **how):
         """Starts it with the same, and checks that it refuses them."""
@@ -277,7 +289,7 @@ class EveryProgram:
         lines = [line for line in self.text("--format=table").splitlines() if not line.startswith("#")]
         assert "\t" not in "".join(lines)
         assert len(lines) == 1 + len(rows)
-        assert lines[0].split() == header
+        assert as_in_table(lines[0].split()) == as_in_table(header)
 
     def test_metrics(self):
         """A line for each quantity of each row: name, value, unit and interval. Names are made of the
@@ -325,7 +337,7 @@ class EveryProgram:
             lines = output.splitlines()
             count = 1 if "-o" in options else len(rows)  # -o has a line for each size
             assert [is_header(line) for line in lines] == has_header * [True] + count * [False], lines
-            assert not has_header or lines[0].split() == header
+            assert not has_header or as_in_table(lines[0].split()) == as_in_table(header)
             assert not any(line.startswith("#") for line in lines), lines
             assert "--format=table" not in options or "\t" not in output
             remarks = own_lines(self.program, done.stderr)
@@ -334,6 +346,42 @@ class EveryProgram:
             found = [line for line in remarks if line.startswith(said)]
             # By rank 0 only, and once, but for overlap's, which are of each trial or phase.
             assert found and (len(found) == len(set(found)) or self.program.startswith("overlap/")), remarks
+
+    def test_for_people(self):
+        """On stdout without more options: a short head and the columns that matter, in lines that a
+        terminal has room for. The same as a table, whose columns are aligned."""
+        header = split(self.text())[1]
+        done = self.start_words(*self.short)
+        assert done.returncode == 0, done.stderr
+        comments, names, rows = split(done.stdout)
+        head = done.stdout[:done.stdout.index("\t".join(names))].splitlines()
+        assert [line.split()[1] for line in head if not re.match("# (note|warning): |#  ", line)] == [
+            "program:", "command:", "mpi_library:", "layout:", "intervals:", "columns:"]
+        assert len(names) <= 12 and set(names) < set(header)
+        assert "status" in names
+        for line in done.stdout.splitlines():
+            line = UNUSUAL.sub("12345.678", line)
+            assert len(line.expandtabs()) <= TERMINAL or line.startswith("# command"), line
+        keys = [name for name, role in roles_of(done.stdout).items() if role == "key"]
+        where = [names.index(key) for key in keys]
+        assert len({tuple(row[at] for at in where) for row in rows}) == len(rows)
+        table = self.start_words(*self.short, "--format=table", "--no-metadata").stdout
+        table = UNUSUAL.sub("12345.678", table).splitlines()
+        assert as_in_table(table[0].split()) == as_in_table(names)
+        assert all(len(line) <= TERMINAL for line in table), table
+
+    def test_columns(self):
+        header = split(self.text())[1]
+        chosen = [header[-2], header[0], header[1]]
+        assert split(self.text("--columns=" + ",".join(chosen)))[1] == chosen
+        main = split(self.text("--columns=main"))[1]
+        assert split(self.text(f"--columns=main,{chosen[0]}"))[1] == [*main, chosen[0]]
+        path = self.folder / "result"
+        self.text("--columns=main", "--metadata=short", f"--output={path}")
+        assert split(path.read_text())[1] == main
+        self.refuses("--columns=status,no_such", named="--columns")
+        self.refuses("--columns=", named="--columns")
+        self.refuses("--metadata=long", named="--metadata")
 
     def test_lost_output(self):
         done = self.launch("--output=/dev/full")

@@ -4,7 +4,7 @@ int counts: derived datatypes and MPI-4's large counts at sizes that any machine
 import re
 
 from case import Case, each
-from mpi_run import PAIRS, WITH_ELEMENTS, assert_refused, run, run_raw
+from mpi_run import PAIRS, WHOLE, WITH_ELEMENTS, assert_refused, run, run_raw
 
 # Below the limit, at it, beyond it with and without a rest, and beyond its square.
 SIZES = [999, 1000, 1001, 2000, 12345, 1001234]
@@ -21,7 +21,7 @@ class FewCounts(Case):
 
     def has_large_counts(self):
         """Whether the MPI library has MPI-4's functions."""
-        done = run_raw(self.launcher, 2, [self.program("overlap_ibcast"), "--max-time=0.01"])
+        done = run_raw(self.launcher, 2, [self.program("overlap_ibcast"), "--max-time=0.01", *WHOLE])
         return float(re.search("(?m)^# mpi_standard: (.*)$", done.stdout)[1]) >= 4
 
     def checked(self, name, *options, ranks=2):

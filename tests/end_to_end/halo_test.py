@@ -5,7 +5,7 @@ import re
 
 from case import Case, each, in_full, many, real
 from mounts import with_small_fs
-from mpi_run import (assert_checked, assert_of_samples, assert_without_time, read_tsv, run, run_and_dump, run_raw)
+from mpi_run import (WHOLE, assert_checked, assert_of_samples, assert_without_time, read_tsv, run, run_and_dump, run_raw)
 
 METHODS = [("put", "all"), ("put", "images"), ("get", "all"), ("get", "images"),
            ("isend/irecv types", "none"), ("isend/irecv packed", "none"), ("persistent", "none"),
@@ -31,7 +31,7 @@ def boxes(rows):
 class HaloCase(Case):
     def run_halo(self, *options, ranks=2, environment=None, program=PROGRAM):
         """Runs it, or a program built of it; the process has ended."""
-        return run_raw(self.launcher, ranks, [self.built(program), *options], environment)
+        return run_raw(self.launcher, ranks, [self.built(program), *options, *WHOLE], environment)
 
 
 # ---- usage ---------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ class Usage(HaloCase):
         asked for; what would do does."""
         small = self.launcher.behind(with_small_fs("/dev/shm", 64 << 10))
         quick = [self.built(PROGRAM), "--methods=put", "--coarray-sync=all", *ONCE]
-        done = run_raw(small, 2, quick)
+        done = run_raw(small, 2, [*quick, *WHOLE])
         assert done.returncode == 0, done.stderr
         assert boxes(read_tsv(done.stdout)) == ["10x10x10", "50x50x50", "100x100x100"]
         assert "# local: 10,50,100\n" in done.stdout

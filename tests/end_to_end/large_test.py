@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple
 
 from case import Case, each, in_full
-from mpi_run import available_gib, read_tsv, run_raw
+from mpi_run import WHOLE, available_gib, read_tsv, run_raw
 
 
 class Sized(NamedTuple):
@@ -115,7 +115,7 @@ class Large(Case):
         start_s = time.monotonic()
         done = run_raw(self.launcher, case.ranks, [
             self.built(case.program), *case.options, "--samples=1", "--warmup=0",
-            *(["--check"] if case.check else [])], timeout_s=240)
+            *(["--check"] if case.check else []), *WHOLE], timeout_s=240)
         assert done.returncode == 0, done.stdout + done.stderr
         rows = read_tsv(done.stdout)
         print(f"{name}: {len(rows)} rows, {time.monotonic() - start_s:.1f} s")

@@ -4,7 +4,7 @@ import os
 import re
 
 from case import Case, each, real
-from mpi_run import read_tsv, run_raw
+from mpi_run import WHOLE, read_tsv, run_raw
 
 PROGRAM = "noise/noise"
 
@@ -80,7 +80,7 @@ class Noise(Case):
         one."""
         first = str(min(os.sched_getaffinity(0)))
         done = run_raw(self.launcher, 2, ["taskset", "-c", first, self.built(PROGRAM), "--operations=barrier",
-                                          "--grain=0", "--max-time=0.1", "--visits=1"])
+                                          "--grain=0", "--max-time=0.1", "--visits=1", *WHOLE])
         assert done.returncode == 0, done.stderr
         assert "# note: no predicted_pct: ranks share processors" in done.stdout
         assert of_scope(read_tsv(done.stdout), "collective")[0]["predicted_pct"] == "NA"

@@ -7,7 +7,7 @@ import re
 import statistics
 
 from case import also_many, by_ranks, Case, each, full, in_full, Near, real, within
-from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, number, read, read_tsv, run_raw
+from mpi_run import COLLECTIVES, OPERATIONS, PAIRS, WHOLE, number, read, read_tsv, run_raw
 
 # One size, few samples: for tests that are not about the numbers.
 SHORT = ["--data-driven", "--min-num-elts=64", "--max-num-elts=64", "--samples=5", "--warmup=1"]
@@ -21,7 +21,7 @@ class OverlapCase(Case):
         if collective == "partitioned" and not os.path.exists(f"{self.build}/overlap/overlap_partitioned"):
             self.skipTest("the MPI library has no partitioned messages")
         program = [*before, self.built("overlap/overlap_" + collective), *options]
-        done = run_raw(self.launcher, ranks, program, variables)
+        done = run_raw(self.launcher, ranks, [*program, *WHOLE], variables)
         assert done.returncode == status, (done.args, done.stdout[-2000:], done.stderr[-2000:])
         return done
 

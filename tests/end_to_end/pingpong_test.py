@@ -5,7 +5,7 @@ import re
 
 from case import Case, each, in_full
 from mounts import with_small_fs
-from mpi_run import (assert_checked, assert_of_samples, assert_without_time, read_tsv, run, run_and_dump, run_raw)
+from mpi_run import (WHOLE, assert_checked, assert_of_samples, assert_without_time, read_tsv, run, run_and_dump, run_raw)
 
 PUTS = ["put", "subput", "simple subput", "all put", "many put", "sub manyput", "many subput",
         "strided put", "strided subput", "strided many put"]
@@ -50,7 +50,7 @@ class Usage(Case):
         small = self.launcher.behind(with_small_fs("/dev/shm", mebibytes << 10))
         words = [self.built(PROGRAM), "--patterns=put,all put,strided many put", "--coarray-sync=images",
                  "--max-blocks=16", "--samples=1", "--warmup=0", *options]
-        done = run_raw(small, 2, words)
+        done = run_raw(small, 2, [*words, *WHOLE])
         assert done.returncode == 0, done.stderr
         largest = max(map(int, sizes(read_tsv(done.stdout))))
         assert largest < default

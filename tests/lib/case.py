@@ -28,7 +28,7 @@ import unittest.mock
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "lib"), os.path.join(os.path.dirname(TESTS), "run_scripts")]
 sys.dont_write_bytecode = True
-from mpi_run import Launcher, assert_refused, call, read_tsv, run_raw  # noqa: E402,F401
+from mpi_run import WHOLE, Launcher, assert_refused, call, read_tsv, run_raw  # noqa: E402,F401
 
 SKIPPED = 77
 # Only a program that hangs takes longer.
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
 
     def start(self, program, *options, ranks=2, **environment):
         """Starts a program of the build with options and environment variables. Returns the finished process."""
-        return run_raw(self.launcher, ranks, [self.built(program), *options], environment)
+        return run_raw(self.launcher, ranks, [self.built(program), *options, *WHOLE], environment)
 
     def rows_of(self, program, *options, **how):
         """The rows of such a run, which must succeed."""

@@ -127,6 +127,10 @@ def ask_ctest(build, *options):
         return call(["ctest", "--test-dir", folder, *options], check=True).stdout
 
 
+# What makes a program write to stdout all that it writes to a file.
+WHOLE = ["--columns=all", "--metadata=full"]
+
+
 def run_raw(launcher, ranks, program, environment=None, timeout_s=300):
     """Runs a program; returns the finished process with its texts."""
     line = launcher.line(ranks, environment or {}, program)
@@ -137,8 +141,8 @@ def run_raw(launcher, ranks, program, environment=None, timeout_s=300):
 
 
 def run(launcher, ranks, program, environment=None, timeout_s=120, expect=(0,)):
-    """Runs a program; returns its exit status and its rows."""
-    done = run_raw(launcher, ranks, program, environment, timeout_s)
+    """Runs a benchmark; returns its exit status and its rows, with all columns."""
+    done = run_raw(launcher, ranks, [*program, *WHOLE], environment, timeout_s)
     if done.returncode not in expect:
         raise Failed(f"{' '.join(done.args)}: exit status {done.returncode}\n"
                      f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")

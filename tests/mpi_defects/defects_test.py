@@ -11,7 +11,7 @@ import subprocess
 from typing import NamedTuple
 
 from case import Case, each
-from mpi_run import Failed, available_gib, read, run_raw
+from mpi_run import WHOLE, Failed, available_gib, read, run_raw
 
 LIMIT_S = 5
 PROCESSORS = len(os.sched_getaffinity(0))
@@ -69,7 +69,7 @@ DEFECTS = [
 class Defects(Case):
     def comments(self, program, *options):
         """The comments in the result of a benchmark."""
-        done = run_raw(self.launcher, 2, [self.built(program), *options])
+        done = run_raw(self.launcher, 2, [self.built(program), *options, *WHOLE])
         assert done.returncode == 0, f"{done.args}: {done.stderr}"
         return [line for line in done.stdout.splitlines() if line.startswith("# ")]
 

@@ -21,7 +21,7 @@ class Sweep(Case):
         ("mpi_overhead/mpi_overhead", "8,1K:4K", "msgsize", [8, 1024, 2048, 4096], []),
         ("msgrate/msgrate", "8,1K", "nbytes", [8, 1024], ["-p", "1", "-c", "0", "-m", "2"]),
         ("overlap/overlap_ibcast", "8,1K:4K", "size_bytes", [8, 1024, 2048, 4096], []),
-        ("pingpong/pingpong", "8:512", "ndata", [1, 8, 64],
+        ("pingpong/pingpong", "8:512", "blksize", [1, 8, 64],
          ["--patterns=MPI Send", "--arrangements=single"]),
         ("overlap/overlap_sendrecv", "1K:4K", "size_bytes", [1024, 2048, 4096], ["--test-calls=0,1"]),
         ("overlap/overlap_partitioned", "8:32,128", "size_bytes", [8, 16, 32, 128], []),
@@ -32,7 +32,7 @@ class Sweep(Case):
         assert list(dict.fromkeys(row[column] for row in rows)) == [str(size) for size in expected]
         assert done.stdout.count("\n# end: ") == 1
         assert done.stdout.endswith(f"# end: {len(rows)} rows, exit 0\n")
-        assert done.stdout.count("# benchmark: ") == 1
+        assert done.stdout.count("# program: ") == 1
 
     @each("program, option, named", [
         ("syncbench/syncbench", "--sizes=8", "syncbench has no sizes"),
@@ -60,7 +60,9 @@ class Sweep(Case):
         _, done = self.sweep("mpi_overhead/mpi_overhead", "--sizes=8", "--max-time=0.02",
                              f"--output={self.folder}/a.tsv")
         assert done.stdout == ""
-        assert [row["msgsize"] for row in read_tsv((self.folder / "a.tsv").read_text())] == ["8"]
+        written = (self.folder / "a.tsv").read_text()
+        assert [(row["msgsize"], row["visits"] != "") for row in read_tsv(written)] == [("8", True)]
+        assert "\n# compiler: " in written
 
 
 class OverheadSweep(Case):

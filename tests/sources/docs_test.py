@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple
 
 from case import Case, call, each
-from mpi_run import ask_ctest, run_raw
+from mpi_run import WHOLE, ask_ctest, run_raw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 README_LINES = 200
@@ -427,7 +427,7 @@ class Columns(Case):
     def quick_run(self, program):
         """What a quick run of a program prints."""
         ranks, options = QUICK[program]
-        done = run_raw(self.launcher, ranks, [self.built(program), *options])
+        done = run_raw(self.launcher, ranks, [self.built(program), *options, *WHOLE])
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-const struct bc_column bare_columns[BARE_COLUMNS] = {
+static const struct bc_column columns[] = {
     BC_COLUMN("name", BC_KEY, 0, bare_result, name),
     BC_TIME_COLUMNS("ours", BC_LESS, 4, bare_result, ours),
     BC_COLUMN_AS(BC_CELL_TIME, "bare_us", BC_LESS, 4, bare_result, bare.value),
@@ -11,6 +11,8 @@ const struct bc_column bare_columns[BARE_COLUMNS] = {
     BC_COLUMN("ratio", BC_LESS, 4, bare_result, ratio),
     BC_OUTCOME_COLUMNS(bare_result, outcome),
 };
+
+const struct bc_table bare_table = {.columns = columns, .count = sizeof columns / sizeof *columns};
 
 bool bare_fit(void *state, struct bc_run *run, struct bc_error *error)
 {

@@ -29,8 +29,7 @@ struct bare_result {
     struct bc_outcome outcome;
 };
 
-enum { BARE_COLUMNS = 15 };
-extern const struct bc_column bare_columns[BARE_COLUMNS];
+extern const struct bc_table bare_table;
 
 /* The members of struct bc_program that are the same for all of these programs. */
 #define BARE_PROGRAM .row_bytes = sizeof(struct row), .budget_s = 20.0, .fit = bare_fit

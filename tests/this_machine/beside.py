@@ -73,7 +73,7 @@ def known_times(programs):
     """How much longer calls take inside of a snapshot, as monitor_overhead finds it, and as the
     wrappers say."""
     while True:
-        text, said = programs.run(1, "monitor_overhead_known", "--max-time=0.03", environment=KNOWN)
+        text, said = programs.run(1, "monitor_overhead_known", "--columns=all", "--max-time=0.03", environment=KNOWN)
         known_ns = float(re.search(r"known: (\S+) ns", said).group(1))
         rows = rows_of(text)
         yield {off["call"]: (float(on["added_ns"]) - float(off["added_ns"]),
@@ -100,7 +100,7 @@ IN_VIRTUAL_TIME = ["env", "-u", "LD_PRELOAD", "-u", "DISTURB", "-u", "DISTURB_JU
 def model(operation):
     """What the model's operations are found to take in real time, and in virtual time."""
     folder, program, options, variables, columns = OPERATIONS[operation]
-    options = [*options, "--max-time=0.3"]
+    options = [*options, "--max-time=0.3", "--columns=all"]
 
     def source(programs):
         ours = os.path.join(programs.build, folder, program)

@@ -63,7 +63,7 @@ class Wire:
         """What a program writes as a job of both hosts."""
         text, _ = self.programs.run_line(
             [TESTBED, "run", "-q", "--in", self.testbed.name, "--mpirun", self.mpirun, "--",
-             self.built(program), *map(str, options)], env=dict(os.environ, **environment))
+             self.built(program), *map(str, options), "--columns=all"], env=dict(os.environ, **environment))
         return rows_of(text)
 
 

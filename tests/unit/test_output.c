@@ -27,10 +27,13 @@ static const struct bc_column columns[] = {
     BC_COLUMN("time_us", BC_LESS, 3, result, time_us),
     BC_COLUMN("status", BC_INFO, 0, result, status),
 };
-static const struct bc_table table = {columns, COUNT(columns)};
-static const struct bc_style tsv = {BC_FORMAT_TSV, BC_WITH_METADATA, "bench"};
-static const struct bc_style tsv_with_header = {BC_FORMAT_TSV, BC_WITH_HEADER, "bench"};
-static const struct bc_style tsv_rows = {BC_FORMAT_TSV, BC_ROWS_ONLY, "bench"};
+static const struct bc_table table = {.columns = columns, .count = COUNT(columns)};
+static const struct bc_style tsv = {
+    .format = BC_FORMAT_TSV, .content = BC_WITH_METADATA, .program = "bench"};
+static const struct bc_style tsv_with_header = {
+    .format = BC_FORMAT_TSV, .content = BC_WITH_HEADER, .program = "bench"};
+static const struct bc_style tsv_rows = {
+    .format = BC_FORMAT_TSV, .content = BC_ROWS_ONLY, .program = "bench"};
 #define COLUMNS "# columns: name=key size_bytes=key time_us=less status=info\n"
 #define HEADER "name\tsize_bytes\ttime_us\tstatus\n"
 
@@ -118,12 +121,60 @@ static void check_without_metadata(struct fixture *f, const struct bc_style *sty
 TEST(without_metadata_remarks_go_to_stderr)
 {
     struct fixture *const f = *state;
-    static const struct bc_style aligned = {BC_FORMAT_TABLE, BC_WITH_HEADER, "bench"};
+    static const struct bc_style aligned = {
+        .format = BC_FORMAT_TABLE, .content = BC_WITH_HEADER, .program = "bench"};
     check_without_metadata(f, &tsv_rows, SOME);
     check_without_metadata(f, &tsv_with_header, HEADER SOME);
     check_without_metadata(f, &aligned,
-                           "                 name  size_bytes    time_us     status\n"
-                           "           iallreduce     1048576     12.346         ok\n");
+                           "name  size_bytes   time_us  status\n"
+                           "iallreduce     1048576    12.346  ok\n");
+}
+
+/* A head for people: its own lines, roles that matter, remarks within 100 characters. */
+TEST(short_metadata)
+{
+    struct fixture *const f = *state;
+    static const struct bc_style style = {
+        .content = BC_WITH_SHORT_METADATA, .program = "bench", .columns = "time_us,name"};
+    static const char word[] = "0123456789";
+    struct bc_output *const output = bc_output_open(f->path, &style, &table);
+    bc_output_meta(output, "compiler", "any");
+    bc_output_short_meta(output, "program", "bench 1");
+    bc_output_header(output);
+    bc_output_row(output, &some);
+    for (int i = 0; i < 2; i++)
+        bc_output_disturbed(output, "row 2");
+    bc_output_row(output, &some);
+    /* 8 and 8 times 11 are 96 characters; a word more makes 107. */
+    bc_output_remark(output, "note", "%s %s %s %s %s %s %s %s %s", word, word, word, word, word,
+                     word, word, word, word);
+    bc_output_remark(output, "note", "%0120d end", 0);
+    bc_output_remark(output, "verbose", "  blanks   stay");
+    bc_output_end(output, 0);
+    assert_true(bc_output_close(output));
+    char expected[1024];
+    snprintf(expected, sizeof expected,
+             "# program: bench 1\n# columns: time_us=less name=key (others: info)\ntime_us\tname\n"
+             "12.346\tiallreduce\n12.346\tiallreduce\n# note: %s %s %s %s %s %s %s %s\n#   %s\n# "
+             "note: %0120d\n"
+             "#   end\n# verbose:   blanks   stay\n# warning: 1 of 2 rows was disturbed: a rank waited for a processor or "
+             "started late (--metadata=full\n#   says which)\n# end: 2 rows, exit 0\n",
+             word, word, word, word, word, word, word, word, word, 0);
+    assert_string_equal(contents(f), expected);
+}
+
+TEST(names_that_are_no_columns)
+{
+    size_t length;
+    assert_null(bc_table_lacks(&table, "status,name,status", &length));
+    static const char *const lacking[] = {"", "name,", "name,nam", "names", "name,,status"};
+    static const char *const first[] = {"", "", "nam", "names", ""};
+    for (size_t i = 0; i < COUNT(lacking); i++) {
+        const char *const found = bc_table_lacks(&table, lacking[i], &length);
+        assert_non_null(found);
+        assert_int_equal(length, strlen(first[i]));
+        assert_memory_equal(found, first[i], length);
+    }
 }
 
 /* The result isn't lost where nobody hears of its remarks. */
@@ -178,7 +229,7 @@ TEST(values_of_any_length)
 static void check_cell(struct fixture *f, struct bc_column column, const void *result,
                        const char *expected)
 {
-    const struct bc_table one = {&column, 1};
+    const struct bc_table one = {.columns = &column, .count = 1};
     struct bc_output *const output = bc_output_open(f->path, &tsv_rows, &one);
     char line[BC_CELL_LENGTH + 1];
     snprintf(line, sizeof line, "%s\n", expected);
@@ -255,9 +306,11 @@ TEST(status_cells)
     for (int i = 0; i < BC_STATUSES; i++) {
         const struct cells result = {.number = 4, .status = (enum bc_status)i};
         check_cell(f, status, &result, names[i]);
-        assert_int_equal(bc_table_status(&(struct bc_table){&status, 1}, &result), i);
+        const struct bc_table of_status = {.columns = &status, .count = 1};
+        const struct bc_table without = {.columns = &other, .count = 1};
+        assert_int_equal(bc_table_status(&of_status, &result), i);
         /* A table without a status has no row that failed. */
-        assert_int_equal(bc_table_status(&(struct bc_table){&other, 1}, &result), BC_OK);
+        assert_int_equal(bc_table_status(&without, &result), BC_OK);
     }
 }
 
@@ -306,7 +359,7 @@ TEST(shared_columns)
         BC_TIME_COLUMNS("x", BC_LESS, 1, measured, latency),
         BC_OUTCOME_COLUMNS(measured, outcome),
     };
-    static const struct bc_table own_table = {own, COUNT(own)};
+    static const struct bc_table own_table = {.columns = own, .count = COUNT(own)};
     const struct measured result = {
         .latency = {.value = 1000, .interval = {-50, 2000}, .p99 = 3000, .max = 4e6},
         .outcome =
@@ -320,6 +373,52 @@ TEST(shared_columns)
                         "x_us\tx_lo_us\tx_hi_us\tx_p99_us\tx_max_us\tvisits\tlost_pct\t"
                         "samples\tstatus\tslowest_rank\n"
                         "1.0\t0.0\t2.0\t3.0\t4000.0\t6\t1.2\t30\tFAIL\t7\n");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* Texts to the left, numbers to the right; an interval's ends behind their value are lo and hi;
+   what has 0 in its interval is less than its upper end, rounded up to two digits. */
+TEST(tables_are_for_people)
+{
+    struct fixture *const f = *state;
+    struct row {
+        const char *kind;
+        struct bc_summary time; /* ns */
+        double gain;
+    };
+    static const struct bc_column own[] = {
+        BC_COLUMN("kind", BC_KEY, 12, row, kind),
+        BC_COLUMN_AS(BC_CELL_US, "time_us", BC_LESS, 3, row, time.value),
+        BC_COLUMN_AS(BC_CELL_US, "time_lo_us", BC_INFO, 3, row, time.interval.lo),
+        BC_COLUMN_AS(BC_CELL_US, "time_hi_us", BC_INFO, 3, row, time.interval.hi),
+        BC_COLUMN("gain_pct", BC_INFO, 1, row, gain),
+    };
+    static const struct row rows[] = {
+        {"message", {.value = 1500, .interval = {1400, 1600}}, 1.0},
+        {"noise", {.value = -20, .interval = {-1000, 3352}}, -1.0},
+        {"little", {.value = 2, .interval = {0, 4.51}}, NAN},
+        {"much", {.value = 2e6, .interval = {-1, 123456789}}, 0.0},
+        {"round", {.value = 2e6, .interval = {-1, 1e6}}, 0.0},
+        {"negative", {.value = -20, .interval = {-30, -10}}, 0.0},
+        {"no interval", {.value = 20, .interval = {NAN, NAN}}, 0.0},
+    };
+    static const struct bc_table own_table = {.columns = own, .count = COUNT(own)};
+    static const struct bc_style aligned = {
+        .format = BC_FORMAT_TABLE, .content = BC_WITH_HEADER, .program = "bench"};
+    struct bc_output *const output = bc_output_open(f->path, &aligned, &own_table);
+    bc_output_header(output);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        bc_output_row(output, &rows[i]);
+    assert_true(bc_output_close(output));
+    assert_string_equal(contents(f), "kind           time_us        lo        hi  gain_pct\n"
+                                     "message          1.500     1.400     1.600       1.0\n"
+                                     "noise            < 3.4    -1.000     3.352      -1.0\n"
+                                     "little        < 0.0046     0.000     0.005        NA\n"
+                                     "much          < 130000    -0.001  123456.789       0.0\n"
+                                     "round           < 1000    -0.001  1000.000       0.0\n"
+                                     "negative        -0.020    -0.030    -0.010       0.0\n"
+                                     "no interval      0.020        NA        NA       0.0\n");
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
@@ -347,8 +446,9 @@ TEST(metrics_are_lines)
     static const struct row rows[] = {{"a b/c=d", 1500, 1400, 1600, 2.5, BC_OK},
                                       {"x", 1, NAN, NAN, NAN, BC_OK},
                                       {"wrong", 1500, 1400, 1600, 2.5, BC_FAIL}};
-    static const struct bc_table of_rows = {own_columns, COUNT(own_columns)};
-    static const struct bc_style metrics = {BC_FORMAT_METRICS, BC_WITH_HEADER, "bench"};
+    static const struct bc_table of_rows = {.columns = own_columns, .count = COUNT(own_columns)};
+    static const struct bc_style metrics = {
+        .format = BC_FORMAT_METRICS, .content = BC_WITH_HEADER, .program = "bench"};
     struct bc_output *const output = bc_output_open(f->path, &metrics, &of_rows);
     bc_output_header(output);
     for (size_t i = 0; i < COUNT(rows); i++)

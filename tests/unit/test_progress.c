@@ -11,8 +11,8 @@
 #define REFERENCE_NS 100e3
 #define MIB 1048576.0
 
-static const struct bc_style tsv = {BC_FORMAT_TSV, BC_WITH_METADATA, "overlap_test"};
-static const struct bc_table no_columns = {NULL, 0};
+static const struct bc_style tsv = {.program = "overlap_test"};
+static const struct bc_table no_columns = {.count = 0};
 
 /* Takes in a row of which this share is hidden under work. */
 static void add(struct overlap_progress *progress, double size_bytes, int64_t test_calls,

@@ -127,7 +127,8 @@ static void run_with(const struct bc_program *program, double default_max_s,
     run.visits = (int)run.settings.visits;
     run.job.rank = rank;
     run.job.shares_processors = true; /* no warnings of what else runs here */
-    run.own->table = (struct bc_table){columns, COUNT(columns)};
+    static const struct bc_table table = {.columns = columns, .count = COUNT(columns)};
+    run.own->table = &table;
     run.row_shares = script.shares > 0 ? script.shares : 1;
     visit_count = renew_count = 0;
     assert_true(rank != 0 || bc_files_open(&run, &error));

@@ -28,7 +28,7 @@ class Folder:
     def launches(self, name, program, *options, launches=1, ranks=2, status=0, **variables):
         """Runs launches of a program; returns their folders: PATH/NAME/NUMBER, with PROGRAM.tsv."""
         variables = dict(variables, VIRTUAL_RANKS=ranks, VIRTUAL_LAUNCHES=launches)
-        done = virtual.run_raw(program, *options, **variables)
+        done = virtual.run_raw(program, *options, "--columns=all", "--metadata=full", **variables)
         if done.returncode != status:
             raise AssertionError("{} {}: exit status {}\n{}".format(program, options,
                                                                    done.returncode, done.stderr))

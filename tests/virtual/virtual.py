@@ -85,7 +85,7 @@ def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=
     parameters.def and clock.h. Options with names of temporary files aren't in the digest."""
     report = os.path.join(BUILD, "tests/virtual", "truth.{}".format(os.getpid()))
     variables = dict(variables, VIRTUAL_RANKS=ranks, VIRTUAL_LAUNCHES=launches)
-    done = run_raw(program, *options, *options_not_in_digest, "--no-metadata", MODEL_REPORT=report, **variables)
+    done = run_raw(program, *options, *options_not_in_digest, "--columns=all", "--no-metadata", MODEL_REPORT=report, **variables)
     if done.returncode != expect:
         raise AssertionError("{} {}, {}: exit status {}\n{}{}".format(
             program, options, variables, done.returncode, done.stdout[-2000:], done.stderr[-4000:]))

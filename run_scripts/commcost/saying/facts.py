@@ -7,7 +7,6 @@ import typing
 from commcost.words import bytes_text
 
 WHAT = 46  # letters of what a line is about
-MORE = 12  # of them for "and 9 more"
 
 
 class Line(typing.NamedTuple):
@@ -103,8 +102,10 @@ def size_text(count):
 
 def listed(names, before=""):
     """Names with commas after what stands before them: of many those that there is place for and how many more."""
-    names, count = list(dict.fromkeys(names)), 1
-    while count < len(names) and len(before + ", ".join(names[:count + 1])) <= WHAT - MORE:
-        count += 1
-    texts = names if count == len(names) else [*names[:count], f"{len(names) - count} more"]
-    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+    names = list(dict.fromkeys(names))
+    for count in range(len(names), 0, -1):
+        texts = names[:count] + ([] if count == len(names) else [f"{len(names) - count} more"])
+        text = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+        if len(before + text) <= WHAT:
+            break
+    return text

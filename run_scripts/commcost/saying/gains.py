@@ -233,7 +233,8 @@ def mpi_test(tables):
             tested = [case for case in cases if case.where == without.where and case.calls != "0" and case.exposed]
             if without.calls == "0" and without.exposed and tested:
                 best = min(tested, key=lambda case: case.exposed.value)
-                sizes.append(best.against(without)._replace(calls=best.calls))
+                found = best.row.median("best_test_calls") if best.calls == "auto" else None
+                sizes.append(best.against(without)._replace(calls=best.calls if found is None else f"{found:.3g}"))
         yield "MPI_Test during ", way.full_name, sizes
 
 

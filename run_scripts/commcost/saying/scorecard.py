@@ -73,8 +73,13 @@ def what_changed(changes):
         note = "" if most is None else (f"{most.change_pct:+.1f} {'points' if most.points else '%'} at most: "
                                         f"{row_name(most.series, most.series.quantity)}")
         if several:
-            lines.append(Line(verdict.capitalize(), counted(len(several), "row"), f"of {len(changes)}", "", note))
+            lines.append(Line((UNSURE if verdict == compare.CANT_TELL else verdict).capitalize(),
+                              share_of(several, changes), note=note))
     return lines
+
+
+def share_of(several, every):
+    return f"{len(several)} of {counted(len(every), 'row')}"
 
 
 def row_name(series, quantity):
@@ -96,10 +101,10 @@ def best_setting(best):
     for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0])):
         most = max(rows, key=lambda row: row.gain_pct or 0)
         note = f"by {short(most.gain_pct or 0)} {'points' if most.points else '%'} at most: {row_name(most, most.quantity)}"
-        lines.append(Line(name, counted(len(rows), "row"), f"of {len(best)}", "", note))
+        lines.append(Line(name, share_of(rows, best), note=note))
     if unsure:
-        lines.append(Line(UNSURE.capitalize(), counted(len(unsure), "row"), f"of {len(best)}", "",
-                          f"alike, or fewer than {vary.launches_needed(best)} launches of each"))
+        lines.append(Line(UNSURE.capitalize(), share_of(unsure, best),
+                          note=f"alike, or fewer than {vary.launches_needed(best)} launches of each"))
     return lines
 
 
@@ -155,10 +160,9 @@ def lines_of(part):
     """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
     cells = [["  " + cut(line.what), line.since, line.typical, line.launches] for line in part.lines]
     head = [part.heading, "", "typical", "launches"]
-    if not any(line.launches for line in part.lines):
-        head[1:] = 3 * [""]
-    widths = [max(map(len, column)) for column in zip(head, *cells)]
-    lines = [aligned(head, widths)]
+    heads = [head] if any(line.launches for line in part.lines) else []
+    widths = [max(map(len, column)) for column in zip(*heads, *cells)]
+    lines = [aligned(head, widths) if heads else part.heading]
     for line, row in zip(part.lines, cells):
         start = aligned(row, widths, line.note != "")
         lines += textwrap.wrap(line.note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",

@@ -1,0 +1,159 @@
+#include "common/result/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which columns are shown ----------------------------------------------------------------- */
+
+/* The column of this name; NULL if there is none. */
+static const struct bc_column *find_column(const struct bc_table *table, const char *name,
+                                           size_t length)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bc_column *const column = &table->columns[i];
+        if (strlen(column->name) == length && strncmp(column->name, name, length) == 0)
+            return column;
+    }
+    return NULL;
+}
+
+const char *bc_table_lacks(const struct bc_table *table, const char *names, size_t *length)
+{
+    for (;; names += *length + 1) {
+        *length = strcspn(names, ",");
+        if (find_column(table, names, *length) == NULL)
+            return names;
+        if (names[*length] == '\0')
+            return NULL;
+    }
+}
+
+static void show_named(struct bc_lines *lines, const char *names)
+{
+    for (size_t length; *names != '\0'; names += length + (names[length] != '\0')) {
+        length = strcspn(names, ",");
+        lines->shown[lines->count++] = find_column(lines->table, names, length);
+    }
+}
+
+static void show_all(struct bc_lines *lines)
+{
+    for (size_t i = 0; i < lines->table->count; i++)
+        lines->shown[lines->count++] = &lines->table->columns[i];
+}
+
+bool bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
+                      const struct bc_style *style)
+{
+    size_t max = table->count;
+    for (const char *c = style->columns; c != NULL && *c != '\0'; c++)
+        max += *c == ','; /* a name may stand there several times */
+    *lines = (struct bc_lines){
+        .table = table,
+        .shown = malloc((max + 1) * sizeof(struct bc_column *)),
+        .are_aligned = style->format == BC_FORMAT_TABLE,
+    };
+    if (lines->shown == NULL)
+        return false;
+    if (style->columns != NULL)
+        show_named(lines, style->columns);
+    else
+        show_all(lines);
+    return true;
+}
+
+void bc_lines_free(struct bc_lines *lines) { free((void *)lines->shown); }
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static bool is_text(const struct bc_column *column)
+{
+    return column->cell == BC_CELL_TEXT || column->cell == BC_CELL_CHARS ||
+           column->cell == BC_CELL_STATUS;
+}
+
+/* What stands above a column. In a table the ends of an interval, right behind their value, are lo
+   and hi. */
+static const char *heading(const struct bc_lines *lines, size_t i)
+{
+    const struct bc_column *const column = lines->shown[i];
+    if (lines->are_aligned && i > 0 && bc_column_is_end(column, lines->shown[i - 1], "_lo"))
+        return "lo";
+    if (lines->are_aligned && i > 1 && bc_column_is_end(column, lines->shown[i - 2], "_hi"))
+        return "hi";
+    return column->name;
+}
+
+/* The width of a column in a table: that of its heading or of usual values. A longer value pushes
+   the rest of its line to the right. */
+static int width_of(const struct bc_lines *lines, size_t i)
+{
+    enum { NUMBER_WIDTH = 8, STATUS_WIDTH = 8 };
+    const struct bc_column *const column = lines->shown[i];
+    const int heading_width = (int)strlen(heading(lines, i));
+    int width = is_text(column) ? column->places : NUMBER_WIDTH;
+    if (column->cell == BC_CELL_STATUS)
+        width = STATUS_WIDTH;
+    return width > heading_width ? width : heading_width;
+}
+
+static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text)
+{
+    const bool is_last = i + 1 == lines->count, is_left = is_text(lines->shown[i]);
+    const int width = lines->are_aligned && !(is_last && is_left) ? width_of(lines, i) : 0;
+    fprintf(stream, "%*s", is_left ? -width : width, text);
+    if (is_last)
+        fputc('\n', stream);
+    else
+        fputs(lines->are_aligned ? "  " : "\t", stream);
+}
+
+void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        write_cell(lines, stream, i, heading(lines, i));
+}
+
+/* That end, "_lo" or "_hi", of a value's interval; NAN without one. */
+static double end_of(const struct bc_table *table, const struct bc_column *value, const char *end,
+                     const void *result)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (bc_column_is_end(&table->columns[i], value, end))
+            return *(const double *)((const char *)result + table->columns[i].at);
+    return NAN;
+}
+
+/* Writes `< x` to the cell: x is a bound with two digits, rounded up. */
+static void format_bound(char *cell, double bound)
+{
+    const int exponent = (int)floor(log10(bound));
+    const double unit = pow(10.0, exponent - 1);
+    snprintf(cell, BC_CELL_LENGTH, "< %.*f", exponent < 1 ? 1 - exponent : 0,
+             ceil(bound / unit * (1 - 1e-9)) * unit);
+}
+
+/* For people: a result whose interval has 0 in it isn't told from nothing, but has a bound. */
+static void bound_noise(char *cell, const struct bc_lines *lines, const struct bc_column *column,
+                        const void *result)
+{
+    if (column->role != BC_LESS && column->role != BC_MORE)
+        return;
+    const double lo = end_of(lines->table, column, "_lo", result);
+    const double hi = end_of(lines->table, column, "_hi", result);
+    const bool is_in_ns = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
+    if (lo <= 0.0 && hi > 0.0 && isfinite(hi))
+        format_bound(cell, is_in_ns ? hi * 1e-3 : hi);
+}
+
+void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        char cell[BC_CELL_LENGTH];
+        bc_cell_format(cell, lines->shown[i], result);
+        if (lines->are_aligned)
+            bound_noise(cell, lines, lines->shown[i], result);
+        write_cell(lines, stream, i, cell);
+    }
+}
