@@ -321,9 +321,8 @@ def settings_section(best):
                *(Column(name, f"setting {name}", True) for name in
                  dict.fromkeys(name for row in best for name in row.medians))]
     rows = [page.Row([row.schema.benchmark,
-                      ", ".join(f"{name} {value}" for name, value in
-                                zip(row.schema.keys, row.keys)),
-                      row.quantity, row.name if row.sure else "can't tell",
+                      ", ".join(scorecard.named_keys(zip(row.schema.keys, row.keys))),
+                      row.quantity, row.name if row.sure else gains.UNSURE,
                       decimals(row.gain_pct, 1), f"{row.p:.3g}",
                       *(six_digits(row.medians.get(column.heading)) for column in columns[6:])],
                      kind="pays" if row.sure else "") for row in best]

@@ -11,6 +11,7 @@ import typing
 
 from commcost.drawing import plot
 from commcost.reading.intervals import LAUNCHES_ENOUGH
+from commcost.reading.results import parsed_number
 from commcost.reading.tables import NEW
 from commcost.running.folder import Folder
 from commcost.saying import compare, vary
@@ -47,11 +48,11 @@ def card_of(tables, best=(), changes=()):
 
 def title_of(tables):
     """Of which machine, how many launches, and how long they took."""
-    every = sorted(tables.of(NEW), key=lambda table: -int(first_of(table, "ranks", "0")))
+    every = sorted(tables.of(NEW), key=lambda table: -(parsed_number(first_of(table, "ranks", "0")) or 0))
     hosts = first_of(every[0], "hosts", "").split(":")[0]
     text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", every)
     device = first_of(every[0], "mpi_device", "")
-    launches = max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
+    launches = max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
     text += (f" ({device})" if device else "") + f"; {counted(launches, 'launch', 'launches')}"
     seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records()) if os.path.isdir(tables.paths[NEW]) else 0
     return text + (f", {seconds // 60} min {seconds % 60} s" if seconds else "")
@@ -133,7 +134,7 @@ def disturbed(tables):
 
 def more_launches(tables, parts):
     """The command that gives more launches, where an answer is not clear or launches are too few."""
-    launches = max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
+    launches = max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
     if not any(line.typical == UNSURE for part in parts for line in part.lines):
         return []
     runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
