@@ -67,9 +67,9 @@ def numbers(pairs, keys, place_of):
     return found
 
 
-def against(pairs, keys, place_of, usual):
+def against(pairs, keys, place_of, usual, told):
     """Marks of times by name and place against the row that is called `usual` at the same place, which comes
-    first; that one's are numbers alone."""
+    first and has numbers alone; and what the marks say, where `told` is what that row is called in a sentence."""
     labels, found = Labels(keys, [row.keys for row, _ in pairs]), numbers(pairs, keys, place_of)
     base = {place_of(row): value for row, value in pairs if labels.of(row.keys) == usual}
     for row, value in pairs:
@@ -78,11 +78,8 @@ def against(pairs, keys, place_of, usual):
             even = gains.THRESHOLD_PCT / 100 * base[place].value
             answer = gains.verdict_between(value, base[place], even)
             found[name][place] = mark_of(answer, row, number_of(value))
-    return dict(sorted(found.items(), key=lambda item: item[0] != usual))
-
-
-def legend_against(usual):
-    return f"Times in µs. P: pays, is quicker than {usual}; {OTHER_LETTERS}"
+    return (dict(sorted(found.items(), key=lambda item: item[0] != usual)),
+            f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}" if base else "Times in µs.")
 
 
 OTHER_LETTERS = f"E: even; L: loses; ?: not clear, as always with fewer than {LAUNCHES_ENOUGH} launches."
@@ -93,10 +90,6 @@ OTHER_LETTERS = f"E: even; L: loses; ?: not clear, as always with fewer than {LA
 def power_of(size):
     """The nearest power of two: in vector variants sizes are a few bytes off."""
     return 1 << round(math.log2(size)) if size >= 1 else 0
-
-
-def column_of_size(size):
-    return size_text(size) if size else "no size"
 
 
 def of_gains(tables):
@@ -112,16 +105,16 @@ def of_gains(tables):
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             answer, case.row, f"{case.gain.value:.0f}" if has_number else "")
     numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
-    return matrix_of(found, "operation / bytes", column_of_size,
+    return matrix_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
                      f"P: pays with plenty of work; {OTHER_LETTERS}{numbers_are}", most=99)
 
 
 def of_messages(tables):
     """How fast are messages?"""
     pairs = tables.measured("pingpong", "latency_us", arrangement="single", count="1")
-    return matrix_of(against(pairs, (Key("pattern"), Key("sync", optional=True)),
-                             lambda row: 8 * row.size("ndata"), "MPI Send"),
-                     "way / bytes", column_of_size, legend_against("MPI_Send"))
+    found, legend = against(pairs, (Key("pattern"), Key("sync", optional=True)), lambda row: 8 * row.size("ndata"),
+                            "MPI Send", "MPI_Send")
+    return matrix_of(found, "way / bytes", size_text, legend)
 
 
 def of_processor(tables):
@@ -148,25 +141,25 @@ def of_rates(tables):
                             lambda row: row.size("nbytes"))
             found.update((f"{name}, {'cold' if is_cold else 'warm'} caches", of_name)
                          for name, of_name in marks.items())
-    return matrix_of(found, "pattern / bytes", column_of_size,
+    return matrix_of(found, "pattern / bytes", size_text,
                      "Millions of messages that a process sends and receives in a second.")
 
 
 def of_synchronisation(tables):
     """What does synchronisation cost?"""
-    return matrix_of(against(tables.measured("syncbench", "sync_us"),
-                             (Key("sync"), Key("neighbours", "% neighbours", True)),
-                             lambda row: row.size("ranks"), "MPI barrier"),
-                     "synchronisation", lambda ranks: f"{ranks:g} processes", legend_against("MPI_Barrier"))
+    found, legend = against(tables.measured("syncbench", "sync_us"),
+                            (Key("sync"), Key("neighbours", "% neighbours", True)), lambda row: row.size("ranks"),
+                            "MPI barrier", "MPI_Barrier")
+    return matrix_of(found, "synchronisation", lambda ranks: f"{ranks:g} processes", legend)
 
 
 def of_halo(tables):
     """Which halo swap is quickest?"""
     pairs = tables.measured("halo", "latency_us")
     boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
-    return matrix_of(against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
-                             lambda row: row.size("ndata"), "isend/irecv packed"),
-                     "way / box", boxes.get, legend_against("MPI_Isend and MPI_Irecv of packed faces"))
+    found, legend = against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
+                            lambda row: row.size("ndata"), "isend/irecv packed", "messages of packed faces")
+    return matrix_of(found, "way / box", boxes.get, legend)
 
 
 def of_noise(tables):
