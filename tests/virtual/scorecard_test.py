@@ -14,7 +14,8 @@ from random_machine import Machine
 from commcost.reading import tables
 from commcost.saying import gains, scorecard
 
-UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1024, "k": 1e3, "M": 1e6, "G": 1e9, "": 1}
+UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1024, "k": 1e3, "M": 1e6, "G": 1e9,
+         "": 1}
 # The column that a line about costs is of.
 COLUMNS = (("Bandwidth", "bwidth_mbs"), ("Processor", "overhead"), ("Messages a", "rate_per_s"), ("Barrier", "sync_us"),
            ("Allreduce|Broadcast", "blocking_us"), (".*exposed", "exposed_us"), ("Message|Halo|Put", "latency_us"),
@@ -254,15 +255,18 @@ def gain(what, words, *options, program="overlap_iallreduce", sizes=(8, 8), **va
 
 
 PUT = ("--patterns=put,MPI Send", "--arrangements=single", "--coarray-sync=all", "--max-ndata=1", "--max-time=0.3")
+OVERHEAD = ("mpi_overhead", ("--msgsize=8,64K", "--max-time=0.4"),
+            {"MODEL_POST_US": 3, "MODEL_LATENCY_US": 20, "MODEL_PER_BYTE_NS": 1})
 MIND = "Mind"
 CASES = [
     gain("Non-blocking allreduce", "at 64 bytes yes saves 33 %", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=150),
-    gain("Non-blocking allreduce", "at 64 bytes no less than 10 % can be hidden", MODEL_FRACTION=0, MODEL_BLOCKING_US=150),
+    gain("Non-blocking allreduce", "at 64 bytes no less than 10 % can be hidden", MODEL_FRACTION=0,
+         MODEL_BLOCKING_US=150),
     gain("Non-blocking allreduce", "at 64 bytes no costs up to 33 %", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=75),
     gain("Non-blocking allreduce", "at 64 bytes even makes no difference", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=100),
     # Where the blocking call takes 8 us and more, which is what is exposed.
-    gain("Non-blocking broadcast", "from 4 KiB yes saves 1[0-3] to (79|80) %", program="overlap_ibcast", sizes=(8, 4096),
-         MODEL_POST_US=8, MODEL_DURATION_US=10, MODEL_BLOCKING_US=5, MODEL_PER_BYTE_NS=1, MODEL_FRACTION=1),
+    gain("Non-blocking broadcast", "from 4 KiB yes saves 1[0-3] to (79|80) %", program="overlap_ibcast",
+         sizes=(8, 4096), MODEL_POST_US=8, MODEL_DURATION_US=10, MODEL_BLOCKING_US=5, MODEL_PER_BYTE_NS=1, MODEL_FRACTION=1),
     # Stages of 50 us under 400 us of work: a call in the middle starts the second one.
     gain("MPI_Test during allreduce", "at 64 bytes yes saves 7[45] % with 15 calls", "--test-calls=0,1,15",
          MODEL_FRACTION=1, MODEL_PROGRESS_SHARE=0.25, MODEL_BLOCKING_US=200),
@@ -271,15 +275,13 @@ CASES = [
          MODEL_TEST_US=20, MODEL_BLOCKING_US=200),
     gain("MPI_Test during allreduce", "at 64 bytes even makes no difference", "--test-calls=0,4", MODEL_FRACTION=0.75,
          MODEL_BLOCKING_US=200),
-    Case("Processor time of a send, 8 bytes", r"(3\.0|2\.9\d|3\.0\d) µs .*", "mpi_overhead", ("--msgsize=8,64K", "--max-time=0.4"),
-         {"MODEL_POST_US": 3, "MODEL_LATENCY_US": 20, "MODEL_PER_BYTE_NS": 1}),
-    Case("Work during a send", "yes hides 8[4-6] to 9[67] %", "mpi_overhead", ("--msgsize=8,64K", "--max-time=0.4"),
-         {"MODEL_POST_US": 3, "MODEL_LATENCY_US": 20, "MODEL_PER_BYTE_NS": 1}),
+    Case("Processor time of a send, 8 bytes", r"(3\.0|2\.9\d|3\.0\d) µs .*", *OVERHEAD),
+    Case("Work during a send", "yes hides 8[4-6] to 9[67] %", *OVERHEAD),
     Case("Barrier of 2 processes", r"2[45](\.\d)? µs .*", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
          {"MODEL_BARRIER_US": 25}),
     # 128 receives are posted in 12.8 us, then 128 messages come 2 us apart, and as many go.
-    Case("Messages a second, warm caches, 8 bytes", r"9[3-6]\d k .*", "msgrate", ("-p", "1", "-c", "0", "--max-time=0.1"),
-         {"MODEL_LATENCY_US": 2, "MODEL_GAP_US": 2}),
+    Case("Messages a second, warm caches, 8 bytes", r"9[3-6]\d k .*", "msgrate",
+         ("-p", "1", "-c", "0", "--max-time=0.1"), {"MODEL_LATENCY_US": 2, "MODEL_GAP_US": 2}),
     Case("Message of 8 bytes, one way", r"(19|20)(\.\d)? µs .*", "pingpong", PUT, {"MODEL_LATENCY_US": 20}),
     Case("MPI_Put instead of send", "at 8 bytes no takes up to 4.5 times as long", "pingpong", PUT,
          {"MODEL_LATENCY_US": 20, "MODEL_SYNC_US": 40, "MODEL_BARRIER_US": 30}),
@@ -349,9 +351,10 @@ class RandomLaunches(virtual.Test):
             duration_us, fraction = 10 ** chance.uniform(1, 2.5), chance.choice((0, 0.3, 0.6, 1))
             blocking_us = chance.choice((0.5, 0.8, 1, 1.3)) * duration_us
             folder = Folder(self)
-            folder.launches("runs", "overlap_" + program.name, *program.options, launches=ENOUGH, MODEL_LAUNCH_SPREAD=0.01,
-                            MODEL_DURATION_US=duration_us, MODEL_LATENCY_US=duration_us, MODEL_BLOCKING_US=blocking_us,
-                            MODEL_FRACTION=fraction, MODEL_POST_US=POST_US, MODEL_WAIT_US=WAIT_US, MODEL_SYNC_US=SYNC_US,
+            folder.launches("runs", "overlap_" + program.name, *program.options, launches=ENOUGH,
+                            MODEL_DURATION_US=duration_us, MODEL_LATENCY_US=duration_us,
+                            MODEL_BLOCKING_US=blocking_us, MODEL_FRACTION=fraction, MODEL_POST_US=POST_US,
+                            MODEL_WAIT_US=WAIT_US, MODEL_SYNC_US=SYNC_US, MODEL_LAUNCH_SPREAD=0.01,
                             **virtual.CONDITIONS["quiet"])
             left_us = exposed_us([Transfer(duration_us, fraction, POST_US, WAIT_US)], 2 * duration_us)
             gain_pct = 100 * (1 - left_us / program.blocking_us(None, blocking_us))
@@ -363,7 +366,8 @@ class RandomLaunches(virtual.Test):
             missed += is_clear and line.typical == gains.UNSURE
             if line.typical not in (right, gains.UNSURE):
                 virtual.say("{} gains {:.1f} %: {}".format(program, gain_pct, line))
-        virtual.say("{} of {} answers are false; {} of {} that are clear are missed".format(wrong, cases, missed, clear))
+        virtual.say("{} of {} answers are false; {} of {} that are clear are missed".format(wrong, cases, missed,
+                                                                                           clear))
         self.assertLessEqual(wrong, FALSE * cases)
         self.assertLessEqual(missed, MISSED * clear)
 

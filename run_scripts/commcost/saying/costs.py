@@ -6,8 +6,7 @@ import re
 from commcost.reading import benchmarks, placing
 from commcost.reading.intervals import is_less
 from commcost.reading.results import is_number
-from commcost.saying.facts import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, Line, ranged, size_text,
-                                       typical)
+from commcost.saying.facts import RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, Line, ranged, size_text, typical
 
 LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
 BOXES = 3              # lines about halo swaps
@@ -30,7 +29,7 @@ def best_of(named, column, units, more=False):
     takes, or how many may be as good."""
     (name, best), *others = sorted(named, key=lambda one: one[1][1].value, reverse=more)
     rivals = [other for other, (_, found) in others
-              if not is_less(*((found, best[1]) if more else (best[1], found)))]
+              if not (is_less(found, best[1]) if more else is_less(best[1], found))]
     if rivals:
         return best, f"{name} or {rivals[0] if len(rivals) == 1 else f'{len(rivals)} others'}"
     return best, name + "".join(f"; {other}: {typical(found, units)}" for other, (_, found) in others[:1])
@@ -63,8 +62,8 @@ def host_overhead(tables):
     lines = []
     for direction, name in (("send", "send"), ("recv", "receive")):
         pairs = sorted(of_direction(tables, "overhead", direction), key=lambda pair: pair[0].size("msgsize"))
-        lines += [line_of(f"Processor time of a {name}, {size_text(pair[0].size('msgsize'))}", pair, "overhead", TIME_US)
-                  for pair in pairs[:1] + pairs[1:][-1:]]
+        lines += [line_of(f"Processor time of a {name}, {size_text(row.size('msgsize'))}", (row, found), "overhead",
+                          TIME_US) for row, found in pairs[:1] + pairs[1:][-1:]]
     return lines
 
 
@@ -110,41 +109,35 @@ def collectives(tables):
     """The blocking calls of the smallest size."""
     lines = []
     for collective, name in BLOCKING:
-        pairs = [pair for kind in sweeps(tables) for pair in tables.measured(kind, "blocking_us", collective=collective)]
-        if pairs:
-            pair = min(pairs, key=lambda pair: pair[0].size())
-            lines.append(line_of(f"{name} of {size_text(pair[0].size())}", pair, "blocking_us", TIME_US))
+        pairs = sorted(over_sizes(tables, "blocking_us", collective=collective), key=lambda pair: pair[0].size())
+        lines += [line_of(f"{name} of {size_text(pair[0].size())}", pair, "blocking_us", TIME_US) for pair in pairs[:1]]
     return lines
 
 
-def sweeps(tables):
-    return [kind for kind in tables.kinds() if benchmarks.entry_of(kind).kind == "overlap_sweep"]
+def over_sizes(tables, column, **keys):
+    """Pairs of the rows of overlap_* over sizes."""
+    return [pair for kind in tables.kinds() if benchmarks.entry_of(kind).kind == "overlap_sweep"
+            for pair in tables.measured(kind, column, **keys)]
 
 
 def halo(tables):
     """The quickest way to swap the halo of each box, alone and under work."""
-    under_work = [pair for kind in sweeps(tables)
-                  for pair in tables.measured(kind, "exposed_us", collective="halo", test_calls="0")]
     return (of_boxes("Halo of {}", tables.measured("halo", "latency_us"), "latency_us") +
-            of_boxes("Halo of {}, exposed under work", under_work, "exposed_us"))
+            of_boxes("Halo of {}, exposed under work",
+                     over_sizes(tables, "exposed_us", collective="halo", test_calls="0"), "exposed_us"))
 
 
 def of_boxes(what, pairs, column):
-    by_box = {}
+    """Lines about some boxes, from the first to the last."""
+    boxes = {}
     for row, found in pairs:
-        by_box.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
+        boxes.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
+    places = sorted({round(place * (len(boxes) - 1) / (BOXES - 1)) for place in range(BOXES)}) if boxes else []
     lines = []
-    for box, _ in chosen(list(by_box), BOXES):
-        best, note = best_of(by_box[box, _], column, TIME_US)
-        lines.append(line_of(what.format(box.replace("x", " x ")), best, column, TIME_US, note))
+    for place in places:
+        best, note = best_of(list(boxes.values())[place], column, TIME_US)
+        lines.append(line_of(what.format(best[0].keys["local"].replace("x", " x ")), best, column, TIME_US, note))
     return lines
-
-
-def chosen(several, count):
-    """At most so many, from the first to the last."""
-    if len(several) <= count:
-        return several
-    return [several[round(place * (len(several) - 1) / (count - 1))] for place in range(count)]
 
 
 def method_of(row):
@@ -162,34 +155,36 @@ def noise(tables):
     """The share of the time for which ranks are interrupted; by which sources that half of the launches name, or more:
     what one launch of several names is a disturbance that passed; and what that should cost most."""
     lines = []
-    for pair in tables.measured("noise", "stopped_pct", scope="job")[:1]:
+    for row, stopped in tables.measured("noise", "stopped_pct", scope="job")[:1]:
         sources = [source for source in sources_of_all(tables.rows("noise", scope="source"))
-                   if 2 * len(set(source.runs)) >= len(pair[0].launches)]
-        shares = [(source, tables.value(source, "noise", "stopped_pct")) for source in sources]
-        shares.sort(key=lambda pair: -pair[1].value)
-        note = explained(tables, pair[1], shares)
-        lines = [line_of("Time lost to interruptions", pair, "stopped_pct", SHARE, note)]
-        lines += [of_source(source, share, tables.value(source, "noise", "stop_us")) for source, share in shares[:SOURCES]]
+                   if 2 * len(set(source.runs)) >= len(row.launches)]
+        shares = sorted(((source, tables.value(source, "noise", "stopped_pct")) for source in sources),
+                        key=lambda pair: -pair[1].value)
+        lines.append(line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
+                             explained(tables, stopped, shares)))
+        lines += [of_source(tables, *pair) for pair in shares[:SOURCES]]
     return lines + slowed_down(tables)
 
 
 def explained(tables, stopped, shares):
     """How much sources explain, where that is less than half of the time."""
-    ranks = set().union(*(ranks_in(row.keys["ranks"]) or set()
-                          for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)))
     if not shares:
         return "no source stands out"
+    ranks = set().union(*(ranks_in(row.keys["ranks"]) or set()
+                          for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)))
     known = sum(found.value * len(ranks_in(source.keys["ranks"]) or ranks) / len(ranks)
-                for source, found in shares) if ranks else stopped.value
-    return f"known sources take {typical(stopped._replace(value=known, low=None), SHARE)}" if 2 * known < stopped.value else ""
+                for source, found in shares if ranks)
+    little = ranks and 2 * known < stopped.value
+    return f"known sources take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
 
 
-def of_source(source, share, length):
+def of_source(tables, source, share):
     often, period = map(source.median, ("stops_per_s", "period_ms"))
+    when = f"{often:.3g} a second" if period is None else f"every {period:.3g} ms"
     ranks = source.keys["ranks"]
-    when = (f"{often:.3g} a second" if period is None else f"every {period:.3g} ms")
-    return line_of(f"Interruptions {when}, rank{'' if ranks.isdigit() else 's'} {ranks:.20}", (source, length), "stop_us",
-                   TIME_US, f"{typical(share, SHARE)} of the time")
+    return line_of(f"Interruptions {when}, rank{'' if ranks.isdigit() else 's'} {ranks:.20}",
+                   (source, tables.value(source, "noise", "stop_us")), "stop_us", TIME_US,
+                   f"{typical(share, SHARE)} of the time")
 
 
 def sources_of_all(rows):
@@ -290,7 +285,12 @@ def call_of(row):
 
 # ---- links ---------------------------------------------------------------------------------------
 
-NODE_FAULTS = {"slow": "slow", "slow out": "slow to send", "slow in": "slow to receive"}
+# What is out of line, by scope and verdict.
+FAULTS = {("whole", "two groups"): ("Links between two groups of nodes", "differ"),
+          ("node", "slow"): ("Node {a}", "slow"), ("node", "slow out"): ("Node {a}", "slow to send"),
+          ("node", "slow in"): ("Node {a}", "slow to receive"),
+          ("pair", "slow"): ("Link of {a} and {b}", "slow"), ("pair", "slow out"): ("Link from {a} to {b}", "slow"),
+          ("pair", "slow in"): ("Link from {b} to {a}", "slow")}
 
 
 def slow_links(tables):
@@ -298,32 +298,26 @@ def slow_links(tables):
     if each launch says so of every size."""
     whole = tables.rows("linkmap", scope="whole")
     launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
-    lines, judged = [], set()
+    judged = {cells.get("verdict", "NA") for row in whole for cells in row.launches}
+    lines = []
     for row in tables.rows("linkmap"):
         said = [cells.get("verdict", "NA") for cells in row.launches]
         verdict = max(sorted(set(said)), key=said.count)
-        is_whole = row.keys["scope"] == "whole"
-        judged.update(said if is_whole else ())
         # A pair has a row in those launches alone that name it.
-        if 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)) and (
-                verdict in NODE_FAULTS or is_whole and verdict.startswith("two groups")):
-            lines.append(of_link(row, verdict))
+        if 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)):
+            lines += of_link(row, verdict)
     if lines or judged <= {"NA"}:
         return lines
-    rows = tuple(row.identity for row in whole)
-    if judged == {"even"}:
-        return [Line("Nodes and links", "all alike", rows=rows)]
-    why = "suspects were not timed again" if judged <= {"even", "NA"} else "launches name other nodes or links each time"
-    return [Line("Nodes and links", "not clear", note=why, rows=rows)]
+    answer, why = "all alike", ""
+    if judged != {"even"}:
+        answer = "not clear"
+        why = ("suspects were not timed again" if judged == {"even", "NA"} else
+               "launches name other nodes or links each time")
+    return [Line("Nodes and links", answer, note=why, rows=tuple(row.identity for row in whole))]
 
 
 def of_link(row, verdict):
-    ends = row.keys["a"], row.keys["b"]
-    what = (f"Link of {ends[0]} and {ends[1]}" if row.keys["scope"] == "pair" else f"Node {ends[0]}")
-    if verdict.startswith("two groups"):
-        what, verdict = "Links between two groups of nodes", "other times than links within them"
-    elif row.keys["scope"] == "pair" and verdict != "slow":
-        what = "Link from {} to {}".format(*(ends if verdict == "slow out" else reversed(ends)))
-        verdict = "slow"
-    return Line(what, NODE_FAULTS.get(verdict, verdict), note=f"messages of {size_text(row.size('nbytes'))}",
-                rows=(row.identity,))
+    """A line about what is out of line by a row's verdict, or none."""
+    found = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
+    return [Line(found[0].format(**row.keys), found[1], note=f"messages of {size_text(row.size('nbytes'))}",
+                 rows=(row.identity,))] if found else []

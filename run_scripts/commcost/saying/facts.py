@@ -6,6 +6,7 @@ import typing
 
 from commcost.words import bytes_text
 
+DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
 WHAT = 46  # letters of what a line is about
 
 
@@ -82,7 +83,8 @@ def number(value, typical_one, units, digits):
     factor = unit_of(typical_one, units)[0]
     size = abs(value if digits == 1 else max(abs(value), abs(typical_one))) / factor
     decimals = max(0, digits - 1 - math.floor(math.log10(size))) if size else 0
-    return f"{value / factor:.{decimals}f}"
+    is_usual = decimals <= DECIMALS and size < LARGE
+    return f"{value / factor:.{decimals}f}" if is_usual else f"{value / factor:.3g}"
 
 
 def unit_of(value, units):

@@ -56,8 +56,9 @@ class Answer(typing.NamedTuple):
 
 
 def answer_of(family, name, sizes):
-    """The Answer of verdicts by size: yes at the most sizes in a row, else what holds at the most."""
-    runs = [list(run) for _, run in itertools.groupby(sizes, key=lambda size: NO if size.verdict == EVEN else size.verdict)]
+    """The Answer of verdicts by size: yes at the most sizes in a row, else what holds at the most. Even is no gain,
+    too."""
+    runs = [list(run) for _, run in itertools.groupby(sizes, lambda size: size.verdict.replace(EVEN, NO))]
     best = max(reversed([run for run in runs if run[0].verdict == YES] or runs), key=len)
     found = {size.verdict for size in best}
     return Answer(family, name, found.pop() if len(found) == 1 else NO, best, sizes)
@@ -105,7 +106,7 @@ def why(verdict, sizes):
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
     return (f"{'hides' if sizes[0].is_hidden else 'saves'} {low if low == high else f'{low} to {high}'} %" +
-            (f" with {calls} calls" if calls else ""))
+            (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
 
 
 # ---- verdicts ------------------------------------------------------------------------------------
@@ -204,7 +205,8 @@ def cases_of(tables):
         threshold_pct = threshold_of(tables.of(NEW, kind))
         for row in tables.rows(kind):
             way = Way(*(row.keys[column] for column in Way._fields))
-            values = (tables.value(row, kind, column) for column in ("overlap_pct", "blocking_us", "exposed_us", "gain_pct"))
+            values = (tables.value(row, kind, column)
+                      for column in ("overlap_pct", "blocking_us", "exposed_us", "gain_pct"))
             found.setdefault(way, {}).setdefault(entry.kind, []).append(
                 Case(row.keys["test_calls"], row.size(), row, *values,
                      THRESHOLD_PCT if threshold_pct is None else threshold_pct))

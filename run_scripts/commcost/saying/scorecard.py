@@ -9,18 +9,20 @@ import re
 import textwrap
 import typing
 
+from commcost.command import plain
 from commcost.drawing import plot
 from commcost.reading.intervals import LAUNCHES_ENOUGH
-from commcost.reading.results import parsed_number
+from commcost.reading.results import is_number
 from commcost.reading.tables import NEW
 from commcost.running.folder import Folder
 from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
-from commcost.saying.gains import UNSURE, does_it_pay
 from commcost.saying.facts import WHAT, Line, Part
-from commcost.words import counted, short
+from commcost.saying.gains import UNSURE, does_it_pay
+from commcost.words import counted, listed, short
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
+HOSTS = 3      # that the title names
 WIDTH = 100    # of a terminal
 ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
@@ -48,18 +50,21 @@ def card_of(tables, best=(), changes=()):
 
 def title_of(tables):
     """Of which machine, how many launches, and how long they took."""
-    every = sorted(tables.of(NEW), key=lambda table: -(parsed_number(first_of(table, "ranks", "0")) or 0))
-    hosts = first_of(every[0], "hosts", "").split(":")[0]
-    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", every)
-    device = first_of(every[0], "mpi_device", "")
-    launches = max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
-    text += (f" ({device})" if device else "") + f"; {counted(launches, 'launch', 'launches')}"
-    seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records()) if os.path.isdir(tables.paths[NEW]) else 0
-    return text + (f", {seconds // 60} min {seconds % 60} s" if seconds else "")
+    def said(table, key):
+        return table.metadata.get(key, [""])[0]
+
+    ranks = [(float(said(table, "ranks")) if is_number(said(table, "ranks")) else 0) for table in tables.of(NEW)]
+    most = tables.of(NEW)[ranks.index(max(ranks))]
+    hosts = listed([run.split(":")[0] for run in said(most, "hosts").split("; ")], HOSTS)
+    device, launches = said(most, "mpi_device"), launches_of(tables)
+    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", [most]) + (f" ({device})" if device else "")
+    seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records())
+    return (f"{text}; {counted(launches, 'launch', 'launches')}" +
+            (f", {seconds // 60} min {seconds % 60} s" if seconds else ""))
 
 
-def first_of(table, key, default):
-    return table.metadata.get(key, [default])[0]
+def launches_of(tables):
+    return max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
 
 
 # ---- a base, varied settings ---------------------------------------------------------------------
@@ -101,8 +106,9 @@ def best_setting(best):
     lines = []
     for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0])):
         most = max(rows, key=lambda row: row.gain_pct or 0)
-        note = f"by {short(most.gain_pct or 0)} {'points' if most.points else '%'} at most: {row_name(most, most.quantity)}"
-        lines.append(Line(name, share_of(rows, best), note=note))
+        unit = "points" if most.points else "%"
+        lines.append(Line(name, share_of(rows, best), note=f"by {short(most.gain_pct or 0)} {unit} at most: "
+                          f"{row_name(most, most.quantity)}"))
     if unsure:
         lines.append(Line(UNSURE.capitalize(), share_of(unsure, best),
                           note=f"alike, or fewer than {vary.launches_needed(best)} launches of each"))
@@ -133,12 +139,11 @@ def disturbed(tables):
 
 
 def more_launches(tables, parts):
-    """The command that gives more launches, where an answer is not clear or launches are too few."""
-    launches = max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
+    """The command that gives more launches, where an answer is not clear."""
     if not any(line.typical == UNSURE for part in parts for line in part.lines):
         return []
+    launches, path = launches_of(tables), tables.paths[NEW]
     runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
-    path = tables.paths[NEW]
     resume = f"--resume={path} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
     return [f"To make clear what isn't: run_scripts/run_suite.sh {resume}--runs={runs}"]
 
@@ -154,7 +159,7 @@ def text_of(card):
     for text in card.mind:
         lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 def lines_of(part):
