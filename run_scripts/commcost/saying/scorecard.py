@@ -64,7 +64,7 @@ def title_of(tables):
 
 
 def launches_of(tables):
-    return max(len(row.launches) for kind in tables.kinds() for row in tables.rows(kind))
+    return max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
 
 
 # ---- a base, varied settings ---------------------------------------------------------------------
