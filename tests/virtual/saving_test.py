@@ -193,8 +193,7 @@ NOTHING = Saving("none", 0.0, 0.0, 0.0)
 
 
 def run(program, *arguments, launches=1, **machine):
-    done = virtual.run_raw(program, *arguments, "--columns=all", "--metadata=full", VIRTUAL_RANKS=RANKS,
-                           VIRTUAL_LAUNCHES=launches, **machine)
+    done = virtual.run_raw(program, *arguments, VIRTUAL_RANKS=RANKS, VIRTUAL_LAUNCHES=launches, **machine)
     if done.returncode != 0:
         raise AssertionError("{} {} {}: {}".format(program, arguments, machine, done.stderr[-2000:]))
     return done.stdout
