@@ -10,9 +10,9 @@ import sys
 import xml.dom.minidom
 
 from case import Case, call, each
-from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD,
-                          MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS,
-                          MadeResults, gain_cells, linkmap_row, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG,
+                          PINGPONG_ROWS, RATE, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells,
+                          linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
 # picture: its tables, axis titles, and labels of lines or rows.
@@ -578,9 +578,17 @@ class Matrices(PlotsCase):
                  ("MPI Send", "none"): lambda run: 1 + run / 1000}
         self.add("x", "pingpong", PINGPONG, lambda run: [
             ["single", *way, 1, 1, 1, 1, 1, time(run), 0.1, 9, 1, "ok"] for way, time in times.items()])
-        rows, _ = self.shown("messages")
+        rows, page = self.shown("messages")
+        assert "Times in µs. P: pays, is quicker than MPI_Send; E: even; L: loses; ?: not clear" in page.text_of("messages")
         assert rows == [["MPI Send", "1.00"], ["put, all", "L 2.00"], ["put, images", "E 1.01"],
                         ["get, all", "P 0.504"], ["get, images", "? 1"]]
+
+    def test_only_the_usual_way(self):
+        """There is nothing to hold it against."""
+        self.results.add("new", "pingpong", rows=[row for row in PINGPONG_ROWS if row[1] == "MPI Send"])
+        rows, page = self.shown("messages")
+        assert rows == [["MPI Send", "0.5", "4"]]
+        assert "P: pays" not in page.text_of("messages")
 
     def test_numbers(self):
         """Without letters; every other column where there are many, and what may be noise is no number."""

@@ -78,8 +78,9 @@ def against(pairs, keys, place_of, usual, told):
             even = gains.THRESHOLD_PCT / 100 * base[place].value
             answer = gains.verdict_between(value, base[place], even)
             found[name][place] = mark_of(answer, row, number_of(value))
+    has_letters = any(mark.kind for marks in found.values() for mark in marks.values())
     return (dict(sorted(found.items(), key=lambda item: item[0] != usual)),
-            f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}" if base else "Times in µs.")
+            "Times in µs." + (f" P: pays, is quicker than {told}; {OTHER_LETTERS}" if has_letters else ""))
 
 
 OTHER_LETTERS = f"E: even; L: loses; ?: not clear, as always with fewer than {LAUNCHES_ENOUGH} launches."
