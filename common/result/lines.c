@@ -119,9 +119,11 @@ void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
 static double end_of(const struct bc_table *table, const struct bc_column *value, const char *end,
                      const void *result)
 {
-    for (size_t i = 0; i < table->count; i++)
+    for (size_t i = 0; i < table->count; i++) {
+        const void *const at = (const char *)result + table->columns[i].at;
         if (bc_column_is_end(&table->columns[i], value, end))
-            return *(const double *)((const char *)result + table->columns[i].at);
+            return *(const double *)at;
+    }
     return NAN;
 }
 

@@ -157,7 +157,8 @@ TEST(short_metadata)
              "# program: bench 1\n# columns: time_us=less name=key (others: info)\ntime_us\tname\n"
              "12.346\tiallreduce\n12.346\tiallreduce\n# note: %s %s %s %s %s %s %s %s\n#   %s\n# "
              "note: %0120d\n"
-             "#   end\n# verbose:   blanks   stay\n# warning: 1 of 2 rows was disturbed: a rank waited for a processor or "
+             "#   end\n# verbose:   blanks   stay\n# warning: 1 of 2 rows was disturbed: a rank "
+             "waited for a processor or "
              "started late (--metadata=full\n#   says which)\n# end: 2 rows, exit 0\n",
              word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
