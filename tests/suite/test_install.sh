@@ -46,7 +46,7 @@ suite() {
     commcost-report --output=page.html first second
     grep -q '<svg' page.html || fail "the page has no picture"
     grep -q 'can.t tell\|same\|slower\|faster' page.html || fail "the page has no comparison"
-    commcost-report-text first | grep -q 'What a halo swap takes' || fail "the report has no halo"
+    commcost-report-text first | grep -q 'Which halo swap is quickest' || fail "the report has no halo"
     if [ -n "$(command -v help2man)" ]; then
         expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1"
         grep -q 'halo \\- Measures a 3D halo swap' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
