@@ -21,6 +21,7 @@ COLUMNS = (("Bandwidth", "bwidth_mbs"), ("Processor", "overhead"), ("Messages a"
            ("Allreduce|Broadcast", "blocking_us"), (".*exposed", "exposed_us"), ("Message|Halo|Put", "latency_us"),
            ("Time lost", "stopped_pct"), ("Monitoring", "added_ns"))
 COSTS = "What it costs"
+ANSWERS = ("Non-blocking", "Message in partitions", "Work during", "MPI_Test", "Persistent requests", "MPI_Put")
 ENOUGH = 8  # launches, of which a pair may be alike, to the byte, and count as one
 FALSE, MISSED = 0.01, 0.05
 
@@ -170,13 +171,15 @@ class RandomMachines(virtual.Test):
                     is_true = judge.is_cost_true(line) if heading == COSTS else judge.is_gain_true(line)
                     if not is_true:
                         virtual.say("machine {}, false: {}".format(seed, line))
-                    count(false, name_of(line), not is_true)
+                    count(false, name_of(line.what), not is_true)
             self.look_for_clear_answers(judge, missed)
             for line in judge.parts[COSTS]:
                 if self.is_best_clear(judge, line):
-                    count(missed, name_of(line), ";" not in line.note)
+                    count(missed, name_of(line.what), ";" not in line.note)
         self.check(false, FALSE, "false")
         self.check(missed, MISSED, "missed")
+        for name, shares in sorted(false.items()):
+            virtual.note_row("scorecard", name.replace(" ", "_"), name, *shares[::-1], *missed.get(name, ("", ""))[::-1])
 
     @staticmethod
     def look_for_clear_answers(judge, missed):
@@ -187,7 +190,7 @@ class RandomMachines(virtual.Test):
                     said = {line.typical for line in judge.parts["Does it pay?"] if line.what.startswith(family) and
                             any(size.row.identity in line.rows for size in sizes)}
                     wanted = {gains.YES} if gains.YES in verdicts else {gains.NO, gains.EVEN}
-                    count(missed, family + "..." if family else name, not said & wanted)
+                    count(missed, name_of(family + name), not said & wanted)
 
     @staticmethod
     def is_best_clear(judge, line):
@@ -214,9 +217,9 @@ class RandomMachines(virtual.Test):
             for lines in Judge(Machine(seed, are_alike=True)).parts.values():
                 for line in lines:
                     if " or " in line.note or ";" in line.note:
-                        count(called, name_of(line), ";" in line.note)
+                        count(called, name_of(line.what), ";" in line.note)
                     if line.what.startswith(("MPI_Put", "MPI_Test", "Persistent", "Non-blocking", "Message in")):
-                        count(called, name_of(line), line.typical in (gains.YES, gains.NO))
+                        count(called, name_of(line.what), line.typical in (gains.YES, gains.NO))
         self.check(called, FALSE, "called better")
 
     def test_widths(self):
@@ -226,9 +229,9 @@ class RandomMachines(virtual.Test):
                 self.assertLessEqual(len(line), 100, line)
 
 
-def name_of(line):
-    """What lines that say the same of other things have in common."""
-    return re.sub("(Non-blocking|Message in)( halo)?.*|( (of|to|during|by|for) .*|, .*)", r"\1\2", line.what)
+def name_of(what):
+    """The question that a line, or something of it, answers."""
+    return next((name for name in ANSWERS if what.startswith(name)), re.split(" of|,", what)[0])
 
 
 def count(shares, name, is_so):
@@ -266,7 +269,8 @@ CASES = [
     gain("Non-blocking allreduce", "at 64 bytes even makes no difference", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=100),
     # Where the blocking call takes 8 us and more, which is what is exposed.
     gain("Non-blocking broadcast", "from 4 KiB yes saves 1[0-3] to (79|80) %", program="overlap_ibcast",
-         sizes=(8, 4096), MODEL_POST_US=8, MODEL_DURATION_US=10, MODEL_BLOCKING_US=5, MODEL_PER_BYTE_NS=1, MODEL_FRACTION=1),
+         sizes=(8, 4096), MODEL_POST_US=8, MODEL_DURATION_US=10, MODEL_BLOCKING_US=5, MODEL_PER_BYTE_NS=1,
+         MODEL_FRACTION=1),
     # Stages of 50 us under 400 us of work: a call in the middle starts the second one.
     gain("MPI_Test during allreduce", "at 64 bytes yes saves 7[45] % with 15 calls", "--test-calls=0,1,15",
          MODEL_FRACTION=1, MODEL_PROGRESS_SHARE=0.25, MODEL_BLOCKING_US=200),

@@ -24,7 +24,7 @@ def line_of(what, pair, column, units, note="", scale=1.0):
     return Line(what, typical(found, units), "", ranged(found, values, units), note, (row.identity,))
 
 
-def best_of(named, column, units, more=False):
+def best_of(named, units, more=False):
     """The pair with the best value of pairs of a name and a pair; and a note: its name and what the second
     takes, or how many may be as good."""
     (name, best), *others = sorted(named, key=lambda one: one[1][1].value, reverse=more)
@@ -83,7 +83,7 @@ def message_rate(tables):
             # What differs in nothing but the pattern.
             named = [(row.keys["pattern"], (row, found)) for row, found in of_state
                      if {**row.keys, "pattern": ""} == {**first.keys, "pattern": ""}]
-            best, note = best_of(named, "rate_per_s", RATE, more=True)
+            best, note = best_of(named, RATE, more=True)
             lines.append(line_of(f"Messages a second, {caches} caches, {size_text(first.size('nbytes'))}", best,
                                  "rate_per_s", RATE, note))
     return lines
@@ -135,7 +135,7 @@ def of_boxes(what, pairs, column):
     places = sorted({round(place * (len(boxes) - 1) / (BOXES - 1)) for place in range(BOXES)}) if boxes else []
     lines = []
     for place in places:
-        best, note = best_of(list(boxes.values())[place], column, TIME_US)
+        best, note = best_of(list(boxes.values())[place], TIME_US)
         lines.append(line_of(what.format(best[0].keys["local"].replace("x", " x ")), best, column, TIME_US, note))
     return lines
 
@@ -226,9 +226,8 @@ def slowed_down(tables):
     row, predicted = max(pairs, key=lambda pair: pair[1].value)
     work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
     measured = tables.value(row, "noise", "slowdown_pct")
-    note = f"measured: {typical(measured, SHARE)}" if measured else ""
-    return [line_of(f"{row.keys['operation'].capitalize()}{work}, expected slowdown", (row, predicted), "predicted_pct",
-                    SHARE, note)]
+    note = "expected" + (f"; measured: {typical(measured, SHARE)}" if measured else "")
+    return [line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE, note)]
 
 
 # ---- the monitor ---------------------------------------------------------------------------------

@@ -129,13 +129,13 @@ def of_share(where, row, share):
     return Size(where, row, verdict, share.value, is_hidden=True, is_bare=is_bare)
 
 
-def verdict_between(one, other, even):
-    """YES: one Measured is surely less than the other; EVEN: they surely differ by no more than that."""
-    if not (one.is_sure and other.is_sure):
+def verdict_between(one, another, even):
+    """YES: one Measured is surely less than another; EVEN: they surely differ by no more than that."""
+    if not (one.is_sure and another.is_sure):
         return UNSURE
-    if max(one.high, other.high) - min(one.low, other.low) <= even:
+    if max(one.high, another.high) - min(one.low, another.low) <= even:
         return EVEN
-    return YES if is_less(one, other) else NO if is_less(other, one) else UNSURE
+    return YES if is_less(one, another) else NO if is_less(another, one) else UNSURE
 
 
 # ---- what overlap_* measured ---------------------------------------------------------------------
