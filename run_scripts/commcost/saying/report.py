@@ -30,7 +30,7 @@ VALUES_SHOWN = 4    # of a key of the metadata
 # Keys of the metadata, and what they are called.
 MACHINE = {
     "processor": "processor", "processors": "logical processors", "cores": "cores",
-    "kernel": "system", "layout": "layout", "nodes": "nodes", "ranks": "processes",
+    "kernel": "system", "nodes": "nodes", "ranks": "processes",
     "ranks_per_node": "processes per node", "hosts": "hosts: processes", "binding": "binding",
     "mpi_library": "MPI library", "mpi_built_with": "built with", "mpi_device": "MPI device",
     "mpi_standard": "MPI standard", "mpi_abi": "standard ABI of MPI",
