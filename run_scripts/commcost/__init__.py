@@ -3,7 +3,7 @@
     reading   files of results, launches, the statistics over them
     running   the suite, and how jobs are started
     drawing   pictures
-    saying    comparison, findings, reports, and what communication costs a program
+    saying    comparison, scorecard, reports, and what communication costs a program
 
 Rooms share `command` (command lines, errors of one line), `system` (files, commands) and `words` (numbers,
 sizes and lists as people read them). Python 3.6 and its standard library are all that is needed.

@@ -5,7 +5,7 @@ import re
 from case import Case, Near, each
 from commcost.reading import tables
 from commcost.reading.launches import read_launches
-from commcost.saying import findings, page, report, vary
+from commcost.saying import page, report, scorecard, vary
 from made_results import tsv
 
 COLUMNS = ["run", "setting", "sync", "neighbours", "ranks", "sync_us", "sync_lo_us", "sync_hi_us",
@@ -64,13 +64,14 @@ class Settings(Case):
         path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
         made = report.page_of([path], tables.Tables([path]), {})
         text = page.markdown_of_page(made)
-        assert ("- A=0 is best in 1 row of 2, by up to 9.09 %: syncbench sync_us (sync ring, ranks 2)."
-                in text)
-        assert ("It is not clear which setting is best in 1 row, because the launches of the settings "
-                "differ too little, or are fewer than the 6 of each that are needed for 2 rows.") in text
+        card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), report.best_settings(path, tables.Tables([path]))))
+        assert ("Best setting\n"
+                "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
+                "  Not clear  1 of 2 rows  alike, or fewer than 6 launches of each\n") in card
+        assert "A=0" in page.markdown_of_page(made).split("##")[1]
         assert "1 of 2 rows have a best setting" in text
-        assert "| A=0 | ring |" in text
-        assert "A barrier of" not in text
+        assert "<th>A=0</th><th>ring</th>" in page.html_of_page(made)
+        assert "Barrier of" not in card
 
     def test_points(self):
         """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""
@@ -78,12 +79,13 @@ class Settings(Case):
         text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
         (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
         best = vary.best_settings(read_launches([path]))
-        said, = findings.best_settings(best)
+        line, = scorecard.best_setting(best)
         # 58 times the median of what launches make of it, 1.009.
-        assert said.text.startswith("A=1 is best in 1 row of 1, by up to 58.5 points: "), said.text
+        assert line[:2] == ("A=1", "1 of 1 row")
+        assert line.note.startswith("by 58.5 points at most: "), line.note
 
     def test_nothing_varied(self):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
         assert report.best_settings(str(self.folder), tables.Tables([str(self.folder)])) == []
-        assert not findings.best_settings([])
+        assert not scorecard.best_setting([])

@@ -749,7 +749,7 @@ def report_of(folder):
 
 
 class Report(Case):
-    """report_text.sh of merged files is that of the programs' own."""
+    """The page of merged files is that of the programs' own."""
 
     def test_runs(self):
         folder, said = self.folder / "a folder", {}
@@ -760,11 +760,15 @@ class Report(Case):
             for run in range(runs):
                 (folder / name / f"runs/{run + 1}").mkdir(parents=True)
             (folder / name / "syncbench.tsv").write_text("# date: x\n" + text)
-            said[name] = report_of(folder / name).stdout
-        assert "| barrier | 1.5 | 1 to 2 | NA | NA | ok |" in said["one"]
-        assert said["one"].split("\n", 1)[1] == said["single"].split("\n", 1)[1]
+            done = call(["sh", os.path.join(SCRIPTS, "report.sh"), folder / name])
+            assert done.returncode == 0, done.stderr
+            page = (folder / name / "report.html").read_text(encoding="utf-8")
+            said[name] = re.search('(?s)<details id="syncbench">.*?</details>', page).group()
+        cells = "<th>barrier</th><td>1.5</td><td>{}</td><td>NA</td><td>NA</td>{}<th>ok</th>"
+        assert cells.format("1 to 2", "") in said["one"]
+        assert said["one"] == said["single"]
         assert "medians over 2 launches" in said["two"]
-        assert "| barrier | 1.5 | 1.5 | NA | NA | 2 | ok |" in said["two"]
+        assert cells.format("1.5", "<td>2</td>") in said["two"]
 
     def test_what_is_missing_is_said(self):
         folder = self.folder / "a folder"

@@ -9,7 +9,7 @@ import typing
 import virtual
 from launches import Folder, Pool
 from commcost.running import folder
-from commcost.saying import findings, vary
+from commcost.saying import scorecard, vary
 from commcost.reading.launches import Series, Values, read_launches
 
 LAUNCHES, POOL = 10, 30
@@ -121,9 +121,9 @@ class Vary(virtual.Test):
         drawn = vary.best_settings(Settings({name: (pool, range(LAUNCHES))
                                              for name, pool in pools.items()}))
         self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
-        said, = findings.best_settings(best)
-        self.assertRegex(said.text, r"^A=2 is best in 1 row of 1, by up to [0-9.]+ %: pingpong "
-                         r"latency_us \(")
+        line, = scorecard.best_setting(best)
+        self.assertEqual((line.what, line.typical), ("A=2", "1 of 1 row"))
+        self.assertRegex(line.note, r"^by [0-9.]+ % at most: pingpong latency_us \(")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 """Numbers with an interval: what launches found, what is sure of that, and what is calculated from it.
 
-From six launches on the interval over launches decides (order statistics, rank_test). With fewer,
-a difference counts only if it is more than twice as wide as the interval: of one launch its own, of
-two to five from the lowest to the highest, since launches differ by more than one of them shows.
+From six launches on the interval over launches decides (order statistics, rank_test). Fewer are never sure: launches
+differ by more than one of them shows.
 """
 
 import typing
 
 from commcost.reading import rank_test
 from commcost.reading.results import is_number
-from commcost.words import short
 
 LAUNCHES_ENOUGH = 6
 CONFIDENCE = 0.95
-WIDTH_MIN = 0.01  # of an interval whose ends are equal, as a share of the value
+# Many rows are judged. So an interval must be beside a limit, or another interval, by this share of its width: of six
+# launches of rows that don't differ fewer than 1 of 1,000 are called different.
+BESIDE_LIMIT, BESIDE_OTHER = 0.5, 0.25
 
 
 class Measured(typing.NamedTuple):
@@ -24,21 +24,19 @@ class Measured(typing.NamedTuple):
     high: typing.Optional[float]
     launches: int
 
-    @property
-    def width(self):
-        return None if self.low is None else self.high - self.low
-
     def scaled(self, factor):
         """In another unit."""
         ends = [None if end is None else end * factor for end in (self.low, self.high)]
         return Measured(self.value * factor, *ends, self.launches)
 
-    def told(self, unit=""):
-        """The value with its interval in words. Of two to five launches it is no interval but their
-        range."""
-        few = f" in {self.launches} launches" if 1 < self.launches < LAUNCHES_ENOUGH else ""
-        interval = "" if self.low is None else f" ({short(self.low)} to {short(self.high)}{few})"
-        return f"{short(self.value)}{' ' if unit else ''}{unit}{interval}"
+    @property
+    def width(self):
+        return self.high - self.low
+
+    @property
+    def is_sure(self):
+        """Whether the interval is one over launches."""
+        return self.low is not None and self.launches >= LAUNCHES_ENOUGH
 
 
 def measured(row, quantity):
@@ -68,22 +66,16 @@ def own_interval(row, quantity):
 
 def is_above(value, limit):
     """Whether a Measured is surely above a limit."""
-    return is_less(Measured(limit, limit, limit, value.launches), value)
+    return value.is_sure and value.low - limit > BESIDE_LIMIT * value.width
 
 
 def is_below(value, limit):
-    return is_less(value, Measured(limit, limit, limit, value.launches))
+    return value.is_sure and limit - value.high > BESIDE_LIMIT * value.width
 
 
 def is_less(one, other):
     """Whether one Measured is surely less than the other."""
-    if one.low is None or other.low is None:
-        return False
-    if min(one.launches, other.launches) >= LAUNCHES_ENOUGH:
-        return one.high < other.low
-    # Values that agree to the last digit don't say that all do.
-    width = max(one.width, other.width) or WIDTH_MIN * max(abs(one.value), abs(other.value))
-    return other.value - one.value > 2 * width
+    return one.is_sure and other.is_sure and other.low - one.high > BESIDE_OTHER * (one.width + other.width) / 2
 
 
 # ---- what is calculated --------------------------------------------------------------------------

@@ -37,6 +37,7 @@ class Tables:
 
     tables  of all files
     labels  what the results are called, by side
+    paths   where they are, by side
     left    remarks about files that were left out
     """
 
@@ -45,7 +46,8 @@ class Tables:
         folder such files are left out."""
         self.tables, self.left, self._digests, self._rows = [], [], {}, {}
         self.labels = dict(zip((NEW, BASE), labels_of(paths)))
-        for side, path in zip((NEW, BASE), paths):
+        self.paths = dict(zip((NEW, BASE), paths))
+        for side, path in self.paths.items():
             files = files_of(path)
             self.left += unknown_beside(files) if os.path.isdir(path) else []
             for file in files:

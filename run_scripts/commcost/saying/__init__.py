@@ -1,13 +1,16 @@
-"""What results mean, in tables and sentences.
+"""What results mean, in tables and short lines.
 
     compare          bench_compare: what changed between two sets of launches
     vary             which of the settings that a suite varied is best
     output           writes tables as the benchmarks do
 
-    findings         what results say: a rule for each question
-    nonblocking      rules: whether going non-blocking saves time, MPI_Test and persistent requests
-    sentences        the words of findings
+    scorecard        what results say at one look, one fact a line
+    costs            its lines about what things cost
+    gains            its lines about what pays: answers that rest on launches
+    facts            a line, and values with units that are read at a glance
     report           report.sh, report_text.sh: what goes where on the page
+    matrices         for each question of the page a matrix of answers, operations by sizes
+    details          the rows of benchmarks as tables of the page
     page             a page as a tree of parts; as HTML, Markdown or plain text
 
     program_cost     cost.sh: what communication costs a program

@@ -1,0 +1,322 @@
+"""What things cost, for the scorecard: a function for each question, which comes to Lines, none where the results
+have nothing on it. Which of several ways is best is said where launches make it clear."""
+
+import re
+
+from commcost.reading import benchmarks, placing
+from commcost.reading.intervals import is_less
+from commcost.reading.results import is_number
+from commcost.saying.facts import RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, Line, ranged, size_text, typical
+
+LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
+BOXES = 3              # lines about halo swaps
+SOURCES = 3            # lines about what interrupts ranks
+CALLS = 4              # lines about functions in which a program was
+BLOCKING = (("iallreduce", "Allreduce"), ("ibcast", "Broadcast"))
+WITH = {"all": "with a barrier", "images": "with a notification"}  # what ends a put
+
+
+def line_of(what, pair, column, units, note="", scale=1.0):
+    """The Line of a pair of a row and what it measured in a column."""
+    row, found = pair
+    values = [scale * float(text) for text in row.texts(column)]
+    found = found.scaled(scale)
+    return Line(what, typical(found, units), "", ranged(found, values, units), note, (row.identity,))
+
+
+def best_of(named, units, more=False):
+    """The pair with the best value of pairs of a name and a pair; and a note: its name and what the second
+    takes, or how many may be as good."""
+    (name, best), *others = sorted(named, key=lambda one: one[1][1].value, reverse=more)
+    rivals = [other for other, (_, found) in others
+              if not (is_less(found, best[1]) if more else is_less(best[1], found))]
+    if rivals:
+        return best, f"{name} or {rivals[0] if len(rivals) == 1 else f'{len(rivals)} others'}"
+    return best, name + "".join(f"; {other}: {typical(found, units)}" for other, (_, found) in others[:1])
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+def of_pattern(tables, column, pattern):
+    """Pairs of pingpong's rows of one pair of ranks, by size."""
+    pairs = tables.measured("pingpong", column, arrangement="single", pattern=pattern)
+    return sorted((pair for pair in pairs if is_number(pair[0].keys["ndata"])), key=lambda pair: bytes_of(pair[0]))
+
+
+def bytes_of(row):
+    return 8 * row.size("ndata")
+
+
+def messages(tables):
+    """The smallest one's time, and the largest one's bandwidth."""
+    times = of_pattern(tables, "latency_us", "MPI Send")[:1]
+    speeds = of_pattern(tables, "bwidth_mbs", "MPI Send")[-1:]
+    return ([line_of(f"Message of {size_text(bytes_of(pair[0]))}, one way", pair, "latency_us", TIME_US)
+             for pair in times] +
+            [line_of(f"Bandwidth, messages of {size_text(bytes_of(pair[0]))}", pair, "bwidth_mbs", SPEED_MBS)
+             for pair in speeds if bytes_of(pair[0]) >= LARGE_BYTES])
+
+
+def host_overhead(tables):
+    """What the smallest and the largest message take of the processor."""
+    lines = []
+    for direction, name in (("send", "send"), ("recv", "receive")):
+        pairs = sorted(of_direction(tables, "overhead", direction), key=lambda pair: pair[0].size("msgsize"))
+        lines += [line_of(f"Processor time of a {name}, {size_text(row.size('msgsize'))}", (row, found), "overhead",
+                          TIME_US) for row, found in pairs[:1] + pairs[1:][-1:]]
+    return lines
+
+
+def of_direction(tables, column, direction):
+    return [pair for pair in tables.measured("mpi_overhead", column, direction=direction)
+            if pair[0].keys["pair"] in ("0", "NA")]
+
+
+def message_rate(tables):
+    """Messages of the smallest size, with cold and with warm caches, by the best pattern."""
+    pairs = [pair for pair in tables.measured("msgrate", "rate_per_s") if is_number(pair[0].keys["nbytes"])]
+    lines = []
+    for caches, is_cold in (("cold", True), ("warm", False)):
+        of_state = [pair for pair in pairs if (pair[0].size("cache_size") > 0) == is_cold]
+        if of_state:
+            first = min(of_state, key=lambda pair: pair[0].size("nbytes"))[0]
+            # What differs in nothing but the pattern.
+            named = [(row.keys["pattern"], (row, found)) for row, found in of_state
+                     if {**row.keys, "pattern": ""} == {**first.keys, "pattern": ""}]
+            best, note = best_of(named, RATE, more=True)
+            lines.append(line_of(f"Messages a second, {caches} caches, {size_text(first.size('nbytes'))}", best,
+                                 "rate_per_s", RATE, note))
+    return lines
+
+
+def put(tables):
+    """The smallest put, with what tells its partner, by the quickest way."""
+    pairs = of_pattern(tables, "latency_us", "put")
+    pairs = [pair for pair in pairs if pair[0].keys["ndata"] == pairs[0][0].keys["ndata"]]
+    return [line_of(f"Put of {size_text(bytes_of(pair[0]))} {WITH.get(pair[0].keys['sync'], '')}".rstrip(), pair,
+                    "latency_us", TIME_US)
+            for pair in sorted(pairs, key=lambda pair: pair[1].value)[:1]]
+
+
+# ---- collectives, halo swaps ---------------------------------------------------------------------
+
+def barrier(tables):
+    pairs = tables.measured("syncbench", "sync_us", sync="MPI barrier")
+    return [line_of(f"Barrier of {pair[0].keys['ranks']} processes", pair, "sync_us", TIME_US) for pair in pairs[:1]]
+
+
+def collectives(tables):
+    """The blocking calls of the smallest size."""
+    lines = []
+    for collective, name in BLOCKING:
+        pairs = sorted(over_sizes(tables, "blocking_us", collective=collective), key=lambda pair: pair[0].size())
+        lines += [line_of(f"{name} of {size_text(pair[0].size())}", pair, "blocking_us", TIME_US) for pair in pairs[:1]]
+    return lines
+
+
+def over_sizes(tables, column, **keys):
+    """Pairs of the rows of overlap_* over sizes."""
+    return [pair for kind in tables.kinds() if benchmarks.entry_of(kind).kind == "overlap_sweep"
+            for pair in tables.measured(kind, column, **keys)]
+
+
+def halo(tables):
+    """The quickest way to swap the halo of each box, alone and under work."""
+    return (of_boxes("Halo of {}", tables.measured("halo", "latency_us"), "latency_us") +
+            of_boxes("Halo of {}, exposed under work",
+                     over_sizes(tables, "exposed_us", collective="halo", test_calls="0"), "exposed_us"))
+
+
+def of_boxes(what, pairs, column):
+    """Lines about some boxes, from the first to the last."""
+    boxes = {}
+    for row, found in pairs:
+        boxes.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
+    places = sorted({round(place * (len(boxes) - 1) / (BOXES - 1)) for place in range(BOXES)}) if boxes else []
+    lines = []
+    for place in places:
+        best, note = best_of(list(boxes.values())[place], TIME_US)
+        lines.append(line_of(what.format(best[0].keys["local"].replace("x", " x ")), best, column, TIME_US, note))
+    return lines
+
+
+def method_of(row):
+    method, sync, form = row.keys["method"], row.keys.get("sync", "NA"), row.keys.get("form", "nonblocking")
+    more = [word for word in (sync, form) if word not in ("NA", "none", "nonblocking", method)]
+    return method + (f" ({', '.join(more)})" if more else "")
+
+
+# ---- noise ---------------------------------------------------------------------------------------
+
+SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and factor
+
+
+def noise(tables):
+    """The share of the time for which ranks are interrupted; by which sources that half of the launches name, or more:
+    what one launch of several names is a disturbance that passed; and what that should cost most."""
+    lines = []
+    for row, stopped in tables.measured("noise", "stopped_pct", scope="job")[:1]:
+        sources = [source for source in sources_of_all(tables.rows("noise", scope="source"))
+                   if 2 * len(set(source.runs)) >= len(row.launches)]
+        shares = sorted(((source, tables.value(source, "noise", "stopped_pct")) for source in sources),
+                        key=lambda pair: -pair[1].value)
+        lines.append(line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
+                             explained(tables, stopped, shares)))
+        lines += [of_source(tables, *pair) for pair in shares[:SOURCES]]
+    return lines + slowed_down(tables)
+
+
+def explained(tables, stopped, shares):
+    """How much sources explain, where that is less than half of the time."""
+    if not shares:
+        return "no source stands out"
+    ranks = set().union(*(ranks_in(row.keys["ranks"]) or set()
+                          for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)))
+    known = sum(found.value * len(ranks_in(source.keys["ranks"]) or ranks) / len(ranks)
+                for source, found in shares if ranks)
+    little = ranks and 2 * known < stopped.value
+    return f"known sources take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
+
+
+def of_source(tables, source, share):
+    often, period = map(source.median, ("stops_per_s", "period_ms"))
+    when = f"{often:.3g} a second" if period is None else f"every {period:.3g} ms"
+    ranks = source.keys["ranks"]
+    return line_of(f"Interruptions {when}, rank{'' if ranks.isdigit() else 's'} {ranks:.20}",
+                   (source, tables.value(source, "noise", "stop_us")), "stop_us", TIME_US,
+                   f"{typical(share, SHARE)} of the time")
+
+
+def sources_of_all(rows):
+    """The sources of noise, each with the launches of all rows that mean it: launches don't agree to
+    the digit on a period, a length or the ranks. The keys are those that most launches have."""
+    joined = []
+    for row in sorted(rows, key=lambda row: -len(row.launches)):
+        for place, source in enumerate(joined):
+            if is_same_source(source, row):
+                joined[place] = source._replace(launches=source.launches + row.launches,
+                                                runs=source.runs + row.runs)
+                break
+        else:
+            joined.append(row)
+    return joined
+
+
+def is_same_source(one, other):
+    ranks = [ranks_in(row.keys["ranks"]) for row in (one, other)]
+    if one.keys["source"] != other.keys["source"] or (None not in ranks and
+                                                      not ranks[0] & ranks[1]):
+        return False
+    lengths, periods = ([row.median(column) for row in (one, other)] for column in ("stop_us", "period_ms"))
+    return (None not in lengths and max(lengths) < SAME_LENGTH * min(lengths) and
+            (None in periods or abs(periods[0] - periods[1]) <= SAME_PERIOD * periods[0]))
+
+
+def ranks_in(text):
+    """The ranks of a cell like "0-1,4"; None where it says how many only."""
+    found = placing.ranks_of(text)
+    return None if found is None else set().union(*found)
+
+
+def slowed_down(tables):
+    """The operation that interruptions of all ranks should slow down most, and by how much it was slower."""
+    pairs = tables.measured("noise", "predicted_pct", scope="collective")
+    if not pairs:
+        return []
+    row, predicted = max(pairs, key=lambda pair: pair[1].value)
+    work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
+    measured = tables.value(row, "noise", "slowdown_pct")
+    note = "expected" + (f"; measured: {typical(measured, SHARE)}" if measured else "")
+    return [line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE, note)]
+
+
+# ---- the monitor ---------------------------------------------------------------------------------
+
+def monitor(tables):
+    """What monitoring adds to a call, at most, in rows of one call or several."""
+    pairs = [(found.value / calls_in(row.keys["call"]), row, found)
+             for row, found in tables.measured("monitor_overhead", "added_ns", mode="on")]
+    if not pairs:
+        return []
+    _, row, found = max(pairs, key=lambda pair: pair[0])
+    return [line_of("Monitoring, added to a call at most", (row, found), "added_ns", TIME_NS, row.keys["call"],
+                    1 / calls_in(row.keys["call"]))]
+
+
+def calls_in(text):
+    """How many calls a row of the monitor's is of: 17 of "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"."""
+    return sum(int(times or 1) for times in re.findall("(?:([0-9]+) )?MPI_", text)) or 1
+
+
+COSTS = (messages, host_overhead, message_rate, barrier, collectives, halo, put, noise, monitor)
+
+
+# ---- a monitored program -------------------------------------------------------------------------
+
+def where_time_went(tables):
+    """How long a monitored program was inside MPI, in which calls, and what of that was waiting."""
+    every = tables.measured("mpirtmon", "in_calls_s", rank="NA")
+    whole = [pair for pair in every if pair[0].keys["kind"] == "total"][:1]
+    parts = most(every, ("pttopt", "coll", "calls"))
+    lines = [line_of("Inside MPI, all processes together", pair, "in_calls_s", TIME_S) for pair in whole]
+    lines += [line_of(call_of(pair[0]), pair, "in_calls_s", TIME_S) for pair in parts[:CALLS] if whole]
+    for pair in most(tables.measured("mpirtmon", "waited_s", rank="NA"), ("pttopt", "coll", "calls"))[:1]:
+        last = set(pair[0].texts("last_rank"))
+        note = f"rank {last.pop()} came last most often" if len(last) == 1 else ""
+        if pair[1].value > 0:
+            lines.append(line_of(f"Waiting for late processes in {call_of(pair[0])}", pair, "waited_s", TIME_S, note))
+    for kind in ("pttopt", "coll"):
+        for pair in most(tables.measured("mpirtmon", "total_s"), (kind,))[:1]:
+            lines.append(line_of(f"{call_of(pair[0])}, from start to completion", pair, "total_s", TIME_S))
+    return lines
+
+
+def most(pairs, kinds):
+    """Those of the monitor's kinds, the largest value first."""
+    return sorted((pair for pair in pairs if pair[0].keys["kind"] in kinds), key=lambda pair: -pair[1].value)
+
+
+def call_of(row):
+    """MPI_Send on grid."""
+    on = row.keys.get("comm", "NA")
+    return row.keys["operation"] + (f" on {on:.30}" if on != "NA" else "")
+
+
+# ---- links ---------------------------------------------------------------------------------------
+
+# What is out of line, by scope and verdict.
+FAULTS = {("whole", "two groups"): ("Links between two groups of nodes", "differ"),
+          ("node", "slow"): ("Node {a}", "slow"), ("node", "slow out"): ("Node {a}", "slow to send"),
+          ("node", "slow in"): ("Node {a}", "slow to receive"),
+          ("pair", "slow"): ("Link of {a} and {b}", "slow"), ("pair", "slow out"): ("Link from {a} to {b}", "slow"),
+          ("pair", "slow in"): ("Link from {b} to {a}", "slow")}
+
+
+def slow_links(tables):
+    """The nodes and pairs that linkmap names in half of the launches or more; or that there are none,
+    if each launch says so of every size."""
+    whole = tables.rows("linkmap", scope="whole")
+    launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
+    judged = {cells.get("verdict", "NA") for row in whole for cells in row.launches}
+    lines = []
+    for row in tables.rows("linkmap"):
+        said = [cells.get("verdict", "NA") for cells in row.launches]
+        verdict = max(sorted(set(said)), key=said.count)
+        # A pair has a row in those launches alone that name it.
+        if 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)):
+            lines += of_link(row, verdict)
+    if lines or judged <= {"NA"}:
+        return lines
+    answer, why = "all alike", ""
+    if judged != {"even"}:
+        answer = "not clear"
+        why = ("suspects were not timed again" if judged == {"even", "NA"} else
+               "launches name other nodes or links each time")
+    return [Line("Nodes and links", answer, note=why, rows=tuple(row.identity for row in whole))]
+
+
+def of_link(row, verdict):
+    """A line about what is out of line by a row's verdict, or none."""
+    found = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
+    return [Line(found[0].format(**row.keys), found[1], note=f"messages of {size_text(row.size('nbytes'))}",
+                 rows=(row.identity,))] if found else []

@@ -1,0 +1,273 @@
+"""Does it pay? For the scorecard: a function for each question, which comes to Judged sizes of what it asks about.
+
+Answers rest on launches, six or more. The programs' own verdicts (their column verdict) know one launch only.
+"""
+
+import itertools
+import typing
+
+from commcost.reading import benchmarks
+from commcost.reading.intervals import Measured, is_above, is_below, is_less
+from commcost.reading.tables import NEW, Row, threshold_of
+from commcost.saying import costs
+from commcost.saying.facts import Line, listed, size_text
+
+YES, PARTLY, EVEN, NO, UNSURE = ANSWERS = "yes", "partly", "even", "no", "not clear"
+LINES = 12           # from which on lines leave out at which sizes
+THRESHOLD_PCT = 2.0  # of the programs' verdicts where results don't say theirs
+HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: so much hidden is worth it, so little is not
+
+NAMES = {"isend": "send", "irecv": "receive", "sendrecv": "send with receive", "ibcast": "broadcast"}
+FAMILIES = {"halo": "Non-blocking halo by ", "partitioned": "Message in partitions: "}
+
+
+class Size(typing.NamedTuple):
+    """What is true at a size: the verdict, and what is saved in percent, of the time that it takes otherwise."""
+
+    where: str
+    row: Row
+    verdict: str
+    saved_pct: float
+    calls: str = ""          # of MPI_Test, with which that is
+    is_hidden: bool = False  # saved_pct is what can be hidden, and no more is known
+    is_bare: bool = False    # hardly anything can
+
+
+class Answer(typing.NamedTuple):
+    """An answer about something of a family, and the Sizes for which it holds, of all sizes."""
+
+    family: str
+    name: str
+    verdict: str
+    sizes: list
+    every: list
+
+    @property
+    def since(self):
+        first, last = self.sizes[0], self.sizes[-1]
+        if self.verdict == UNSURE or len(self.sizes) == len(self.every) > 1 or not first.where:
+            return ""
+        if len(self.sizes) > 1 or len(self.every) > 1:
+            if last is self.every[-1]:
+                return f"from {first.where}"
+            if first is self.every[0]:
+                return f"to {last.where}"
+        return f"at {first.where}" if first is last else f"{first.where} – {last.where}"
+
+
+def answer_of(family, name, sizes):
+    """The Answer of verdicts by size: yes at the most sizes in a row, else what holds at the most. Even is no gain,
+    too."""
+    runs = [list(run) for _, run in itertools.groupby(sizes, lambda size: size.verdict.replace(EVEN, NO))]
+    best = max(reversed([run for run in runs if run[0].verdict == YES] or runs), key=len)
+    found = {size.verdict for size in best}
+    return Answer(family, name, found.pop() if len(found) == 1 else NO, best, sizes)
+
+
+def does_it_pay(tables):
+    """The Lines of all questions. What has the same answer at the same sizes shares one; of many, what has the same
+    answer."""
+    every = [answer_of(*asked) for question in GAINS for asked in question(tables) if asked[-1]]
+    groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.since))
+    if len(groups) > LINES:
+        groups = grouped(every, lambda answer: (answer.family, answer.verdict))
+    return [line_of(group) for group in groups]
+
+
+def grouped(answers, key):
+    """Lists of Answers with the same key; verdicts in their order, questions in theirs."""
+    groups = {}
+    for answer in answers:
+        groups.setdefault(key(answer), []).append(answer)
+    return sorted(groups.values(), key=lambda group: ANSWERS.index(group[0].verdict))
+
+
+def line_of(answers):
+    """The Line of Answers of a family with the same verdict."""
+    family, verdict = answers[0].family, answers[0].verdict
+    places = {answer.since for answer in answers}
+    sizes = [size for answer in answers for size in answer.sizes]
+    return Line(family + listed((answer.name for answer in answers), family), verdict,
+                places.pop() if len(places) == 1 else "at some sizes", "", why(verdict, sizes),
+                tuple(size.row.identity for size in sizes))
+
+
+def why(verdict, sizes):
+    """The reason of a verdict, or what would make it clear."""
+    if verdict == UNSURE:
+        return "needs more launches"
+    if verdict in (EVEN, NO) and all(size.is_bare for size in sizes):
+        return f"less than {BARE_PCT} % can be hidden"
+    if verdict == EVEN:
+        return "makes no difference"
+    if verdict == NO:
+        most = -min(size.saved_pct for size in sizes)
+        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {1 + most / 100:.2g} times as long"
+    low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
+    calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
+    return (f"{'hides' if sizes[0].is_hidden else 'saves'} {low if low == high else f'{low} to {high}'} %" +
+            (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
+
+
+# ---- verdicts ------------------------------------------------------------------------------------
+
+def verdict_on(gain, threshold):
+    """Whether a Measured gain is above the threshold, below its negative, or between."""
+    if is_above(gain, threshold):
+        return YES
+    if is_below(gain, -threshold):
+        return NO
+    return EVEN if is_below(gain, threshold) and is_above(gain, -threshold) else UNSURE
+
+
+def of_share(where, row, share):
+    """The Size by how much of the time the processor can work, in percent."""
+    is_bare = is_below(share, BARE_PCT)
+    verdict = YES if is_above(share, HIDES_PCT) else NO if is_bare else UNSURE
+    if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT):
+        verdict = PARTLY
+    return Size(where, row, verdict, share.value, is_hidden=True, is_bare=is_bare)
+
+
+def verdict_between(one, another, even):
+    """YES: one Measured is surely less than another; EVEN: they surely differ by no more than that."""
+    if not (one.is_sure and another.is_sure):
+        return UNSURE
+    if max(one.high, another.high) - min(one.low, another.low) <= even:
+        return EVEN
+    return YES if is_less(one, another) else NO if is_less(another, one) else UNSURE
+
+
+# ---- what overlap_* measured ---------------------------------------------------------------------
+
+class Way(typing.NamedTuple):
+    """A way to communicate: what tells rows apart but for the size and calls of MPI_Test."""
+
+    collective: str
+    form: str
+    method: str
+    partitions: str
+
+    @property
+    def name(self):
+        return {"halo": self.method.replace("isend/irecv ", ""), "partitioned": self.partitions}.get(
+            self.collective, NAMES.get(self.collective, self.collective.lstrip("i").replace("_", " ")))
+
+    @property
+    def full_name(self):
+        return {"halo": "halo by ", "partitioned": "partitions: "}.get(self.collective, "") + self.name
+
+
+class Case(typing.NamedTuple):
+    """A row of a way, with what decides: Measured ones, None where there is no value; and the threshold."""
+
+    calls: str  # of MPI_Test: a number, or auto
+    size: float
+    row: Row
+    overlap: typing.Optional[Measured]
+    blocking: typing.Optional[Measured]
+    exposed: typing.Optional[Measured]
+    gain: typing.Optional[Measured]
+    threshold_pct: float
+
+    @property
+    def where(self):
+        """The size in words; "" for what has none."""
+        box = self.row.keys.get("local", "NA")
+        return box if box != "NA" else size_text(self.size) if self.size else ""
+
+    def against(self, other):
+        """The Size of this case instead of another of the same size: by what stays exposed, in percent of the
+        blocking call."""
+        whole = (other.blocking or other.exposed).value
+        return Size(self.where, self.row,
+                    verdict_between(self.exposed, other.exposed, self.threshold_pct / 100 * whole),
+                    100 * (other.exposed.value - self.exposed.value) / whole if whole else 0.0)
+
+    @property
+    def against_blocking(self):
+        """The Size by what is gained against the blocking call, or where that wasn't measured, by what is hidden;
+        None where there is neither."""
+        if self.gain is None:
+            return None if self.overlap is None else of_share(self.where, self.row, self.overlap)
+        return Size(self.where, self.row, verdict_on(self.gain, self.threshold_pct), self.gain.value,
+                    is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
+
+
+def cases_of(tables):
+    """All Cases by way, by rising size: of those that were measured over sizes these, of others that of the
+    time-driven model."""
+    found = {}
+    for kind in tables.kinds():
+        entry = benchmarks.entry_of(kind)
+        if entry.kind not in ("overlap", "overlap_sweep"):
+            continue
+        threshold_pct = threshold_of(tables.of(NEW, kind))
+        for row in tables.rows(kind):
+            way = Way(*(row.keys[column] for column in Way._fields))
+            values = (tables.value(row, kind, column)
+                      for column in ("overlap_pct", "blocking_us", "exposed_us", "gain_pct"))
+            found.setdefault(way, {}).setdefault(entry.kind, []).append(
+                Case(row.keys["test_calls"], row.size(), row, *values,
+                     THRESHOLD_PCT if threshold_pct is None else threshold_pct))
+    return {way: sorted(by_kind.get("overlap_sweep") or by_kind["overlap"], key=lambda case: case.size)
+            for way, by_kind in found.items()}
+
+
+# ---- the questions: a family, a name and sizes for each thing that they ask about ------------------
+
+def nonblocking(tables):
+    """Operations against their blocking calls: without calls of MPI_Test where there are such rows, and persistent ones
+    only where there are no others."""
+    ways = cases_of(tables)
+    for way, cases in ways.items():
+        if way.form != "persistent" or way._replace(form="nonblocking") not in ways:
+            usual = [case for case in cases if case.calls == "0"] or cases
+            sizes = [case.against_blocking for case in usual]
+            yield FAMILIES.get(way.collective, "Non-blocking "), way.name, list(filter(None, sizes))
+
+
+def mpi_test(tables):
+    """Calls of MPI_Test during the work, where it was measured with some and without: with the best number."""
+    for way, cases in cases_of(tables).items():
+        sizes = []
+        for without in cases:
+            tested = [case for case in cases if case.where == without.where and case.calls != "0" and case.exposed]
+            if without.calls == "0" and without.exposed and tested:
+                best = min(tested, key=lambda case: case.exposed.value)
+                found = best.row.median("best_test_calls") if best.calls == "auto" else None
+                sizes.append(best.against(without)._replace(calls=best.calls if found is None else f"{found:.3g}"))
+        yield "MPI_Test during ", way.full_name, sizes
+
+
+def persistent(tables):
+    """Persistent requests, where both were measured alike."""
+    ways = cases_of(tables)
+    for way, cases in ways.items():
+        others = {(case.where, case.calls): case for case in ways.get(way._replace(form="nonblocking"), [])}
+        pairs = [(case, others[case.where, case.calls]) for case in cases if (case.where, case.calls) in others]
+        yield "Persistent requests for ", way.full_name, [
+            case.against(other) for case, other in pairs
+            if way.form == "persistent" and case.calls == "0" and case.exposed and other.exposed]
+
+
+def work_during_messages(tables):
+    """How much of a transfer's time the processor has for work."""
+    for direction, name in (("send", "a send"), ("recv", "a receive")):
+        pairs = sorted(costs.of_direction(tables, "avail(%)", direction), key=lambda pair: pair[0].size("msgsize"))
+        yield "Work during ", name, [of_share(size_text(row.size("msgsize")), row, share) for row, share in pairs]
+
+
+def put(tables):
+    """A put, with what tells its partner, against a send: by the quickest of several ways to put."""
+    sends = {row.keys["ndata"]: found for row, found in costs.of_pattern(tables, "latency_us", "MPI Send")}
+    puts = {}
+    for row, found in sorted(costs.of_pattern(tables, "latency_us", "put"), key=lambda pair: -pair[1].value):
+        puts[row.size("ndata")] = row, found, sends.get(row.keys["ndata"])
+    yield "", "MPI_Put instead of send", [
+        Size(size_text(8 * count), row, verdict_between(found, send, THRESHOLD_PCT / 100 * send.value),
+             100 * (1 - found.value / send.value))
+        for count, (row, found, send) in sorted(puts.items()) if send and send.value > 0]
+
+
+GAINS = (nonblocking, work_during_messages, mpi_test, persistent, put)

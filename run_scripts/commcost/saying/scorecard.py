@@ -1,0 +1,193 @@
+"""The scorecard: what results say at one look, one fact a line.
+
+It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). What it
+says is in costs.py and gains.py, a function for each question.
+"""
+
+import os
+import re
+import textwrap
+import typing
+
+from commcost.command import plain
+from commcost.drawing import plot
+from commcost.reading.intervals import LAUNCHES_ENOUGH
+from commcost.reading.results import is_number
+from commcost.reading.tables import NEW
+from commcost.running.folder import Folder
+from commcost.saying import compare, vary
+from commcost.saying.costs import COSTS, slow_links, where_time_went
+from commcost.saying.facts import WHAT, Line, Part
+from commcost.saying.gains import UNSURE, does_it_pay
+from commcost.words import counted, listed, short
+
+LOST_PCT = 10  # of the time, above which intervals may miss the truth
+HOSTS = 3      # that the title names
+WIDTH = 100    # of a terminal
+ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
+
+
+class Scorecard(typing.NamedTuple):
+    """`title` says of which machine it is; `mind` what limits all that is said: texts."""
+
+    title: str
+    parts: list
+    mind: list
+
+
+def card_of(tables, best=(), changes=()):
+    """The Scorecard of results. `best` has what varied settings make of rows (vary.Best): other questions would count
+    each row once a setting; `changes` those from a base (compare.Change)."""
+    parts = [Part("What changed", what_changed(changes)), Part("Best setting", best_setting(best))]
+    if not best:
+        parts += [Part("What it costs", [line for question in COSTS for line in question(tables)]),
+                  Part("Where the time went", where_time_went(tables)),
+                  Part("Which node or link is slow?", slow_links(tables)),
+                  Part("Does it pay?", does_it_pay(tables))]
+    parts = [part for part in parts if part.lines]
+    return Scorecard(title_of(tables), parts, [*wrong_data(tables), *disturbed(tables), *more_launches(tables, parts)])
+
+
+def title_of(tables):
+    """Of which machine, how many launches, and how long they took."""
+    def said(table, key):
+        return table.metadata.get(key, [""])[0]
+
+    ranks = [(float(said(table, "ranks")) if is_number(said(table, "ranks")) else 0) for table in tables.of(NEW)]
+    most = tables.of(NEW)[ranks.index(max(ranks))]
+    hosts = listed([run.split(":")[0] for run in said(most, "hosts").split("; ")], HOSTS)
+    device, launches = said(most, "mpi_device"), launches_of(tables)
+    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", [most]) + (f" ({device})" if device else "")
+    seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records())
+    return (f"{text}; {counted(launches, 'launch', 'launches')}" +
+            (f", {seconds // 60} min {seconds % 60} s" if seconds else ""))
+
+
+def launches_of(tables):
+    return max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
+
+
+# ---- a base, varied settings ---------------------------------------------------------------------
+
+def what_changed(changes):
+    """How many rows have which verdict, and which of those that got slower or faster changed most."""
+    lines = []
+    for verdict in compare.VERDICTS:
+        several = [change for change in changes if change.verdict == verdict]
+        sized = [change for change in several if change.change_pct and verdict in (compare.SLOWER, compare.FASTER)]
+        most = max(sized, key=lambda change: abs(change.change_pct), default=None)
+        note = "" if most is None else (f"{most.change_pct:+.1f} {'points' if most.points else '%'} at most: "
+                                        f"{row_name(most.series, most.series.quantity)}")
+        if several:
+            lines.append(Line((UNSURE if verdict == compare.CANT_TELL else verdict).capitalize(),
+                              share_of(several, changes), note=note))
+    return lines
+
+
+def share_of(several, every):
+    return f"{len(several)} of {counted(len(every), 'row')}"
+
+
+def row_name(series, quantity):
+    return f"{series.schema.benchmark} {quantity} ({', '.join(named_keys(zip(series.schema.keys, series.keys)))})"
+
+
+def named_keys(pairs):
+    """The keys of a row that say something."""
+    return [f"{name} {value}" for name, value in pairs if value not in ("NA", "none")]
+
+
+def best_setting(best):
+    """In how many rows which setting is best, or that none is."""
+    by_name = {}
+    for row in best:
+        by_name.setdefault(row.name if row.sure else UNSURE, []).append(row)
+    unsure = by_name.pop(UNSURE, [])
+    lines = []
+    for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0])):
+        most = max(rows, key=lambda row: row.gain_pct or 0)
+        unit = "points" if most.points else "%"
+        lines.append(Line(name, share_of(rows, best), note=f"by {short(most.gain_pct or 0)} {unit} at most: "
+                          f"{row_name(most, most.quantity)}"))
+    if unsure:
+        lines.append(Line(UNSURE.capitalize(), share_of(unsure, best),
+                          note=f"alike, or fewer than {vary.launches_needed(best)} launches of each"))
+    return lines
+
+
+# ---- what limits all that is said ----------------------------------------------------------------
+
+def wrong_data(tables):
+    rows = [row for kind in tables.kinds() for row in tables.rows(kind)
+            if any(cells.get("status") == "FAIL" for cells in row.launches)]
+    return [f"{counted(len(rows), 'row has', 'rows have')} wrong data (status FAIL), first: {named(rows[0])}."
+            ] if rows else []
+
+
+def named(row):
+    """The benchmark of a row and its keys."""
+    return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
+
+
+def disturbed(tables):
+    """In how many rows the system took much of the time, by the median of launches: one interruption is much of
+    a short row's time. What noise finds of that is its result."""
+    rows = [row for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)]
+    lost = [row for row in rows if (row.median("lost_pct") or 0) > LOST_PCT]
+    return [f"{len(lost)} of {counted(len(rows), 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
+            "measure them again on a quieter machine."] if lost else []
+
+
+def more_launches(tables, parts):
+    """The command that gives more launches, where an answer is not clear."""
+    if not any(line.typical == UNSURE for part in parts for line in part.lines):
+        return []
+    launches, path = launches_of(tables), tables.paths[NEW]
+    runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
+    resume = f"--resume={path} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
+    return [f"To make clear what isn't: run_scripts/run_suite.sh {resume}--runs={runs}"]
+
+
+# ---- as text -------------------------------------------------------------------------------------
+
+def text_of(card):
+    """The scorecard as text of at most WIDTH characters a line."""
+    lines = textwrap.wrap(card.title, WIDTH, subsequent_indent="  ")
+    for part in card.parts:
+        lines += ["", *lines_of(part)]
+    lines += ["", "Mind"] if card.mind else []
+    for text in card.mind:
+        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ",
+                               break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(plain, lines)) + "\n"
+
+
+def lines_of(part):
+    """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
+    cells = [["  " + cut(line.what), line.since, line.typical, line.launches] for line in part.lines]
+    head = [part.heading, "", "typical", "launches"]
+    heads = [head] if any(line.launches for line in part.lines) else []
+    widths = [max(map(len, column)) for column in zip(*heads, *cells)]
+    lines = [aligned(head, widths) if heads else part.heading]
+    for line, row in zip(part.lines, cells):
+        start = aligned(row, widths, line.note != "")
+        lines += textwrap.wrap(line.note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
+                               break_on_hyphens=False) or [start]
+    return lines
+
+
+def cut(text):
+    return text if len(text) <= WHAT else text[:WHAT - 1] + "…"
+
+
+def aligned(cells, widths, is_more=False):
+    """Cells in columns, of which empty ones have no place; padded to the end where more follows."""
+    text = "".join(cell.ljust(width + 2) for cell, width in zip(cells, widths) if width)
+    return text if is_more else text.rstrip()
+
+
+def readable(text):
+    """The text in ASCII where the locale isn't UTF-8's."""
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
+    return text if re.search("utf-?8", locale, re.I) else re.sub(
+        f"[{''.join(ASCII)}]", lambda found: ASCII[found.group()], text)

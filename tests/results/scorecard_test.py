@@ -1,0 +1,495 @@
+"""The scorecard: each line on results that were made by hand, where the line is known, and where there must be none or
+one that is not clear."""
+
+import contextlib
+import io
+import os
+import unittest.mock
+
+from case import Case, each
+from commcost.reading import intervals, tables
+from commcost.reading.intervals import Measured
+from commcost.saying import compare, facts, report, scorecard
+from made_results import (GAIN, HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS, SYNC,
+                          gain_cells, tsv)
+
+EACH = (1, 0.99, 1.01, 1, 1.005, 0.995)  # what six launches make of a value
+OVERLAPS = [*GAIN[:4], "method", "local", "partitions", *GAIN[4:]]
+SIZES = (8, 1024, 65536, 1 << 20)
+
+
+class CardCase(Case):
+    def card(self, *results, launches=6, metadata=None):
+        """The Scorecard of results: each a benchmark, its columns, and rows as dictionaries, of which each launch has a
+        bit more or less; or a list of rows a launch."""
+        for path in self.folder.glob("*.tsv"):
+            path.unlink()
+        for place, (benchmark, columns, rows) in enumerate(results):
+            if isinstance(rows[0], dict):
+                rows = [[scaled(row, EACH[run % len(EACH)]) for row in rows] for run in range(launches)]
+            cells = [[run, *(row.get(column, "NA") for column in columns)]
+                     for run, launch in enumerate(rows) for row in launch]
+            (self.folder / f"{place}.tsv").write_text(tsv(
+                benchmark, ["run", *columns], cells,
+                metadata=metadata or {"hosts": "vm: 0-1", "mpi_device": "ch4:ucx"}))
+        return scorecard.card_of(tables.Tables([str(self.folder)]))
+
+    def said(self, *results, **how):
+        """All of its lines, in words."""
+        return [" | ".join(line[:5]) for part in self.card(*results, **how).parts for line in part.lines]
+
+
+def scaled(row, factor):
+    """A row whose floating-point numbers are a factor larger."""
+    return {name: cell * factor if isinstance(cell, float) else cell for name, cell in row.items()}
+
+
+# ---- what is sure, and how values are shown ------------------------------------------------------
+
+class Values(Case):
+    @each("one, other, less", [
+        ((10, 9, 11, 6), (12.5, 11.6, 13, 6), True),
+        ((10, 9, 11, 6), (12.5, 11.3, 13, 6), False),  # so near that chance may have made it
+        ((15, 14, 16, 6), (10, 9, 11, 6), False),
+        ((10, 9, 11, 6), (99, 98, 100, 5), False),     # of which one is of too few launches
+        ((10, None, None, 6), (99, 98, 100, 6), False)])
+    def test_less(self, one, other, less):
+        assert intervals.is_less(Measured(*one), Measured(*other)) == less
+
+    def test_above(self):
+        assert intervals.is_above(Measured(60, 56, 64, 6), 50)
+        assert not intervals.is_above(Measured(60, 53, 64, 6), 50)
+        assert not intervals.is_above(Measured(60, 58, 62, 1), 50)
+        assert intervals.is_below(Measured(40, 38, 42, 7), 50)
+
+    @each("found, units, words, ends", [
+        ((0.35, 0.34, 0.36, 6), facts.TIME_US, "0.35 µs", "0.34 – 0.36"),
+        ((14.5, 14.4, 14.7, 6), facts.TIME_US, "14.5 µs", "14.4 – 14.7"),
+        ((2345, 2200, 2400, 6), facts.TIME_US, "2.3 ms", "2.2 – 2.4"),
+        ((0.042, 0.041, 0.043, 6), facts.TIME_US, "42 ns", "41 – 43"),
+        ((2.5, 0.4, 4100, 6), facts.TIME_US, "2 µs", "0.4 – 4100"),       # a disturbed machine
+        ((-0.522, -5.76, 4.27, 6), facts.TIME_US, "< 5 µs", ""),          # noise may have made it
+        ((0.03, -0.01, 0.087, 6), facts.TIME_US, "< 0.1 µs", ""),
+        ((-0.03, -0.04, -0.02, 6), facts.TIME_US, "< 50 ns", ""),
+        ((9318.4, 9011.2, 9523.2, 6), facts.SPEED_MBS, "9.1 GB/s", "8.8 – 9.3"),
+        ((5.9e6, 5.7e6, 6e6, 6), facts.RATE, "5.9 M", "5.7 – 6.0"),
+        ((1.9, None, None, 1), facts.SHARE, "1.9 %", "")])
+    def test_shown(self, found, units, words, ends):
+        found = Measured(*found)
+        assert facts.typical(found, units) == words
+        assert facts.ranged(found, [found.low, found.high] if ends or found.low else [1], units) == ends
+
+    def test_names(self):
+        assert facts.listed(["allreduce"], "Non-blocking ") == "allreduce"
+        assert facts.listed(["send", "receive", "send"], "Non-blocking ") == "send and receive"
+        names = ["allreduce", "neighbor alltoall", "reduce scatter block", "scan"]
+        assert facts.listed(names, "Non-blocking ") == "allreduce and 3 more"
+        assert facts.size_text(8) == "8 bytes"
+        assert facts.size_text(65536) == "64 KiB"
+
+
+# ---- what it costs -------------------------------------------------------------------------------
+
+def single(pattern, sync, **by_doubles):
+    return [{"latency_us": value, "bwidth_mbs": 8 * int(count[1:]) / value / 1.048576, "arrangement": "single",
+             "pattern": pattern, "sync": sync, "count": 1, "blksize": 1, "stride": 1, "ndata": int(count[1:])}
+            for count, value in by_doubles.items()]
+
+
+def swaps(box, **methods):
+    return [{"method": method, "sync": "none", "dims": "2x1x1", "local": box, "ndata": 600, "latency_us": value}
+            for method, value in methods.items()]
+
+
+class Costs(CardCase):
+    def test_messages(self):
+        said = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n1=0.35, n131072=110.0) +
+                          single("put", "all", n1=1.0, n131072=500.0) + single("put", "images", n1=1.4, n131072=100.0)))
+        assert said == ["Message of 8 bytes, one way | 0.350 µs |  | 0.346 – 0.353 | ",
+                        "Bandwidth, messages of 1 MiB | 8.88 GB/s |  | 8.79 – 8.97 | ",
+                        "Put of 8 bytes with a barrier | 1.00 µs |  | 0.99 – 1.01 | ",
+                        "MPI_Put instead of send | yes | from 1 MiB |  | saves 9 %"]
+        small = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n1=0.35, n64=0.5)))
+        assert [line.split(" | ")[0] for line in small] == ["Message of 8 bytes, one way"]
+
+    def test_host_overhead(self):
+        rows = [{"direction": direction, "pair": 0, "msgsize": size, "overhead": own, "avail(%)": free}
+                for direction, size, own, free in (("send", 8, 0.25, 10), ("send", 65536, 3.0, 95), ("recv", 8, 0.5, 5),
+                                                   ("recv", 65536, 70.0, 2))]
+        self.assertEqual(self.said(("mpi_overhead", MPI_OVERHEAD, rows)), [
+            "Processor time of a send, 8 bytes | 0.250 µs |  | 0.247 – 0.253 | ",
+            "Processor time of a send, 64 KiB | 3.00 µs |  | 2.97 – 3.03 | ",
+            "Processor time of a receive, 8 bytes | 0.500 µs |  | 0.495 – 0.505 | ",
+            "Processor time of a receive, 64 KiB | 70.0 µs |  | 69.3 – 70.7 | ",
+            "Work during a send | yes | from 64 KiB |  | hides 95 %",
+            "Work during a receive | no |  |  | less than 10 % can be hidden"])
+
+    def test_message_rate(self):
+        rows = [{"pattern": pattern, "rate_per_s": rate, "nbytes": size, "job_size": 2, "npeers": peers, "nmsgs": 128,
+                 "cache_size": cache, "ppn": 1}
+                for pattern, rate, size, peers, cache in (
+                    ("pre-post", 3e6, 8, 1, 9), ("all-start", 2e6, 8, 1, 9), ("pre-post", 9e6, 4096, 1, 9),
+                    ("pair-based", 5e6, 8, 6, 9), ("pre-post", 7e6, 8, 1, 0), ("all-start", 6.99e6, 8, 1, 0))]
+        self.assertEqual(self.said(("msgrate", RATE, rows)), [
+            "Messages a second, cold caches, 8 bytes | 3.00 M |  | 2.97 – 3.03 | pre-post; all-start: 2.00 M",
+            "Messages a second, warm caches, 8 bytes | 7.00 M |  | 6.93 – 7.07 | pre-post or all-start"])
+
+    def test_barrier_and_collectives(self):
+        sync = [{"sync": name, "ranks": 4, "sync_us": value} for name, value in (("ring", 1.0), ("MPI barrier", 1.5))]
+        said = self.said(("syncbench", SYNC, sync), ("overlap_ibcast", OVERLAPS, by_size(4 * [50.0], "ibcast")))
+        assert said[:2] == ["Barrier of 4 processes | 1.50 µs |  | 1.48 – 1.52 | ",
+                            "Broadcast of 8 bytes | 100 µs |  | 99 – 101 | "]
+        assert not self.said(("syncbench", SYNC, sync[:1]))
+
+    def test_halo(self):
+        rows = (swaps("10x10x10", persistent=4.0, packed=6.0) + swaps("99x99x99", put=90.0) +
+                swaps("50x50x50", persistent=40.0, packed=40.5, types=41.0))
+        self.assertEqual(self.said(("halo", HALO, rows)), [
+            "Halo of 10 x 10 x 10 | 4.00 µs |  | 3.96 – 4.04 | persistent; packed: 6.00 µs",
+            "Halo of 99 x 99 x 99 | 90.0 µs |  | 89.1 – 90.9 | put",
+            "Halo of 50 x 50 x 50 | 40.0 µs |  | 39.6 – 40.4 | persistent or 2 others"])
+        few = self.said(("halo", HALO, rows), launches=2)
+        assert few[0] == "Halo of 10 x 10 x 10 | 3.98 µs |  | 3.96 – 4.00 | persistent or packed"
+        rows = [gain_cells(4800, 100.0, exposed, collective="halo", method=method, local="10x10x10", form=form)
+                for method, form, exposed in (("packed", "nonblocking", 5.0), ("persistent", "persistent", 4.0))]
+        assert self.said(("overlap_halo", OVERLAPS, rows))[0] == (
+            "Halo of 10 x 10 x 10, exposed under work | 4.00 µs |  | 3.96 – 4.04 | persistent; packed: 5.00 µs")
+
+    def test_many_boxes(self):
+        rows = [row for n in range(10, 60, 10) for row in swaps(f"{n}x{n}x{n}", put=float(n))]
+        said = self.said(("halo", HALO, rows))
+        assert [line[:12] for line in said] == ["Halo of 10 x", "Halo of 30 x", "Halo of 50 x"]
+
+    def test_monitor(self):
+        """A call, not a row, which may be of several."""
+        rows = [{"call": call, "mode": mode, "added_ns": value} for call, mode, value in (
+            ("MPI_Send", "on", 40.0), ("MPI_Isend MPI_Wait", "on", 90.0), ("8 MPI_Irecv MPI_Waitall", "on", 99.0),
+            ("MPI_Send", "off", 99.0))]
+        self.assertEqual(self.said(("monitor_overhead", MONITOR, rows)), [
+            "Monitoring, added to a call at most | 45.0 ns |  | 44.5 – 45.5 | MPI_Isend MPI_Wait"])
+
+    def test_nothing_of_values_that_do_not_exist(self):
+        """Nor of wrong data."""
+        rows = [{"method": "put", "local": "10x10x10", "dims": "2x1x1", "latency_us": "NA", "status": "budget"},
+                {"method": "get", "local": "10x10x10", "dims": "2x1x1", "latency_us": 3.0, "status": "FAIL"}]
+        assert not self.said(("halo", HALO, rows))
+
+
+# ---- noise and links -----------------------------------------------------------------------------
+
+NOISE = ("scope host ranks source about operation grain_us stops_per_s stop_us stopped_pct "
+         "period_ms slowdown_pct predicted_pct status").split()
+JOB = {"scope": "job", "stopped_pct": 1.5, "status": "ok"}
+SOURCE = {"scope": "source", "ranks": "0-1", "source": "periodic", "about": "4ms:16us", "stops_per_s": 250.0,
+          "stop_us": 17.0, "stopped_pct": 1.4, "period_ms": 4}
+LINKS = "scope a b nbytes time_us verdict status".split()
+
+
+def link(scope, verdict, nbytes=8, a="NA", b="NA"):
+    return {"scope": scope, "a": a, "b": b, "nbytes": nbytes, "time_us": 2, "verdict": verdict, "status": "ok"}
+
+
+class NoiseAndLinks(CardCase):
+    def test_noise(self):
+        """Two clocks of the same ranks stay two."""
+        rows = [JOB, SOURCE, {**SOURCE, "about": "10ms:16us", "period_ms": 10, "stopped_pct": 0.2},
+                {**SOURCE, "ranks": "1", "source": "irregular", "about": "66us", "period_ms": "NA", "stops_per_s": 30.0,
+                 "stop_us": 100.0, "stopped_pct": 0.3},
+                {"scope": "collective", "operation": "barrier", "grain_us": 0, "predicted_pct": 2.0},
+                {"scope": "collective", "operation": "allreduce", "grain_us": 100, "predicted_pct": 3.0,
+                 "slowdown_pct": 4.0}]
+        self.assertEqual(self.said(("noise", NOISE, rows)), [
+            "Time lost to interruptions | 1.50 % |  | 1.48 – 1.52 | ",
+            "Interruptions every 4 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 1.40 % of the time",
+            "Interruptions 30 a second, rank 1 | 100 µs |  | 99 – 101 | 0.300 % of the time",
+            "Interruptions every 10 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 0.200 % of the time",
+            "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | expected; measured: 4.00 %"])
+
+    @each("launches, lines, note", [(3, 2, ""), (2, 1, "no source stands out"), (0, 1, "no source stands out")])
+    def test_sources_of_some_launches(self, launches, lines, note):
+        """What fewer than half of six launches name says little of the next one."""
+        said = self.said(("noise", NOISE, [[JOB] + [SOURCE] * (run < launches) for run in range(6)]))
+        assert len(said) == lines
+        assert said[0].endswith(f" | {note}")
+
+    def test_sources_that_launches_write_in_another_way(self):
+        """Each launch misses some ranks, finds a length on either side of a power of two, and a period to
+        its own digits; one has it in two rows. Other ranks' clock, and one of another period, are others."""
+        launches = []
+        for launch in range(6):
+            rows = [JOB, {"scope": "host", "ranks": "0-63", "stopped_pct": 1.5}]
+            for period, length, ranks in (
+                    (4 + 0.001 * launch, 15.9 + 0.2 * launch, f"0-{20 + launch},{30 + launch}-63"),
+                    (9, 16, "0-1"), (4, 16, "25-26")):
+                if period != 9 and ranks != "25-26" or launch < 2 and period == 9 or launch == 5 and ranks == "25-26":
+                    rows.append({**SOURCE, "ranks": ranks, "stop_us": length, "stopped_pct": 0.4, "period_ms": period,
+                                 "about": f"{period:.2g}ms:{8.19 if length < 16.4 else 16.4}us"})
+            launches.append(rows)
+        said = self.said(("noise", NOISE, launches))
+        assert len(said) == 2
+        assert said[0].endswith(" | known sources take 0.34 %")
+        self.assertRegex(said[1], r"^Interruptions every 4 ms, ranks 0-2\d,3\d-63 \| 16\.\d µs")
+
+    @each("rows, said", [
+        ([link("whole", "even"), link("node", "even", a="n1")], ["Nodes and links | all alike |  |  | "]),
+        ([link("whole", "out of line"), link("node", "slow", a="n1"), link("node", "even", a="n2"),
+          link("pair", "slow out", 1 << 20, "n2", "n3"), link("pair", "slow in", 1 << 20, "n4", "n5")],
+         ["Node n1 | slow |  |  | messages of 8 bytes", "Link from n2 to n3 | slow |  |  | messages of 1 MiB",
+          "Link from n5 to n4 | slow |  |  | messages of 1 MiB"]),
+        ([link("whole", "two groups, out of line"), link("node", "even", a="n1")],
+         ["Links between two groups of nodes | differ |  |  | messages of 8 bytes"]),
+        # Suspects that weren't timed again have no verdict, nor has the whole.
+        ([link("whole", "NA"), link("node", "NA", a="n1"), link("whole", "even", 1 << 20)],
+         ["Nodes and links | not clear |  |  | suspects were not timed again"]),
+        # Too few nodes for a verdict.
+        ([link("whole", "NA"), link("node", "NA", a="n1")], [])])
+    def test_links(self, rows, said):
+        assert self.said(("linkmap", LINKS, rows)) == said
+
+    @each("named, line", [
+        (1, "Nodes and links | not clear |  |  | launches name other nodes or links each time"),
+        (5, "Link of n2 and n3 | slow |  |  | messages of 8 bytes")])
+    def test_links_that_some_launches_name(self, named, line):
+        """A pair has a row in the launches that name it, and so few say nothing of the next one."""
+        launches = [[link("whole", "out of line" if i < named else "even"), link("node", "even", a="n1")] +
+                    ([link("pair", "slow", a="n2", b="n3")] if i < named else []) for i in range(10)]
+        assert self.said(("linkmap", LINKS, launches)) == [line]
+
+
+# ---- a monitored program -------------------------------------------------------------------------
+
+INSIDE = "kind comm operation ranks members rank size_bytes in_calls_s waited_s last_rank".split()
+
+
+class Monitored(CardCase):
+    def test_time_inside_mpi(self):
+        rows = [{"kind": kind, "operation": name, "in_calls_s": value, **more} for kind, name, value, more in (
+            ("pttopt", "MPI_Irecv", 0.5, {"comm": "grid"}), ("pttopt", "MPI_Isend", 0.1, {"comm": "grid"}),
+            ("coll", "MPI_Allreduce", 0.3, {"comm": "grid", "waited_s": 0.25, "last_rank": 1}),
+            ("calls", "other MPI", 0.9, {}), ("calls", "MPI_Test", 0.05, {}),
+            ("sizes", "MPI_Irecv", 0.5, {"comm": "grid", "size_bytes": 8}), ("total", "MPI", 1.85, {}),
+            ("total", "MPI", 1.5, {"rank": 0}))]
+        self.assertEqual(self.said(("mpirtmon", INSIDE, rows), launches=1), [
+            "Inside MPI, all processes together | 1.9 s |  |  | ", "other MPI | 900 ms |  |  | ",
+            "MPI_Irecv on grid | 500 ms |  |  | ", "MPI_Allreduce on grid | 300 ms |  |  | ",
+            "MPI_Isend on grid | 100 ms |  |  | ",
+            "Waiting for late processes in MPI_Allreduce on grid | 250 ms |  |  | rank 1 came last most often"])
+
+    def test_reports_without_it(self):
+        rows = [dict(zip(REPORT, row)) for row in REPORT_ROWS]
+        self.assertEqual(self.said(("mpirtmon", REPORT, rows), launches=1), [
+            "MPI_Irecv on grid, from start to completion | 21 ms |  |  | ",
+            "MPI_Allreduce on grid, from start to completion | 1.1 ms |  |  | "])
+
+
+# ---- does it pay? --------------------------------------------------------------------------------
+
+def by_size(exposed_us, collective="iallreduce", **cells):
+    """Rows of all SIZES, of blocking calls of 100 us."""
+    return [gain_cells(size, 100.0, value, collective=collective, **{"overlap_pct": 50, **cells})
+            for size, value in zip(SIZES, exposed_us)]
+
+
+class DoesItPay(CardCase):
+    def paid(self, rows, launches=6, **how):
+        """The lines of "Does it pay?", of results whose launches differ in nothing."""
+        files = {}
+        for row in rows:
+            files.setdefault((row["collective"], row["model"]), []).append(row)
+        card = self.card(*((f"overlap_{name}", OVERLAPS, launches * [several])
+                           for (name, _), several in files.items()), **how)
+        return [" | ".join((line.what, line.since, line.typical, line.note)) for part in card.parts
+                if part.heading == "Does it pay?" for line in part.lines]
+
+    @each("exposed_us, said", [
+        (4 * [50.0], " | yes | saves 50 %"),
+        ((150.0, 150.0, 50.0, 20.0), "from 64 KiB | yes | saves 50 to 80 %"),
+        ((50.0, 150.0, 150.0, 150.0), "to 8 bytes | yes | saves 50 %"),
+        ((50.0, 150.0, 30.0, 40.0), "from 64 KiB | yes | saves 60 to 70 %"),
+        ((150.0, 50.0, 40.0, 150.0), "1 KiB – 64 KiB | yes | saves 50 to 60 %"),
+        ((150.0, 150.0, 100.0, 120.0), " | no | costs up to 50 %"),
+        ((100.0, 100.0, 350.0, 100.0), " | no | takes up to 3.5 times as long"),
+        ((100.0, 101.0, 99.0, 100.0), " | even | makes no difference")])
+    def test_sizes(self, exposed_us, said):
+        assert self.paid(by_size(exposed_us)) == [f"Non-blocking allreduce | {said}"]
+
+    def test_why(self):
+        self.assertEqual(self.paid(by_size(4 * [120.0], overlap_pct=4)), [
+            "Non-blocking allreduce |  | no | less than 10 % can be hidden"])
+
+    @each("exposed_us", [(50.0, 97.0, 99.0, 101.0, 98.0, 97.5), (97.9, 97.8, 97.7, 97.5, 97.6, 97.4)])
+    def test_not_clear(self, exposed_us):
+        """Of which some lose or gain nothing; or all so near to the threshold that chance may have made it."""
+        launches = [[gain_cells(8, 100.0, value)] for value in exposed_us]
+        (line,) = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines
+        assert line[:5] == ("Non-blocking allreduce", "not clear", "", "", "needs more launches")
+
+    @each("threshold, answer", [(2, "yes"), (None, "yes"), (20, "even")])
+    def test_threshold(self, threshold, answer):
+        (line,) = self.paid([gain_cells(8, 100.0, 90.0)], metadata={"threshold": threshold} if threshold else None)
+        assert line.startswith(f"Non-blocking allreduce | at 8 bytes | {answer} |")
+
+    def test_few_launches(self):
+        """Never an answer, and what gives one."""
+        assert self.paid(by_size(4 * [5.0]), launches=5) == [
+            "Non-blocking allreduce |  | not clear | needs more launches"]
+        card = self.card(("overlap_iallreduce", OVERLAPS, 5 * [by_size(4 * [5.0])]))
+        assert card.mind == ["To make clear what isn't: run_scripts/run_suite.sh --runs=6"]
+        (self.folder / "suite").mkdir()
+        (self.folder / "suite" / "plan.tsv").write_text("")
+        card = scorecard.card_of(tables.Tables([str(self.folder)]))
+        assert card.mind == [f"To make clear what isn't: run_scripts/run_suite.sh --resume={self.folder} --runs=6"]
+        assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).mind
+
+    def test_alike_share_a_line(self):
+        rows = [row for name, gain in (("iallreduce", 50.0), ("ibcast", 40.0), ("iscan", 150.0), ("isend", 30.0))
+                for row in by_size(4 * [gain], name)]
+        assert self.paid(rows) == ["Non-blocking allreduce, broadcast and send |  | yes | saves 50 to 70 %",
+                                   "Non-blocking scan |  | no | costs up to 50 %"]
+
+    def test_many_share_lines_whatever_the_sizes(self):
+        rows = [row for place in range(16) for row in by_size(
+            (150.0, *(3 * [50.0 if place % 2 else 150.0])) if place % 3 else 4 * [50.0], f"iop{place}")]
+        rows += [row for place in range(12) for row in by_size(4 * [90.0 - place], "partitioned", partitions=place)]
+        rows += [row for place in range(14) for row in by_size(
+            [50.0 if place & (1 << bit) else 150.0 for bit in range(4)], "halo", method=f"m{place}",
+            local=f"{place}x1x1")]
+        said = self.paid(rows)
+        assert len(said) < 12
+        assert "at some sizes" in said[0]
+
+    @each("cells, name", [
+        ({"collective": "isend"}, "Non-blocking send"), ({"collective": "put"}, "Non-blocking put"),
+        ({"collective": "sendrecv"}, "Non-blocking send with receive"),
+        ({"collective": "ineighbor_alltoall"}, "Non-blocking neighbor alltoall"),
+        ({"form": "persistent"}, "Non-blocking allreduce"), ({"test_calls": 4}, "Non-blocking allreduce"),
+        ({"collective": "partitioned", "partitions": 8}, "Message in partitions: 8")])
+    def test_names(self, cells, name):
+        assert self.paid([gain_cells(1024, 100.0, 50.0, **cells)]) == [f"{name} | at 1 KiB | yes | saves 50 %"]
+
+    def test_halo(self):
+        rows = [gain_cells(48 * n ** 2, 100.0, 50.0, collective="halo", method=method, local=f"{n}x{n}x{n}")
+                for method in ("isend/irecv packed", "persistent") for n in (10, 50)]
+        assert self.paid(rows) == ["Non-blocking halo by packed and persistent |  | yes | saves 50 %"]
+
+    def test_time_driven(self):
+        """Of what was measured over sizes, the size that takes a millisecond says nothing more."""
+        rows = [gain_cells(1 << 20, 1000.0, 400.0, model="time", elements=131072),
+                gain_cells(0, 4.0, 2.0, collective="ibarrier", model="time", elements="NA")]
+        assert self.paid(rows) == ["Non-blocking allreduce | at 1 MiB | yes | saves 60 %",
+                                   "Non-blocking barrier |  | yes | saves 50 %"]
+        assert self.paid(rows[:1] + by_size(4 * [150.0])) == ["Non-blocking allreduce |  | no | costs up to 50 %"]
+
+    @each("overlap_pct, said", [(95, " | yes | hides 95 %"), (30, " | partly | hides 30 %"),
+                                (3, " | no | less than 10 % can be hidden")])
+    def test_without_blocking_calls(self, overlap_pct, said):
+        """What can be hidden, of older results, too."""
+        rows = [gain_cells(size, None, 50, overlap_pct=overlap_pct) for size in SIZES]
+        assert self.paid(rows) == [f"Non-blocking allreduce | {said}"]
+        old = [dict(collective="iallreduce", model="data", elements=size, size_bytes=8 * size, ref_us=10,
+                    overlap_pct=overlap_pct) for size in (1, 1024)]
+        (line,) = self.said(("overlap_iallreduce", OVERLAP, 6 * [old]))
+        assert said.split(" | ")[1] in line
+
+    def test_usual_rows_decide(self):
+        """Without calls of MPI_Test, and nonblocking, where it was measured so."""
+        rows = [gain_cells(8, 100.0, 150.0), gain_cells(8, 100.0, 50.0, form="persistent"),
+                gain_cells(8, 100.0, 40.0, test_calls=4)]
+        self.assertEqual(self.paid(rows), [
+            "MPI_Test during allreduce | at 8 bytes | yes | saves 110 % with 4 calls",
+            "Persistent requests for allreduce | at 8 bytes | yes | saves 100 %",
+            "Non-blocking allreduce | at 8 bytes | no | costs up to 50 %"])
+
+    @each("exposed_us, said", [
+        ({0: 80.0, 1: 60.0, 4: 20.0, 16: 30.0}, "yes | saves 60 % with 4 calls"),
+        ({0: 80.0, 1: 20.0}, "yes | saves 60 % with 1 call"),
+        ({0: 80.0, "auto": 20.0}, "yes | saves 60 % with 7 calls"),
+        ({0: 20.0, 4: 30.0, 16: 60.0}, "no | costs up to 10 %"), ({0: 20.0, 4: 21.0}, "even | makes no difference")])
+    def test_mpi_test(self, exposed_us, said):
+        rows = [gain_cells(8, 100.0, value, test_calls=calls, best_test_calls=7 if calls == "auto" else "NA")
+                for calls, value in exposed_us.items()]
+        assert f"MPI_Test during allreduce | at 8 bytes | {said}" in self.paid(rows)
+        assert not [line for line in self.paid(rows[:1]) if "MPI_Test" in line]
+        assert not [line for line in self.paid(rows[1:]) if "MPI_Test" in line]
+
+    def test_persistent(self):
+        rows = by_size((50.0, 51.0, 50.0, 90.0), form="persistent") + by_size(4 * [80.0])
+        assert "Persistent requests for allreduce | to 64 KiB | yes | saves 29 to 30 %" in self.paid(rows)
+        assert not [line for line in self.paid(rows[:4]) if "Persistent" in line]
+        # Launches that differ by as much.
+        launches = [[gain_cells(8, 100.0, 50.0 + run), gain_cells(8, 100.0, 49.0 + run, form="persistent")]
+                    for run in range(6)]
+        line = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines[-1]
+        assert line[:2] == ("Persistent requests for allreduce", "not clear")
+        # Other calls of MPI_Test are not alike.
+        rows = [gain_cells(8, 100.0, 50.0, test_calls=4), gain_cells(8, 100.0, 50.0, form="persistent")]
+        assert not [line for line in self.paid(rows) if "Persistent" in line]
+
+
+# ---- the whole -----------------------------------------------------------------------------------
+
+class Whole(CardCase):
+    def test_title(self):
+        assert self.card(("halo", HALO, swaps("10x10x10", put=4.0))).title == (
+            "commcost on vm: 2 processes on 1 node, MPICH 4.0.2 (ch4:ucx); 6 launches")
+
+    def test_mind(self):
+        rows = swaps("10x10x10", persistent=4.0, packed=6.0, put=9.0)
+        rows[0]["status"] = "FAIL"
+        for row, lost in zip(rows, (9.5, 23.0, 8.0)):
+            row["lost_pct"] = lost
+        columns = [*HALO, "lost_pct"]
+        assert self.card(("halo", columns, rows)).mind == [
+            "1 row has wrong data (status FAIL), first: halo (method persistent, dims 2x1x1, local 10x10x10, "
+            "ndata 600).",
+            "1 of 3 rows lost more than 10 % of the time to interruptions: measure them again on a quieter machine."]
+        # One interruption in a short row of one launch of three says nothing.
+        launches = [[dict(row, status="ok", lost_pct=23 if run == 0 else 1) for row in rows] for run in range(3)]
+        assert not self.card(("halo", columns, launches)).mind
+
+    def test_text(self):
+        """Aligned, within a terminal, and in ASCII where the locale has no more."""
+        name = "a way with a name that is much longer than others have"
+        rows = swaps("10x10x10", **{"shared window": 14.5, name: 29.0})
+        card = self.card(("halo", HALO, rows), ("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])]))
+        text = scorecard.text_of(card)
+        assert text == """\
+commcost on vm: 2 processes on 1 node, MPICH 4.0.2 (ch4:ucx); 6 launches
+
+What it costs           typical  launches
+  Allreduce of 8 bytes  100 µs   100 – 100
+  Halo of 10 x 10 x 10  14.5 µs  14.4 – 14.6  shared window; a way with a name that is much longer
+                                              than others have: 29.0 µs
+
+Does it pay?
+  Non-blocking allreduce  yes  saves 95 %
+"""
+        with unittest.mock.patch.dict(os.environ, {"LC_ALL": "C"}):
+            assert scorecard.readable(text).encode("ascii")
+        with unittest.mock.patch.dict(os.environ, {"LC_ALL": "", "LC_CTYPE": "de_DE.utf8"}):
+            assert scorecard.readable(text) == text
+
+    def test_command(self):
+        self.card(("halo", HALO, swaps("10x10x10", put=4.0)))
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            assert report.text_main(["--short", str(self.folder)]) == 0
+        assert said.getvalue().startswith("commcost on vm: ")
+
+    def test_what_changed(self):
+        rows = [{"sync": name, "neighbours": "NA", "ranks": 2, "sync_us": value, "status": "ok"}
+                for name, value in (("ring", 10.0), ("MPI barrier", 5.0))]
+        roles = {"columns": "run=key sync=key neighbours=key ranks=key sync_us=less status=info"}
+        new, base = self.folder / "new", self.folder / "base"
+        for folder, factor in ((new, 2), (base, 1)):
+            folder.mkdir()
+            columns = ["run", "sync", "neighbours", "ranks", "sync_us", "status"]
+            cells = [[run, *(row[column] * (factor * EACH[run % 6] if row["sync"] == "ring" else EACH[run % 6])
+                             if column == "sync_us" else row[column] for column in columns[1:])]
+                     for run in range(10) for row in rows]
+            (folder / "s.tsv").write_text(tsv("syncbench", columns, cells, metadata=roles) + "# end: 20 rows, exit 0\n")
+        changes = report.comparison_of([str(new), str(base)]).changes
+        lines = scorecard.card_of(tables.Tables([str(new), str(base)]), (), changes).parts[0].lines
+        assert [line[:2] for line in lines] == [("Slower", "1 of 2 rows"), ("Same", "1 of 2 rows")]
+        assert lines[0].note == "+100.0 % at most: syncbench sync_us (sync ring, ranks 2)"
+        assert compare.SLOWER.capitalize() == lines[0].what
