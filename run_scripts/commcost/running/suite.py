@@ -59,7 +59,7 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
     add = group.add_argument
     add("--benchmarks", metavar="LIST", type=text, default="all", help="names and groups, with commas "
         "(default: all). Names: overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages "
-        "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_rma, pingpong, syncbench, "
+        "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_warm, msgrate_rma, pingpong, syncbench, "
         "halo, mpi_overhead, monitor_overhead, noise, linkmap. Groups: overlap, rate, monitor, all")
     add("--runs", metavar="N", type=count, help="launches of each (default: 6, from which on there are "
         "intervals over launches; with --quick 1). A comparison of two versions wants 10")
