@@ -59,5 +59,5 @@ set -- "$results"/*.tsv
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" --beside "$results"
 page=$(sh "$COMMCOST_TOP/run_scripts/report.sh" "$results") || status=1
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
-[ -z "$page" ] || printf '\nPage: %s    Table: %s\n' "${page#"$PWD/"}" "${results#"$PWD/"}/summary.tsv"
+[ -z "$page" ] || printf 'Page: %s    Table: %s\n' "${page#"$PWD/"}" "${results#"$PWD/"}/summary.tsv"
 exit "$status"
