@@ -294,6 +294,7 @@ class Plan(SuiteCase):
         ("--options=foo: --x", "foo"), ("--runs", "--runs"),
         ("--options=halo: --output=x", "--output"), ("--options=halo: --no-header", "--no-header"),
         ("--options=halo: --x --no-metadata", "--no-metadata"),
+        ("--options=halo: --metadata=short", "--metadata"), ("--options=all: --col main", "--columns"),
         ("--options=mpi_overhead: --nohdr", "--nohdr"), ("--options=halo: --ou=x", "--output"),
         ("--options=halo: --f table", "--format"), ("--options=mpi_overhead: --both -n", "header"),
         ("--options=halo: --form=table", "--format"), ("--options=all: --form all", "--format"),
@@ -793,6 +794,16 @@ echo "# end: 1 row, exit 0"
         for name in ("report.html", "report.md", "summary.tsv", "runs/6/syncbench.tsv"):
             assert (self.top / "results" / name).is_file(), name
         assert (done.stdout + done.stderr).count("report.html") == 1
+
+    def test_goes_on(self):
+        """With the same folder, or as its suite says."""
+        self.quickstart("results")
+        os.remove(self.top / "results/runs/3/syncbench.tsv")
+        assert "[3/6] run 3 of 6" in self.quickstart("results").stderr
+        os.remove(self.top / "results/runs/4/syncbench.tsv")
+        done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
+                    env=self.suite.environment)
+        assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr
 
     def test_all(self):
         assert "1 launch: one of each program" in self.quickstart("--all", "results").stderr

@@ -154,12 +154,13 @@ def program_options(value):
         raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
     words = " ".join(words)
     # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
-    own = r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
+    own = (r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
+           r"| --met?[= ]| --meta| --col")
     if not who.startswith("overlap"):
         own += "| --form[= ]"
     if re.search(own, f" {words} "):
-        raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --no-header, "
-                                         "--no-metadata and --nohdr are the suite's own")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --columns, --metadata, "
+                                         "--no-metadata, --no-header and --nohdr are the suite's own")
     # The same by short options; -n is another one in other programs.
     if ("mpi_overhead" in who and " -n" in f" {words}") or (
             who.startswith("msgrate") and " -o" in f" {words}"):
@@ -480,7 +481,7 @@ exec sh {script} \\
         begin, begin_s = now(), time.monotonic()
         process = processes.begin(words, log)
         status = processes.await_end(process, limit_s, self.signals)
-        seconds = int(time.monotonic() - begin_s)
+        seconds = int(0.5 + time.monotonic() - begin_s)
         if status is None:  # a signal ended it
             remove(part)
             self.leave = self.signals.last.name
