@@ -21,7 +21,6 @@ SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
 COLUMNS_MAX = 256
 NAME_MAX = 127     # letters of a column's name
-SUMMARY_BEGIN = b"benchmark\tkey\tquantity\t"  # a summary's header row
 SHOWN = 120        # letters of a name or cell that an error shows
 PATH_SHOWN = 200
 NAMES_SHOWN = 4
@@ -409,6 +408,11 @@ def result_files(folder):
                                        _is_foreign(path)))]
 
 
+def is_summary(header):
+    """Whether a header row is a summary's (summarize.py)."""
+    return header[0] == "benchmark" and header[-2:] == ["launches", "status"]
+
+
 def _is_foreign(path):
     try:
         with open(path, "rb") as stream:
@@ -432,11 +436,11 @@ def _kind_of(path):
         with open(path, "rb") as stream:
             while True:
                 line = stream.readline(LINE_MAX + 1)
-                if line.startswith(SUMMARY_BEGIN):
-                    return "made"
-                if not line or not (line.startswith((b"#", b"\xef\xbb\xbf#")) or not line.strip()):
-                    break
                 text = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+                if is_summary(text.split("\t")):
+                    return "made"
+                if not line or text.strip() and not text.startswith("#"):
+                    break
                 if text.startswith("# benchmark: "):
                     benchmark = text[len("# benchmark: "):]
                 if text.startswith("# columns: "):
