@@ -112,7 +112,8 @@ def summarize(paths, decimal=".", is_wide=False):
     if not lines:
         why = launches.warnings[-1] if launches.warnings else "no column of its rows is a result"
         raise ResultError(f"{paths[0]:.200}: no values: {why}")
-    remarks = [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
+    remarks = [f"note: {text}" for text in launches.notes]
+    remarks += [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
     few = sum(line.interval[0] is None for line in lines)
     if few:
         remarks.append(f"note: {few} of {len(lines)} quantities have fewer than 6 launches and so no "

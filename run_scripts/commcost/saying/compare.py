@@ -324,7 +324,7 @@ def main(words):
         raise ResultError(f"{refused[0]}: compare launches of the same, or use --force")
     changes = compare(launches, limits)
     columns_of(changes)  # a ResultError comes before there is any output
-    remarks = [("warning", text) for text in launches.warnings]
+    remarks = [("note", text) for text in launches.notes] + [("warning", text) for text in launches.warnings]
     remarks += [("warning", f"{text}: differences may come from that")
                 for text in refused + differing]
     remarks += [("warning", text) for text in missing_altogether(changes)]
