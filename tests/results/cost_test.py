@@ -144,7 +144,7 @@ class WhatCallsCost(CostCase):
         assert found == Near({"calls": 40000, "in_calls_s": 1.5, "machine_us": 20,
                               "machine_lo_us": 19.5, "machine_hi_us": 20.5, "machine_s": 0.8,
                               "waited_s": 0.5, "unexplained_s": 0.2})
-        assert "collective=iallreduce" in row["rests_on"]
+        assert row["rests_on"] == "overlap_iallreduce (size_bytes=8)"
         for note in ("In MPI, mean of 2 processes: 1.50 s, 15.0 % of the run",
                      "In MPI, slowest process: 1.80 s, 18.0 % of the run; rank 1",
                      "Waiting for late processes: 0.500 s, 5.00 % of the run; most in MPI_Allreduce",
@@ -464,6 +464,14 @@ class Forms(CostCase):
             assert sign in text
             assert "Hide MPI_Isend and MPI_Irecv of 64 bytes under work" in text
             assert form != "text" or "under work 0.240 2.40 %" in " ".join(text.split())
+
+    def test_calls_that_take_little(self):
+        """Those of 0.05 % of the time are in the table only."""
+        self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), sized("MPI_Bcast", 1, 8, 0.0005), total(1.0, 0.5))
+        self.made.write_results("iallreduce", point(8, 100))
+        assert "MPI_Allreduce of 8 bytes" in self.made.text()
+        assert "MPI_Bcast" not in self.made.text()
+        assert [row["operation"] for row in of_kind(self.made.table()[0], "cost")] == ["MPI_Allreduce", "MPI_Bcast"]
 
     def test_lines(self):
         """A line of a terminal each, whatever the names."""

@@ -27,7 +27,7 @@ MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
 TOLD_PCT = 1.0        # of the time inside MPI, that a line is worth
 UNEVEN_PCT = 1.0      # of the run, that processes differ by
 DISTURBED_PCT = 5.0   # of the time, that the system took from the processes in a row
-UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
+SHOWN_PCT = 0.1       # of the time inside MPI, that a line or a command about calls is worth
 WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 38  # letters of a table's cells: a line has at most 100
 US = 1e-6
 
@@ -240,7 +240,7 @@ class Spent(typing.NamedTuple):
 def where_time_went(account):
     """A list of Spent: inside MPI, and what of that was for what."""
     run = account.program.run
-    least_s = TOLD_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
+    least_s = share_of_mpi(run, TOLD_PCT)
     spent = []
     if run.inside_s is not None:
         spent.append(Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}",
@@ -269,6 +269,11 @@ def where_time_went(account):
         words, saved_s = account.what_if
         spent.append(Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), words))
     return spent
+
+
+def share_of_mpi(run, percent):
+    """A share of what a process is inside MPI, on average, in seconds."""
+    return percent / 100 * (run.inside_s or run.seconds) / run.ranks
 
 
 def mean_of(run, spans):
@@ -305,9 +310,9 @@ def rows_text(rows):
     """The benchmarks' rows that something rests on, in words."""
     said = []
     for row in rows:
-        keys = " ".join(f"{name}={value}" for name, value in row.keys.items()
-                        if value != "NA" and (name, value) not in PLAIN)
         program = row.identity.rpartition("-")[0].replace("_sweep", "")
+        keys = " ".join(f"{name}={value}" for name, value in row.keys.items()
+                        if value != "NA" and (name, value) not in PLAIN and program != f"overlap_{value}")
         said.append(f"{program} ({keys})" if keys else program)
     return "; ".join(dict.fromkeys(said)) or "the monitor's report alone"
 
@@ -381,7 +386,9 @@ def page_of(account):
             page.Section("how", "How to do it", [part for saving in account.savings for part in how_to(saving)])]
     else:
         sections.append(page.Section("saving", "What would save time", [page.Text(nothing_text(account))]))
-    sections.append(page.Section("calls", "Which calls", [calls_grid(account)]))
+    sections.append(page.Section("calls", "Which calls", [calls_grid(account), page.Text(
+        f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of those that made "
+        "such calls; each: undisturbed µs of a call.", small=True)]))
     if account.uncovered:
         sections.append(page.Section("missing", "What isn't measured", [
             page.Items([page.Item(f"{short(in_s)} s: {said}") for said, in_s in account.uncovered], "short"),
@@ -390,7 +397,7 @@ def page_of(account):
     if account.remarks:
         sections.append(page.Section("mind", "Mind", [page.Items(list(map(page.Item, account.remarks)), "short")]))
     return page.Page(f"What communication costs: {cut(run.metadata.get('command', ['a program'])[0], 74)}", sections,
-                     "Seconds of a process, mean of those that made such calls; each: µs of a call.", first_listed=3)
+                     "cost.sh --format=tsv has all of this as a table.", first_listed=3)
 
 
 def seconds_grid(run, heading, every, most):
@@ -410,10 +417,11 @@ def how_to(saving):
 
 def calls_grid(account):
     """A line for each function and size; with the communicator if there are several."""
+    lines = [line for line in account.lines if line.calls.in_s >= share_of_mpi(account.program.run, SHOWN_PCT)]
     columns = [page.Column(heading, name, place > 0) for place, (heading, name) in enumerate((
         ("calls", "operation"), ("times", "calls"), ("in MPI", "in_calls_s"), ("each", "machine_us"),
         ("undisturbed", "machine_s"), ("waiting", "waited_s"), ("other", "unexplained_s")))]
-    comms = {line.calls.place for line in account.lines if line.calls.comm != "NA"}
+    comms = {line.calls.place for line in lines if line.calls.comm != "NA"}
 
     def name_of(calls):
         on = f" on {calls.comm}" if len(comms) > 1 and calls.comm != "NA" else ""
@@ -422,7 +430,7 @@ def calls_grid(account):
     return page.Grid(columns, [page.Row([
         name_of(line.calls), round(line.calls.calls), *("" if value is None else short(value) for value in (
             line.calls.in_s, line.cost and line.cost.us.value, line.own and line.own.value,
-            line.waited and line.waited.value, line.unexplained_s))]) for line in account.lines])
+            line.waited and line.waited.value, line.unexplained_s))]) for line in lines])
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -431,9 +439,8 @@ def account_of(report, tables, min_saving_pct, asked):
     run = Monitored(report)
     program = program_changes.program_of(run, machine_costs.OwnCosts(tables))
     lines = lines_of(program)
-    min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
     uncovered = sorted((pair for pair in uncovered_of(lines) + uncovered_gaps(program)
-                        if pair[1] >= min_s), key=lambda pair: -pair[1])
+                        if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
     return Account(program, lines, program_changes.savings_of(program, min_saving_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
                    min_saving_pct,
