@@ -240,35 +240,58 @@ class Spent(typing.NamedTuple):
 def where_time_went(account):
     """A list of Spent: inside MPI, and what of that was for what."""
     run = account.program.run
-    least_s = share_of_mpi(run, TOLD_PCT)
-    spent = []
+    return [*inside_mpi(run), *uneven_work(run), *waiting(run), *in_calls(account), *elsewhere(account)]
+
+
+def inside_mpi(run):
     if run.inside_s is not None:
-        spent.append(Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}",
-                           exactly(run.inside_s / run.ranks)))
+        yield Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
-        spent.append(Spent("In MPI, slowest process", exactly(run.slowest_s), f"rank {int(run.slowest_rank)}"))
-    spent += uneven_work(run)
-    waiting = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
-    if waiting:
-        most = max(waiting, key=lambda calls: calls.waited.value)
-        spent.append(Spent("Waiting for late processes",
-                           mean_of(run, [(calls.waited, calls.callers) for calls in waiting]),
-                           f"most in {most.function}"))
-    covered = [line for line in account.lines if line.own is not None]
-    if any(line.own.value >= least_s for line in covered):
-        spent.append(Spent("Undisturbed cost of the calls",
-                           mean_of(run, [(line.own, line.calls.callers) for line in covered]), "by the benchmarks"))
-        rest = mean_of(run, [(exactly(line.unexplained_s), line.calls.callers) for line in covered])
-        if abs(rest.value) >= least_s:
-            spent.append(Spent("Late partners, load, contention", rest) if rest.value > 0 else
-                         Spent("Less, since calls overlap", rest, "or follow one another"))
-    uncovered = [(exactly(line.calls.in_s), line.calls.callers) for line in account.lines if line.why]
-    if uncovered and mean_of(run, uncovered).value >= least_s:
-        spent.append(Spent("Calls that weren't measured", mean_of(run, uncovered), "commands: see below"))
+        yield Spent("In MPI, slowest process", exactly(run.slowest_s), f"rank {int(run.slowest_rank)}")
+
+
+def uneven_work(run):
+    """One process has more to do than the others: all take as long, so it is the one that is least
+    inside MPI, and others wait for it wherever they meet it, in messages too."""
+    if run.least is None or run.inside_s is None:
+        return
+    rank, least_s = run.least
+    more_s = run.inside_s / run.ranks - least_s
+    if more_s >= UNEVEN_PCT / 100 * run.seconds:
+        yield Spent("Work that is uneven", exactly(more_s), f"rank {rank} has most of it")
+
+
+def waiting(run):
+    """For late processes, in collectives."""
+    waits = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
+    if waits:
+        most = max(waits, key=lambda calls: calls.waited.value)
+        yield Spent("Waiting for late processes", mean_of(run, [(calls.waited, calls.callers) for calls in waits]),
+                    f"most in {most.function}")
+
+
+def in_calls(account):
+    """What the calls cost that were measured, and what of them is neither cost nor waiting; what is in others."""
+    run, min_s = account.program.run, share_of_mpi(account.program.run, TOLD_PCT)
+    known = [line for line in account.lines if line.own is not None]
+    others = [(exactly(line.calls.in_s), line.calls.callers) for line in account.lines if line.why]
+    if any(line.own.value >= min_s for line in known):
+        yield Spent("Undisturbed cost of the calls", mean_of(run, [(line.own, line.calls.callers) for line in known]),
+                    "of those that were measured" if others else "by the benchmarks")
+        rest = mean_of(run, [(exactly(line.unexplained_s), line.calls.callers) for line in known])
+        if rest.value >= min_s:
+            yield Spent("Late partners, load, contention", rest)
+        if rest.value <= -min_s:
+            yield Spent("Less, since calls overlap", rest, "or follow one another")
+    if others and mean_of(run, others).value >= min_s:
+        yield Spent("Calls that weren't measured", mean_of(run, others), "commands: see below")
+
+
+def elsewhere(account):
+    """What another machine would save."""
     if account.what_if:
         words, saved_s = account.what_if
-        spent.append(Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), words))
-    return spent
+        yield Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), words)
 
 
 def share_of_mpi(run, percent):
@@ -279,17 +302,6 @@ def share_of_mpi(run, percent):
 def mean_of(run, spans):
     """The Span of a process on average, from pairs of a Span and the number of processes that it is of."""
     return functools.reduce(Span.plus, (span.times(callers) for span, callers in spans)).times(1 / run.ranks)
-
-
-def uneven_work(run):
-    """One process has more to do than the others: all take as long, so it is the one that is least
-    inside MPI, and others wait for it wherever they meet it, in messages too."""
-    if run.least is None or run.inside_s is None:
-        return []
-    rank, least_s = run.least
-    more_s = run.inside_s / run.ranks - least_s
-    return [Spent("Work that is uneven", exactly(more_s), f"rank {rank} has most of it")
-            ] if more_s >= UNEVEN_PCT / 100 * run.seconds else []
 
 
 def ranged(span):
