@@ -148,8 +148,12 @@ class Launches:
     def finish(self):
         """To be called once, after all files."""
         self._find_twice()
-        for benchmark in dict.fromkeys(file.schema.benchmark for file in self._files if file.is_short):
+        short = [file for file in self._files if file.is_short]
+        for benchmark in dict.fromkeys(file.schema.benchmark for file in short):
             self._keep_common([file for file in self._files if file.schema.benchmark == benchmark])
+        if short:
+            self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
+                              "of a benchmark say is compared: --output=FILE writes all")
         self._find_short()
         for (schema, keys, launch), status in self._statuses.items():
             if self.launches[launch].counts:
@@ -282,12 +286,11 @@ class Launches:
     # ---- short results ---------------------------------------------------------------------------
 
     def _keep_common(self, files):
-        """Keeps the keys and quantities that all files of a benchmark have, since some are short.
-        ResultError where that makes several rows of a launch one."""
+        """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that
+        would make several rows of a launch one, all stay as they are: they have no rows in common."""
         benchmark, names = files[0].schema
         common = Schema(benchmark, tuple(key for key in names if all(key in file.schema.keys for file in files)))
         quantities = frozenset.intersection(*(file.quantities for file in files))
-        short = [file.path for file in files if file.is_short]
 
         def shortened(schema, keys):
             if schema.benchmark != benchmark:
@@ -295,7 +298,16 @@ class Launches:
             cells = dict(zip(schema.keys, keys))
             return common, tuple(cells[key] for key in common.keys)
 
-        series, self.series = self.series, {}
+        statuses = {}
+        for (schema, keys, launch), status in self._statuses.items():
+            identity = (*shortened(schema, keys), launch)
+            if identity in statuses:
+                short = next(file.path for file in files if file.is_short)
+                self.warn(f"{short:.{PATH_SHOWN}} lacks keys by which rows of "
+                          f"{self.launches[launch].path:.{PATH_SHOWN}} differ: write it with --columns=all")
+                return
+            statuses[identity] = status
+        series, self._statuses, self.series = self.series, statuses, {}
         for (schema, keys, quantity), one in series.items():
             if schema.benchmark == benchmark and quantity not in quantities:
                 continue
@@ -303,15 +315,6 @@ class Launches:
             kept = self.series.setdefault((one.schema, one.keys, quantity), one)
             if kept is not one:
                 kept.add_all(one)
-        statuses, self._statuses = self._statuses, {}
-        for (schema, keys, launch), status in statuses.items():
-            identity = (*shortened(schema, keys), launch)
-            if identity in self._statuses:
-                raise ResultError(f"{short[0]:.{PATH_SHOWN}} lacks keys by which rows of "
-                                  f"{self.launches[launch].path:.{PATH_SHOWN}} differ: write it with --columns=all")
-            self._statuses[identity] = status
-        self.notes.append(f"{listed(short, NAMES_SHOWN)}: short, so only what all results of {benchmark} say is "
-                          "compared: --output=FILE writes all")
 
     # ---- launches with fewer rows than others -----------------------------------------------------
 

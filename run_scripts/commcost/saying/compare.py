@@ -307,8 +307,8 @@ def read_all(sides):
                               "killed or interrupted, or had no space: measure it again")
     if not any(launches.values(series, BASE).launches and launches.values(series, NEW).launches
                for series in launches.series.values()):
-        raise ResultError("the sides have no row in common: compare launches of the same "
-                          "benchmarks with the same options")
+        raise ResultError("; ".join(["the sides have no row in common: compare launches of the same "
+                                     "benchmarks with the same options", *launches.warnings[-1:]]))
     return launches
 
 
