@@ -275,15 +275,16 @@ def in_calls(account):
     run, min_s = account.program.run, share_of_mpi(account.program.run, TOLD_PCT)
     known = [line for line in account.lines if line.own is not None]
     others = [(exactly(line.calls.in_s), line.calls.callers) for line in account.lines if line.why]
+    has_others = others and mean_of(run, others).value >= min_s
     if any(line.own.value >= min_s for line in known):
         yield Spent("Undisturbed cost of the calls", mean_of(run, [(line.own, line.calls.callers) for line in known]),
-                    "of those that were measured" if others else "by the benchmarks")
+                    "of those that were measured" if has_others else "by the benchmarks")
         rest = mean_of(run, [(exactly(line.unexplained_s), line.calls.callers) for line in known])
         if rest.value >= min_s:
             yield Spent("Late partners, load, contention", rest)
         if rest.value <= -min_s:
             yield Spent("Less, since calls overlap", rest, "or follow one another")
-    if others and mean_of(run, others).value >= min_s:
+    if has_others:
         yield Spent("Calls that weren't measured", mean_of(run, others), "commands: see below")
 
 
@@ -408,7 +409,7 @@ def page_of(account):
                       "folder.", small=True)]))
     if account.remarks:
         sections.append(page.Section("mind", "Mind", [page.Items(list(map(page.Item, account.remarks)), "short")]))
-    return page.Page(f"What communication costs: {cut(run.metadata.get('command', ['a program'])[0], 74)}", sections,
+    return page.Page(f"What communication costs: {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}", sections,
                      "cost.sh --format=tsv has all of this as a table.", first_listed=3)
 
 
