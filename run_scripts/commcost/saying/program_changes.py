@@ -379,12 +379,8 @@ def persistent_requests(program):
         yield Saving(
             PERSISTENT, calls, seconds.within(0.0, calls.in_s), now.rows + then.rows,
             f"Make requests of {calls.function}{of_size(calls)} once",
-            (f"Call {persistent_name(operation)} once, and MPI_Start each time.",
+            (f"Call MPI_{operation[1:].capitalize()}_init once, and MPI_Start each time.",
              f"A persistent request takes {short(100 * ratio)} % of the time."))
-
-
-def persistent_name(operation):
-    return f"MPI_{operation[1:].capitalize()}_init"
 
 
 RULES = (late_processes, hidden_messages, hidden_collectives, merged_collectives, merged_messages,

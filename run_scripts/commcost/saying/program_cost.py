@@ -81,7 +81,7 @@ class Account(typing.NamedTuple):
     remarks: list    # what is to be said of report and results
     uncovered: list  # (command or what there is to say, seconds of a process inside such calls)
     min_saving_pct: float  # of the run, that a saving is told from
-    what_if: typing.Optional[tuple]  # (words, seconds of the run that it saves)
+    what_if: list    # a Spent, where another machine is asked for
 
 
 # ---- the lines -----------------------------------------------------------------------------------
@@ -216,17 +216,6 @@ def what_if(text):
     return WhatIf(text, factors["latency"], 1 / factors["bandwidth"])
 
 
-def saved_by(asked, program, lines):
-    """What another machine saves in calls that the results cover, in seconds of the run. The
-    latency is what the smallest measured size takes, the rest is for the bytes."""
-    saved = 0.0
-    for line in lines:
-        if line.own is not None:
-            then = line.latency * asked.latency + (1 - line.latency) * asked.per_byte
-            saved += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
-    return asked.words, saved
-
-
 # ---- where the time went -------------------------------------------------------------------------
 
 class Spent(typing.NamedTuple):
@@ -240,7 +229,7 @@ class Spent(typing.NamedTuple):
 def where_time_went(account):
     """A list of Spent: inside MPI, and what of that was for what."""
     run = account.program.run
-    return [*inside_mpi(run), *uneven_work(run), *waiting(run), *in_calls(account), *elsewhere(account)]
+    return [*inside_mpi(run), *uneven_work(run), *waiting(run), *in_calls(account), *account.what_if]
 
 
 def inside_mpi(run):
@@ -288,11 +277,15 @@ def in_calls(account):
         yield Spent("Calls that weren't measured", mean_of(run, others), "commands: see below")
 
 
-def elsewhere(account):
-    """What another machine would save."""
-    if account.what_if:
-        words, saved_s = account.what_if
-        yield Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), words)
+def elsewhere(asked, program, lines):
+    """What another machine saves in calls that were measured. The latency is what the smallest measured size
+    takes, the rest is for the bytes."""
+    saved_s = 0.0
+    for line in lines:
+        if line.own is not None:
+            then = line.latency * asked.latency + (1 - line.latency) * asked.per_byte
+            saved_s += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
+    return Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), asked.words)
 
 
 def share_of_mpi(run, percent):
@@ -312,11 +305,6 @@ def ranged(span):
 
 def share(seconds, whole):
     return f"{short(100 * seconds / whole)} %"
-
-
-def nothing_text(account):
-    where = " in what the results cover" if account.uncovered else ""
-    return f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure."
 
 
 def rows_text(rows):
@@ -389,28 +377,36 @@ def page_of(account):
     """The same as a page.Page: tables of a line each."""
     run = account.program.run
     on = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
-    sections = [page.Text(f"{short(run.seconds)} s, {counted(run.ranks, 'process', 'processes')}{on}."),
-                page.Section("time", "Where the time went", [
-                    seconds_grid(run, "time", where_time_went(account), WHAT)])]
-    if account.savings:
-        changes = seconds_grid(run, "change", [Spent(saving.what, saving.seconds) for saving in account.savings], CHANGE)
-        sections += [page.Section("saving", "What would save time", [changes, page.Text(
-            "Two changes of the same calls don't add up.", small=True)]),
-            page.Section("how", "How to do it", [part for saving in account.savings for part in how_to(saving)])]
-    else:
-        sections.append(page.Section("saving", "What would save time", [page.Text(nothing_text(account))]))
-    sections.append(page.Section("calls", "Which calls", [calls_grid(account), page.Text(
-        f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of those that made "
-        "such calls; each: undisturbed µs of a call.", small=True)]))
-    if account.uncovered:
-        sections.append(page.Section("missing", "What isn't measured", [
-            page.Items([page.Item(f"{short(in_s)} s: {said}") for said, in_s in account.uncovered], "short"),
-            page.Text("Run the commands in the build folder, with the program's binding; RESULTS is the results "
-                      "folder.", small=True)]))
-    if account.remarks:
-        sections.append(page.Section("mind", "Mind", [page.Items(list(map(page.Item, account.remarks)), "short")]))
-    return page.Page(f"What communication costs: {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}", sections,
-                     "cost.sh --format=tsv has all of this as a table.", first_listed=3)
+    parts = {
+        "Where the time went": [seconds_grid(run, "time", where_time_went(account), WHAT)],
+        "What would save time": saving_parts(account),
+        "How to do it": [part for saving in account.savings for part in how_to(saving)],
+        "Which calls": calls_parts(account),
+        "What isn't measured": missing_parts(account.uncovered),
+        "Mind": items(account.remarks)}
+    sections = [page.Section(f"part{place}", heading, of) for place, (heading, of) in enumerate(parts.items(), 1) if of]
+    return page.Page(
+        f"What communication costs: {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}",
+        [page.Text(f"{short(run.seconds)} s, {counted(run.ranks, 'process', 'processes')}{on}."), *sections],
+        "cost.sh --format=tsv has all of this as a table.", first_listed=3)
+
+
+def items(texts):
+    return [page.Items(list(map(page.Item, texts)), "short")] if texts else []
+
+
+def missing_parts(uncovered):
+    return uncovered and [*items([f"{short(in_s)} s: {said}" for said, in_s in uncovered]), page.Text(
+        "Run the commands in the build folder, with the program's binding; RESULTS is the results folder.", small=True)]
+
+
+def saving_parts(account):
+    if not account.savings:
+        where = " in what the results cover" if account.uncovered else ""
+        return [page.Text(f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure.")]
+    changes = [Spent(saving.what, saving.seconds) for saving in account.savings]
+    return [seconds_grid(account.program.run, "change", changes, CHANGE),
+            page.Text("Two changes of the same calls don't add up.", small=True)]
 
 
 def seconds_grid(run, heading, every, most):
@@ -424,11 +420,10 @@ def seconds_grid(run, heading, every, most):
 
 def how_to(saving):
     """The parts that say of a change how to make it, and what it rests on."""
-    facts = [*saving.facts, f"Rests on {rows_text(saving.rows)}."]
-    return [page.Text(f"{saving.what}:"), page.Items(list(map(page.Item, facts)), "short")]
+    return [page.Text(f"{saving.what}:"), *items([*saving.facts, f"Rests on {rows_text(saving.rows)}."])]
 
 
-def calls_grid(account):
+def calls_parts(account):
     """A line for each function and size; with the communicator if there are several."""
     lines = [line for line in account.lines if line.calls.in_s >= share_of_mpi(account.program.run, SHOWN_PCT)]
     columns = [page.Column(heading, name, place > 0) for place, (heading, name) in enumerate((
@@ -440,10 +435,12 @@ def calls_grid(account):
         on = f" on {calls.comm}" if len(comms) > 1 and calls.comm != "NA" else ""
         return cut(calls.function + program_changes.of_size(calls) + on, CALLS)
 
-    return page.Grid(columns, [page.Row([
+    return [page.Grid(columns, [page.Row([
         name_of(line.calls), round(line.calls.calls), *("" if value is None else short(value) for value in (
             line.calls.in_s, line.cost and line.cost.us.value, line.own and line.own.value,
-            line.waited and line.waited.value, line.unexplained_s))]) for line in lines])
+            line.waited and line.waited.value, line.unexplained_s))]) for line in lines]),
+            page.Text(f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of "
+                      "those that made such calls; each: undisturbed µs of a call.", small=True)]
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -456,8 +453,7 @@ def account_of(report, tables, min_saving_pct, asked):
                         if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
     return Account(program, lines, program_changes.savings_of(program, min_saving_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
-                   min_saving_pct,
-                   None if asked is None else saved_by(asked, program, lines))
+                   min_saving_pct, [] if asked is None else [elsewhere(asked, program, lines)])
 
 
 def main(words):
