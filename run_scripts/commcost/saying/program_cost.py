@@ -415,7 +415,7 @@ def seconds_grid(run, heading, every, most):
                page.Column("of the run", "share", True), page.Column("", "note")]
     return page.Grid(columns, [page.Row([
         cut(spent.what, most), short(spent.seconds.value), ranged(spent.seconds),
-        share(spent.seconds.value, run.seconds), cut(spent.note, NOTE)]) for spent in every])
+        share(spent.seconds.value, run.seconds), cut(spent.note, NOTE)]) for spent in every], "facts")
 
 
 def how_to(saving):
