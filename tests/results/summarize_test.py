@@ -162,6 +162,16 @@ class Summarize(Case):
         assert "bench was measured with ranks 2 (" in warnings[0]
         assert " and 64 (" in warnings[0]
 
+    def test_summaries_are_no_results(self):
+        """Those beside results, in any form, also an earlier version's, are left out without a word."""
+        launches(self.summary, [1, 2, 3, 4, 5, 6])
+        folder = self.folder / "results" / "runs" / "1"
+        (folder / "earlier.tsv").write_text("benchmark\tkey\tquantity\tunit\tmedian\tlaunches\tstatus\n")
+        for name, options in (("summary", ()), ("wide", ("--wide",))):
+            text, _ = self.summary.text(*options)
+            (folder / f"{name}.tsv").write_text(text)
+            assert self.summary.text(*options) == (text, "")
+
     def test_no_space(self):
         launches(self.summary, [1])
         with open("/dev/full", "w", encoding="utf-8") as full:
