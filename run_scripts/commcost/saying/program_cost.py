@@ -337,7 +337,8 @@ def rows_of(account):
     for saving in account.savings:
         yield {"kind": "saving", "change": saving.change, **of_calls(saving.calls),
                **of_span("saved", "s", saving.seconds, 9), "rests_on": rows_text(saving.rows),
-               "saved_pct": decimals(100 * saving.seconds.value / account.program.run.seconds, 3), "text": " ".join([f"{saving.what}.", *saving.facts])}
+               "saved_pct": decimals(100 * saving.seconds.value / account.program.run.seconds, 3),
+               "text": " ".join([f"{saving.what}.", *saving.facts])}
     for said, in_s in account.uncovered:
         yield {"kind": "uncovered", "in_calls_s": decimals(in_s, 9), "text": said}
 
