@@ -282,6 +282,13 @@ class ShortResults(ResultsCase):
         assert "syncbench\tMPI barrier\tNA\tsync_us\tus\t0.900000\t" in done.stdout
         assert "note: new.tsv: short" in done.stderr
 
+    def test_page_of_two(self):
+        new, base = self.files.write(SHORT), self.files.write(FULL.format(2))
+        done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", new, base], cwd=str(self.folder))
+        assert done.returncode == 0, done.stderr
+        assert "1.tsv: short, so only what all results of a benchmark say is compared" in (
+            self.folder / "page.html").read_text(encoding="utf-8")
+
     def test_report_and_pictures(self):
         path = self.files.write(SHORT)
         for script in ("report_text.sh", "plot.sh"):

@@ -242,7 +242,7 @@ def comparison_of(paths):
         changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
     except ResultError as error:
         return Comparison([], [], str(error))
-    return Comparison(changes, launches.warnings + [
+    return Comparison(changes, launches.notes + launches.warnings + [
         f"{text}: differences may come from that" for text in named] +
         compare.missing_altogether(changes), "")
 

@@ -19,7 +19,7 @@ from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
 from commcost.saying.facts import WHAT, Line, Part
 from commcost.saying.gains import UNSURE, does_it_pay
-from commcost.words import counted, listed, short
+from commcost.words import counted, cut, listed, short
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 HOSTS = 3      # that the title names
@@ -164,7 +164,7 @@ def text_of(card):
 
 def lines_of(part):
     """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
-    cells = [["  " + cut(line.what), line.since, line.typical, line.launches] for line in part.lines]
+    cells = [["  " + cut(line.what, WHAT), line.since, line.typical, line.launches] for line in part.lines]
     head = [part.heading, "", "typical", "launches"]
     heads = [head] if any(line.launches for line in part.lines) else []
     widths = [max(map(len, column)) for column in zip(*heads, *cells)]
@@ -174,10 +174,6 @@ def lines_of(part):
         lines += textwrap.wrap(line.note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
                                break_on_hyphens=False) or [start]
     return lines
-
-
-def cut(text):
-    return text if len(text) <= WHAT else text[:WHAT - 1] + "…"
 
 
 def aligned(cells, widths, is_more=False):
