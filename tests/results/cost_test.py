@@ -75,8 +75,8 @@ class Made:
         (self.results / "msgrate.tsv").write_text(
             tsv("msgrate", columns, rows, metadata={"ranks": 2, "columns": roles}))
 
-    def start(self, *words):
-        return call(["sh", os.path.join(SCRIPTS, "cost.sh"), *words, self.report, self.results])
+    def start(self, *words, locale="C.UTF-8"):
+        return call(["env", f"LC_ALL={locale}", "sh", os.path.join(SCRIPTS, "cost.sh"), *words, self.report, self.results])
 
     def table(self, *words):
         """The rows of the table, and what else is said."""
@@ -486,6 +486,8 @@ class Forms(CostCase):
         lines = done.stdout.splitlines()
         assert {"Where the time went", "What would save time", "How to do it", "Which calls"} < set(lines)
         assert max(map(len, lines)) <= 100, max(lines, key=len)
+        assert "–" in done.stdout
+        assert max(self.made.start(locale="POSIX").stdout) <= "~"
 
     def test_a_report_reads_as_a_result(self):
         """The table is a result that our own reader takes."""

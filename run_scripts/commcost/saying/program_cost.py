@@ -17,7 +17,7 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
 from commcost.reading.tables import NEW, read_tables
-from commcost.saying import machine_costs, page, program_changes
+from commcost.saying import machine_costs, page, program_changes, scorecard
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Output
 from commcost.words import bytes_text, counted, cut, decimals, short
@@ -481,7 +481,8 @@ Times are seconds of a process, averages over those that made such calls.""")
         done = write_table(account, Output(PROGRAM, options.output), words)
         return command.EXIT_DONE if done else command.EXIT_FAILED
     made_page = page_of(account)
-    text = (page.html_of_page if options.format == "html" else page.text_of_page)(made_page)
+    text = (page.html_of_page(made_page) if options.format == "html" else
+            scorecard.readable(page.text_of_page(made_page)))
     if options.output is None:
         sys.stdout.write(text)
     elif not command.write_to(options.output, text, True, PROGRAM):
