@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     make_grid(&halo, run);
     if (!has_rows(&halo, &error)) /* the same on all ranks */
         bc_require(run, false, &error);
-    bc_open_result(run, &halo_table);
+    bc_open_result(run, &halo_table, "");
     note_methods(&halo);
     list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

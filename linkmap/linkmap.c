@@ -333,7 +333,7 @@ int main(int argc, char **argv)
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(&linkmap_program, &linkmap, argc, argv);
     bc_require(run, can_exclude(&linkmap.parameters, run, &error), &error);
-    bc_open_result(run, &linkmap_table);
+    bc_open_result(run, &linkmap_table, "");
     open_linkmap(&linkmap, run);
     run->row_shares =
         1 + linkmap_rounds(points_of(&linkmap.parameters, &run->job)) / ROUNDS_A_SHARE;

@@ -13,5 +13,4 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table monitor_overhead_table = {
-    columns, sizeof columns / sizeof *columns,
-    "call,mode,added_ns,added_lo_ns,added_hi_ns,status"};
+    columns, sizeof columns / sizeof *columns, "call,mode,added_ns,added_lo_ns,added_hi_ns,status"};

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 {
     struct state overhead;
     struct bc_run *const run = bc_start(&monitor_overhead_program, &overhead, argc, argv);
-    bc_open_result(run, &monitor_overhead_table);
+    bc_open_result(run, &monitor_overhead_table, "");
     overhead.run = run;
     monitor_bench_create(&overhead.bench);
     list_rows(run);

@@ -32,7 +32,6 @@ static const struct bc_column columns[] = {
     BC_COLUMN("status", BC_INFO, 0, overhead_result, outcome.status),
 };
 
-#define MAIN "msgsize,overhead,overhead_lo_us,overhead_hi_us,base_t,avail(%),status"
-const struct bc_table overhead_table = {columns, sizeof columns / sizeof *columns, MAIN};
-const struct bc_table overhead_both_table = {columns, sizeof columns / sizeof *columns,
-                                             "direction," MAIN};
+const struct bc_table overhead_table = {
+    columns, sizeof columns / sizeof *columns,
+    "msgsize,overhead,overhead_lo_us,overhead_hi_us,base_t,avail(%),status"};

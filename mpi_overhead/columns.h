@@ -19,6 +19,6 @@ struct overhead_result {
     struct bc_outcome outcome;                /* BC_NO_KNEE without an overhead */
 };
 
-extern const struct bc_table overhead_table, overhead_both_table; /* of one direction, of both */
+extern const struct bc_table overhead_table;
 
 #endif

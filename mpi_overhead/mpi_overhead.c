@@ -180,11 +180,18 @@ const struct bc_program mpi_overhead_program = {
     .fit = fit,
 };
 
+static const char *varying_keys(const struct overhead_parameters *p)
+{
+    if (p->all_pairs)
+        return p->both ? "direction,pair," : "pair,";
+    return p->both ? "direction," : "";
+}
+
 int main(int argc, char **argv)
 {
     struct mpi_overhead bench;
     struct bc_run *const run = bc_start(&mpi_overhead_program, &bench, argc, argv);
-    bc_open_result(run, bench.parameters.both ? &overhead_both_table : &overhead_table);
+    bc_open_result(run, &overhead_table, varying_keys(&bench.parameters));
     open_overhead(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

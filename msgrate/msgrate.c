@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&msgrate_program, &bench, argc, argv);
     const struct bc_table *const table =
         bench.parameters.machine_readable ? &msgrate_machine_table : &msgrate_table;
-    bc_open_result(run, table);
+    bc_open_result(run, table, "");
     run->row_shares = patterns_of(&bench.parameters); /* --max-time is for each pattern */
     msgrate_open(&bench, run);
     list_rows(&bench);

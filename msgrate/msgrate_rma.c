@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 {
     struct msgrate_bench bench;
     struct bc_run *const run = bc_start(&msgrate_rma_program, &bench, argc, argv);
-    bc_open_result(run, &msgrate_rma_table);
+    bc_open_result(run, &msgrate_rma_table, bench.parameters.sizes.count > 1 ? "nbytes," : "");
     open_rma(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

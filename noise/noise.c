@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 {
     struct noise noise;
     struct bc_run *const run = bc_start(&noise_program, &noise, argc, argv);
-    bc_open_result(run, &noise_table);
+    bc_open_result(run, &noise_table, "");
     open_noise(&noise, run);
     run->row_shares = (int)ceil(all_shares(&noise));
     (void)bc_add_row(run); /* of the whole job */

@@ -102,19 +102,25 @@ static bool is_arranged(const struct pingpong_parameters *p, int arrangement, in
     return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
 }
 
+/* The number of arrangements that are measured. */
+static int arrangements_of(const struct pingpong_parameters *p, int ranks)
+{
+    int count = 0;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+        count += is_arranged(p, a, ranks);
+    return count;
+}
+
 /* Checks processes and memory. Sizes and blocks that weren't asked for become what fits into memory
    and time, which note_limits says. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct pingpong_parameters *const p = &((struct pingpong *)state)->parameters;
     const int ranks = run->job.ranks;
-    bool arranged = false;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        arranged = arranged || is_arranged(p, a, ranks);
     if (ranks < 2)
         return bc_error_set(error, "a ping-pong needs at least 2 processes, got 1: use mpirun -np "
                                    "2 or more" BC_LAUNCHER_HINT);
-    if (!arranged)
+    if (arrangements_of(p, ranks) == 0)
         return bc_error_set(error,
                             "--arrangements: %.80s can't be arranged with %d processes: use "
                             "single, or an even number of at least 4 processes",
@@ -342,7 +348,8 @@ int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    bc_open_result(run, &pingpong_table);
+    bc_open_result(run, &pingpong_table,
+                   arrangements_of(&pingpong.parameters, run->job.ranks) > 1 ? "arrangement," : "");
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 {
     struct syncbench bench;
     struct bc_run *const run = bc_start(&syncbench_program, &bench, argc, argv);
-    bc_open_result(run, &syncbench_table);
+    bc_open_result(run, &syncbench_table, "");
     open_syncbench(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -32,8 +32,8 @@ done
 install_missing gcc libc6-dev make cmake mpich libmpich-dev libcmocka-dev python3 iproute2
 if [ "$tier" != run ]; then
     install_missing g++ git libhwloc-dev openmpi-bin libopenmpi-dev kmod procps shellcheck clang clang-format clang-tidy \
-        libclang-rt-dev cppcheck valgrind gnuplot-nox help2man binutils python3-pandas r-base-core \
-        libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc hpcc lammps
+        libclang-rt-dev cppcheck valgrind gnuplot-nox help2man binutils python3-pandas python3-matplotlib r-base-core \
+        libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc python3-uno hpcc lammps
     # For variant_arm64, which skips without.
     (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: goes on without"
 fi

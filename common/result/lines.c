@@ -119,9 +119,11 @@ void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
 static double end_of(const struct bc_table *table, const struct bc_column *value, const char *end,
                      const void *result)
 {
-    for (size_t i = 0; i < table->count; i++)
+    for (size_t i = 0; i < table->count; i++) {
+        const void *const at = (const char *)result + table->columns[i].at;
         if (bc_column_is_end(&table->columns[i], value, end))
-            return *(const double *)((const char *)result + table->columns[i].at);
+            return *(const double *)at;
+    }
     return NAN;
 }
 
@@ -134,11 +136,13 @@ static void format_bound(char *cell, double bound)
              ceil(bound / unit * (1 - 1e-9)) * unit);
 }
 
-/* For people: a result whose interval has 0 in it isn't told from nothing, but has a bound. */
+/* For people: a time or rate that may be 0 by its interval isn't told from nothing, but has a
+ * bound.
+ */
 static void bound_noise(char *cell, const struct bc_lines *lines, const struct bc_column *column,
                         const void *result)
 {
-    if (column->role != BC_LESS && column->role != BC_MORE)
+    if (column->role != BC_LESS)
         return;
     const double lo = end_of(lines->table, column, "_lo", result);
     const double hi = end_of(lines->table, column, "_hi", result);
@@ -147,11 +151,29 @@ static void bound_noise(char *cell, const struct bc_lines *lines, const struct b
         format_bound(cell, is_in_ns ? hi * 1e-3 : hi);
 }
 
+/* For people: the column with decimals for five digits at least, but no more. */
+static struct bc_column with_few_digits(const struct bc_column *column, const void *result)
+{
+    enum { DIGITS = 5 };
+    struct bc_column few = *column;
+    const void *const at = (const char *)result + column->at;
+    const bool is_real =
+        !is_text(column) && column->cell != BC_CELL_INT && column->cell != BC_CELL_INTEGER;
+    const bool is_in_ns = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
+    double size = is_real ? fabs(*(const double *)at) * (is_in_ns ? 1e-3 : 1.0) : 0.0;
+    for (int digits = 0; size >= 1.0 && isfinite(size); size /= 10.0)
+        if (++digits + few.places > DIGITS && few.places > 0)
+            few.places--;
+    return few;
+}
+
 void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result)
 {
     for (size_t i = 0; i < lines->count; i++) {
         char cell[BC_CELL_LENGTH];
-        bc_cell_format(cell, lines->shown[i], result);
+        const struct bc_column column =
+            lines->are_aligned ? with_few_digits(lines->shown[i], result) : *lines->shown[i];
+        bc_cell_format(cell, &column, result);
         if (lines->are_aligned)
             bound_noise(cell, lines, lines->shown[i], result);
         write_cell(lines, stream, i, cell);

@@ -13,8 +13,11 @@
 struct bc_output {
     FILE *stream;
     struct bc_style style;
-    bool borrowed; /* the stream stays open */
-    int lost;      /* errno of what could not be written; 0: nothing */
+    bool borrowed;     /* the stream stays open */
+    int lost;          /* errno of what could not be written; 0: nothing */
+    FILE *behind_rows; /* remarks that come after the last row; NULL: as they come */
+    char *behind_text; /* what they are so far */
+    size_t behind_length;
     int64_t rows;
     int64_t disturbed;      /* rows that were, of which nothing has been said */
     int64_t last_disturbed; /* the number of the last of them */
@@ -90,12 +93,33 @@ static bool has_metadata(const struct bc_output *output)
 static void write_line(struct bc_output *output, const char *word, const char *text)
 {
     enum { TERMINAL = 100 };
-    const bool is_short = output->style.content == BC_WITH_SHORT_METADATA;
-    const int column = fprintf(output->stream, "# %s: ", word);
-    if (is_short)
-        bc_print_wrapped(output->stream, text, (size_t)column, TERMINAL, "#   ");
+    const bool is_late =
+        output->behind_rows != NULL && (strcmp(word, "note") == 0 || strcmp(word, "warning") == 0);
+    FILE *const stream = is_late ? output->behind_rows : output->stream;
+    const int column = fprintf(stream, "# %s: ", word);
+    if (output->style.content == BC_WITH_SHORT_METADATA)
+        bc_print_wrapped(stream, text, (size_t)column, TERMINAL, "#   ");
     else
-        fprintf(output->stream, "%s\n", text);
+        fprintf(stream, "%s\n", text);
+}
+
+/* From now on rows come: with short metadata, which is for people, remarks wait until the end. */
+static void let_remarks_wait(struct bc_output *output)
+{
+    if (output->style.content == BC_WITH_SHORT_METADATA)
+        output->behind_rows = open_memstream(&output->behind_text, &output->behind_length);
+}
+
+/* Writes what has waited. */
+static void write_waiting(struct bc_output *output)
+{
+    if (output->behind_rows == NULL)
+        return;
+    fclose(output->behind_rows);
+    output->behind_rows = NULL;
+    if (output->behind_text != NULL)
+        fputs(output->behind_text, output->stream);
+    free(output->behind_text);
 }
 
 /* Writes `# WORD: text` to the result, or to stderr if that is without metadata. */
@@ -196,6 +220,7 @@ void bc_output_header(struct bc_output *output)
     if (output->style.format != BC_FORMAT_METRICS)
         bc_lines_write_names(&output->lines, output->stream);
     flush(output);
+    let_remarks_wait(output);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -226,6 +251,7 @@ void bc_output_end(struct bc_output *output, int status)
 {
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
+    write_waiting(output);
     if (output->disturbed > 0)
         bc_output_remark(output, "warning",
                          "%" PRId64 " of %" PRId64 " row%s %s disturbed: a rank waited for a "
@@ -243,6 +269,7 @@ bool bc_output_close(struct bc_output *output)
 {
     if (output == NULL)
         return true;
+    write_waiting(output);
     flush(output);
     int problem = output->lost;
     if (!output->borrowed && fclose(output->stream) != 0 && problem == 0)

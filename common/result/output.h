@@ -166,8 +166,9 @@ void bc_output_short_meta(struct bc_output *output, const char *key, const char 
     __attribute__((format(printf, 3, 4)));
 
 /* Writes `# WORD: text`; the word is note, warning, verbose or debug. May stand anywhere. With
-   short metadata in lines of at most 100 characters: all but the first begin with `#` and three
-   blanks. To stderr as `PROGRAM: WORD: text` if the result is without metadata. */
+   short metadata in lines of at most 100 characters, all but the first of which begin with `#` and
+   three blanks; notes and warnings on rows come after the last row. To stderr as
+   `PROGRAM: WORD: text` if the result is without metadata. */
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

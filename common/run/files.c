@@ -54,15 +54,19 @@ static enum bc_content content_of(const struct bc_settings *s)
     return s->metadata == BC_METADATA_FULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
 }
 
-/* The names that --columns asks for, with those of `main` in its place. */
-static char *named_columns(const char *asked, const char *main)
+/* The names that --columns asks for, with those of the main columns in the place of `main`. */
+static char *named_columns(const struct bc_run *run, const char *asked)
 {
+    const char *const main = run->own->table->main;
     struct bc_text names = {0};
     for (size_t length; *asked != '\0'; asked += length + (asked[length] != '\0')) {
         length = strcspn(asked, ",");
         const bool is_main = length == 4 && strncmp(asked, "main", length) == 0;
-        bc_text_append(&names, "%s%.*s", names.length > 0 ? "," : "",
-                       (int)(is_main ? strlen(main) : length), is_main ? main : asked);
+        bc_text_append(&names, "%s", names.length > 0 ? "," : "");
+        if (is_main && main != NULL)
+            bc_text_append(&names, "%s%s", run->own->keys, main);
+        else
+            bc_text_append(&names, "%.*s", (int)length, asked);
     }
     return names.start;
 }
@@ -76,7 +80,7 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
                                                              : "main";
     if (strcmp(asked, "all") == 0 || (strcmp(asked, "main") == 0 && table->main == NULL))
         return true;
-    run->own->columns = named_columns(asked, table->main != NULL ? table->main : "");
+    run->own->columns = named_columns(run, asked);
     size_t length = 0;
     const char *const lacks =
         run->own->columns != NULL ? bc_table_lacks(table, run->own->columns, &length) : "";

@@ -17,6 +17,7 @@ struct bc_own_run {
     char **argv;
     char *defaults; /* of the options, as bc_options_encode has them */
     const struct bc_table *table;
+    const char *keys;       /* that are main columns in this run, see bc_open_result */
     char *columns;          /* the names of those that are shown, for bc_style; NULL: all */
     double span_s;          /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
     struct bc_sweep *sweep; /* NULL: no rows yet */

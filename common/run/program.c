@@ -312,10 +312,11 @@ void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
         end_early(run, BC_EXIT_USAGE);
 }
 
-void bc_open_result(struct bc_run *run, const struct bc_table *table)
+void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys)
 {
     struct bc_error error = {""};
     run->own->table = table;
+    run->own->keys = keys;
     bc_require(run, run->job.rank != 0 || bc_files_open(run, &error), &error);
     bc_signals_watch();
     run->sampler = bc_sampler_create(MPI_COMM_WORLD);

@@ -5,7 +5,7 @@
  *     {
  *         struct halo halo;
  *         struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
- *         bc_open_result(run, &halo_table);
+ *         bc_open_result(run, &halo_table, "");
  *         list_rows(&halo);                                 // bc_add_row for each
  *         for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
  *             if (visit->step == BC_MEASURE)
@@ -63,9 +63,10 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
 /* Ends the run with exit status 2 unless all is well on rank 0, which prints the error. */
 void bc_require(struct bc_run *run, bool good, const struct bc_error *error);
 
-/* Opens the result and writes its head. Ends the process where that isn't possible. `table` must
-   stay as long as the run. */
-void bc_open_result(struct bc_run *run, const struct bc_table *table);
+/* Opens the result and writes its head. Ends the process where that isn't possible. `keys` names
+   keys that vary in this run: they come before the table's main columns, each with a comma behind
+   it; "" if there are none. Both must stay as long as the run. */
+void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys);
 
 /* Adds a row behind the others. Returns the program's row_bytes for it, zeros; they are freed once
    the row is written. Call it before the first visit, for the same rows on every rank. */

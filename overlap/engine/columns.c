@@ -52,14 +52,13 @@ static enum bc_role time_driven_role(const struct bc_column *column)
                                                                               : column->role;
 }
 
-/* The names of the main columns, with the keys that vary. */
-static const char *main_names(const struct overlap_parameters *p, const char *main)
+/* The names of the keys that vary. */
+static const char *varying_keys(const struct overlap_parameters *p)
 {
-    static char names[256]; /* stays as long as the run */
-    const bool is_searched = p->test_calls[0] == OVERLAP_AUTO;
-    (void)snprintf(names, sizeof names, "%s%s%s%s", p->form == OVERLAP_FORMS ? "form," : "",
+    static char names[64]; /* stays as long as the run */
+    (void)snprintf(names, sizeof names, "%s%s%s", p->form == OVERLAP_FORMS ? "form," : "",
                    p->test_calls_count > 1 ? "test_calls," : "",
-                   is_searched ? "best_test_calls," : "", main);
+                   p->test_calls[0] == OVERLAP_AUTO ? "best_test_calls," : "");
     return names;
 }
 
@@ -78,6 +77,6 @@ void overlap_open_result(struct bc_run *run, const struct overlap_parameters *pa
             all[count].role = time_driven_role(&columns[i]);
         count++;
     }
-    table = (struct bc_table){all, count, main_names(parameters, main)};
-    bc_open_result(run, &table);
+    table = (struct bc_table){all, count, main};
+    bc_open_result(run, &table, varying_keys(parameters));
 }

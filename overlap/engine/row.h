@@ -55,10 +55,10 @@ struct overlap_row {
     struct bc_samples reference_phase; /* the reference time alone, before the search */
     struct bc_samples rounds;          /* of all quantities, with the same work but for the mean */
     struct bc_samples answers;         /* what each visit says: enum overlap_answer_quantity */
-    struct bc_samples blocks;          /* the same of parts of the first visit */
+    struct bc_samples blocks;          /* the same of parts of the only one that counts */
     struct overlap_search search;      /* of the first visit */
     struct bc_samples gains;           /* what each visit says: enum overlap_gain_estimated */
-    struct bc_samples gain_blocks;     /* the same of parts of the first visit */
+    struct bc_samples gain_blocks;     /* the same of parts of such a visit */
     double knee_ns;                    /* the work that fits, by the visits so far */
     double margin_ns;                  /* by how much more work is tried than that */
     bool knee_is_beyond;               /* even knee and margin may have fitted in all visits so far:

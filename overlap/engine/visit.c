@@ -539,8 +539,8 @@ static void choose_fitting(struct visit *visit)
 
 /* ---- the answer: what the visit says --------------------------------------------------------- */
 
-/* The first visit's rounds are cut into parts, whose differences stand in for those of visits where
-   there is one visit only; each part has at least BLOCK_ROUNDS_MIN rounds. */
+/* Where a row has one visit's answer only, that visit's rounds are cut into parts, whose differences
+   stand in for those of visits; each part has at least BLOCK_ROUNDS_MIN rounds. */
 #define BLOCKS BC_VISITS
 #define BLOCK_ROUNDS_MIN 2
 
@@ -576,16 +576,16 @@ static void append_gain(const struct visit *visit, size_t first, size_t end,
 
 /* Appends what the visit says. The work must be more than fits, or it says too little of the
    overlap. choose_more_than_fits found so by few rounds; where all rounds of the visit aren't sure
-   of it, later visits take more work, and the visit counts only as long as no other is sure. Rank
-   0. */
-static void take_answer(struct visit *visit, const struct overlap_estimate *estimates)
+   of it, later visits take more work, and the visit counts only as long as no other is sure.
+   Whether the row has this visit's answer alone. Rank 0. */
+static bool take_answer(struct visit *visit, const struct overlap_estimate *estimates)
 {
     struct overlap_row *const row = visit->row;
     const bool may_fit = !is_beyond(row, overlap_excess_of(estimates), known_half_ns(estimates));
     if (may_fit)
         row->margin_ns *= 2.0;
     if (may_fit && row->answers.count > 0 && !row->knee_is_beyond)
-        return;
+        return false;
     if (row->knee_is_beyond) {
         bc_samples_clear(&row->answers);
         bc_samples_clear(&row->blocks);
@@ -593,6 +593,7 @@ static void take_answer(struct visit *visit, const struct overlap_estimate *esti
     row->knee_is_beyond = may_fit;
     append_answer(estimates, &row->answers);
     row->knee_ns = overlap_summarize_answers(visit->run, &row->answers, OVERLAP_ANSWER_KNEE).value;
+    return row->answers.count == 1;
 }
 
 /* Collective. */
@@ -607,9 +608,8 @@ static void answer_robustly(struct visit *visit)
         return;
     estimate_trial(visit, estimates);
     append_gain(visit, 0, count, &row->gains);
-    if (visit->root)
-        take_answer(visit, estimates);
-    if (visit->run->visit > 0 || count < (size_t)BLOCKS * BLOCK_ROUNDS_MIN)
+    const bool is_alone = of_root(visit->root && take_answer(visit, estimates)) != 0;
+    if (!is_alone || count < (size_t)BLOCKS * BLOCK_ROUNDS_MIN)
         return;
     for (size_t block = 0; block < BLOCKS; block++) {
         const size_t first = count * block / BLOCKS, end = count * (block + 1) / BLOCKS;

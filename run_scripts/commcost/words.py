@@ -51,6 +51,11 @@ def counted(count, noun, several=None):
     return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
+def cut(text, most):
+    """The text, of at most `most` letters."""
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
 def listed(texts, most=None):
     """One, two and three; of more than `most` the first ones and how many more."""
     texts = list(texts)

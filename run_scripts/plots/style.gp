@@ -1,7 +1,7 @@
-# What all pictures share. Before it is loaded, a picture sets `width`, `height` (pixels,
-# without the foot; the head takes `body` of them), `title_text` and `tables` (the names of its data, with
-# spaces), and `row_height` if it has rows of points; plot.sh sets `format`, `output`, `folder` (of these files) and the results'
-# names: `names` (1 or 2), new_name, base_name.
+# What all pictures share. Before it is loaded, a picture sets `width` and `height` (pixels, without the
+# foot; the head takes `body` of them), and `row_height` if it has rows of points; plot.sh sets `format`,
+# `output`, `folder` (of these files), `title_text`, `tables` (the names of its data, with spaces) and the
+# results' names: `names` (1 or 2), new_name, base_name.
 
 set encoding utf8
 ink = '#222222'
@@ -21,7 +21,6 @@ set errorbars 0.6
 # The foot: what the bars are, and what isn't drawn.
 sums_below = sums_missing = sums_left = sums_cut = sums_beyond = 0
 new_launches = base_launches = 1
-other_text = ''
 do for [t in tables] {
     load t.'.set'
     if (new_runs > new_launches) { new_launches = new_runs }
@@ -31,19 +30,16 @@ do for [t in tables] {
     sums_below = sums_below + at_or_below_0
     if (missing > sums_missing) { sums_missing = missing }
     if (left_out > sums_left) { sums_left = left_out }
-    if (others ne '') { other_text = others }
 }
 array foot[6]
 feet = 1
-foot[1] = exists('cells') ? 'The slower the darker.'.(new_launches > 1 ? ' Medians over launches.' : '') \
-    : new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
+foot[1] = new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
     : 'Points: medians over launches. Bars: from the lowest launch to the highest'.(new_launches == 1 || (names == 2 && base_launches == 1) ? '; of one launch its interval.' : '.')
 if (sums_cut > 0) { foot[1] = foot[1].' At the edge: cut.' }
 if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of a logarithmic axis: 0 or less, which it can''t show ('.sums_below.').' }
 if (sums_beyond > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of an axis: beyond it ('.sums_beyond.'); the table has the values.' }
 if (sums_missing > 0) { feet = feet + 1; foot[feet] = 'Not drawn, for they have no value (NA): '.sums_missing.(sums_missing == 1 ? ' row.' : ' rows.') }
 if (sums_left > 0) { feet = feet + 1; foot[feet] = 'Not drawn, to keep this legible: '.sums_left.' more; the table has them.' }
-if (other_text ne '') { feet = feet + 1; foot[feet] = 'Not drawn: '.other_text.'; the table has it.' }
 height = height + 17 * feet + 8
 
 launches(n) = n > 1 ? sprintf(', %d launches', n) : ', one launch'

@@ -544,8 +544,8 @@ class Gains(OverlapCase):
     def test_too_few_samples(self):
         """Without an interval there is no verdict, and no half of an interval; no share, either."""
         row, = self.rows_of(*SHORT, "--samples=1", MODEL_DURATION_US=200)
-        assert {row[name] for name in ("exposed_lo_us", "exposed_hi_us", "gain_hi_pct", "verdict", "ref_sd_us",
-                                       "overlap_pct", "overlap_lo_pct")} == {"NA"}
+        assert {row[name] for name in ("exposed_lo_us", "exposed_hi_us", "gain_pct", "gain_hi_pct", "verdict",
+                                       "ref_sd_us", "overlap_pct", "overlap_lo_pct")} == {"NA"}
         assert "NA" not in (row["samples"], row["exposed_us"], row["blocking_us"], row["gain_us"])
 
     def test_visits_without_rounds(self):

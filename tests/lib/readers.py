@@ -1,5 +1,6 @@
 """Results as their readers' own tools read them."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from xml.etree import ElementTree
 
 # Debian's pandas is for Debian's Python, whichever comes first in PATH.
 PYTHON = shutil.which("python3", path="/usr/bin") or sys.executable
+PIVOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../readers/pivot.py")
 
 
 def in_pandas_and_r(path, in_pandas, in_r):
@@ -21,6 +23,13 @@ def in_pandas_and_r(path, in_pandas, in_r):
                               check=False)
         said.append(done.stdout.strip() or done.stderr)
     return said
+
+
+def pivot_in_libreoffice(path, language, rows, columns, data):
+    """The lines of a pivot table: sums of the column `data` by the columns `rows` and `columns`."""
+    done = subprocess.run([PYTHON, PIVOT, path, str(language), rows, columns, data], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=120, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines() if line.strip()]
 
 
 def cells_in_libreoffice(path, language):

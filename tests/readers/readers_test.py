@@ -7,11 +7,11 @@ from case import Case, call, each
 from commcost.reading.results import parsed_number
 from made_results import SCRIPTS
 from mpi_run import run
-from readers import cells_in_libreoffice, in_pandas_and_r
+from readers import cells_in_libreoffice, in_pandas_and_r, pivot_in_libreoffice
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results"))
 from foreign_test import LATENCY  # noqa: E402
-from summarize_test import Summary, launches  # noqa: E402
+from summarize_test import Summary, text_of  # noqa: E402
 
 
 def cell_of(text, decimal):
@@ -33,31 +33,59 @@ class Readers(Case):
         for said in in_pandas_and_r(path, "len(t), t.elements[0], len(t.columns)", "nrow(t), t$elements[1], ncol(t)"):
             assert said.split() == ["1", "64", str(len(header.split("\t")))], said
 
+    def summary(self, name="summary.tsv", *options):
+        """The summary of two launches of two benchmarks, of which one has keys that look like dates."""
+        made = Summary(self.source, self.folder)
+        for launch in (1, 2):
+            made.launch(launch, text_of([["2-3", 8, 1 + launch, 5e6], ["2-3", 64, 5, 4e6], ["0-1,4", 8, 3, 6e6],
+                                         ["1/2", 8, 7, 2e6]], "ranks=key size=key time_us=less rate_per_s=more"))
+            made.launch(launch, text_of([["put", 1.25]], "name=key time_us=less", "other"), "other")
+        path = self.folder / name
+        assert made.text(f"--output={path}", *options)[0] == ""
+        return path
+
     def test_summary(self):
-        """pandas and R read numbers as numbers."""
-        summary = Summary(self.source, self.folder)
-        launches(summary, [1.5, 2.5, 3.5])
-        path = summary.folder / "summary.tsv"
-        assert summary.text(f"--output={path}")[0] == ""
-        assert in_pandas_and_r(path, "len(t), t['median'].sum(), t.lo.isna().sum(), t.unit[0]",
-                               "nrow(t), sum(t$median), sum(is.na(t$lo)), t$unit[1]") == [
-            "2 5000002.5 2 us", "2 5000002 2 us"]
+        """pandas and R read numbers as numbers, and keys as texts."""
+        assert in_pandas_and_r(
+            self.summary(),
+            "len(t), t[t.quantity == 'time_us']['median'].sum(), t.lo.isna().sum(), t[t.ranks == '2-3']['size'].max()",
+            "nrow(t), sum(t$median[t$quantity == 'time_us']), sum(is.na(t$lo)), max(t$size[t$ranks == '2-3'])") == [
+                "9 18.75 9 64.0", "9 18.75 9 64"]
+
+    def test_drawing(self):
+        """A quantity over sizes, of the rows that have a key."""
+        path = self.summary("wide.tsv", "--wide")
+        pictures = [self.folder / "pandas.svg", self.folder / "r.pdf"]
+        assert in_pandas_and_r(
+            path, f"t[t.ranks == '2-3'].plot(x='size', y='time_us').figure.savefig('{pictures[0]}'), "
+            "list(t[t.ranks == '2-3'].time_us)",
+            f"{{ pdf('{pictures[1]}'); plot(time_us ~ size, t[t$ranks == '2-3', ]); dev.off() }}, "
+            "t$time_us[t$ranks == '2-3']") == ["None [2.5, 5.0]", "1 2.5 5"]
+        assert all(picture.stat().st_size > 1000 for picture in pictures)
+
+    @each("decimal, language", [(".", 1033), (".", 2057), (",", 1043)])
+    def test_pivot(self, decimal, language):
+        """A spreadsheet in American or British English, or in Dutch, that looks for dates makes sums by keys."""
+        path = self.summary("summary.tsv", f"--decimal={decimal}")
+        assert pivot_in_libreoffice(path, language, "ranks", "quantity", "median")[2:] == [
+            ["ranks", "rate_per_s", "time_us", "Total Result"], ["0-1,4", "6000000.0", "3.0", "6000003.0"],
+            ["1/2", "2000000.0", "7.0", "2000007.0"], ["2-3", "9000000.0", "7.5", "9000007.5"],
+            ["(empty)", "", "1.25", "1.25"], ["Total Result", "17000000.0", "18.75", "17000018.75"]]
 
     @each("decimal, language", [(".", 1033), (",", 1031)])
     def test_spreadsheet(self, decimal, language):
         """LibreOffice reads a summary, and a result without metadata, in English and in German: as many
-        columns as there are, numbers as numbers, all else as texts."""
-        summary = Summary(self.source, self.folder)
-        launches(summary, [1.5, 2.5, 3.5])
-        paths = [summary.folder / "summary.tsv"]
-        summary.text(f"--output={paths[0]}", f"--decimal={decimal}")
+        columns as there are, numbers as numbers, all else as texts, if it isn't to look for dates."""
+        paths = [self.summary("summary.tsv", f"--decimal={decimal}")]
         if decimal == ".":  # as programs write it
             paths.append(self.result("ibcast", "--max-num-elts=4", "--max-time=0.02", "--no-metadata"))
+            paths.append(self.folder / "dates.tsv")
+            paths[-1].write_text("ranks\tus\n2-3\t1.5\n1/2\t2.5\n0-1,4\t3\n10x10x10\t4\n1:4\t5\n")
         for path in paths:
-            rows = [line.split("\t") for line in path.read_text().splitlines()]
+            rows = [line.replace('"', "").split("\t") for line in path.read_text().splitlines()]
             assert len(rows) > 2
             assert cells_in_libreoffice(path, language) == [
-                [cell_of(text, decimal) for text in row] for row in rows]
+                [cell_of(text, decimal) for text in row if text] for row in rows]
 
     def test_page_of_another_programs_outputs(self):
         """With our own rows they have none in common."""

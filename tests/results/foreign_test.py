@@ -361,7 +361,7 @@ class Archive(Case):
         assert {row["size_bytes"]: row["verdict"] for row in rows} == {"0": "same", "1": "slower", "1048576": "same"}
         assert warnings == []
         text, _ = summarize.summarize([str(self.folder / "old")])
-        assert "osu_latency\tsize_bytes=1\tavg_latency_us\tus\t1.00450\t" in text
+        assert "osu_latency\t1\tavg_latency_us\tus\t1.00450\t" in text
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
 

@@ -10,6 +10,7 @@ import threading
 import time
 
 from case import Case, call, each, full
+from commcost.reading import tables
 from commcost.reading.launches import Launches
 from commcost.reading.results import LINE_MAX, Result, ResultError, parsed_number
 
@@ -170,6 +171,129 @@ class OfLaunches(ResultsCase):
         with Result(path, needs_metadata=False) as result:
             assert (result.header, result.roles, list(result.rows())) == (
                 ["name", "time_us"], {}, [["a", "5"]])
+
+
+# ---- short results -------------------------------------------------------------------------------
+
+SHORT_HEAD = """\
+# program: {} 0.1.0 (commcost), 2026-11-26T20:51:19+0000
+# command: build/syncbench/syncbench
+# mpi_library: MPICH Version: 4.0.2
+# layout: {} on 1 node (vm), 2 processors; binding: each rank: 0-1
+# intervals: 95 % confidence, for this launch; other launches differ by more
+"""
+SHORT = SHORT_HEAD.format("syncbench", "2 ranks") + """\
+# columns: sync=key neighbours=key sync_us=less (others: info)
+sync\tneighbours\tsync_us\tsync_lo_us\tsync_hi_us\tstatus
+MPI barrier\tNA\t0.622\t0.616\t0.630\tok
+# note: a long remark that doesn't fit into one hundred characters is wrapped at a blank, and
+#   goes on in a line that begins with three blanks
+pairs\t1\t0.5\t0.4\t0.6\tok
+# end: 2 rows, exit 0
+"""
+FULL = """\
+# benchmark: syncbench
+# schema: 2
+# compiler: gcc
+# ranks: {0}
+# columns: sync=key neighbours=key ranks=key ref_us=less sync_us=less sync_lo_us=info status=info
+sync\tneighbours\tranks\tref_us\tsync_us\tsync_lo_us\tstatus
+MPI barrier\tNA\t{0}\t9\t0.7\t0.6\tok
+# end: 1 row, exit 0
+"""
+SHORT_OVERLAP = SHORT_HEAD.format("overlap_iallreduce", "2 ranks") + """\
+# columns: {}ref_us=less overlap_pct=more (others: info)
+size_bytes\tref_us\toverlap_pct\tstatus
+64\t1.5\t20\tok
+# end: 1 row, exit 0
+"""
+
+
+class ShortResults(ResultsCase):
+    def test_parts(self):
+        with Result(self.files.write(SHORT)) as result:
+            assert {key: result.value(key) for key in result.metadata if key not in ("command", "intervals", "columns")} == {
+                "schema": "2", "benchmark": "syncbench", "version": "0.1.0", "date": "2026-11-26T20:51:19+0000",
+                "mpi_library": "MPICH Version: 4.0.2", "ranks": "2", "nodes": "1", "binding": "each rank: 0-1"}
+            assert (result.is_short, result.has_end, result.keys) == (True, True, ["sync", "neighbours"])
+            assert result.quantities() == [(2, "sync_us", False)]
+            assert [cells[0] for cells in result.rows()] == ["MPI barrier", "pairs"]
+            assert result.remarks == [("note", "a long remark that doesn't fit into one hundred characters is wrapped "
+                                               "at a blank, and goes on in a line that begins with three blanks")]
+            assert result.end == (2, 0)
+
+    def test_only_short_results_are_wrapped(self):
+        with Result(self.files.write(HEAD + "# note: n\n#   table\n")) as result:
+            assert (list(result.rows()), result.remarks) == ([], [("note", "n")])
+
+    def test_cut_off(self):
+        self.files.add(BASE, SHORT[:SHORT.index("# end")])
+        self.files.finish()
+        assert self.files.launches.count(BASE) == 0
+        assert "was cut off" in self.files.launches.warnings[0]
+
+    def test_beside_a_full_one(self):
+        """The keys and quantities that both have."""
+        self.files.add(BASE, FULL.format(2))
+        self.files.add(NEW, SHORT)
+        series = self.files.finish()
+        assert [(one.schema.keys, one.keys, one.quantity) for one in series] == [
+            (("sync", "neighbours"), ("MPI barrier", "NA"), "sync_us"), (("sync", "neighbours"), ("pairs", "1"), "sync_us")]
+        assert [self.files.launches.values(series[0], side).values for side in (BASE, NEW)] == [[0.7], [0.622]]
+        note, = self.files.launches.notes
+        assert note.endswith("2.tsv: short, so only what all results of a benchmark say is compared: --output=FILE writes all")
+        assert self.files.launches.warnings == []
+
+    def test_full_ones_alone(self):
+        for ranks in (2, 4):
+            self.files.add(BASE, FULL.format(ranks))
+        assert len(self.files.finish()) == 4
+        assert self.files.launches.notes == []
+
+    def test_rows_that_a_short_one_cannot_tell_apart(self):
+        row = "MPI barrier\tNA\t4\t9\t0.7\t0.6\tok\n"
+        self.files.add(BASE, FULL.format(2).replace("# end: 1 row", row + "# end: 2 rows"))
+        self.files.add(NEW, SHORT)
+        assert len(self.files.finish()) == 6
+        warning, = self.files.launches.warnings
+        self.assertRegex(warning, "2.tsv lacks keys by which rows of .*1.tsv differ: write it with --columns=all")
+        done = call([f"{self.source}/run_scripts/bench_compare", "1.tsv", "2.tsv"], cwd=str(self.folder))
+        assert done.returncode == 2
+        assert "no row in common" in done.stderr and "2.tsv lacks keys by which rows" in done.stderr
+
+    @each("columns, kind", [("size_bytes=key ", "overlap_iallreduce_sweep"), ("size_bytes=more ", "overlap")])
+    def test_overlap(self, columns, kind):
+        """Its operation is in the program's name; a size that is a key was asked for."""
+        path = self.files.write(SHORT_OVERLAP.format(columns))
+        read = tables.Tables([path])
+        assert read.kinds() == [kind]
+        assert [row.median("overlap_pct") for row in read.rows(kind, collective="iallreduce")] == [20]
+
+    @each("other, status, said", [
+        (FULL.format(2), 0, "# note: new.tsv: short, so only what all results of a benchmark say is compared"),
+        (FULL.format(4), 2, "base.tsv ran on 4 ranks, new.tsv on 2"), (SHORT, 0, "# note: base.tsv and new.tsv: short")])
+    def test_compared(self, other, status, said):
+        for name, text in (("base", other), ("new", SHORT.replace("0.622", "0.9"))):
+            (self.folder / f"{name}.tsv").write_text(text)
+        done = call([f"{self.source}/run_scripts/bench_compare", "base.tsv", "new.tsv"], cwd=str(self.folder))
+        assert done.returncode == status, done.stderr
+        assert said in done.stdout + done.stderr
+        done = call([f"{self.source}/run_scripts/summarize.sh", "new.tsv"], cwd=str(self.folder))
+        assert "syncbench\tMPI barrier\tNA\tsync_us\tus\t0.900000\t" in done.stdout
+        assert "note: new.tsv: short" in done.stderr
+
+    def test_page_of_two(self):
+        new, base = self.files.write(SHORT), self.files.write(FULL.format(2))
+        done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", new, base], cwd=str(self.folder))
+        assert done.returncode == 0, done.stderr
+        assert "1.tsv: short, so only what all results of a benchmark say is compared" in (
+            self.folder / "page.html").read_text(encoding="utf-8")
+
+    def test_report_and_pictures(self):
+        path = self.files.write(SHORT)
+        for script in ("report_text.sh", "plot.sh"):
+            done = call([f"{self.source}/run_scripts/{script}", path], cwd=str(self.folder))
+            assert done.returncode == 0, done.stderr
 
 
 # ---- what is refused -----------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class Settings(Case):
                 "  Not clear  1 of 2 rows  alike, or fewer than 6 launches of each\n") in card
         assert "A=0" in page.markdown_of_page(made).split("##")[1]
         assert "1 of 2 rows have a best setting" in text
-        assert "| A=0 | ring |" in text
+        assert "<th>A=0</th><th>ring</th>" in page.html_of_page(made)
         assert "Barrier of" not in card
 
     def test_points(self):

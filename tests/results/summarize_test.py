@@ -60,10 +60,12 @@ class Summarize(Case):
         text, said = self.summary.text()
         assert said == ""
         assert text == (
-            "benchmark\tkey\tquantity\tunit\tmedian\tlo\thi\tmin\tmax\tlaunches\tstatus\n"
-            "bench\tname=put size=8\ttime_us\tus\t5.50000\t2.00000\t9.00000\t1.00000\t100.000\t10\tok\n"
-            "bench\tname=put size=8\trate_per_s\t1/s\t5000000\t5000000\t5000000\t5000000\t5000000\t10\t"
-            "ok\n")
+            "benchmark\tname\tsize\tquantity\tunit\tmedian\tlo\thi\tmin\tmax\tlaunches\tstatus\n"
+            "bench\tput\t8\ttime_us\tus\t5.50000\t2.00000\t9.00000\t1.00000\t100.000\t10\tok\n"
+            "bench\tput\t8\trate_per_s\t1/s\t5000000\t5000000\t5000000\t5000000\t5000000\t10\tok\n")
+        assert self.summary.text("--wide")[0] == (
+            "benchmark\tname\tsize\ttime_us\trate_per_s\tlaunches\tstatus\n"
+            "bench\tput\t8\t5.50000\t5000000\t10\tok\n")
 
     @each("count, low, high", [
         (1, "NA", "NA"), (5, "NA", "NA"), (6, "1.00000", "6.00000"), (9, "2.00000", "8.00000")])
@@ -72,7 +74,7 @@ class Summarize(Case):
         row = self.summary.row()
         assert (row["lo"], row["hi"], row["launches"]) == (low, high, str(count))
         said = self.summary.text()[1]
-        assert ("2 of 2 rows have fewer than 6 launches" in said) == (count < 6)
+        assert ("2 of 2 quantities have fewer than 6 launches" in said) == (count < 6)
         assert len(said.splitlines()) == (count < 6)
 
     def test_worst_status_and_wrong_data(self):
@@ -96,17 +98,44 @@ class Summarize(Case):
         assert "no values: results/runs/7/bench.tsv was cut off" in done.stderr
 
     def test_all_benchmarks(self):
-        """Rows of all benchmarks, in their order; values of keys are one word."""
+        """Rows of all benchmarks, in their order, with the keys of all; cells are empty for keys that a benchmark
+        doesn't have."""
         launches(self.summary, [1, "NA"])
         self.summary.launch(1, text_of([["MPI Send", 4, 99]], "pattern=key overhead=less avail(%)=more",
                                        "other"), "other")
         rows = read_tsv(self.summary.text()[0])
-        assert [(row["benchmark"], row["key"], row["quantity"], row["unit"], row["median"],
-                 row["launches"], row["status"]) for row in rows] == [
-            ("bench", "name=put size=8", "time_us", "us", "1.00000", "2", "ok"),
-            ("bench", "name=put size=8", "rate_per_s", "1/s", "5000000", "2", "ok"),
-            ("other", "pattern=MPI_Send", "overhead", "us", "4.00000", "1", "ok"),
-            ("other", "pattern=MPI_Send", "avail(%)", "%", "99.0000", "1", "ok")]
+        assert [[row[column] for column in ("benchmark", "name", "size", "pattern", "quantity", "unit", "median",
+                                            "launches", "status")] for row in rows] == [
+            ["bench", "put", "8", "", "time_us", "us", "1.00000", "2", "ok"],
+            ["bench", "put", "8", "", "rate_per_s", "1/s", "5000000", "2", "ok"],
+            ["other", "", "", "MPI Send", "overhead", "us", "4.00000", "1", "ok"],
+            ["other", "", "", "MPI Send", "avail(%)", "%", "99.0000", "1", "ok"]]
+        assert self.summary.text("--wide")[0] == (
+            "benchmark\tname\tsize\tpattern\ttime_us\trate_per_s\toverhead\tavail(%)\tlaunches\tstatus\n"
+            "bench\tput\t8\t\t1.00000\t5000000\t\t\t2\tok\n"
+            "other\t\t\tMPI Send\t\t\t4.00000\t99.0000\t1\tok\n")
+
+    def test_key_of_some_is_quantity_of_others(self):
+        """As sizes are, which a launch finds in one model and is told in the other: one column, if wide."""
+        self.summary.launch(1, text_of([["put", 8, 1.5]], "name=key size=key us=less"))
+        self.summary.launch(1, text_of([[64, 2.5]], "size=less us=less", "other"), "other")
+        assert self.summary.text("--wide")[0] == (
+            "benchmark\tname\tsize\tus\tlaunches\tstatus\n"
+            "bench\tput\t8\t1.50000\t1\tok\nother\t\t64.0000\t2.50000\t1\tok\n")
+
+    @each("value, cell", [
+        ("2-3", '"2-3"'), ("1/2", '"1/2"'), ("0-1,4", '"0-1,4"'), ("1,4", '"1,4"'), ("10x10x10", "10x10x10"),
+        ("MPI barrier", "MPI barrier"), ("=1+1", "'=1+1"), ("8", "8"), ("1.5", "1.5"), ("1E3", "1E3"), ("NA", "NA")])
+    def test_keys_that_are_no_numbers(self, value, cell):
+        """In quotes where a spreadsheet might take them for a date or a number."""
+        self.summary.launch(1, text_of([[value, 1.5]], "name=key us=less"))
+        assert self.summary.text()[0].splitlines()[1].split("\t")[1] == cell
+
+    def test_key_called_like_a_column(self):
+        self.summary.launch(1, text_of([["x", 1.5]], "unit=key us=less"))
+        done = self.summary.start("results")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "the key 'unit' is called like a column of the summary" in done.stderr
 
     def test_quantities_that_a_row_never_has(self):
         """They are left out where the row has another one, and kept where wrong data leave none."""
@@ -118,7 +147,7 @@ class Summarize(Case):
                                                                  ("rate_per_s", "NA", "FAIL")]
 
     def test_decimal_comma(self):
-        launches(self.summary, [1.5, 2.5])
+        self.summary.launch(1, text_of([["0.5", 8, 1.5, 5e6, "x", "ok"]]))
         point, comma = self.summary.text()[0], self.summary.text("--decimal=,")[0]
         assert "." not in comma
         assert comma.replace(",", ".") == point
@@ -132,6 +161,16 @@ class Summarize(Case):
         assert len(warnings) == 1, warnings
         assert "bench was measured with ranks 2 (" in warnings[0]
         assert " and 64 (" in warnings[0]
+
+    def test_summaries_are_no_results(self):
+        """Those beside results, in any form, also an earlier version's, are left out without a word."""
+        launches(self.summary, [1, 2, 3, 4, 5, 6])
+        folder = self.folder / "results" / "runs" / "1"
+        (folder / "earlier.tsv").write_text("benchmark\tkey\tquantity\tunit\tmedian\tlaunches\tstatus\n")
+        for name, options in (("summary", ()), ("wide", ("--wide",))):
+            text, _ = self.summary.text(*options)
+            (folder / f"{name}.tsv").write_text(text)
+            assert self.summary.text(*options) == (text, "")
 
     def test_no_space(self):
         launches(self.summary, [1])

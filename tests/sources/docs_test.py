@@ -1,6 +1,7 @@
 """Do README.md, the benchmarks' READMEs and docs/ say what is true?
 
-Pages     links, anchors, names of files, README.md's length, the overlap suite's operations; needs no build
+Pages     links, anchors, names of files, README.md's size, examples that need no other tools, the overlap suite's
+          operations; needs no build
 Options   each option that a table names exists, and each option of a program is named: --help
 Columns   the same for the columns of results: the line "# columns:" and the header of a quick run
 Commands  programs and options in the examples, and labels of tests
@@ -18,7 +19,7 @@ from case import Case, call, each
 from mpi_run import WHOLE, ask_ctest, run_raw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-README_LINES = 200
+README_LINES, README_WIDTH = 125, 100  # two screens
 
 # Whose options and columns a page has.
 PAGES = {
@@ -153,8 +154,21 @@ class Pages(Case):
     def test_there(self):
         assert {"README.md", COMMON, *PAGES, *SCRIPTS} <= set(all_pages())
 
-    def test_length(self):
-        assert len(read("README.md").splitlines()) <= README_LINES
+    def test_size(self):
+        lines = read("README.md").splitlines()
+        assert len(lines) <= README_LINES
+        assert [line for line in lines if len(line) > README_WIDTH] == []
+
+    def test_questions(self):
+        """The table of questions is read at one look: at most 20 words a cell, and no name=value."""
+        (_, rows), = (table for table in tables("README.md") if table[0][0] == "question")
+        for cell in sum(rows, []):
+            assert len(cell.split()) <= 20 and "=" not in cell, cell
+
+    @each("path", [path for path in all_pages() if os.path.basename(path) == "README.md"])
+    def test_plain_commands(self, path):
+        """An example is read as the program writes it, without a tool that takes lines or columns out."""
+        assert re.findall(r"^.*(?:\| *|\$ *)(?:grep|cut|column)\b.*$", split_fences(read(path))[1], re.M) == []
 
     @each("path", all_pages())
     def test_links(self, path):

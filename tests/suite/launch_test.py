@@ -93,9 +93,9 @@ class Mpirun(LaunchCase):
                      "--options=noise: --max-time=0.05"])
         assert done.returncode == 0, done.stderr
         rows = [row for row in read_tsv(read(self.suite.results / "summary.tsv"))
-                if "scope=source" not in row["key"]]
-        found = {(row["key"].split()[0], row["quantity"]) for row in rows}
-        assert found == {(f"scope={scope}", quantity) for scope, quantities in (
+                if row["scope"] != "source"]
+        found = {(row["scope"], row["quantity"]) for row in rows}
+        assert found == {(scope, quantity) for scope, quantities in (
             ("job", ("stops_per_s", "stop_us", "stopped_pct")),
             ("host", ("stops_per_s", "stop_us", "stopped_pct")),
             ("collective", ("step_us", "slowdown_pct"))) for quantity in quantities}

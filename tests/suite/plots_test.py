@@ -10,35 +10,29 @@ import sys
 import xml.dom.minidom
 
 from case import Case, call, each
-from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, LINKMAP_ROWS, MPI_OVERHEAD,
-                          MPI_OVERHEAD_ROWS, OVERLAP, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS,
-                          MadeResults, gain_cells, linkmap_row, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG,
+                          PINGPONG_ROWS, RATE, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells,
+                          linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
 # picture: its tables, axis titles, and labels of lines or rows.
 PICTURES = {
     "overlap": (["overlap"], ["overlap (% of the operation’s own time)"],
                 ["iallreduce", "ibarrier", "50.5"]),
-    "overlap_iallreduce_sweep": (
-        ["overlap", "time"],
-        ["overlap (%)", "time without work (µs)", "size (bytes)"],
-        ["iallreduce", "8", "8K"]),
+    "overlap_sizes": (["overlap"], ["overlap (% of the operation’s own time)", "size (bytes)"],
+                      ["iallreduce", "8", "8K"]),
     "mpi_overhead": (["overhead", "available"],
-                     ["host overhead (µs)", "available (% of transfer)",
-                      "message size (bytes)"], ["send", "recv", "0", "8", "256K"]),
+                     ["host overhead (µs)", "available (% of transfer)", "size (bytes)"],
+                     ["send", "recv", "0", "8", "256K"]),
     "msgrate": (["rate"], ["million messages a second and process, sent and received"],
                 ["single direction", "pre-post", "6.47"]),
     "msgrate_rma": (["rate"],
                     ["million messages a second and process, sent and received"],
                     ["put, fence, single direction", "put, flush, pre-post"]),
-    "pingpong_latency": (["pingpong"], ["latency (µs)", "data (bytes)"],
-                         ["put, all", "put, images", "get", "MPI Send", "8", "32K"]),
-    "pingpong_bandwidth": (["pingpong"],
-                           ["bandwidth (MB/s; MB = 2^20 bytes)", "data (bytes)"],
-                           ["put, all", "MPI Send"]),
-    "pingpong_pieces": (["pingpong"],
-                        ["time for all pieces (µs)", "size of a piece (bytes)"],
-                        ["many put"]),
+    "pingpong": (["latency", "bandwidth"],
+                 ["latency (µs)", "bandwidth (MB/s; MB = 2^20 bytes)", "size (bytes)"],
+                 ["put, all", "put, images", "get", "MPI Send", "8", "32K"]),
+    "pingpong_pieces": (["pieces"], ["time for all pieces (µs)", "size of a piece (bytes)"], ["many put"]),
     "syncbench": (["sync"], ["time of one synchronisation (µs)"],
                   ["sync all", "ring, 2 neighbours", "ring, 4 neighbours", "a<&>b"]),
     "halo": (["halo"], ["time of a swap (µs)"],
@@ -48,8 +42,6 @@ PICTURES = {
     "linkmap_out": (["nodes"], ["bandwidth out of the node (MB/s; MB = 2^20 bytes)"],
                     ["n0", "messages of 1048576 bytes"]),
     "linkmap_in": (["nodes"], ["bandwidth into the node (MB/s; MB = 2^20 bytes)"], ["n2"]),
-    "linkmap_8": (["pairs"], ["half of a round trip (µs)",
-                              "from the node of a row to that of a column"], ["n0", "n1", "n2"]),
     "monitor_overhead": (["added"], ["added (ns)"],
                          ["MPI_Send", "monitor off", "monitor on"]),
     "mpirtmon": (["operations"], ["time from start to completion, all calls of all processes (s)"],
@@ -195,15 +187,13 @@ class Tables(PlotsCase):
     def test_pingpong(self):
         self.results.add("result", "pingpong")
         self.results.plot("result")
-        assert self.results.table("pingpong_latency.pingpong", 2, 3, 4, 5, 6) == [
+        assert self.results.table("pingpong.latency", 2, 3, 4, 5, 6) == [
             ["put, all|8|2|1.0|4", "put, all|32768|16|8.0|32"],
             ["put, images|8|1|0.5|2", "put, images|32768|8|4.0|16"],
             ["get|8|3|1.5|6", "get|32768|24|12.0|48"],
             ["MPI Send|8|0.5|0.25|1.0", "MPI Send|32768|4.0|2.0|8.0"]]
-        assert self.results.table("pingpong_pieces.pingpong", 2, 3, 4)[0] == [
+        assert self.results.table("pingpong_pieces.pieces", 2, 3, 4)[0] == [
             "many put|8|64.0", "many put|512|1.0", "many put|32768|0.015625"]
-        assert "Not drawn: multiple; the table has it." in svg_texts(
-            self.results.read("pingpong_latency.svg"))
 
     def test_wrong_data_is_not_drawn(self):
         self.results.add("result", "syncbench", rows=[[*row[:-1], "FAIL" if row[0] == "ring" else "ok"]
@@ -224,7 +214,7 @@ class Tables(PlotsCase):
              for i, (label, factor) in enumerate(methods)] for n in (10, 50)]
         assert self.results.table("overlap.overlap", 2, 3, 4)[0] == ["iallreduce|1|50.5",
                                                                      "ibarrier|2|0"]
-        assert self.results.table("overlap_iallreduce_sweep.overlap", 3, 4, 5, 6)[0] == [
+        assert self.results.table("overlap_sizes.overlap", 3, 4, 5, 6)[0] == [
             "8|0|0|100", "512|30.12|0|100", "16384|100|0|100"]
         assert self.results.table("monitor_overhead.added", 1, 2, 3, 4) == [
             ["monitor off|MPI_Send|1|1.32"], ["monitor on|MPI_Send|1|32.8"]]
@@ -242,18 +232,6 @@ class Tables(PlotsCase):
         # Rows of another size have no time, and aren't missing.
         assert self.results.setting("linkmap_time.nodes", "missing") == "0"
 
-    def test_heat_map(self):
-        """A cell for each two nodes, with their names, where each pair has a row."""
-        self.results.add("result", "linkmap")
-        self.results.plot("result")
-        assert self.results.table("linkmap_8.pairs")[0] == [
-            "n0|n0|0|0|NaN", "n0|n1|1|0|2.0", "n0|n2|2|0|4.0",
-            "n1|n0|0|1|2.0", "n1|n1|1|1|NaN", "n1|n2|2|1|2.25",
-            "n2|n0|0|2|4.0", "n2|n1|1|2|2.25", "n2|n2|2|2|NaN"]
-        assert self.results.setting("linkmap_8.pairs", "lowest") == "2"
-        assert self.results.setting("linkmap_8.pairs", "highest") == "4"
-        assert not os.path.exists(self.results.pictures / "linkmap_1048576.svg")
-
     def test_sizes_in_their_order(self):
         """Nodes are sorted by their times, panels aren't."""
         rows = [linkmap_row("node", (f"n{i}", "NA"), size, time * (1 + i))
@@ -264,23 +242,6 @@ class Tables(PlotsCase):
         panels = [text for text in texts if text.startswith("messages of ")]
         assert panels == [f"messages of {size} bytes" for size in (8, 64, 1024)]
 
-    def test_heat_map_of_ways(self):
-        """From the first node out, to it in; the median over launches; what failed has none."""
-        rows = [row for row in LINKMAP_ROWS if row[3] == 1048576 and row[0] != "pair"]
-        ways = {("n0", "n1"): (1, 2), ("n0", "n2"): (3, 4), ("n1", "n2"): (5, 6)}
-        pairs = [linkmap_row("pair", ends, 1048576, *values) for ends, values in ways.items()]
-        pairs[1][-1] = "FAIL"
-        columns, rows = launches(LINKMAP, rows + pairs, {
-            "out_mbs": lambda value, run: value * (10, 1, 20)[run - 1]})
-        self.results.write("result", "linkmap", tsv("linkmap", columns, rows))
-        self.results.plot("result")
-        assert self.results.table("linkmap_1048576.pairs", 0, 1, 4)[0] == [
-            "n0|n0|NaN", "n0|n1|10", "n0|n2|NaN", "n1|n0|2", "n1|n1|NaN", "n1|n2|50",
-            "n2|n0|NaN", "n2|n1|6", "n2|n2|NaN"]
-        texts = svg_texts(self.results.read("linkmap_1048576.svg"))
-        assert "The slower the darker. Medians over launches." in texts
-        assert "Not drawn, for they have no value (NA): 3 rows." in texts
-
     def test_axes(self):
         """Logarithmic where the range asks for it, 0 on a size axis apart."""
         self.results.add("result", *ALL)
@@ -290,7 +251,7 @@ class Tables(PlotsCase):
                                  ("mpi_overhead.available", "logarithmic", "0"),
                                  ("mpi_overhead.available", "y_to", "100"),
                                  ("mpi_overhead.available", "y_from", "-10"),
-                                 ("pingpong_latency.pingpong", "x_zero", "0"),
+                                 ("pingpong.latency", "x_zero", "0"),
                                  ("syncbench.sync", "panel_log[1]", "0"),
                                  ("syncbench.sync", "panel_from[1]", "0")):
             assert self.results.setting(name, key) == value, (name, key)
@@ -304,7 +265,7 @@ class Tables(PlotsCase):
         self.results.plot("result")
         assert self.results.table("msgrate.rate", 2, 3)[1] == [f"pre-post|{2 ** i}" for i in range(5)]
         assert self.results.table("halo.halo", 3)[0] == [str(48 * n * n) for n in sizes]
-        assert "message size (bytes)" in svg_texts(self.results.read("msgrate.svg"))
+        assert "messages a second and process" in svg_texts(self.results.read("msgrate.svg"))
 
 
 class Pictures(PlotsCase):
@@ -335,7 +296,7 @@ class Pictures(PlotsCase):
             svg = self.results.read(name + ".svg")
             heads = [text for text in svg_texts(svg)
                      if text.startswith(("new one: 2 processes", "old one: 2 processes"))]
-            without_base = name in ("halo", "linkmap_8")
+            without_base = name == "halo"
             assert len(heads) == (1 if without_base else 2), name
             # The head's sample, and the base's lines.
             lines = svg.count("stroke-dasharray")
@@ -379,7 +340,7 @@ class Pictures(PlotsCase):
         for rows in (SWEEP_ROWS[:1], SWEEP_ROWS[1:2]):
             self.results.write("result", "x", tsv("overlap_iallreduce", OVERLAP, rows))
             assert self.results.plot("result") == ""
-            assert len(self.results.table("overlap_iallreduce_sweep.time")) == 1
+            assert len(self.results.table("overlap_sizes.overlap")) == 1
         self.results.write("result", "x", tsv("syncbench", SYNC, []))
         assert "nothing to draw" in self.results.plot("result")
         self.results.write("result", "x", tsv("syncbench", SYNC[:-4], [SYNC_ROWS[0][:-4]]))
@@ -392,7 +353,7 @@ class Pictures(PlotsCase):
                              rows=[["single", pattern, "all", 1, n, 1, n, n, change(n), "NA", "NA", 1,
                                     "ok"] for pattern in ("put", "get", "MPI Send") for n in (1, 1024)])
             self.results.plot("result")
-            places = sorted(float(self.results.setting("pingpong_latency.pingpong", f"label_at[{i}]"))
+            places = sorted(float(self.results.setting("pingpong.latency", f"label_at[{i}]"))
                             for i in (1, 2, 3))
             for lower, upper in zip(places, places[1:]):
                 assert upper - lower >= 0.0599
@@ -416,12 +377,12 @@ class Gains(PlotsCase):
                                      gain_cells(8, 10, 5, form="persistent"),
                                      gain_cells(1024, None, 50, form="persistent")])
         self.results.plot("result")
-        assert self.results.table("overlap_iallreduce_gain.gain") == [
+        assert self.results.table("overlap_gain_sizes.gain") == [
             ["new||iallreduce, nonblocking|8|-100.0|-105.0|-95.0|1|1",
              "new||iallreduce, nonblocking|1024|50.0|49.5|50.5|1|1"],
             ["new||iallreduce, persistent|8|50.0|45.0|55.0|1|2"]]
-        texts = svg_texts(self.results.read("overlap_iallreduce_gain.svg"))
-        assert {"iallreduce: what going non-blocking gains, with plenty of work",
+        texts = svg_texts(self.results.read("overlap_gain_sizes.svg"))
+        assert {"What going non-blocking gains, with plenty of work",
                 "gain (% of the blocking call’s time)", "size (bytes)",
                 "Not drawn, for they have no value (NA): 1 row."} <= set(texts)
 
@@ -434,7 +395,7 @@ class Gains(PlotsCase):
         self.add(self.results, "x", rows[:1], threshold)
         self.add(self.results, "y", rows[1:], threshold)
         assert self.results.plot("result") == ""
-        for name in ("overlap_iallreduce_gain.gain", "overlap_gain.gain"):
+        for name in ("overlap_gain_sizes.gain", "overlap_gain.gain"):
             assert self.results.setting(name, "levels") == str(len(lines))
             assert [self.results.setting(name, f"level[{place}]")
                     for place in range(1, len(lines) + 1)] == lines
@@ -447,11 +408,11 @@ class Gains(PlotsCase):
         self.add(self.results, "x", [gain_cells(8, 10, exposed_us)])
         self.add(self.results, "y", [gain_cells(8, 10, exposed_us, model="time")])
         self.results.plot("result")
-        name = "overlap_iallreduce_gain.gain"
+        name = "overlap_gain_sizes.gain"
         assert (self.results.setting(name, "y_from"), self.results.setting(name, "y_to")) == axis
         assert self.results.setting("overlap_gain.gain", "panel_from[1]") == axis[0]
         assert self.results.setting("overlap_gain.gain", "panel_to[1]") == axis[1]
-        for picture in ("overlap_iallreduce_gain", "overlap_gain"):
+        for picture in ("overlap_gain_sizes", "overlap_gain"):
             assert self.results.setting(f"{picture}.gain", "beyond") == str(beyond)
             assert self.results.drawn(f"{picture}.svg", 10) == beyond
 
@@ -472,39 +433,17 @@ class Gains(PlotsCase):
                                       "ibcast, persistent, tests: 0",
                                       "ibcast, nonblocking, tests: 4")]]
 
-    def test_over_tests(self):
-        """From three numbers of tests on, a line a size; auto is no number."""
-        rows = [gain_cells(size, None, size // 8 + calls, test_calls=calls)
-                for size in (8, 1024) for calls in (0, 4, 16)]
-        rows += [gain_cells(8, None, 4, test_calls="auto", best_test_calls=4)]
-        self.add(self.results, "x", rows)
+    def test_many_operations(self):
+        """Common ones are drawn, those that are called usually first."""
+        names = [f"i{letter}" for letter in "abcdefgh"] + ["isend", "iallreduce"]
+        self.add(self.results, "x", [gain_cells(8, 10, 5, collective=name, form=form)
+                                     for name in names for form in ("persistent", "nonblocking")])
         self.results.plot("result")
-        assert self.results.table("overlap_iallreduce_tests.tests", 2, 3, 4) == [
-            ["1024 bytes|0|128", "1024 bytes|4|132", "1024 bytes|16|144"],
-            ["8 bytes|0|1", "8 bytes|4|5", "8 bytes|16|17"]]
-        assert self.results.setting("overlap_iallreduce_tests.tests", "missing") == "0"
-        assert self.results.setting("overlap_iallreduce_tests.tests", "x_zero") == "1"
-        texts = svg_texts(self.results.read("overlap_iallreduce_tests.svg"))
-        assert {"exposed time (µs)", "calls of MPI_Test in an operation", "0", "4", "16"} <= set(texts)
-        # Without a blocking call there are no gains.
-        assert not (self.results.pictures / "overlap_iallreduce_gain.svg").exists()
-
-    def test_many_sizes_over_tests(self):
-        """The largest ones are drawn."""
-        self.add(self.results, "x", [gain_cells(8 << place, None, 1, test_calls=calls)
-                                     for place in range(13) for calls in (0, 1, 2)])
-        self.results.plot("result")
-        blocks = self.results.table("overlap_iallreduce_tests.tests", 2)
-        assert [block[0] for block in blocks] == [f"{8 << place} bytes"
-                                                  for place in range(12, 2, -1)]
-        assert self.results.setting("overlap_iallreduce_tests.tests", "left_out") == "3"
-
-    @each("calls", [(0,), (0, 4), (0, 4, "auto")])
-    def test_few_numbers_of_tests(self, calls):
-        self.add(self.results, "x", [gain_cells(8, 10, 5, test_calls=count) for count in calls])
-        self.results.plot("result")
-        assert {path.stem for path in self.results.pictures.glob("*.svg")} == {
-            "overlap_iallreduce_sweep", "overlap_iallreduce_gain"}
+        blocks = self.results.table("overlap_gain_sizes.gain", 2)
+        assert [block[0] for block in blocks][:3] == ["iallreduce, nonblocking", "isend, nonblocking",
+                                                      "ia, nonblocking"]
+        assert len(blocks) == 8
+        assert self.results.setting("overlap_gain_sizes.gain", "left_out") == "12"
 
     def test_halo(self):
         """Methods are lines."""
@@ -515,32 +454,25 @@ class Gains(PlotsCase):
         self.results.write("result", "x", tsv("overlap_halo", columns,
                                               [[row[column] for column in columns] for row in rows]))
         self.results.plot("result")
-        assert self.results.table("overlap_halo_gain.gain", 2, 3, 4) == [
+        assert self.results.table("overlap_gain_sizes.gain", 2, 3, 4) == [
             ["halo, packed|4800|50.0", "halo, packed|120000|50.0"],
             ["halo, persistent|4800|60.0", "halo, persistent|120000|60.0"]]
 
     def test_table(self):
-        """The report's, with verdicts in words; old results have no such columns."""
+        """The report's; old results have no such columns."""
         rows = [gain_cells(8, 10, 20), gain_cells(1024, 100, 50)]
         self.add(self.results, "x", rows)
         page = Html(self.results, "result")
-        part = page.part("overlap_sweeps")
-        assert page.rows_of(part, "size_bytes", "blocking_us", "exposed_us", "gain_pct",
-                            "gain_pct range", "verdict") == [
-            ("8", "10", "20", "-100.0", "-105.0 to -95.0", "loses"),
-            ("1024", "100", "50", "50.0", "49.5 to 50.5", "pays")]
+        part = page.part("overlap_sweep")
+        assert page.rows_of(part, "size_bytes", "blocking_us", "exposed_us", "gain_pct", "gain_pct range") == [
+            ("8", "10", "20", "-100.0", "-105.0 to -95.0"), ("1024", "100", "50", "50.0", "49.5 to 50.5")]
         assert "In all rows: operation iallreduce, form nonblocking, calls of MPI_Test 0." in (
             text_of(part))
         assert "best_test_calls" not in page.rows_of(part)[0]
-        # A second launch, which doesn't know for sure.
-        self.add(self.results, "y", [gain_cells(8, 10, 9, 2)])
-        page = Html(self.results, "result")
-        assert page.rows_of(page.part("overlap_sweeps"), "verdict") == [
-            ("can't tell (1), loses (1)",), ("pays",)]
         self.results.add("old", "overlap_iallreduce_sweep")
         page = Html(self.results, "old")
-        shown = page.rows_of(page.part("overlap_sweeps"))[0]
-        assert not {"blocking_us", "exposed_us", "gain_pct", "verdict", "form"} & set(shown)
+        shown = page.rows_of(page.part("overlap_sweep"))[0]
+        assert not {"blocking_us", "exposed_us", "gain_pct", "form"} & set(shown)
 
 
 class Html:
@@ -555,26 +487,120 @@ class Html:
         self.document = xml.dom.minidom.parseString(self.text.split("\n", 1)[1].encode())
 
     def part(self, name):
-        return next(node for node in self.document.getElementsByTagName("section")
+        """A section, or what is closed in one."""
+        return next(node for tag in ("section", "details") for node in self.document.getElementsByTagName(tag)
                     if node.getAttribute("id") == name)
 
     def text_of(self, name):
         return text_of(self.part(name))
 
+    @staticmethod
+    def cells_of(part):
+        """The texts of the first table of a part, without its heading."""
+        rows = part.getElementsByTagName("tbody")[0].getElementsByTagName("tr")
+        return [list(map(text_of, row.childNodes)) for row in rows]
+
     def rows_of(self, part, *columns):
         """Rows as dictionaries by data-column, of the last table of a part; with columns, as tuples
         of their cells."""
-        table = part.getElementsByTagName("table")[-1]
-        head = [cell.getAttribute("data-column") for cell in table.getElementsByTagName("th")]
-        rows = []
-        for row in table.getElementsByTagName("tr")[1:]:
-            cells = row.getElementsByTagName("td")
+        head, *rows = (row.childNodes for row in part.getElementsByTagName("table")[-1].getElementsByTagName("tr"))
+        head = [cell.getAttribute("data-column") for cell in head]
+        for cells in rows:
             assert len(cells) == len(head)
             for name, cell in zip(head, cells):
-                if re.fullmatch(r"-?[0-9.]+", text_of(cell)):
-                    assert "number" in cell.getAttribute("class"), name
-            rows.append(dict(zip(head, map(text_of, cells))))
+                assert cell.tagName == "td" or not re.fullmatch(r"-?[0-9.]+", text_of(cell)), name
+        rows = [dict(zip(head, map(text_of, cells))) for cells in rows]
         return [tuple(row[name] for name in columns) for row in rows] if columns else rows
+
+
+class Matrices(PlotsCase):
+    """The matrix of each question, of launches whose answers are known."""
+
+    def add(self, name, benchmark, columns, rows_of_run, runs=6):
+        rows = [[run, *row] for run in range(1, runs + 1) for row in rows_of_run(run)]
+        self.results.write("new", name, tsv(benchmark, ["run", *columns], rows))
+
+    def shown(self, question):
+        page = Html(self.results, "new")
+        return page.cells_of(page.part(question)), page
+
+    def add_gains(self, runs):
+        exposed_us = {8: lambda run: 5 + run / 100, 64: lambda run: 10 + run / 1000, 1024: lambda run: 13,
+                      8192: lambda run: 8 + 4 * (run % 2)}
+        for name, columns in (("iallreduce", GAIN), ("ibcast", GAIN)):
+            self.add(name, f"overlap_{name}", columns, lambda run: [
+                [cells[column] for column in columns] for cells in (
+                    gain_cells(size, 10, exposed_us[size](run), collective=name) for size in exposed_us
+                    if name == "iallreduce" or size < 100)], runs)
+
+    def test_gains(self):
+        self.add_gains(6)
+        rows, page = self.shown("nonblocking")
+        assert rows == [["iallreduce", "P 50", "E", "L -30", "?"], ["ibcast", "P 50", "E", "", ""]]
+        cells = page.part("nonblocking").getElementsByTagName("tbody")[0].getElementsByTagName("tr")[0].childNodes
+        assert [cell.getAttribute("class") for cell in cells] == ["", "pays", "even", "loses", "unclear"]
+        # Each leads to its row.
+        link = cells[3].getElementsByTagName("a")[0].getAttribute("href")[1:]
+        row = next(node for node in page.document.getElementsByTagName("tr") if node.getAttribute("id") == link)
+        assert "1024" in map(text_of, row.childNodes)
+
+    def test_few_launches(self):
+        self.add_gains(5)
+        page = Html(self.results, "new")
+        assert "At which sizes it pays is not clear with fewer than 6 launches." in page.text_of("nonblocking")
+        tables = page.part("nonblocking").getElementsByTagName("table")
+        assert len(tables) == 1  # the rows
+
+    def test_settings(self):
+        """Where they vary there is no matrix: its cells would have one of them."""
+        self.add("x", "syncbench", ["setting", *SYNC], lambda run: [
+            [name, *row] for name in ("A=0", "A=1") for row in SYNC_ROWS])
+        page = Html(self.results, "new")
+        assert len(page.part("synchronisation").getElementsByTagName("table")) == 1  # the rows
+
+    def test_what_tells_rows_apart(self):
+        """Is in their names."""
+        self.add("x", "msgrate", RATE, lambda run: [[*row[:1], ranks, *row[2:]] for row in RATE_ROWS for ranks in (2, 4)])
+        rows, _ = self.shown("rates")
+        assert [row[0] for row in rows] == [f"{row[0]}, {ranks} ranks, cold caches" for row in RATE_ROWS
+                                            for ranks in (2, 4)]
+
+    def test_many_sizes(self):
+        """There is no room for numbers."""
+        self.add("x", "overlap_iallreduce", GAIN, lambda run: [
+            [cells[column] for column in GAIN] for cells in (gain_cells(8 << place, 10, 5) for place in range(11))])
+        rows, _ = self.shown("nonblocking")
+        assert rows == [["iallreduce", *["P"] * 11]]
+
+    def test_times_against_a_usual_way(self):
+        times = {("put", "all"): lambda run: 2 + run / 1000, ("put", "images"): lambda run: 1.01 + run / 1000,
+                 ("get", "all"): lambda run: 0.5 + run / 1000, ("get", "images"): lambda run: run / 3,
+                 ("MPI Send", "none"): lambda run: 1 + run / 1000}
+        self.add("x", "pingpong", PINGPONG, lambda run: [
+            ["single", *way, 1, 1, 1, 1, 1, time(run), 0.1, 9, 1, "ok"] for way, time in times.items()])
+        rows, page = self.shown("messages")
+        assert "Times in µs. P: pays, is quicker than MPI_Send; E: even; L: loses; ?: not clear" in page.text_of("messages")
+        assert rows == [["MPI Send", "1.00"], ["put, all", "L 2.00"], ["put, images", "E 1.01"],
+                        ["get, all", "P 0.504"], ["get, images", "? 1"]]
+
+    def test_only_the_usual_way(self):
+        """There is nothing to hold it against."""
+        self.results.add("new", "pingpong", rows=[row for row in PINGPONG_ROWS if row[1] == "MPI Send"])
+        rows, page = self.shown("messages")
+        assert rows == [["MPI Send", "0.5", "4"]]
+        assert "P: pays" not in page.text_of("messages")
+
+    def test_numbers(self):
+        """Without letters; every other column where there are many, and what may be noise is no number."""
+        self.add("x", "mpi_overhead", MPI_OVERHEAD, lambda run: [
+            ["send", 0, 1 << place, 9, (run - 3) / 10 if place == 11 else 2 + run / 1000, 80 + run / 100,
+             *[1] * 7, 9, "ok"] for place in range(12)])
+        page = Html(self.results, "new")
+        table = page.part("processor").getElementsByTagName("table")[0]
+        assert [text_of(cell) for cell in table.getElementsByTagName("tr")[0].childNodes] == [
+            "message / bytes", "2", "8", "32", "128", "512", "2K"]
+        assert page.cells_of(page.part("processor")) == [
+            ["send (µs)", *["2.00"] * 5, "< 0.5"], ["send: free (%)", *["80.0"] * 6]]
 
 
 def ends_of_interval(column):
@@ -609,11 +635,35 @@ class Page(PlotsCase):
                 value = node.getAttribute(attribute)
                 assert value == "" or value[1:] in names, value
             assert "url(" not in node.getAttribute("style")
-        assert len(page.document.getElementsByTagName("svg")) == len(PICTURES)
         for link in page.document.getElementsByTagName("nav")[0].getElementsByTagName("a"):
             page.part(link.getAttribute("href")[1:])
         assert 'A <fast> & "big" one' in page.text_of("machine")
         assert "2026-01-02 03:04:05+0000" in page.text_of("machine")
+
+    def test_size(self):
+        """Of a folder that has as many rows as quickstart.sh --all leaves, of six launches."""
+        for name, key, count in (("mpi_overhead", "msgsize", 46), ("pingpong", "ndata", 36), ("syncbench", "sync", 11),
+                                 ("halo", "method", 27), ("msgrate", "nbytes", 68), ("monitor_overhead", "call", 26)):
+            benchmark, columns, rows = ALL[name]
+            several = [dict(zip(columns, rows[number % len(rows)])) for number in range(count)]
+            for number, cells in enumerate(several):
+                cells.update({column: 123.456 + number for column in columns if isinstance(cells[column], float)})
+                cells[key] = number if isinstance(cells[key], int) else f"{cells[key]} {number}"
+            self.results.write("new", name, tsv(benchmark, ["run", *columns], [
+                [run, *(cells[column] for column in columns)] for run in range(1, 7) for cells in several]))
+        for number in range(26):
+            cells = [gain_cells(8 << place, 123.456, 61.234 + place, 4.321, collective=f"collective_{number}")
+                     for place in range(18)]
+            self.results.write("new", f"sweep{number}", tsv(f"overlap_{number}", ["run", *GAIN], [
+                [run, *(row[column] for column in GAIN)] for run in range(1, 7) for row in cells]))
+        page = Html(self.results, "new")
+        assert len(page.document.getElementsByTagName("tr")) > 700
+        shown = [node.getAttribute("aria-label") for node in page.document.getElementsByTagName("figure")]
+        assert len(shown) == 7
+        assert shown[0] == "What going non-blocking gains, with plenty of work"
+        assert len(page.text.encode()) <= 600000, len(page.text.encode())
+        text = self.results.script("report_text.sh", "new").stdout
+        assert len(text.encode()) <= 20000, len(text.encode())
 
     def test_every_value_of_one_launch(self):
         self.results.add("new", *ALL)
@@ -639,7 +689,7 @@ class Page(PlotsCase):
         shown = page.rows_of(page.part("overlap"), "collective", "overlap_pct", "ref_us",
                              "size_bytes")
         assert shown == [("iallreduce", "50.5", "1024.5", "1048576"), ("ibarrier", "0", "0.8", "0")]
-        shown = page.rows_of(page.part("overlap_sweeps"), "size_bytes", "overlap_pct",
+        shown = page.rows_of(page.part("overlap_sweep"), "size_bytes", "overlap_pct",
                              "overlap_pct range")
         assert shown == [("8", "0", "0 to 100"), ("512", "30.12", "0 to 100"),
                          ("16384", "100", "0 to 100")]
@@ -665,12 +715,12 @@ class Page(PlotsCase):
             assert sorted(cells["status"].split(", ")) == sorted({row[-1], "budget"})
         assert "Nothing can be compared" in page.text_of("comparison")
 
-    def test_long_tables_are_closed(self):
+    def test_rows_are_closed(self):
         self.results.add("new", "pingpong", rows=[["single", "put", "all", 1, n, 1, n, n, n, n, n, 1,
                                                    "ok"] for n in range(1, 741)])
         page = Html(self.results, "new")
-        details = page.part("pingpong").getElementsByTagName("details")[0]
-        assert text_of(details.getElementsByTagName("summary")[0]) == "Table: 740 rows"
+        details = page.part("messages").getElementsByTagName("details")[0]
+        assert text_of(details.getElementsByTagName("summary")[0]) == "What a transfer takes: 740 rows"
         assert not details.hasAttribute("open")
         assert page.rows_of(details, "ndata") == [(str(n),) for n in range(1, 741)]
 
@@ -687,7 +737,10 @@ class Page(PlotsCase):
         assert any("<drifted> by 39.5 % (and 39 like it, with other numbers)" in text and "28 more" in text
                    for text in shown), shown
         assert any(text.startswith("only once & for all") for text in shown), shown
-        assert page.text.index("only once") < page.text.index("<nav>")
+        # They come after the answers, and before the machine.
+        places = [page.text.index(f'<section id="{name}"') for name in
+                  ("synchronisation", "halo_swaps", "warnings", "machine")]
+        assert places == sorted(places)
         assert "a & b" in page.text_of("machine")
         self.results.add("quiet", "halo")
         assert "sync0 (base)" in Html(self.results, "quiet", "new").text_of("warnings")
@@ -735,18 +788,11 @@ class Page(PlotsCase):
         page = Html(self.results, "new", "old")
         part = page.part("comparison")
         changed, = part.getElementsByTagName("table")
-        place = [text_of(cell) for cell in changed.getElementsByTagName("th")].index("row")
-        keys = [text_of(row.getElementsByTagName("td")[place])
-                for row in changed.getElementsByTagName("tr")[1:]]
-        assert keys == ["sync sync all, neighbours 3, ranks 4", "sync ring, neighbours 4, ranks 4",
+        assert [row[1] for row in page.cells_of(part)] == ["sync sync all, neighbours 3, ranks 4", "sync ring, neighbours 4, ranks 4",
                         "sync ring, neighbours 2, ranks 4", "sync lost, neighbours 1, ranks 4",
                         "sync a<&>b, ranks 4"]
-        short = text_of(page.part("short").getElementsByTagName("li")[0])
-        assert re.match("Against the base, of 5 rows: 3 slower, 1 faster, 1 missing. The most: "
-                        r"syncbench sync_us \(sync sync all, neighbours 3, ranks 4\), \+[0-9.]+ %\.",
-                        short), short
-        shown = [text_of(node) for node in part.getElementsByTagName("span")]
-        assert shown == ["slower: 3", "missing: 1", "faster: 1"]
+        assert [row[:2] for row in page.cells_of(page.part("card1"))] == [
+            ["Slower", "3 of 5 rows"], ["Faster", "1 of 5 rows"], ["Missing", "1 of 5 rows"]]
         assert text_of(changed).count("slower") == 3
         assert "kernel is <old> in" in text_of(part)
 
@@ -763,5 +809,5 @@ class Page(PlotsCase):
             self.results.write(name, "syncbench", sync_result(SYNC_ROWS))
         part = Html(self.results, "new", "old").part("comparison")
         closed, = part.getElementsByTagName("details")
-        assert text_of(closed.getElementsByTagName("summary")[0]) == "Same, or can't tell: 4 rows"
+        assert text_of(closed.getElementsByTagName("summary")[0]) == "Same, or not clear: 4 rows"
         assert not closed.hasAttribute("open")

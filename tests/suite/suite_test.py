@@ -94,7 +94,20 @@ class Plan(SuiteCase):
 
     def test_quick_is_quick(self):
         """All of it is at most 130 s on two cores: with the build, three minutes."""
-        assert sum(entry.seconds for entry in read_list(quick=True)) <= 130
+        assert sum(entry.seconds for entry in read_list("quick")) <= 130
+
+    def test_essentials(self):
+        """Six launches of each in turn, 110 s at most: with the build and the report, three minutes."""
+        names = [f"overlap_{name}_sweep" for name in ("iallreduce", "ialltoall", "ibcast", "sendrecv")] + [
+            "msgrate", "pingpong", "syncbench", "halo", "mpi_overhead", "noise"]
+        listed = read_list("essentials")
+        assert [entry.name for entry in listed] == names
+        assert 6 * sum(entry.seconds for entry in listed) <= 110
+        there = [name for name in names if any(name.replace("_sweep", "") in program for program in PROGRAMS)]
+        plan = self.suite.plan("--essentials")
+        assert [line[:2] for line in plan] == [[run, name] for run in "123456" for name in there]
+        assert len(there) == 7
+        assert "not allowed with" in self.suite.run("--essentials", "--quick", status=2).stderr
 
     def test_groups_and_names(self):
         for choice, names in (("msgrate", ["msgrate"]),
@@ -281,6 +294,7 @@ class Plan(SuiteCase):
         ("--options=foo: --x", "foo"), ("--runs", "--runs"),
         ("--options=halo: --output=x", "--output"), ("--options=halo: --no-header", "--no-header"),
         ("--options=halo: --x --no-metadata", "--no-metadata"),
+        ("--options=halo: --metadata=short", "--metadata"), ("--options=all: --col main", "--columns"),
         ("--options=mpi_overhead: --nohdr", "--nohdr"), ("--options=halo: --ou=x", "--output"),
         ("--options=halo: --f table", "--format"), ("--options=mpi_overhead: --both -n", "header"),
         ("--options=halo: --form=table", "--format"), ("--options=all: --form all", "--format"),
@@ -742,6 +756,63 @@ class Budget(SuiteCase):
         self.suite.assert_nothing_left()
 
 
+class Quickstart(SuiteCase):
+    """quickstart.sh in a tree of its own, with a benchmark that pretends to be syncbench and nothing to build."""
+
+    SYNCBENCH = r"""#!/bin/sh
+for output; do :; done
+exec >"${output#--output=}"
+echo "# benchmark: syncbench"
+echo "# columns: sync=key neighbours=key sync_us=less sync_lo_us=info sync_hi_us=info status=info"
+printf 'sync\tneighbours\tsync_us\tsync_lo_us\tsync_hi_us\tstatus\n'
+printf 'MPI barrier\tNA\t1.5\t1\t2\tok\n'
+echo "# end: 1 row, exit 0"
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.top = self.suite.folder / "top"
+        self.top.mkdir()
+        (self.top / "run_scripts").symlink_to(SCRIPTS)
+        write_program(self.top / "build/syncbench/syncbench", self.SYNCBENCH)
+        for name in ("cmake", "mpicc.of.nobody"):
+            write_program(self.suite.folder / "bin" / name, "#!/bin/sh\n")
+
+    def quickstart(self, *words):
+        done = call(["sh", self.top / "run_scripts/quickstart.sh", *words], cwd=self.top,
+                    env={**self.suite.environment, "MPICC": "mpicc.of.nobody", "RANKS": "2"})
+        assert done.returncode == 0, done.stderr
+        return done
+
+    def test_six_launches(self):
+        """Of the essentials, with their options; then what they say, and last where the page and the table are."""
+        done = self.quickstart("results")
+        assert "6 launches: 1 program, each launched 6 times" in done.stderr
+        assert len(self.suite_lines("options", "--essentials")) == 1
+        last = done.stdout.splitlines()[-1]
+        assert last == "Page: results/report.html    Table: results/summary.tsv"
+        for name in ("report.html", "report.md", "summary.tsv", "runs/6/syncbench.tsv"):
+            assert (self.top / "results" / name).is_file(), name
+        assert (done.stdout + done.stderr).count("report.html") == 1
+
+    def test_goes_on(self):
+        """With the same folder, or as its suite says."""
+        self.quickstart("results")
+        os.remove(self.top / "results/runs/3/syncbench.tsv")
+        assert "[3/6] run 3 of 6" in self.quickstart("results").stderr
+        os.remove(self.top / "results/runs/4/syncbench.tsv")
+        done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
+                    env=self.suite.environment)
+        assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr
+
+    def test_all(self):
+        assert "1 launch: one of each program" in self.quickstart("--all", "results").stderr
+        assert len(self.suite_lines("options", "--quick")) == 1
+
+    def suite_lines(self, name, line):
+        return [one for one in read(self.top / "results/suite" / name).splitlines() if one == line]
+
+
 def report_of(folder):
     done = call(["sh", os.path.join(SCRIPTS, "report_text.sh"), folder])
     assert done.returncode == 0, done.stderr
@@ -749,7 +820,7 @@ def report_of(folder):
 
 
 class Report(Case):
-    """report_text.sh of merged files is that of the programs' own."""
+    """The page of merged files is that of the programs' own."""
 
     def test_runs(self):
         folder, said = self.folder / "a folder", {}
@@ -760,11 +831,15 @@ class Report(Case):
             for run in range(runs):
                 (folder / name / f"runs/{run + 1}").mkdir(parents=True)
             (folder / name / "syncbench.tsv").write_text("# date: x\n" + text)
-            said[name] = report_of(folder / name).stdout
-        assert "| barrier | 1.5 | 1 to 2 | NA | NA | ok |" in said["one"]
-        assert said["one"].split("\n", 1)[1] == said["single"].split("\n", 1)[1]
+            done = call(["sh", os.path.join(SCRIPTS, "report.sh"), folder / name])
+            assert done.returncode == 0, done.stderr
+            page = (folder / name / "report.html").read_text(encoding="utf-8")
+            said[name] = re.search('(?s)<details id="syncbench">.*?</details>', page).group()
+        cells = "<th>barrier</th><td>1.5</td><td>{}</td><td>NA</td><td>NA</td>{}<th>ok</th>"
+        assert cells.format("1 to 2", "") in said["one"]
+        assert said["one"] == said["single"]
         assert "medians over 2 launches" in said["two"]
-        assert "| barrier | 1.5 | 1.5 | NA | NA | 2 | ok |" in said["two"]
+        assert cells.format("1.5", "<td>2</td>") in said["two"]
 
     def test_what_is_missing_is_said(self):
         folder = self.folder / "a folder"

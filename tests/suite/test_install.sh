@@ -46,7 +46,7 @@ suite() {
     commcost-report --output=page.html first second
     grep -q '<svg' page.html || fail "the page has no picture"
     grep -q 'can.t tell\|same\|slower\|faster' page.html || fail "the page has no comparison"
-    commcost-report-text first | grep -q 'What a halo swap takes' || fail "the report has no halo"
+    commcost-report-text first | grep -q 'Which halo swap is quickest' || fail "the report has no halo"
     if [ -n "$(command -v help2man)" ]; then
         expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1"
         grep -q 'halo \\- Measures a 3D halo swap' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
@@ -69,7 +69,7 @@ packages() {
     dpkg-deb --contents "$package" >"$work/contents"
     for file in bin/commcost-run-suite bin/bench_compare libexec/commcost/halo/halo \
         libexec/commcost/overlap/overlap_iallreduce share/commcost/run_scripts/suite.list \
-        share/commcost/run_scripts/plots/halo.gp include/mpirtmon.h share/doc/commcost/README.md \
+        share/commcost/run_scripts/plots/lines.gp include/mpirtmon.h share/doc/commcost/README.md \
         share/doc/commcost/halo/README.md; do
         grep -q "/usr/$file\$" "$work/contents" || fail "the package has no $file"
     done

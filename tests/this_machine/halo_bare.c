@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 {
     struct state state;
     struct bc_run *const run = bc_start(&halo_bare_program, &state, argc, argv);
-    bc_open_result(run, &bare_table);
+    bc_open_result(run, &bare_table, "");
     state.run = run;
     state.grid = halo_grid_of((const int[]){2, 1, 1}, run->job.rank);
     bare_list(run, SWAPS);

@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 {
     struct msgrate_bench bench;
     struct bc_run *const run = bc_start(&msgrate_bare_program, &bench, argc, argv);
-    bc_open_result(run, &bare_table);
+    bc_open_result(run, &bare_table, "");
     msgrate_open(&bench, run);
     rank = run->job.rank;
     peer = 1 - rank;

@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 {
     char none;
     struct bc_run *const run = bc_start(&pingpong_bare_program, &none, argc, argv);
-    bc_open_result(run, &bare_table);
+    bc_open_result(run, &bare_table, "");
     no_statuses = MPI_STATUSES_IGNORE;
     bare_list(run, ROWS);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 {
     struct state state;
     struct bc_run *const run = bc_start(&syncbench_bare_program, &state, argc, argv);
-    bc_open_result(run, &bare_table);
+    bc_open_result(run, &bare_table, "");
     open_barrier(&state, run);
     bare_list(run, ROWS);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

@@ -130,7 +130,8 @@ TEST(without_metadata_remarks_go_to_stderr)
                            "iallreduce     1048576    12.346  ok\n");
 }
 
-/* A head for people: its own lines, roles that matter, remarks within 100 characters. */
+/* For people: a head of its own, roles that matter, remarks behind the rows, in lines of at most
+   100 characters. */
 TEST(short_metadata)
 {
     struct fixture *const f = *state;
@@ -154,11 +155,14 @@ TEST(short_metadata)
     assert_true(bc_output_close(output));
     char expected[1024];
     snprintf(expected, sizeof expected,
-             "# program: bench 1\n# columns: time_us=less name=key (others: info)\ntime_us\tname\n"
-             "12.346\tiallreduce\n12.346\tiallreduce\n# note: %s %s %s %s %s %s %s %s\n#   %s\n# "
-             "note: %0120d\n"
-             "#   end\n# verbose:   blanks   stay\n# warning: 1 of 2 rows was disturbed: a rank waited for a processor or "
-             "started late (--metadata=full\n#   says which)\n# end: 2 rows, exit 0\n",
+             "# program: bench 1\n# columns: time_us=less name=key (others: info)\n"
+             "time_us\tname\n12.346\tiallreduce\n12.346\tiallreduce\n"
+             "# verbose:   blanks   stay\n"
+             "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
+             "# note: %0120d\n#   end\n"
+             "# warning: 1 of 2 rows was disturbed: a rank waited for a processor or started late "
+             "(--metadata=full\n#   says which)\n"
+             "# end: 2 rows, exit 0\n",
              word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
 }
@@ -415,8 +419,8 @@ TEST(tables_are_for_people)
                                      "message          1.500     1.400     1.600       1.0\n"
                                      "noise            < 3.4    -1.000     3.352      -1.0\n"
                                      "little        < 0.0046     0.000     0.005        NA\n"
-                                     "much          < 130000    -0.001  123456.789       0.0\n"
-                                     "round           < 1000    -0.001  1000.000       0.0\n"
+                                     "much          < 130000    -0.001    123457       0.0\n"
+                                     "round           < 1000    -0.001    1000.0       0.0\n"
                                      "negative        -0.020    -0.030    -0.010       0.0\n"
                                      "no interval      0.020        NA        NA       0.0\n");
 }

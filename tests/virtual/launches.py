@@ -87,6 +87,5 @@ class Sides(typing.NamedTuple):
 
 def summary(folders):
     """Median and interval by row and quantity."""
-    launches = read_launches(folders)
-    rows = [dict(zip(summarize.HEADER, row)) for row in summarize.rows_of(launches)]
-    return {(row["key"], row["quantity"]): (row["median"], row["lo"], row["hi"]) for row in rows}
+    return {(line.series.keys, line.series.quantity): (line.median, *line.interval)
+            for line in summarize.lines_of(read_launches(folders))}

@@ -1,5 +1,5 @@
 """Does the cost of a program's communication, told from a monitor's report and benchmarks' results,
-lead to the change that pays, and to what it really saves?
+lead to the change that saves time, and to what it really saves?
 
 Programs with one known fault each (tests/examples), of which a mended version is there, too: its
 time, beside the faulty one's, is the truth. All of the programs' numbers and the machine's times are
@@ -26,7 +26,7 @@ RUN_US = 3e4         # that a faulty run takes, about
 MIN_SHARE = 0.12     # of it that the mended program saves
 OFF = 0.10           # of what is saved
 OUTSIDE = 0.005      # of it, of an interval, which is narrow on an ideal machine
-OWN_COST_OFF = 0.01  # of what a call costs by itself
+OWN_COST_OFF = 0.01  # of the undisturbed cost of a call
 
 # All but a comparison of clocks, which takes long where a test takes little of a message's time.
 WORDS = "pttopt,coll,calls,sizes,comm,msgsize,traffic,per-rank"
@@ -193,8 +193,7 @@ NOTHING = Saving("none", 0.0, 0.0, 0.0)
 
 
 def run(program, *arguments, launches=1, **machine):
-    done = virtual.run_raw(program, *arguments, "--columns=all", "--metadata=full", VIRTUAL_RANKS=RANKS,
-                           VIRTUAL_LAUNCHES=launches, **machine)
+    done = virtual.run_raw(program, *arguments, VIRTUAL_RANKS=RANKS, VIRTUAL_LAUNCHES=launches, **machine)
     if done.returncode != 0:
         raise AssertionError("{} {} {}: {}".format(program, arguments, machine, done.stderr[-2000:]))
     return done.stdout
@@ -267,7 +266,7 @@ class Savings(virtual.Test):
         self.check_own_cost(example, drawn, rows, what)
 
     def check_own_cost(self, example, drawn, rows, what):
-        """What cost.sh says that a call of the example's collective costs by itself."""
+        """The undisturbed cost that cost.sh names of a call of the example's collective."""
         name = {"solver": "MPI_Allreduce", "transpose": "MPI_Alltoall"}.get(example)
         for row in rows:
             if row["kind"] == "cost" and row["operation"] == name:

@@ -31,7 +31,7 @@ class Labels:
             if key.optional and (value == "NA" or
                                  len(self._values[key.column, self._required(row)]) < 2):
                 continue
-            parts.append(key.text.replace("%", value, 1))
+            parts.append(key.label(value))
         return ", ".join(parts).replace('"', "'")
 
 
@@ -55,18 +55,17 @@ class PanelData:
     pages    the panels' labels
     missing  rows without a value
     left     series that would be too many
-    others   values of the preferred column that aren't shown
     """
 
     def __init__(self, panel, rows):
         self.panel = panel
         self.series, self.heads, self.pages = [], [], []
-        self.missing, self.others, self.points = 0, [], {}
+        self.missing, self.points = 0, {}
         self.launches = {side: 1 for side in rows}
         self.no_column = [name for name in (panel.y, panel.x) if name and
                           any(of_side and name not in of_side[0] for of_side in rows.values())]
         used = [(side, row) for side, of_side in rows.items() for row in self._usable(of_side)]
-        used = self._preferred(self._kept(used))
+        used = self._kept(used)
         if panel.largest or panel.smallest:  # which sorts rows, but not panels
             pages = Labels(panel.pages, [row for _, row in used])
             self.pages = list(dict.fromkeys(pages.of(row) for _, row in used
@@ -75,6 +74,8 @@ class PanelData:
             used.sort(key=lambda pair: -self._number(pair[1], panel.largest))
         elif panel.smallest:
             used.sort(key=lambda pair: self._number(pair[1], panel.smallest))
+        elif panel.first:
+            used.sort(key=lambda pair: self._place(pair[1]))
         self._group(used)
 
     @property
@@ -91,19 +92,14 @@ class PanelData:
                 used = [(side, row) for side, row in used if row.get(column) in values]
         return used
 
-    def _preferred(self, used):
-        if not self.panel.prefer or not used:
-            return used
-        column, wanted = self.panel.prefer
-        values = list(dict.fromkeys(row.get(column, "NA") for _, row in used))
-        if wanted not in values:
-            wanted = values[0]
-        self.others = [value for value in values if value != wanted]
-        return [(side, row) for side, row in used if row.get(column, "NA") == wanted]
-
     @staticmethod
     def _number(row, column):
         return float(row[column]) if is_number(row.get(column, "NA")) else 0.0
+
+    def _place(self, row):
+        """Less for what is taken first."""
+        return [values.index(row[column]) if row.get(column) in values else len(values)
+                for column, values in self.panel.first.items()]
 
     def _group(self, used):
         panel = self.panel
@@ -156,43 +152,3 @@ class PanelData:
     def find(self, side, page, series):
         """The points of a side's line or dot; none: an empty list."""
         return self.points.get((side, page, series), [])
-
-
-class HeatData:
-    """What a heat map shows of rows.
-
-    names    in the order of the rows
-    cells    by pair of names: the values of several launches, as texts
-    missing  rows without values
-    left     names that would be too many
-    """
-
-    def __init__(self, panel, rows):
-        self.panel, self.missing, self.cells = panel, 0, {}
-        self.no_column = [name for name in (*panel.ends, panel.there, panel.back)
-                          if rows and name not in rows[0]]
-        kept = [row for row in rows if all(row.get(column) in values
-                                           for column, values in panel.keep.items())]
-        ends = [[row[column] for column in panel.ends] for row in kept]
-        names = list(dict.fromkeys(name for side in zip(*ends) for name in side))
-        self.names, self.left = names[:panel.most], len(names[panel.most:])
-        for row, (first, second) in zip(kept, ends):
-            self._add(row, first, second)
-
-    def _add(self, row, first, second):
-        values = [row.get(column, "NA") for column in (self.panel.there, self.panel.back)]
-        if row.get("status") == "FAIL" or not all(map(is_number, values)):
-            self.missing += 1
-            return
-        for pair, value in zip(((first, second), (second, first)), values):
-            self.cells.setdefault(pair, []).append(value)
-
-    @property
-    def launches(self):
-        """The most that a cell has."""
-        return max(map(len, self.cells.values()), default=1)
-
-    def value(self, source, target):
-        """The median over launches; "NaN", gnuplot's word, if there is none."""
-        several = self.cells.get((source, target))
-        return median_text(in_number_order(several)) if several else "NaN"

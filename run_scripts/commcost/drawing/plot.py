@@ -15,9 +15,10 @@ import typing
 from commcost import command
 from commcost.command import UsageError, complain
 from commcost.drawing import pictures
-from commcost.drawing.panels import HeatData, PanelData
+from commcost.drawing.panels import PanelData
+from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
-from commcost.reading.tables import BASE, NEW, median_text, read_tables, threshold_of
+from commcost.reading.tables import BASE, NEW, read_tables, threshold_of
 from commcost.system import SCRIPTS, replace_file
 from commcost.words import number_text, short, size_text
 
@@ -25,7 +26,8 @@ PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
-SHAPES = (7, 9, 5, 13)  # gnuplot's point types
+SHAPES = (7, 9, 5, 13, 15)  # gnuplot's point types, which tell lines apart without colours
+LABELS_APART = 0.08         # of a panel's height, at least
 
 
 # ---- numbers and texts for gnuplot ---------------------------------------------------------------
@@ -137,7 +139,8 @@ class PanelText:
         data = self.data
         self.settings.update(
             rows=len(set(self._blocks.values())), missing=data.missing, left_out=data.left,
-            series=len(data.series), panels=len(data.pages), others=quoted(", ".join(data.others)),
+            series=len(data.series), panels=len(data.pages),
+            axis_title=quoted(data.panel.title), x_title=quoted(data.panel.x_title),
             # gnuplot looks at the first of a loop even where there is none.
             levels=len(self._levels), level=list(map(number_text, self._levels)) or [0])
         if not self._blocks:
@@ -151,17 +154,16 @@ class PanelText:
                              new_runs=data.launches.get(NEW, 1), base_runs=data.launches.get(BASE, 1))
 
     def _set_series(self):
-        data, used, colours, shapes, weights = self.data, {}, [], [], []
+        data, colours, weights = self.data, [], []
         for place, head in enumerate(data.heads):
             free = place % len(FREE_COLOURS) if data.panel.x else 0
             colour = self._colours.get(head, FREE_COLOURS[free])
-            shapes.append(SHAPES[used.get(colour, 0) % len(SHAPES)])
-            weights.append(1.2 if colour in used else 2.2)
-            used[colour] = used.get(colour, 0) + 1
+            weights.append(1.2 if colour in colours else 2.2)
             colours.append(colour)
         self.settings.update(
             label=list(map(quoted, data.series)), colour=list(map(quoted, colours)),
-            colour_value=["0x" + colour[1:] for colour in colours], shape=shapes, weight=weights,
+            colour_value=["0x" + colour[1:] for colour in colours], weight=weights,
+            shape=[SHAPES[place % len(SHAPES)] for place in range(len(colours))],
             widest=max(map(len, data.series)))
 
     def _wants_log(self, values):
@@ -266,7 +268,7 @@ class PanelText:
                 share = (value - low) / (high - low)
             shares.append(min(1.0, max(0.0, share)))
             ends.append(at if at > 0 else zero)
-        places = pushed_apart(shares, self.data.panel.gap)
+        places = pushed_apart(shares, LABELS_APART)
         self.settings.update(end_x=list(map(number_text, ends)), end_y=list(map(number_text, shares)),
                              label_at=list(map(number_text, places)))
 
@@ -323,34 +325,6 @@ class PanelText:
         return bottom, top * 1.05 if top > 0 else 1
 
 
-class HeatText:
-    """A heat map's table and settings, as texts."""
-
-    TICS = 32  # the max number of names beside the cells
-
-    def __init__(self, data):
-        self.data = data
-        values = [float(median_text(several)) for several in data.cells.values()]
-        step = -(-len(data.names) // self.TICS)
-        shown = list(enumerate(data.names))[::step or 1]
-        self.settings = {
-            "rows": len(values), "cells": len(data.names), "missing": data.missing, "left_out": data.left,
-            "new_runs": data.launches, "base_runs": 1, "others": quoted(""), "at_or_below_0": 0, "cut": 0,
-            "beyond": 0, "lowest": number_text(min(values, default=0)),
-            "highest": number_text(max(values, default=1)), "widest": max(map(len, data.names), default=0),
-            "tics": len(shown), "tic_at": [place for place, _ in shown] or [0],
-            "tic_name": [tic(name) for _, name in shown] or [quoted("")]}
-
-    @property
-    def table(self):
-        """A row for each cell, gnuplot's image: those between a node and itself, too."""
-        names = list(enumerate(self.data.names))
-        lines = ["# from\tto\tcolumn\trow\tvalue"]
-        lines += [f"{source}\t{target}\t{column}\t{row}\t{self.data.value(source, target)}"
-                  for row, source in names for column, target in names]
-        return "\n".join(lines) + "\n"
-
-
 def pushed_apart(shares, gap):
     """Places from 0 to 1, at least a gap apart, near those given."""
     order = sorted(range(len(shares)), key=shares.__getitem__)
@@ -388,32 +362,40 @@ def head_of(label, tables):
 
 
 class Drawing(typing.NamedTuple):
-    """Where pictures go, as what, and whether gnuplot's data goes there, too."""
+    """Where pictures go, as what, how many of a group at most (None: all), and whether gnuplot's data goes there,
+    too."""
 
     folder: str
     formats: tuple
+    most: typing.Optional[int] = None
     with_data: bool = False
 
 
 def text_of(panel, rows, threshold):
-    """What gnuplot gets of a panel. A heat map shows the result and no base."""
-    if isinstance(panel, pictures.HeatMap):
-        return HeatText(HeatData(panel, rows[NEW]))
+    """What gnuplot gets of a panel."""
     setting = pictures.Key("setting", "%", optional=True)
     return PanelText(PanelData(panel._replace(series=(*panel.series, setting)), rows),
                      read_colours(), threshold)
 
 
-def draw_kind(tables, kind, drawing, say):
-    """Draws the pictures of a kind; returns the paths of those that were drawn, and whether all
-    were. `say` gets a line about each that can't be."""
+def groups_of(tables):
+    """The kinds of results by their entries' kinds: all sweeps of overlap share their pictures."""
+    groups = {}
+    for kind in tables.kinds():
+        groups.setdefault(benchmarks.entry_of(kind).kind, []).append(kind)
+    return groups
+
+
+def draw_group(tables, group, kinds, drawing, say):
+    """Draws the pictures of a group of kinds; returns pairs of those that were drawn and their paths, and whether
+    all were. `say` gets a line about each that can't be."""
     drawn, good = [], True
-    shown = [side for side in tables.sides if tables.of(side, kind)]
-    if len(shown) < len(tables.sides):
-        say(f"{kind}: not in the base")
-    rows = {side: tables.cells(side, kind) for side in shown}
-    threshold = threshold_of(tables.of(NEW, kind))
-    for picture in pictures.pictures_of(kind, rows[NEW]):
+    of_side = {side: [table for kind in kinds for table in tables.of(side, kind)] for side in tables.sides}
+    rows = {side: [row for table in several for row in table.rows] for side, several in of_side.items() if several}
+    if len(rows) < len(tables.sides):
+        say(f"{group}: not in the base")
+    threshold = threshold_of(of_side[NEW])
+    for picture in pictures.pictures_of(group, rows[NEW]):
         texts = {panel.name: text_of(panel, rows, threshold) for panel in picture.panels}
         for text in texts.values():
             for column in text.data.no_column:
@@ -422,14 +404,15 @@ def draw_kind(tables, kind, drawing, say):
         if empty:
             say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
-        in_picture = [NEW] if isinstance(picture.panels[0], pictures.HeatMap) else shown
-        heads = {side: head_of(tables.labels[side], tables.of(side, kind)) for side in in_picture}
+        heads = {side: head_of(tables.labels[side], of_side[side]) for side in rows}
         for made, error in draw(picture, texts, heads, drawing):
             if error:
                 say(f"gnuplot could not draw {os.path.basename(made)}: {error}")
                 good = False
             else:
-                drawn.append(made)
+                drawn.append((picture, made))
+        if drawing.most is not None and len(drawn) >= drawing.most:
+            break
     return drawn, good
 
 
@@ -443,9 +426,8 @@ def draw(picture, texts, heads, drawing):
                 if drawing.with_data:
                     replace_file(os.path.join(drawing.folder, f"{picture.name}.{name}{ending}"), content)
         head = {"folder": quoted("plots"), "names": len(heads), "body": 49 + 19 * len(heads),
-                **{f"{side}_name": quoted(text) for side, text in heads.items()},
-                **{name: value if isinstance(value, int) else quoted(value)
-                   for name, value in picture.variables.items()}}
+                "title_text": quoted(picture.title), "tables": quoted(" ".join(texts)),
+                **{f"{side}_name": quoted(text) for side, text in heads.items()}}
         with open(os.path.join(work, "names.set"), "w", encoding="utf-8") as stream:
             stream.write(settings_text(head))
         os.symlink(PROGRAMS, os.path.join(work, "plots"))
@@ -464,18 +446,39 @@ def draw_format(work, picture, form, folder):
         return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
     with open(drawn, "rb") as stream:
         content = stream.read()
-    if form == "svg":
-        # gnuplot names curves by its own commands, which browsers show.
-        content = re.sub(b"<title>[^<]*</title>", b"", content)
-    replace_file(made, content)
+    replace_file(made, shorter_svg(content.decode("utf-8", "replace")) if form == "svg" else content)
     return made, ""
+
+
+# What gnuplot's SVG says in more words than needed: pairs of a pattern and what stands for it. It names curves by
+# its own commands, which browsers show.
+SHORTER = [(re.compile(pattern, re.S), instead) for pattern, instead in (
+    (r"<\?xml.*?\?>|<!DOCTYPE.*?>|<title>.*?</title>|<desc>.*?</desc>|<filter.*?</filter>", ""),
+    (r' (stroke-width="1\.00"|stroke-linecap="butt"|stroke-linejoin="miter"|class="gridline")', ""),
+    (r' font-family="Helvetica"', ""), (r"<svg", '<svg font-family="Helvetica"'),
+    (r"rgb\( *(\d+), *(\d+), *(\d+)\)", lambda found: "#%02x%02x%02x" % tuple(map(int, found.groups()))),
+    (r"(?<= d=)'.*?'|(?<=transform=)(\"|').*?\1", lambda found: shorter_numbers(found.group())),
+    (r"\s+", " "), (r" ?([<>]) ?", r"\1"), (r"<g[^<>]*><text></text></g>", ""),
+    (r"(<g[^<>]*></g>)+", ""), (r"(<g[^<>]*></g>)+", ""))]
+
+
+def shorter_svg(text):
+    """The picture that gnuplot made, in half of its bytes."""
+    for pattern, instead in SHORTER:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def shorter_numbers(text):
+    """With one decimal, and none where that is 0."""
+    return re.sub(r"\d+\.\d+", lambda found: f"{float(found.group()):.1f}".replace(".0", ""), text)
 
 
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... RESULTS [BASE_RESULTS]",
-        """Draws the results of the benchmarks with gnuplot, one picture a benchmark (three
-of pingpong). With two results the second is the base, drawn dashed and paler,
+        """Draws the results of the benchmarks with gnuplot, one picture a benchmark or
+more. With two results the second is the base, drawn dashed and paler,
 or grey. RESULTS is a folder of .tsv files, or one file. Prints the names of the
 pictures.""")
     made.add_argument("--output", metavar="FOLDER", help="where the pictures go; default: "
@@ -500,15 +503,16 @@ pictures.""")
     except OSError:
         raise UsageError(f"--output: cannot make the folder '{folder:.{PATH_SHOWN}}': use one "
                          "where you may write") from None
-    drawing = Drawing(folder, tuple(options.format.split(",")), options.data)
+    drawing = Drawing(folder, tuple(options.format.split(",")), with_data=options.data)
     status = command.EXIT_DONE
-    for kind in tables.kinds():
+    for group, kinds in groups_of(tables).items():
         try:
-            drawn, good = draw_kind(tables, kind, drawing, lambda text: complain(PROGRAM, text))
+            drawn, good = draw_group(tables, group, kinds, drawing, lambda text: complain(PROGRAM, text))
         except OSError as error:
             raise UsageError(f"--output: cannot write to '{folder:.{PATH_SHOWN}}': "
                              f"{error.strerror}: use a folder where you may write") from None
-        print(*drawn, sep="\n", end="\n" if drawn else "")
+        for _, path in drawn:
+            print(path)
         if not good:
             status = command.EXIT_FAILED
     return status

@@ -32,9 +32,11 @@ def kind_of(result, first):
     name, header = result.benchmark, result.header
     if name is not None and is_foreign(name):
         BENCHMARKS[name] = foreign_entry(name, result, BENCHMARKS.get(name))
-    if "collective" in header and "model" in header and first:
+    if "collective" in header and ("model" in header or result.is_short) and first:
         collective = re.sub("[^A-Za-z0-9_]", "_", first["collective"])
-        is_sweep = first["model"] == "data" and first.get("elements") != "NA"
+        # The other model finds the size, and so has no such key.
+        is_sweep = (first["model"] == "data" and first.get("elements") != "NA" if "model" in header else
+                    "key" in (result.roles.get("elements"), result.roles.get("size_bytes")))
         return f"overlap_{collective}_sweep" if is_sweep else "overlap"
     if name is not None:
         return name if name in BENCHMARKS else None
@@ -153,8 +155,6 @@ _OVERLAP_QUANTITIES = (time_of("ref", "time without work (µs)"),
                        time_of("gain", "gain (%)", "pct", optional=True),
                        Quantity("best_test_calls", "best number of tests", optional=True))
 
-_OVERLAP_WORDS = (("verdict", "verdict"),)
-
 _RATE_QUANTITIES = (time_of("rate", "rate (1/s)", "per_s"),
                     Quantity("total_rate_per_s", "of all processes (1/s)"),
                     time_of("iter", "iteration (µs)"))
@@ -169,14 +169,12 @@ BENCHMARKS = {entry.kind: entry for entry in (
 millisecond, or at the largest (status max-size); a barrier has no size. More is better.""" +
         _GAINS,
         (("collective", "operation"), ("model", "model"), *_OVERLAP_KEYS),
-        (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES),
-        _OVERLAP_WORDS),
+        (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES)),
     Benchmark(
         "overlap_sweep", "Overlap over sizes",
-        _OVERLAP + """ Above the overlap (more is better), below the time of the operation without
-work (less is better).""" + _GAINS,
+        _OVERLAP + " More is better." + _GAINS,
         (("collective", "operation"), *_OVERLAP_KEYS, ("size_bytes", "size (bytes)")),
-        _OVERLAP_QUANTITIES, _OVERLAP_WORDS),
+        _OVERLAP_QUANTITIES),
     Benchmark(
         "mpi_overhead", "What a message takes of the processor",
         """The host overhead is the time for which sending or receiving a message keeps the

@@ -63,6 +63,10 @@ class Series:
         self._launches.append(launch)
         self._values.append(value)
 
+    def add_all(self, other):
+        self._launches.extend(other._launches)
+        self._values.extend(other._values)
+
     def by_launch(self):
         """The values by launch, in the order in which they were read."""
         found = {}
@@ -86,6 +90,15 @@ class Launch:
         return not (self.incomplete or self.twice)
 
 
+class Columns(typing.NamedTuple):
+    """What a file has."""
+
+    path: str
+    is_short: bool
+    schema: Schema
+    quantities: frozenset
+
+
 class Said(typing.NamedTuple):
     """A value of the metadata, and the file that says so first."""
 
@@ -100,14 +113,15 @@ class Launches:
     series     all series by schema, values of the keys and quantity, in the order they were met
     launches   all launches
     warnings   one line each
+    notes      one line each, about short results
     said       by benchmark and key of the metadata: every value that is said, once
     statuses   by schema and values of the keys: the worst status of launches that count
     """
 
     def __init__(self):
-        self.series, self.launches, self.warnings = {}, [], []
+        self.series, self.launches, self.warnings, self.notes = {}, [], [], []
         self.said, self.statuses = {}, {}
-        self._statuses, self._files = {}, 0  # by schema, keys and launch: the worst status
+        self._statuses, self._files = {}, []  # by schema, keys and launch: the worst status; Columns
 
     def warn(self, text):
         self.warnings.append(text)
@@ -134,6 +148,12 @@ class Launches:
     def finish(self):
         """To be called once, after all files."""
         self._find_twice()
+        short = [file for file in self._files if file.is_short]
+        for benchmark in dict.fromkeys(file.schema.benchmark for file in short):
+            self._keep_common([file for file in self._files if file.schema.benchmark == benchmark])
+        if short:
+            self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
+                              "of a benchmark say is compared: --output=FILE writes all")
         self._find_short()
         for (schema, keys, launch), status in self._statuses.items():
             if self.launches[launch].counts:
@@ -173,12 +193,13 @@ class Launches:
     # ---- reading a file --------------------------------------------------------------------------
 
     def _add_file(self, side, result):
-        self._files += 1
         schema = Schema(result.benchmark, tuple(result.keys))
         merged = result.is_merged
         key_places = [result.place(name) for name in result.keys]
         run_place, status_place = result.place("run"), result.place("status")
         quantities = result.quantities()
+        self._files.append(Columns(result.path, result.is_short, schema,
+                                   frozenset(name for _, name, _ in quantities)))
         first = len(self.launches)
         numbers = {} if merged else {None: self._add_launch(side, result, False)}
         rows = failed_rows = 0
@@ -222,7 +243,7 @@ class Launches:
     def _add_launch(self, side, result, merged):
         if len(self.launches) == LAUNCHES_MAX:
             raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
-        self.launches.append(Launch(side, result.path, self._files, merged, result.is_foreign))
+        self.launches.append(Launch(side, result.path, len(self._files), merged, result.is_foreign))
         return len(self.launches) - 1
 
     def _note_metadata(self, result):
@@ -261,6 +282,39 @@ class Launches:
         self.warn(f"{why}. It doesn't count")
         for launch in self.launches[first:]:
             launch.incomplete = True
+
+    # ---- short results ---------------------------------------------------------------------------
+
+    def _keep_common(self, files):
+        """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that
+        would make several rows of a launch one, all stay as they are: they have no rows in common."""
+        benchmark, names = files[0].schema
+        common = Schema(benchmark, tuple(key for key in names if all(key in file.schema.keys for file in files)))
+        quantities = frozenset.intersection(*(file.quantities for file in files))
+
+        def shortened(schema, keys):
+            if schema.benchmark != benchmark:
+                return schema, keys
+            cells = dict(zip(schema.keys, keys))
+            return common, tuple(cells[key] for key in common.keys)
+
+        statuses = {}
+        for (schema, keys, launch), status in self._statuses.items():
+            identity = (*shortened(schema, keys), launch)
+            if identity in statuses:
+                short = next(file.path for file in files if file.is_short)
+                self.warn(f"{short:.{PATH_SHOWN}} lacks keys by which rows of "
+                          f"{self.launches[launch].path:.{PATH_SHOWN}} differ: write it with --columns=all")
+                return
+            statuses[identity] = status
+        series, self._statuses, self.series = self.series, statuses, {}
+        for (schema, keys, quantity), one in series.items():
+            if schema.benchmark == benchmark and quantity not in quantities:
+                continue
+            one.schema, one.keys = shortened(schema, keys)
+            kept = self.series.setdefault((one.schema, one.keys, quantity), one)
+            if kept is not one:
+                kept.add_all(one)
 
     # ---- launches with fewer rows than others -----------------------------------------------------
 

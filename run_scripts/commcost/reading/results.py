@@ -1,8 +1,9 @@
 """Reading results: the one reader that comparison, summary, pictures and report share.
 
 A result is what a benchmark writes (docs/output.md): metadata, one header row, rows, and an end
-line. It says itself what its columns are (`# columns:`), so nothing here knows a benchmark. What
-other benchmarks print is read as if they wrote results, too (foreign.py). Files may hold anything;
+line. It says itself what its columns are (`# columns:`), so nothing here knows a benchmark. On the terminal
+programs write a short result, whose head and columns are a part of that. What other benchmarks
+print is read as if they wrote results, too (foreign.py). Files may hold anything;
 what is no result is refused with a ResultError, one line that names the file and the place. Results
 are read line by line, so their size doesn't matter.
 """
@@ -21,7 +22,6 @@ SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
 COLUMNS_MAX = 256
 NAME_MAX = 127     # letters of a column's name
-SUMMARY_BEGIN = b"benchmark\tkey\tquantity\t"  # a summary's header row
 SHOWN = 120        # letters of a name or cell that an error shows
 PATH_SHOWN = 200
 NAMES_SHOWN = 4
@@ -29,6 +29,14 @@ NAMES_SHOWN = 4
 _NOT_KNOWN = ("no output that is known (no title of OSU's, Intel's or Sandia's benchmarks in the first "
               f"{foreign.HEAD >> 20} MiB)")
 ROLES = ("key", "less", "more", "info")
+
+# What a short head has in one line, by the keys of full metadata.
+SHORT_HEAD = {
+    "program": re.compile(r"(?P<benchmark>\S+) (?P<version>\S+) \(commcost\), (?P<date>\S+)"),
+    "layout": re.compile(r"(?P<ranks>[0-9]+) ranks? on (?P<nodes>[0-9]+) nodes?\b"
+                         r".*?(?:; binding: (?P<binding>.*))?")}
+OTHERS = " (others: info)"  # ends `# columns:` where it doesn't name all
+GOES_ON = "#   "            # begins a line that continues the one before, in a short result
 
 
 class Added(typing.NamedTuple):
@@ -40,6 +48,7 @@ class Added(typing.NamedTuple):
     of: tuple    # columns that tell which results it is of
 
 
+OVERLAP = "overlap_"  # and the operation: these benchmarks' names
 _OVERLAP = ("collective", "model", "overlap_pct")
 _MONITOR = ("kind", "comm", "operation", "members", "rank")
 ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "form", "0", _OVERLAP),
@@ -71,7 +80,9 @@ class Result:
     path       as given
     head       the comments before the header row, as they are
     metadata   each key's values, in the order of the file
-    roles      the columns' roles by name, as `# columns:` has them; empty without metadata
+    roles      the columns' roles by name, as `# columns:` has them; empty without metadata. A short
+               result's others are info
+    is_short   whether it has a short head
     header     the header row's names, and those that it lacks (ADDED)
     keys       the names of the columns that tell rows apart, but for `run`
     remarks    notes and warnings so far
@@ -89,7 +100,7 @@ class Result:
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
         self.header, self.keys = [], []
         self.end = self.cut_line = self.digest = None
-        self._number, self._whole, self.is_foreign = 0, True, False
+        self._number, self._whole, self.is_foreign, self.is_short = 0, True, False, False
         self._hash = hashlib.blake2b(digest_size=16)
         try:
             self._stream = open(self.path, "rb")
@@ -192,7 +203,22 @@ class Result:
         self.digest = self.digest or self._hash.hexdigest()
 
     def _lines(self):
-        """The lines, without their ends; `_number` and `_whole` are those of the line in hand."""
+        """The lines, without their ends; `_number` and `_whole` are those of the line in hand, or of the
+        next one. What is continued is one line."""
+        held = None
+        for line in self._lines_of_file():
+            if held is not None and line.startswith(GOES_ON):
+                held += " " + line[len(GOES_ON):]
+                continue
+            if held is not None:
+                yield held
+            held = line if self.is_short and line.startswith("#") else None
+            if held is None:
+                yield line
+        if held is not None:
+            yield held
+
+    def _lines_of_file(self):
         while self._streams:
             try:
                 line = self._streams[0].readline(LINE_MAX + 1)
@@ -233,6 +259,17 @@ class Result:
         if key in ("note", "warning"):
             self.remarks.append(Remark(key, value))
             return
+        short = SHORT_HEAD[key].fullmatch(value) if key in SHORT_HEAD else None
+        if short and key == "program":
+            self.is_short, self.metadata["schema"] = True, [str(SCHEMA)]
+        if not short or not self.is_short:
+            self._take_metadata(key, value)
+            return
+        for key, value in short.groupdict().items():
+            if value is not None:
+                self._take_metadata(key, value)
+
+    def _take_metadata(self, key, value):
         if key in ("columns", "benchmark") and key in self.metadata:
             self.refuse(f"a second '# {key}:': one launch a file, or a column 'run' that tells "
                         "them apart")
@@ -245,7 +282,7 @@ class Result:
                         "use the one that belongs to the results")
 
     def _take_columns(self, text):
-        for word in text.split():
+        for word in (text[:-len(OTHERS)] if text.endswith(OTHERS) else text).split():
             name, _, role = word.rpartition("=")
             if not name or role not in ROLES:
                 self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', "
@@ -269,7 +306,7 @@ class Result:
         if len(self.header) > COLUMNS_MAX:
             self.refuse(f"more than {COLUMNS_MAX} columns")
         for place, name in enumerate(self.header):
-            if self.roles and name not in self.roles:
+            if self.roles and name not in self.roles and not self.is_short:
                 self.refuse(f"'{name:.{SHOWN}}' in the header row isn't in '# columns:'")
             if name in self.header[:place]:
                 self.refuse(f"the header row has '{name:.{SHOWN}}' twice")
@@ -282,16 +319,22 @@ class Result:
             self._add_keys()
 
     def _add_keys(self):
-        """Takes in the keys that only results of later versions have."""
+        """Takes in the keys that only results of later versions have. A short result leaves out more, for
+        another reason: what is the same in all rows. Only its operation is known."""
+        if self.is_short:
+            if self.benchmark.startswith(OVERLAP) and "collective" not in self.header:
+                self._add_key(0, "collective", self.benchmark[len(OVERLAP):])
+            return
         for name, after, value, of in ADDED:
-            if name in self.header or not all(column in self.header for column in of):
-                continue
-            place = self.header.index(after) + 1
-            self.header.insert(place, name)
-            self._added.append((place, value))
-            if self.roles:
-                self.roles[name] = "key"
-                self.keys.insert(self.keys.index(after) + 1 if after in self.keys else 0, name)
+            if name not in self.header and all(column in self.header for column in of):
+                self._add_key(self.header.index(after) + 1, name, value)
+
+    def _add_key(self, place, name, value):
+        self._added.append((place, value))
+        if self.roles:
+            self.roles[name] = "key"
+            self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
+        self.header.insert(place, name)
 
     def _take_comment(self, line):
         """A comment among or after the rows."""
@@ -409,6 +452,11 @@ def result_files(folder):
                                        _is_foreign(path)))]
 
 
+def is_summary(header):
+    """Whether a header row is a summary's (summarize.py)."""
+    return header[0] == "benchmark" and header[-2:] == ["launches", "status"]
+
+
 def _is_foreign(path):
     try:
         with open(path, "rb") as stream:
@@ -432,11 +480,11 @@ def _kind_of(path):
         with open(path, "rb") as stream:
             while True:
                 line = stream.readline(LINE_MAX + 1)
-                if line.startswith(SUMMARY_BEGIN):
-                    return "made"
-                if not line or not (line.startswith((b"#", b"\xef\xbb\xbf#")) or not line.strip()):
-                    break
                 text = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
+                if is_summary(text.split("\t")):
+                    return "made"
+                if not line or text.strip() and not text.startswith("#"):
+                    break
                 if text.startswith("# benchmark: "):
                     benchmark = text[len("# benchmark: "):]
                 if text.startswith("# columns: "):

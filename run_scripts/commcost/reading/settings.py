@@ -9,7 +9,7 @@ OF_A_LAUNCH = {"date", "last_date", "command", "hosts", "job_id", "clock_cost_ns
                "benchmark", "schema", "columns", "late_us", "global_clock_error_us",
                "global_clock_error_growth_us_per_s", "global_clock_error_bound_us", "global_clock",
                "dump-samples", "verbose", "debug", "environment", "output", "format", "no-header",
-               "nohdr", "machine-readable",
+               "nohdr", "machine-readable", "metadata", "intervals", "layout",
                "threshold"}  # of overlap's verdicts, which aren't compared
 
 # What was measured: a machine, a library, a build. A comparison may be about it, so it is named

@@ -1,74 +1,124 @@
-"""summary.tsv: one row for each quantity of each row of all benchmarks, over all launches.
-
-The table is for spreadsheets and scripts: a header row and rows, tab-separated, without comments.
+"""summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row
+and rows, tab-separated, without comments. A column for each key; a row for each quantity of each row,
+or (wide) one row with a column for each quantity.
 """
 
 import math
+import re
 import sys
+import typing
 
 from commcost import command
 from commcost.command import UsageError, complain
 from commcost.reading import rank_test, settings
 from commcost.reading.benchmarks import unit_of
-from commcost.reading.launches import read_launches
-from commcost.reading.results import ResultError, cell_text
+from commcost.reading.launches import Series, Values, read_launches
+from commcost.reading.results import ResultError, cell_text, parsed_number
 from commcost.words import six_digits
 
 PROGRAM = "summarize.sh"
 CONFIDENCE = 0.95
 MIXTURES_MAX = 5
-HEADER = ("benchmark", "key", "quantity", "unit", "median", "lo", "hi", "min", "max", "launches",
-          "status")
+OF_A_QUANTITY = ("quantity", "unit", "median", "lo", "hi", "min", "max")
+OF_A_ROW = ("launches", "status")
 
 
-def rows_of(launches):
-    """The rows of the summary, as lists of numbers (None: NA) and texts. The interval is that of
-    the median over launches; there is none with fewer than six. A quantity that a row never has is
-    left out where it has others."""
+class Line(typing.NamedTuple):
+    """A quantity of a row. The interval is that of the median over launches; its ends are None with
+    fewer than six."""
+
+    series: Series
+    values: Values
+    median: typing.Optional[float]
+    interval: tuple
+    status: str
+
+    def keys(self):
+        """The benchmark and the row's keys, by column."""
+        schema = self.series.schema
+        return {"benchmark": schema.benchmark, **dict(zip(schema.keys, self.series.keys))}
+
+    def cells(self):
+        """All cells by column. Numbers are floats, None is NA."""
+        quantity, values = self.series.quantity, self.values.values
+        return {**self.keys(), **dict(zip(OF_A_QUANTITY, (
+            quantity, unit_of(quantity), self.median, *self.interval,
+            min(values, default=None), max(values, default=None)))), **self.of_the_row()}
+
+    def of_the_row(self):
+        return dict(zip(OF_A_ROW, (self.values.launches, self.status)))
+
+
+def lines_of(launches):
+    """The Lines of all quantities. One that a row never has is left out where the row has others."""
     measured = {(series.schema, series.keys): False for series in launches.series.values()}
     for series in launches.series.values():
         measured[series.schema, series.keys] |= bool(launches.values(series, 0).values)
-    rows = []
+    lines = []
     for series in launches.series.values():
         values = launches.values(series, 0)
         if not values.launches or not values.values and measured[series.schema, series.keys]:
             continue
-        interval = rank_test.median_interval(values.values, CONFIDENCE) or (None, None)
-        # A blank tells words apart, so there is none in a value.
-        key = " ".join(f"{name}={value.replace(' ', '_')}"
-                       for name, value in zip(series.schema.keys, series.keys))
-        rows.append([series.schema.benchmark, key, series.quantity, unit_of(series.quantity),
-                     rank_test.median(values.values), *interval,
-                     min(values.values, default=None), max(values.values, default=None),
-                     values.launches, launches.statuses[series.schema, series.keys]])
-    return rows
+        lines.append(Line(series, values, rank_test.median(values.values),
+                          rank_test.median_interval(values.values, CONFIDENCE) or (None, None),
+                          launches.statuses[series.schema, series.keys]))
+    return lines
 
 
-def lines_of(rows, decimal="."):
-    """The lines of the table. `decimal` is the sign between a number's whole part and the rest."""
+# ---- the table -----------------------------------------------------------------------------------
+
+def table_of(lines):
+    """The columns, and the rows by column: a row for each quantity."""
+    return [*key_columns(lines), *OF_A_QUANTITY, *OF_A_ROW], [line.cells() for line in lines]
+
+
+def wide_table_of(lines):
+    """The same with one row for all quantities of a row, and their medians in a column each."""
+    # What is a quantity of some rows may be a key of others: a size that launches chose.
+    columns = dict.fromkeys([*key_columns(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
+    rows = {}
+    for line in lines:
+        row = rows.setdefault((line.series.schema, line.series.keys), {**line.keys(), **line.of_the_row()})
+        row[line.series.quantity] = line.median
+    return list(columns), list(rows.values())
+
+
+def key_columns(lines):
+    """The benchmark and all benchmarks' keys. ResultError for a key that is called like another column."""
+    columns = dict.fromkeys(key for line in lines for key in line.series.schema.keys)
+    for key in columns:
+        if key in ("benchmark", *OF_A_QUANTITY, *OF_A_ROW):
+            raise ResultError(f"the key '{key:.100}' is called like a column of the summary")
+    return ["benchmark", *columns]
+
+
+def text_of(columns, rows, decimal="."):
+    """The table as text. `decimal` is the sign between a number's whole part and the rest."""
     def cell(value):
-        if value is None:
-            return "NA"
-        if isinstance(value, float):
-            return six_digits(value).replace(".", decimal)
-        return cell_text(str(value))
-    return ["\t".join(map(cell, row)) + "\n" for row in [HEADER, *rows]]
+        text = "NA" if value is None else six_digits(value) if isinstance(value, float) else cell_text(str(value))
+        if parsed_number(text) is not None:
+            return text.replace(".", decimal)
+        # In quotes what a spreadsheet may take for a date or a number: 2-3, 1/2, 1,4.
+        return f'"{text}"' if re.fullmatch("[0-9][-0-9,.:/]*", text) else text
+    cells = [columns, *([row.get(column, "") for column in columns] for row in rows)]
+    return "".join("\t".join(map(cell, line)) + "\n" for line in cells)
 
 
-def summarize(paths, decimal="."):
+def summarize(paths, decimal=".", is_wide=False):
     """The summary of results and folders of results, as one text, and what is to be said of it, a
     list of lines. ResultError for what is no result."""
     launches = read_launches(paths)
-    rows = rows_of(launches)
-    if not rows:
+    lines = lines_of(launches)
+    if not lines:
         why = launches.warnings[-1] if launches.warnings else "no column of its rows is a result"
         raise ResultError(f"{paths[0]:.200}: no values: {why}")
-    remarks = [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
-    few = sum(row[HEADER.index("lo")] is None for row in rows)
+    remarks = [f"note: {text}" for text in launches.notes]
+    remarks += [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
+    few = sum(line.interval[0] is None for line in lines)
     if few:
-        remarks.append(f"note: {few} of {len(rows)} rows have fewer than 6 launches and so no "
+        remarks.append(f"note: {few} of {len(lines)} quantities have fewer than 6 launches and so no "
                        "interval: run more (run_suite.sh --runs=6)")
-    return "".join(lines_of(rows, decimal)), remarks
+    return text_of(*(wide_table_of if is_wide else table_of)(lines), decimal), remarks
 
 
 def mixtures(launches):
@@ -84,15 +134,17 @@ def mixtures(launches):
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... RESULTS...",
-        """Puts all launches of all benchmarks into one table for spreadsheets: a row for
-each quantity, with the median over launches, its 95 % interval (NA with fewer
-than six launches), the lowest and the highest launch. RESULTS are folders of
+        """Puts all launches of all benchmarks into one table for spreadsheets: a column for
+each key, and a row for each quantity, with the median over launches, its 95 %
+interval (NA with fewer than six launches), min and max. RESULTS are folders of
 results, as run_suite.sh leaves them, or single files.""")
     made.add_argument("--output", metavar="FILE", help="write the table to FILE, not stdout")
     made.add_argument("--decimal", choices=(".", ","), default=".",
                       help="the decimal sign that the spreadsheet expects (default: .)")
+    made.add_argument("--wide", action="store_true", help="one row for all quantities, with their medians "
+                      "in a column each, for charts")
     options = made.parse_with_results(words, math.inf)
-    text, remarks = summarize(options.paths, options.decimal)
+    text, remarks = summarize(options.paths, options.decimal, options.wide)
     try:
         if options.output is None:
             sys.stdout.write(text)

@@ -13,7 +13,7 @@ from commcost.reading import benchmarks, rank_test
 from commcost.reading.intervals import measured
 from commcost.reading.launches import worst_status
 from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number,
-                                      is_of_a_setting, parsed_number, result_files, unknown_beside)
+                                      is_of_a_setting, is_summary, parsed_number, result_files, unknown_beside)
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
@@ -75,8 +75,7 @@ class Tables:
                 return
             kind = benchmarks.kind_of(result, rows[0] if rows else None)
             if kind is None:
-                is_made = result.benchmark == "bench_compare" or result.header[:2] == ["benchmark",
-                                                                                      "key"]
+                is_made = result.benchmark == "bench_compare" or is_summary(result.header)
                 if not is_made and not (result.benchmark or "").startswith("overlap_"):
                     self.left.append(f"{file:.{PATH_SHOWN}}: not a result of a benchmark, left out")
                 return

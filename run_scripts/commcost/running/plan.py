@@ -23,13 +23,13 @@ def quoted(words):
 # ---- suite.list ----------------------------------------------------------------------------------
 
 class Entry(typing.NamedTuple):
-    """A line of suite.list: a program with options, and what its result is called."""
+    """A program of suite.list with the options of a suite, and what its result is called."""
 
     name: str
     groups: tuple
     ranks: str     # "all" or a number
-    seconds: float
     program: str   # below the build folder
+    seconds: float
     options: str
 
 
@@ -39,22 +39,30 @@ def collectives():
     return next(line for line in lines_of(LIST) if line.startswith("collectives:")).split()[1:]
 
 
-def read_list(quick):
-    """The Entries, those with a star once for each collective."""
-    entries = []
+def read_list(suite):
+    """The Entries of a suite (full, quick, essentials), those with a star once for each operation."""
+    entries, cells = [], []
     for line in lines_of(LIST):
-        if "|" not in line or line.startswith("#"):
-            continue
-        cells = [cell.strip() for cell in line.split("|")] + 9 * [""]
-        name, group, ranks, usual_s, quick_s, program, options, quick_options, left = cells[:9]
-        if quick and quick_options:
-            options = quick_options
-        for collective in ([one for one in collectives() if one not in left.split()]
-                           if "*" in name else [""]):
-            entries.append(Entry(name.replace("*", collective), (group, "all"), ranks,
-                                 float(quick_s if quick else usual_s),
-                                 program.replace("*", collective), options))
+        if line.startswith(" ") and line.split()[0] == suite:
+            entries += entries_of(*cells, *line.split(None, 2)[1:])
+        elif "|" in line and not line.startswith("#"):
+            cells = [cell.strip() for cell in line.split("|")]
+            cells += [""] * (5 - len(cells))
     return entries
+
+
+def entries_of(name, group, ranks, program, operations, seconds, options=""):
+    """The Entries of a program's line and one below it."""
+    for operation in (stands_for(operations.split()) if "*" in name else [""]):
+        yield Entry(name.replace("*", operation), (group, "all"), ranks,
+                    program.replace("*", operation), float(seconds), options)
+
+
+def stands_for(words):
+    """What a star stands for by the last column's words."""
+    if not words or words[0] == "but":
+        return [one for one in collectives() if one not in words]
+    return words
 
 
 def chosen(entries, choice):
@@ -158,7 +166,7 @@ class Plan(typing.NamedTuple):
 
 def make_plan(options, job, settings):
     """The Plan of run_suite.sh's options (suite.Options). Settings are taken in turn."""
-    entries = read_list(options.quick)
+    entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:
         raise UsageError(f"--benchmarks: there is no {' '.join(unknown)} (--dry-run shows all "

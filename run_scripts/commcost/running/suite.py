@@ -20,8 +20,9 @@ from commcost.words import counted
 PROGRAM = "run_suite.sh"
 
 # The options that make a suite what it is, in the order in which they are kept.
-KEPT = ("build", "benchmarks", "runs", "quick", "options", "vary", "limit", "launcher", "ranks",
-        "ranks_per_node", "hosts", "bind")
+KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", "launcher",
+        "ranks", "ranks_per_node", "hosts", "bind")
+FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary")
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
@@ -54,14 +55,18 @@ Exit status: 0 done, or the budget is used up and there is a result of each; 1
 a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
         allow_abbrev=False)
     made.add_argument("-v", "--verbose", action="store_true", help="print each command when it runs")
-    add = made.add_argument_group("What to run").add_argument
+    group = made.add_argument_group("What to run")
+    add = group.add_argument
     add("--benchmarks", metavar="LIST", type=text, default="all", help="names and groups, with commas "
         "(default: all). Names: overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages "
-        "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_rma, pingpong, syncbench, "
+        "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_warm, msgrate_rma, pingpong, syncbench, "
         "halo, mpi_overhead, monitor_overhead, noise, linkmap. Groups: overlap, rate, monitor, all")
     add("--runs", metavar="N", type=count, help="launches of each (default: 6, from which on there are "
         "intervals over launches; with --quick 1). A comparison of two versions wants 10")
-    add("--quick", action="store_true", help="shorter launches: all of it in 2 to 3 minutes")
+    shorter = group.add_mutually_exclusive_group()
+    shorter.add_argument("--quick", action="store_true", help="shorter launches, one of each: 2 to 3 minutes")
+    shorter.add_argument("--essentials", action="store_true", help="what quickstart.sh measures: the programs "
+        "that answer the first questions, in short launches, 6 of each: 2 minutes")
     add("--options", metavar="'WHO: ...'", type=program_options, action="append", default=[],
         help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may "
         "be repeated")
@@ -149,12 +154,13 @@ def program_options(value):
         raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
     words = " ".join(words)
     # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
-    own = r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
+    own = (r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
+           r"| --met?[= ]| --meta| --col")
     if not who.startswith("overlap"):
         own += "| --form[= ]"
     if re.search(own, f" {words} "):
-        raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --no-header, "
-                                         "--no-metadata and --nohdr are the suite's own")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --columns, --metadata, "
+                                         "--no-metadata, --no-header and --nohdr are the suite's own")
     # The same by short options; -n is another one in other programs.
     if ("mpi_overhead" in who and " -n" in f" {words}") or (
             who.startswith("msgrate") and " -o" in f" {words}"):
@@ -172,6 +178,7 @@ def read_options(words):
     if options.limit == 0:
         raise UsageError("--limit: '0': use a time like 90, 30m, 2h or 1:30:00")
     options.kept = kept_pairs(options)
+    options.suite = "quick" if options.quick else "essentials" if options.essentials else "full"
     options.runs = options.runs or (1 if options.quick else 6)
     options.build = options.build or default_build()
     for name in ("launcher", "hosts", "bind", "output"):
@@ -221,7 +228,7 @@ def resumed_words(path, given):
     for line in lines:
         name, equals, value = line[2:].partition("=")
         if not line.startswith("--") or has_controls(line) or not (
-                line == "--quick" or name.replace("-", "_") in KEPT and equals and value):
+                line in FLAGS or name.replace("-", "_") in KEPT and equals and value):
             raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of a "
                              f"suite: '{line:.200}'")
         if is_taken(name, value, build) and (name in REPEATED or name not in named):
@@ -243,7 +250,7 @@ def is_taken(name, value, build):
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
         return not names_a_file(value)
-    return name in ("benchmarks", "runs", "quick", "limit", "ranks", "ranks-per-node")
+    return name in ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node")
 
 
 def names_a_file(text):
@@ -474,7 +481,7 @@ exec sh {script} \\
         begin, begin_s = now(), time.monotonic()
         process = processes.begin(words, log)
         status = processes.await_end(process, limit_s, self.signals)
-        seconds = int(time.monotonic() - begin_s)
+        seconds = int(0.5 + time.monotonic() - begin_s)
         if status is None:  # a signal ended it
             remove(part)
             self.leave = self.signals.last.name

@@ -307,8 +307,8 @@ def read_all(sides):
                               "killed or interrupted, or had no space: measure it again")
     if not any(launches.values(series, BASE).launches and launches.values(series, NEW).launches
                for series in launches.series.values()):
-        raise ResultError("the sides have no row in common: compare launches of the same "
-                          "benchmarks with the same options")
+        raise ResultError("; ".join(["the sides have no row in common: compare launches of the same "
+                                     "benchmarks with the same options", *launches.warnings[-1:]]))
     return launches
 
 
@@ -324,7 +324,7 @@ def main(words):
         raise ResultError(f"{refused[0]}: compare launches of the same, or use --force")
     changes = compare(launches, limits)
     columns_of(changes)  # a ResultError comes before there is any output
-    remarks = [("warning", text) for text in launches.warnings]
+    remarks = [("note", text) for text in launches.notes] + [("warning", text) for text in launches.warnings]
     remarks += [("warning", f"{text}: differences may come from that")
                 for text in refused + differing]
     remarks += [("warning", text) for text in missing_altogether(changes)]

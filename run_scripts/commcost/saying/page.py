@@ -38,17 +38,26 @@ class Items(typing.NamedTuple):
 
 
 class Column(typing.NamedTuple):
-    """A table's column: its heading, its name, and whether it holds numbers. `kind`: "range" or
-    "base" for what is less important."""
+    """A table's column: its heading, its name, and whether it holds numbers."""
 
     heading: str
     name: str
     is_number: bool = False
+
+
+class Mark(typing.NamedTuple):
+    """A table's cell with a colour, or a link to the row of another table; `kind` is its class."""
+
+    text: str
     kind: str = ""
+    link: str = ""
+
+    def __str__(self):
+        return self.text
 
 
 class Row(typing.NamedTuple):
-    """A table's row."""
+    """A table's row; its cells are texts or Marks."""
 
     cells: list
     identity: str = ""
@@ -63,27 +72,20 @@ class Grid(typing.NamedTuple):
     kind: str = "rows"
 
 
-class Tags(typing.NamedTuple):
-    """Words with a colour each: pairs of a text and a class."""
-
-    tags: list
-
-
 class Figure(typing.NamedTuple):
-    """A picture: an SVG file, what it is called, and what it shows."""
+    """A picture: an SVG file, what it is called, and its title."""
 
     path: str
     name: str
-    caption: str
+    title: str
 
 
 class Closed(typing.NamedTuple):
-    """Parts that are shown when their summary is clicked."""
+    """Parts that are shown when their summary is clicked; in Markdown and text they are left out."""
 
+    identity: str
     summary: str
     parts: list
-    kind: str = ""
-    is_open: bool = False
 
 
 class Section(typing.NamedTuple):
@@ -121,8 +123,6 @@ def picture_of(figure):
     """The SVG with names of its own inside, since all share one page."""
     with open(figure.path, encoding="utf-8") as stream:
         text = stream.read()
-    text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>", "", text, flags=re.S)
-    text = re.sub(r"<title>Gnuplot</title>|<desc>Produced by.*?</desc>", "", text, flags=re.S)
     name = escaped(figure.name)
     text = re.sub(r"""\bid=(['"])""", lambda found: f"{found.group()}{name}-", text)
     text = re.sub(r"""href=(['"])#""", lambda found: f"{found.group()}{name}-", text)
@@ -131,21 +131,26 @@ def picture_of(figure):
 
 def html_of_grid(grid):
     lines = ['<div class="scroll"><table' + attributes(class_=grid.kind) + ">"]
-    if grid.columns:
-        lines.append("<thead><tr>")
-        lines += [f'<th{attributes(class_=class_of(column), data_column=column.name)}>'
-                  f"{escaped(column.heading)}</th>" for column in grid.columns]
-        lines.append("</tr></thead>")
+    if any(column.heading for column in grid.columns):
+        lines.append(f"<thead><tr>{''.join(map(html_of_heading, grid.columns))}</tr></thead>")
     lines.append("<tbody>")
-    for row in grid.rows:
-        cells = "".join("<td" + attributes(class_=class_of(column)) + f">{escaped(cell)}</td>"
-                        for column, cell in zip(grid.columns, row.cells))
-        lines.append("<tr" + attributes(id=row.identity, class_=row.kind) + f">{cells}</tr>")
+    lines += ["<tr" + attributes(id=row.identity, class_=row.kind) + ">" +
+              "".join(map(html_of_cell, grid.columns, row.cells)) + "</tr>" for row in grid.rows]
     return lines + ["</tbody></table></div>"]
 
 
-def class_of(column):
-    return " ".join(filter(None, ["number" if column.is_number else "", column.kind]))
+def html_of_heading(column):
+    kind = "number" if column.is_number else ""
+    return f"<th{attributes(class_=kind, data_column=column.name)}>{escaped(column.heading)}</th>"
+
+
+def html_of_cell(column, cell):
+    """Texts are th, so that numbers need no class: a page has thousands."""
+    text, tag, kind = escaped(cell), "td" if column.is_number else "th", ""
+    if isinstance(cell, Mark):
+        text = f'<a href="#{escaped(cell.link)}">{text}</a>' if cell.link else text
+        kind = cell.kind
+    return f"<{tag}{attributes(class_=kind)}>{text}</{tag}>"
 
 
 def html_of_item(item):
@@ -164,17 +169,12 @@ def html_of(part):
         return [f'<ul class="{part.kind}">', *map(html_of_item, part.items), "</ul>"]
     if isinstance(part, Grid):
         return html_of_grid(part)
-    if isinstance(part, Tags):
-        return ["<p>", *(f'<span class="verdict {kind}">{escaped(text)}</span>'
-                         for text, kind in part.tags), "</p>"]
     if isinstance(part, Figure):
-        return [f'<figure role="img" aria-label="{escaped(part.caption)}">', picture_of(part),
-                "</figure>"]
+        return [f'<figure role="img" aria-label="{escaped(part.title)}">', picture_of(part), "</figure>"]
     inner = [line for below in part.parts for line in html_of(below)]
     if isinstance(part, Closed):
-        opened = "open" if part.is_open else ""
-        return [f"<details{attributes(class_=part.kind, open=opened)}>"
-                f"<summary>{escaped(part.summary)}</summary>", *inner, "</details>"]
+        return [f"<details{attributes(id=part.identity)}><summary>{escaped(part.summary)}</summary>", *inner,
+                "</details>"]
     return [f"<section{attributes(id=part.identity, class_=part.kind)}>",
             f"<h2>{escaped(part.heading)}</h2>", *inner, "</section>"]
 
@@ -184,15 +184,13 @@ def html_of_page(page):
     with open(STYLE, encoding="utf-8") as stream:
         style = stream.read()
     before, listed = page.sections[:page.first_listed], page.sections[page.first_listed:]
-    contents = [f'<li><a href="#{escaped(part.identity)}">{escaped(part.heading)}</a></li>'
-                for part in listed]
+    contents = [f'<a href="#{escaped(part.identity)}">{escaped(part.heading)}</a>' for part in listed]
     return "\n".join([
         "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8"/>',
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
         f"<title>{escaped(page.title)}</title>", "<style>", style.rstrip(),
         "</style></head><body>", f"<h1>{escaped(page.title)}</h1>",
-        *(line for part in before for line in html_of(part)),
-        "<nav><h2>Contents</h2><ul>", *contents, "</ul></nav>",
+        *(line for part in before for line in html_of(part)), "<nav>", *contents, "</nav>",
         *(line for part in listed for line in html_of(part)),
         f'<footer class="small"><p>{escaped(page.footer)}</p></footer>', "</body></html>", ""])
 
@@ -209,7 +207,7 @@ def cell_of(text):
 
 
 def markdown_of(part):
-    """The lines of a part, each part with an empty line after it. Pictures are left out."""
+    """The lines of a part, each part with an empty line after it. Pictures and what is closed are left out."""
     if isinstance(part, Text):
         return [words_of(part.text), ""]
     if isinstance(part, Items):
@@ -220,14 +218,10 @@ def markdown_of(part):
         rule = ["---:" if column.is_number else "---" for column in part.columns]
         return ["| " + " | ".join(map(cell_of, cells)) + " |"
                 for cells in [head, rule, *(row.cells for row in part.rows)]] + [""]
-    if isinstance(part, Tags):
-        return [", ".join(words_of(text) for text, _ in part.tags), ""]
-    if isinstance(part, Figure):
+    if isinstance(part, (Figure, Closed)):
         return []
     inner = [line for below in part.parts for line in markdown_of(below)]
-    if isinstance(part, Closed):
-        return [f"**{words_of(part.summary)}**", "", *inner]
-    return [f"## {words_of(part.heading)}", "", *inner]
+    return [f"## {words_of(part.heading)}", "", *inner] if inner else []
 
 
 def markdown_of_page(page):
@@ -244,7 +238,7 @@ WIDTH = 100  # of a terminal
 
 
 def text_of(part):
-    """The lines of a part, each part with an empty line after it. Pictures are left out."""
+    """The lines of a part, each part with an empty line after it. Pictures and what is closed are left out."""
     if isinstance(part, Text):
         return textwrap.wrap(plain(part.text), WIDTH) + [""]
     if isinstance(part, Items):
@@ -260,11 +254,10 @@ def text_of(part):
         return ["  ".join(text.rjust(width) if column.is_number else text.ljust(width)
                           for text, width, column in zip(texts, widths, part.columns)).rstrip()
                 for texts in cells] + [""]
-    if isinstance(part, (Tags, Figure)):
+    if isinstance(part, (Figure, Closed)):
         return []
-    inner = [line for below in part.parts for line in text_of(below)]
-    heading = part.summary if isinstance(part, Closed) else part.heading
-    return [plain(heading), "-" * len(plain(heading)), *inner]
+    heading = plain(part.heading)
+    return [heading, "-" * len(heading), *(line for below in part.parts for line in text_of(below))]
 
 
 def text_of_page(page):

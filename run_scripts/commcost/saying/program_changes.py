@@ -14,14 +14,10 @@ from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
 from commcost.saying import machine_costs
 from commcost.saying.machine_costs import Cost, OwnCosts, Way
-from commcost.words import bytes_text, counted, short
+from commcost.words import bytes_text, counted, number_text, short
 
 BALANCE, HIDE, MERGE, MERGE_MESSAGES, DROP, PERSISTENT = (
     "balance", "hide", "merge-collectives", "merge-messages", "drop-flushes", "persistent")
-
-NAMES = {BALANCE: "Spread work evenly", HIDE: "Hide communication under work",
-         MERGE: "Join collectives", MERGE_MESSAGES: "Pack messages",
-         DROP: "Leave out flushes", PERSISTENT: "Make requests once"}
 
 STOP_S = 4e-3      # for which the system takes a processor: a tick of Linux' scheduler at 250 Hz
 READING_S = 20e-9  # what the monitor's times of a call are right to
@@ -39,14 +35,16 @@ class Saving(typing.NamedTuple):
     calls    Calls that it is about
     seconds  of the run that it saves, a Span
     rows     of benchmarks (tables.Row) that this rests on
-    text     what is so today, and what the change is
+    what     the change in a few words
+    facts    how to do it, and what is so today: sentences
     """
 
     change: str
     calls: Calls
     seconds: Span
     rows: tuple
-    text: str
+    what: str
+    facts: tuple
 
 
 class Exchange(typing.NamedTuple):
@@ -87,7 +85,7 @@ class Exchange(typing.NamedTuple):
 
     @property
     def told(self):
-        return " with ".join(calls.function for calls in self.parts)
+        return " and ".join(calls.function for calls in self.parts)
 
 
 class Program(typing.NamedTuple):
@@ -215,9 +213,9 @@ def late_processes(program):
         seconds = waited.times(beyond)
         yield Saving(
             BALANCE, calls, Span(seconds.value, seconds.low, waited.high), (),
-            f"Processes wait for late ones in {calls.function}, {short(calls.waited.value)} s each "
-            f"on average; rank {rank} came last in {short(100 * share)} % of the calls. Give that "
-            "rank less to do before them, and the others more.")
+            f"Spread work evenly before {calls.function}",
+            (f"Give rank {rank} less to do: it comes last in {short(100 * share)} % of the calls.",
+             f"A process waits {short(calls.waited.value)} s for late ones, on average."))
 
 
 def hidden_messages(program):
@@ -232,9 +230,10 @@ def hidden_messages(program):
         now = exactly(exchange.total("in_s")).at_most(cost.us.times(times))
         seconds = now.minus(exposed.us.times(times)).within(0.0, after_s)
         yield Saving(
-            HIDE, exchange.calls, seconds, cost.rows + exposed.rows,
-            hiding_text(exchange.told, exchange.calls, exchange.total("in_s"), after_s,
-                        exposed, "flush after" if exchange.is_one_sided else "start them before"))
+            HIDE, exchange.calls, seconds, cost.rows + exposed.rows, hiding(exchange.told, exchange.calls),
+            ("Flush after work that doesn't need their data." if exchange.is_one_sided else
+             "Start them before work that doesn't need their data, and complete them after it.",
+             *times_now(exchange.calls, exchange.total("in_s"), after_s, exposed)))
 
 
 def hidden_collectives(program):
@@ -250,21 +249,23 @@ def hidden_collectives(program):
         seconds = now.minus(exposed.us.times(calls.calls * US)).within(0.0, calls.after_s)
         name = "MPI_I" + machine_costs.operation_of(calls.function)[1:]
         yield Saving(
-            HIDE, calls, seconds, cost.rows + exposed.rows,
-            hiding_text(calls.function, calls, now.value, calls.after_s, exposed,
-                        "wait after" if machine_costs.is_started(calls.function)
-                        else f"start {name} before, and wait after,"))
+            HIDE, calls, seconds, cost.rows + exposed.rows, hiding(calls.function, calls),
+            ("Wait after work that doesn't need the result." if machine_costs.is_started(calls.function) else
+             f"Call {name} before work that doesn't need the result, and wait after it.",
+             *times_now(calls, now.value, calls.after_s, exposed)))
 
 
-def hiding_text(what, calls, in_s, after_s, exposed, how):
+def hiding(name, calls):
+    return f"Hide {name}{of_size(calls)} under work"
+
+
+def times_now(calls, in_s, after_s, exposed):
+    """Sentences about what a call and the work around it take."""
     each = 1 / (calls.calls * US)
-    between = ("" if calls.between_s is None or not machine_costs.is_started(calls.function) else
-               f"between start and wait there is {short(calls.between_s * each)} µs of work today, "
-               f"and after it {short(after_s * each)} µs; ")
-    after = "" if between else f"{short(after_s * each)} µs of work follow; "
-    return (f"{what}{of_size(calls)}: {between}{after}inside MPI it takes {short(in_s * each)} µs, "
-            f"of which {short(exposed.us.value)} µs can't be hidden. If the work doesn't need what "
-            f"they bring, {how} that work.")
+    yield f"Each takes {short(in_s * each)} µs inside MPI, of which {short(exposed.us.value)} µs can't be hidden."
+    if calls.between_s is not None and machine_costs.is_started(calls.function):
+        yield f"Between start and wait there are {short(calls.between_s * each)} µs of work today."
+    yield f"After it there are {short(after_s * each)} µs of work."
 
 
 def of_size(calls):
@@ -314,11 +315,15 @@ def merged_collectives(program):
         stays = merged.over(one).times(1 / together)
         seconds = own.part(exactly(1.0).minus(stays).within(0.0, 1.0))
         yield Saving(
-            MERGE, calls, seconds.within(0.0, calls.in_s),
-            one.rows + merged.rows,
-            f"{calls.function}{of_size(calls)}: {short(together)} on average follow each other with "
-            "less than 1 µs between. If none needs the result of another, make them one, of "
-            f"{bytes_text(round(calls.size * together))}.")
+            MERGE, calls, seconds.within(0.0, calls.in_s), one.rows + merged.rows, joining("Join", calls, together),
+            ("Only if none of them needs the result of another.",
+             f"{short(together)} calls follow each other, on average, with less than 1 µs between."))
+
+
+def joining(verb, calls, together):
+    """`together` calls of a size as one."""
+    return (f"{verb} {number_text(round(together, 1))} {calls.function}{of_size(calls)} "
+            f"into one of {bytes_text(round(calls.size * together))}")
 
 
 def merged_messages(program):
@@ -341,10 +346,9 @@ def merged_messages(program):
         seconds = now.minus(merged.us.times(calls.calls / together * US))
         yield Saving(
             MERGE_MESSAGES, calls, seconds.within(0.0, exchange.total("in_s")),
-            one.rows + merged.rows,
-            f"{exchange.told}{of_size(calls)}: {short(together)} on average go to the same process "
-            "before it answers. Pack them into one, of "
-            f"{bytes_text(round(calls.size * together))}; what packing takes isn't counted.")
+            one.rows + merged.rows, joining("Pack", calls, together),
+            (f"{short(together)} messages go to the same process before it answers, on average.",
+             "The time to pack them isn't counted."))
 
 
 def useless_flushes(program):
@@ -355,9 +359,8 @@ def useless_flushes(program):
         idle = calls.calls * calls.joined
         seconds = exactly(calls.in_s * calls.joined).wider(idle * READING_S)
         yield Saving(
-            DROP, calls, seconds, (),
-            f"{counted(round(idle), 'call')} of {calls.function} a process had nothing to "
-            "complete: no operation on that target came since the last. Leave them out.")
+            DROP, calls, seconds, (), f"Leave out {counted(round(idle), 'call')} of {calls.function}",
+            ("They have nothing to complete: no operation on that target came since the last one.",))
 
 
 def persistent_requests(program):
@@ -375,12 +378,9 @@ def persistent_requests(program):
         seconds = now.us.minus(then.us).times(own.value / now.us.value)
         yield Saving(
             PERSISTENT, calls, seconds.within(0.0, calls.in_s), now.rows + then.rows,
-            f"{calls.function}{of_size(calls)}: a persistent request takes {short(100 * ratio)} % of "
-            f"that. Make it once with {persistent_name(operation)}, and start it each time.")
-
-
-def persistent_name(operation):
-    return f"MPI_{operation[1:].capitalize()}_init"
+            f"Make requests of {calls.function}{of_size(calls)} once",
+            (f"Call MPI_{operation[1:].capitalize()}_init once, and MPI_Start each time.",
+             f"A persistent request takes {short(100 * ratio)} % of the time."))
 
 
 RULES = (late_processes, hidden_messages, hidden_collectives, merged_collectives, merged_messages,

@@ -6,6 +6,7 @@ what could be saved (program_changes.py).
 """
 
 import argparse
+import functools
 import re
 import sys
 import typing
@@ -13,21 +14,21 @@ import typing
 from commcost import command
 from commcost.command import UsageError
 from commcost.reading import benchmarks
-from commcost.reading.intervals import Span
+from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
 from commcost.reading.tables import NEW, read_tables
-from commcost.saying import machine_costs, page, program_changes
+from commcost.saying import machine_costs, page, program_changes, scorecard
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Output
-from commcost.words import bytes_text, counted, decimals, short
+from commcost.words import bytes_text, counted, cut, decimals, short
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
-TOLD_PCT = 1.0        # of the time inside MPI, that a sentence tells of calls
+TOLD_PCT = 1.0        # of the time inside MPI, that a line is worth
 UNEVEN_PCT = 1.0      # of the run, that processes differ by
 DISTURBED_PCT = 5.0   # of the time, that the system took from the processes in a row
-UNCOVERED_PCT = 0.1   # of the time inside MPI, that a command is worth
-SENTENCES = 6         # about calls
+SHOWN_PCT = 0.1       # of the time inside MPI, that a line or a command about calls is worth
+WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 38  # letters of a table's cells: a line has at most 100
 US = 1e-6
 
 USED = ("overlap", "overlap_sweep", "syncbench", "msgrate")  # what costs are read from
@@ -80,7 +81,7 @@ class Account(typing.NamedTuple):
     remarks: list    # what is to be said of report and results
     uncovered: list  # (command or what there is to say, seconds of a process inside such calls)
     min_saving_pct: float  # of the run, that a saving is told from
-    what_if: typing.Optional[tuple]  # (words, seconds of the run that it saves, of the covered)
+    what_if: list    # a Spent, where another machine is asked for
 
 
 # ---- the lines -----------------------------------------------------------------------------------
@@ -168,8 +169,8 @@ def differences(run, tables):
         own = run.metadata.get(key, [None])[0]
         others = {table.metadata.get(key, [None])[0] for table in tables.of(NEW)} - {None}
         if own is not None and others and own not in others:
-            said.append(f"the {name} differs: {short_text(min(others))} in the results, "
-                        f"{short_text(own)} in the report")
+            said.append(f"the {name} differs: {cut(min(others), 60)} in the results, "
+                        f"{cut(own, 60)} in the report")
     return said
 
 
@@ -184,12 +185,7 @@ def unusable(tables, lines):
     if not disturbed:
         return []
     return [f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more "
-            f"than {DISTURBED_PCT:g} % of the time from the processes: what calls cost by themselves "
-            "may be too much; measure again on a quieter machine"]
-
-
-def short_text(text):
-    return text if len(text) <= 60 else text[:57] + "..."
+            f"than {DISTURBED_PCT:g} % of the time from the processes: measure again on a quieter machine"]
 
 
 # ---- another machine -----------------------------------------------------------------------------
@@ -220,110 +216,104 @@ def what_if(text):
     return WhatIf(text, factors["latency"], 1 / factors["bandwidth"])
 
 
-def saved_by(asked, program, lines):
-    """What another machine saves in calls that the results cover, in seconds of the run, and the
-    seconds that these take by themselves. The latency is what the smallest measured size takes,
-    the rest is for the bytes."""
-    saved = covered = 0.0
-    for line in lines:
-        if line.own is None:
-            continue
-        then = line.latency * asked.latency + (1 - line.latency) * asked.per_byte
-        saved += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
-        covered += line.own.value * line.calls.callers / program.run.ranks
-    return asked.words, saved, covered
+# ---- where the time went -------------------------------------------------------------------------
+
+class Spent(typing.NamedTuple):
+    """Time of the run, in seconds of a process on average."""
+
+    what: str
+    seconds: Span
+    note: str = ""
 
 
-# ---- sentences -----------------------------------------------------------------------------------
-
-def share(seconds, whole):
-    return f"{short(100 * seconds / whole)} %"
-
-
-def sentences(account):
-    """What a program's time went to, the most first."""
+def where_time_went(account):
+    """A list of Spent: inside MPI, and what of that was for what."""
     run = account.program.run
-    said = []
+    return [*inside_mpi(run), *uneven_work(run), *waiting(run), *in_calls(account), *account.what_if]
+
+
+def inside_mpi(run):
+    if run.inside_s is not None:
+        yield Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
-        said.append(f"Of {short(run.seconds)} s, {short(run.slowest_s)} s were in MPI on the "
-                    f"slowest rank, {int(run.slowest_rank)} ({share(run.slowest_s, run.seconds)}); "
-                    f"{short(run.inside_s / run.ranks)} s on average.")
-    said += uneven_work(run)
-    waiting = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
-    waited_s = sum(calls.waited.value * calls.callers for calls in waiting) / run.ranks
-    if waited_s > 0:
-        most = max(waiting, key=lambda calls: calls.waited.value)
-        said.append(f"{short(waited_s)} s of them a process waited for late ones, most in "
-                    f"{name_of(most)}: {told(most.waited)} s"
-                    + (f"; rank {most.last[0]} came last most often." if most.last else "."))
-    told_lines = [line for line in account.lines if line.own is not None and
-                  line.own.value >= TOLD_PCT / 100 * (run.inside_s or run.seconds) / run.ranks]
-    for line in told_lines[:SENTENCES]:
-        calls = line.calls
-        said.append(f"{told(line.own)} s are what {calls.function}{program_changes.of_size(calls)} on "
-                    f"{calls.comm} costs on this machine, {counted(round(calls.calls), 'time')} a "
-                    "process.")
-    unexplained_s = sum(line.unexplained_s * line.calls.callers for line in account.lines
-                        if line.unexplained_s is not None) / run.ranks
-    if told_lines:
-        said.append(f"{short(unexplained_s)} s a process inside calls that the results cover are "
-                    "neither: partners that came late to messages, other load, or contention."
-                    if unexplained_s > 0 else
-                    f"Calls that the results cover took {short(-unexplained_s)} s less than that: "
-                    "some cost less right after others, or while others are under way.")
-    uncovered_s = sum(line.calls.in_s * line.calls.callers for line in account.lines
-                      if line.why) / run.ranks
-    if uncovered_s >= TOLD_PCT / 100 * (run.inside_s or run.seconds) / run.ranks:
-        said.append(f"{short(uncovered_s)} s a process are in calls that the results don't cover: "
-                    "see below for what would measure them.")
-    if account.what_if:
-        words, saved_s, covered_s = account.what_if
-        said.append(f"With {words}, {short(abs(saved_s))} s would be "
-                    f"{'saved of' if saved_s >= 0 else 'added to'} the {short(covered_s)} s that "
-                    "covered calls cost by themselves, "
-                    f"{share(abs(saved_s), run.seconds)} of the run.")
-    return said
+        yield Spent("In MPI, slowest process", exactly(run.slowest_s), f"rank {int(run.slowest_rank)}")
 
 
 def uneven_work(run):
-    """A sentence where one process has more to do than the others: all take as long, so it is the
-    one that is least inside MPI."""
+    """One process has more to do than the others: all take as long, so it is the one that is least
+    inside MPI, and others wait for it wherever they meet it, in messages too."""
     if run.least is None or run.inside_s is None:
-        return []
+        return
     rank, least_s = run.least
     more_s = run.inside_s / run.ranks - least_s
-    if more_s < UNEVEN_PCT / 100 * run.seconds:
-        return []
-    return [f"Rank {rank} was in MPI least, {short(least_s)} s, {short(more_s)} s less than a process "
-            "on average: it has most to do, and others wait for it, in messages too. Work spread "
-            "evenly would save up to that."]
+    if more_s >= UNEVEN_PCT / 100 * run.seconds:
+        yield Spent("Work that is uneven", exactly(more_s), f"rank {rank} has most of it")
 
 
-def told(span):
-    return f"{short(span.value)} ({short(span.low)} to {short(span.high)})"
+def waiting(run):
+    """For late processes, in collectives."""
+    waits = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
+    if waits:
+        most = max(waits, key=lambda calls: calls.waited.value)
+        yield Spent("Waiting for late processes", mean_of(run, [(calls.waited, calls.callers) for calls in waits]),
+                    f"most in {most.function}")
 
 
-def name_of(calls):
-    return f"{calls.function} on {calls.comm}"
+def in_calls(account):
+    """What the calls cost that were measured, and what of them is neither cost nor waiting; what is in others."""
+    run, min_s = account.program.run, share_of_mpi(account.program.run, TOLD_PCT)
+    known = [line for line in account.lines if line.own is not None]
+    others = [(exactly(line.calls.in_s), line.calls.callers) for line in account.lines if line.why]
+    has_others = others and mean_of(run, others).value >= min_s
+    if any(line.own.value >= min_s for line in known):
+        yield Spent("Undisturbed cost of the calls", mean_of(run, [(line.own, line.calls.callers) for line in known]),
+                    "of those that were measured" if has_others else "by the benchmarks")
+        rest = mean_of(run, [(exactly(line.unexplained_s), line.calls.callers) for line in known])
+        if rest.value >= min_s:
+            yield Spent("Late partners, load, contention", rest)
+        if rest.value <= -min_s:
+            yield Spent("Less, since calls overlap", rest, "or follow one another")
+    if has_others:
+        yield Spent("Calls that weren't measured", mean_of(run, others), "commands: see below")
 
 
-def saving_text(saving, seconds):
-    return (f"{program_changes.NAMES[saving.change]}: saves {told(saving.seconds)} s, "
-            f"{share(saving.seconds.value, seconds)} of the run. {saving.text}")
+def elsewhere(asked, program, lines):
+    """What another machine saves in calls that were measured. The latency is what the smallest measured size
+    takes, the rest is for the bytes."""
+    saved_s = 0.0
+    for line in lines:
+        if line.own is not None:
+            then = line.latency * asked.latency + (1 - line.latency) * asked.per_byte
+            saved_s += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
+    return Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), asked.words)
 
 
-def nothing_text(account):
-    where = " in what the results cover" if account.uncovered else ""
-    return (f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure.")
+def share_of_mpi(run, percent):
+    """A share of what a process is inside MPI, on average, in seconds."""
+    return percent / 100 * (run.inside_s or run.seconds) / run.ranks
+
+
+def mean_of(run, spans):
+    """The Span of a process on average, from pairs of a Span and the number of processes that it is of."""
+    return functools.reduce(Span.plus, (span.times(callers) for span, callers in spans)).times(1 / run.ranks)
+
+
+def ranged(span):
+    """Low and high; "" where both are the same."""
+    return "" if span.low == span.high else f"{short(span.low)} – {short(span.high)}"
+
+
+def share(seconds, whole):
+    return f"{short(100 * seconds / whole)} %"
 
 
 def rows_text(rows):
     """The benchmarks' rows that something rests on, in words."""
     said = []
     for row in rows:
-        keys = " ".join(f"{name}={value}" for name, value in row.keys.items()
-                        if value != "NA" and (name, value) not in PLAIN)
         program = row.identity.rpartition("-")[0].replace("_sweep", "")
+        keys = " ".join(f"{name}={value}" for name, value in row.keys.items()
+                        if value != "NA" and (name, value) not in PLAIN and program != f"overlap_{value}")
         said.append(f"{program} ({keys})" if keys else program)
     return "; ".join(dict.fromkeys(said)) or "the monitor's report alone"
 
@@ -347,7 +337,8 @@ def rows_of(account):
     for saving in account.savings:
         yield {"kind": "saving", "change": saving.change, **of_calls(saving.calls),
                **of_span("saved", "s", saving.seconds, 9), "rests_on": rows_text(saving.rows),
-               "saved_pct": decimals(100 * saving.seconds.value / account.program.run.seconds, 3), "text": saving.text}
+               "saved_pct": decimals(100 * saving.seconds.value / account.program.run.seconds, 3),
+               "text": " ".join([f"{saving.what}.", *saving.facts])}
     for said, in_s in account.uncovered:
         yield {"kind": "uncovered", "in_calls_s": decimals(in_s, 9), "text": said}
 
@@ -374,59 +365,83 @@ def write_table(account, output, words):
         output.row(row)
     for text in account.remarks:
         output.remark("warning", text)
-    for text in sentences(account):
-        output.remark("note", text)
+    for spent in where_time_went(account):
+        note = f"; {spent.note}" if spent.note else ""
+        output.remark("note", f"{spent.what}: {short(spent.seconds.value)} s, "
+                      f"{share(spent.seconds.value, run.seconds)} of the run{note}")
     return output.end(command.EXIT_DONE)
 
 
 # ---- the page ------------------------------------------------------------------------------------
 
 def page_of(account):
-    """The same as a page.Page."""
+    """The same as a page.Page: tables of a line each."""
     run = account.program.run
-    pays = [page.Item(saving_text(saving, run.seconds), f"Rests on {rows_text(saving.rows)}.")
-            for saving in account.savings] or [page.Item(nothing_text(account))]
-    sections = [
-        page.Section("short", "In short",
-                     [page.Items(list(map(page.Item, sentences(account))), "short")]),
-        page.Section("pays", "What would pay",
-                     [page.Items(pays, "short"),
-                      page.Text("Each by itself: two changes of the same calls don't add up.",
-                                small=True)])]
-    if account.remarks:
-        sections.append(page.Section("remarks", "What to know", [page.Items(
-            list(map(page.Item, account.remarks)), "short")]))
-    sections.append(page.Section("costs", "Where the time in MPI went", [costs_grid(account)]))
-    if account.uncovered:
-        sections.append(page.Section("uncovered", "Not covered by the results", [
-            page.Items([page.Item(f"{short(in_s)} s: {said}") for said, in_s in account.uncovered],
-                       "short"),
-            page.Text("A command is to be run in the build folder, with the program's own binding; "
-                      "RESULTS is the results folder.", small=True)]))
-    title = f"What communication costs: {run.metadata.get('command', ['a program'])[0]}"
-    return page.Page(title, sections, "Times are seconds of a process, averages over those that "
-                     "made such calls.", first_listed=2)
+    on = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
+    parts = {
+        "Where the time went": [seconds_grid(run, "time", where_time_went(account), WHAT)],
+        "What would save time": saving_parts(account),
+        "How to do it": [part for saving in account.savings for part in how_to(saving)],
+        "Which calls": calls_parts(account),
+        "What isn't measured": missing_parts(account.uncovered),
+        "Mind": items(account.remarks)}
+    sections = [page.Section(f"part{place}", heading, of) for place, (heading, of) in enumerate(parts.items(), 1) if of]
+    return page.Page(
+        f"What communication costs: {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}",
+        [page.Text(f"{short(run.seconds)} s, {counted(run.ranks, 'process', 'processes')}{on}."), *sections],
+        "cost.sh --format=tsv has all of this as a table.", first_listed=3)
 
 
-def costs_grid(account):
-    columns = [page.Column("communicator", "comm"), page.Column("function", "operation"),
-               page.Column("size", "size_bytes", True), page.Column("calls", "calls", True),
-               page.Column("in calls (s)", "in_calls_s", True),
-               page.Column("by itself (µs)", "machine_us", True),
-               page.Column("by itself (s)", "machine_s", True),
-               page.Column("waiting (s)", "waited_s", True),
-               page.Column("unexplained (s)", "unexplained_s", True)]
-    rows = []
-    for line in account.lines:
-        calls = line.calls
-        rows.append(page.Row([
-            calls.comm, calls.function,
-            "" if calls.size is None else bytes_text(round(calls.size)), round(calls.calls),
-            short(calls.in_s), "" if line.cost is None else short(line.cost.us.value),
-            "" if line.own is None else short(line.own.value),
-            "" if line.waited is None else short(line.waited.value),
-            "" if line.unexplained_s is None else short(line.unexplained_s)]))
-    return page.Grid(columns, rows)
+def items(texts):
+    return [page.Items(list(map(page.Item, texts)), "short")] if texts else []
+
+
+def missing_parts(uncovered):
+    return uncovered and [*items([f"{short(in_s)} s: {said}" for said, in_s in uncovered]), page.Text(
+        "Run the commands in the build folder, with the program's binding; RESULTS is the results folder.", small=True)]
+
+
+def saving_parts(account):
+    if not account.savings:
+        where = " in what the results cover" if account.uncovered else ""
+        return [page.Text(f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure.")]
+    changes = [Spent(saving.what, saving.seconds) for saving in account.savings]
+    return [seconds_grid(account.program.run, "change", changes, CHANGE),
+            page.Text("Two changes of the same calls don't add up.", small=True)]
+
+
+def seconds_grid(run, heading, every, most):
+    """A line for each Spent, the name cut to `most` letters."""
+    columns = [page.Column(heading, "what"), page.Column("s", "seconds", True), page.Column("range", "range", True),
+               page.Column("of the run", "share", True), page.Column("", "note")]
+    return page.Grid(columns, [page.Row([
+        cut(spent.what, most), short(spent.seconds.value), ranged(spent.seconds),
+        share(spent.seconds.value, run.seconds), cut(spent.note, NOTE)]) for spent in every], "facts")
+
+
+def how_to(saving):
+    """The parts that say of a change how to make it, and what it rests on."""
+    return [page.Text(f"{saving.what}:"), *items([*saving.facts, f"Rests on {rows_text(saving.rows)}."])]
+
+
+def calls_parts(account):
+    """A line for each function and size; with the communicator if there are several."""
+    lines = [line for line in account.lines if line.calls.in_s >= share_of_mpi(account.program.run, SHOWN_PCT)]
+    columns = [page.Column(heading, name, place > 0) for place, (heading, name) in enumerate((
+        ("calls", "operation"), ("times", "calls"), ("in MPI", "in_calls_s"), ("each", "machine_us"),
+        ("undisturbed", "machine_s"), ("waiting", "waited_s"), ("other", "unexplained_s")))]
+    comms = {line.calls.place for line in lines if line.calls.comm != "NA"}
+
+    def name_of(calls):
+        on = f" on {calls.comm}" if len(comms) > 1 and calls.comm != "NA" else ""
+        return cut(calls.function + program_changes.of_size(calls) + on, CALLS)
+
+    return [page.Grid(columns, [page.Row([
+        name_of(line.calls), round(line.calls.calls), *("" if value is None else short(value) for value in (
+            line.calls.in_s, line.cost and line.cost.us.value, line.own and line.own.value,
+            line.waited and line.waited.value, line.unexplained_s))]) for line in lines]),
+            page.Text(f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of "
+                      "those that made such calls; each: undisturbed µs of a call.", small=True)]
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -435,22 +450,20 @@ def account_of(report, tables, min_saving_pct, asked):
     run = Monitored(report)
     program = program_changes.program_of(run, machine_costs.OwnCosts(tables))
     lines = lines_of(program)
-    min_s = UNCOVERED_PCT / 100 * (run.inside_s or run.seconds) / run.ranks
     uncovered = sorted((pair for pair in uncovered_of(lines) + uncovered_gaps(program)
-                        if pair[1] >= min_s), key=lambda pair: -pair[1])
+                        if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
     return Account(program, lines, program_changes.savings_of(program, min_saving_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
-                   min_saving_pct,
-                   None if asked is None else saved_by(asked, program, lines))
+                   min_saving_pct, [] if asked is None else [elsewhere(asked, program, lines)])
 
 
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... REPORT RESULTS",
-        """Says what communication costs a program, and what would pay: joins REPORT, which
-the monitor wrote of it (MPIRT_MONITOR=all,output=REPORT), with RESULTS, a folder
-of benchmark results of the same machine (run_suite.sh). Times are seconds of a
-process, averages over those that made such calls.""")
+        """Says where the time of a program's communication went, and what would save time:
+joins REPORT, which the monitor wrote of it (MPIRT_MONITOR=all,output=REPORT),
+with RESULTS, a folder of benchmark results of the same machine (run_suite.sh).
+Times are seconds of a process, averages over those that made such calls.""")
     made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
                       help="for reading (default), a table, or a page")
     made.add_argument("--output", metavar="FILE", help="write to FILE, not stdout")
@@ -468,7 +481,8 @@ process, averages over those that made such calls.""")
         done = write_table(account, Output(PROGRAM, options.output), words)
         return command.EXIT_DONE if done else command.EXIT_FAILED
     made_page = page_of(account)
-    text = (page.html_of_page if options.format == "html" else page.text_of_page)(made_page)
+    text = (page.html_of_page(made_page) if options.format == "html" else
+            scorecard.readable(page.text_of_page(made_page)))
     if options.output is None:
         sys.stdout.write(text)
     elif not command.write_to(options.output, text, True, PROGRAM):

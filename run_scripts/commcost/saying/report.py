@@ -1,7 +1,7 @@
 """report.sh and report_text.sh: what results say, on one page.
 
-First the scorecard (scorecard.py), then warnings, the machine, the comparison with a base, and for each
-benchmark how to read it, its pictures and its table.
+First the scorecard (scorecard.py). Then for each question a picture, a matrix (matrices.py) and, closed, the
+rows (details.py); what changed from a base; warnings; machine and notes.
 """
 
 import os
@@ -13,18 +13,17 @@ import typing
 
 from commcost import command
 from commcost.command import complain
-from commcost.drawing import pictures, plot
+from commcost.drawing import plot
 from commcost.reading import benchmarks
-from commcost.reading.launches import read_launches, status_rank
-from commcost.reading.results import ResultError, is_number
-from commcost.reading.tables import BASE, NEW, in_number_order, median_text, read_tables, rows_by_key
+from commcost.reading.launches import read_launches
+from commcost.reading.results import ResultError
+from commcost.reading.tables import BASE, NEW, read_tables
 from commcost.running import folder
-from commcost.saying import compare, page, scorecard, vary
-from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Page, Section, Tags, Text
+from commcost.saying import compare, details, gains, matrices, page, scorecard, vary
+from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Mark, Page, Section, Text
 from commcost.words import counted, decimals, listed, six_digits
 
 LONG_TABLE = 30     # rows, from which on it is closed
-MANY_CHANGES = 60
 NAMES_SHOWN = 12    # results that a warning names
 VALUES_SHOWN = 4    # of a key of the metadata
 
@@ -45,20 +44,75 @@ wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a 
 value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
 
 
-# ---- in short ------------------------------------------------------------------------------------
+# ---- the scorecard -------------------------------------------------------------------------------
 
-def short_section(card):
-    """The scorecard as tables."""
-    parts = [Text(card.title)]
-    for part in card.parts:
-        columns = [Column(part.heading, "what"), Column("", "since"), Column("typical", "typical"),
-                   Column("launches", "launches"), Column("", "note")]
-        parts.append(Grid(columns, [page.Row([line.what, line.since, line.typical, line.launches, line.note])
-                                    for line in part.lines], "scorecard"))
-    parts.append(Items([Item(text) for text in card.mind], "mind"))
-    if not card.parts:
-        parts.append(Text("These results have no rows that answer one of its questions: see the tables."))
-    return Section("short", "Scorecard", parts)
+# Classes of the cells with answers.
+ANSWERS = {gains.YES: "pays", gains.EVEN: "even", gains.PARTLY: "even", gains.NO: "loses", gains.UNSURE: "unclear"}
+
+
+def card_sections(card):
+    return [Section(f"card{place}", part.heading, [card_grid(part)], "card")
+            for place, part in enumerate(card.parts, 1)] + (
+        [Section("mind", "Mind", [Items(list(map(Item, card.mind)), "warnings")], "card")] if card.mind else [])
+
+
+def card_grid(part):
+    """One fact a row, without columns that are empty in all."""
+    columns = [Column("", "what"), Column("", "since"), Column("typical", "typical"),
+               Column("launches", "launches"), Column("", "note")]
+    rows = [[Mark(line.what, "", line.rows[0] if line.rows else ""), line.since,
+             Mark(line.typical, f"value {ANSWERS.get(line.typical, '')}".rstrip()), Mark(line.launches, "value"),
+             line.note] for line in part.lines]
+    shown = [place for place in range(len(columns)) if any(str(cells[place]) for cells in rows)]
+    if not any(line.launches for line in part.lines):
+        columns[2] = columns[2]._replace(heading="")
+    return Grid([columns[place] for place in shown],
+                [page.Row([cells[place] for place in shown]) for cells in rows], "facts")
+
+
+# ---- questions -----------------------------------------------------------------------------------
+
+class Question(typing.NamedTuple):
+    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix of the
+    results, or None."""
+
+    identity: str
+    heading: str
+    groups: tuple
+    matrix: typing.Optional[typing.Callable] = None
+
+
+QUESTIONS = (
+    Question("nonblocking", "Does non-blocking pay?", ("overlap_sweep", "overlap"), matrices.of_gains),
+    Question("messages", "How fast are messages?", ("pingpong",), matrices.of_messages),
+    Question("processor", "What does a message take of the processor?", ("mpi_overhead",), matrices.of_processor),
+    Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), matrices.of_rates),
+    Question("synchronisation", "What does synchronisation cost?", ("syncbench",), matrices.of_synchronisation),
+    Question("halo_swaps", "Which halo swap is quickest?", ("halo",), matrices.of_halo),
+    Question("disturbances", "What disturbs?", ("noise",), matrices.of_noise),
+    Question("links", "Which node or link is slow?", ("linkmap",)),
+    Question("monitoring", "What does monitoring cost?", ("monitor_overhead",), matrices.of_monitor),
+    Question("program", "Where did the program's time go?", ("mpirtmon",)))
+
+
+def question_sections(tables, drawn):
+    """Those that the results have rows on; `drawn`: Figures by group."""
+    groups = plot.groups_of(tables)
+    others = [Question(f"of_{group}", benchmarks.entry_of(group).heading, (group,)) for group in groups
+              if benchmarks.entry_of(group).program]
+    return [question_section(question, tables, groups, drawn) for question in [*QUESTIONS, *others]
+            if any(group in groups for group in question.groups)]
+
+
+def question_section(question, tables, groups, drawn):
+    parts = [drawn[group] for group in question.groups if group in drawn][:1]
+    matrix = question.matrix(tables) if question.matrix and not is_varied(tables) else None
+    if matrix is not None:
+        parts += [*filter(None, [matrix.grid]), Text(matrix.legend, small=True)]
+    for group in question.groups:
+        if group in groups:
+            parts.append(details.closed(tables, group, groups[group]))
+    return Section(question.identity, question.heading, parts)
 
 
 # ---- warnings and notes --------------------------------------------------------------------------
@@ -122,11 +176,9 @@ def warnings_section(paths, tables, pictures_note):
     items = [item for path in paths for item in failed_launches(path)]
     items += [cause.item() for cause in causes(tables, "warning")]
     items += [Item(text) for text in tables.left]
-    parts = [Items(items, "warnings") if items else Text("No warnings.")]
-    if pictures_note:
-        parts.append(Text(pictures_note))
-    heading = f"Warnings: {len(items)}" if items else "Warnings"
-    return Section("warnings", heading, parts, "warnings-box" + ("" if items else " none"))
+    items += [Item(pictures_note)] if pictures_note else []
+    return Section("warnings", f"Warnings: {len(items)}" if items else "Warnings",
+                   [Items(items, "warnings") if items else Text("No warnings.")])
 
 
 # ---- the machine ---------------------------------------------------------------------------------
@@ -160,15 +212,16 @@ def machine_section(tables):
         parts.append(Text("What differs between the two is marked.", small=True))
     notes = [cause.item() for cause in causes(tables, "note")]
     if notes:
-        parts.append(Closed(f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
+        parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
     return Section("machine", "Machine and runs", parts)
 
 
 # ---- the comparison ------------------------------------------------------------------------------
 
-GRADES = {compare.SLOWER: 1, compare.FAILED: 1, compare.MISSING: 2, compare.ADDED: 2,
-          compare.FASTER: 3}
-UNCHANGED = 4
+# The classes of verdicts' rows, in the order in which they are shown; "" for all others.
+CLASSES = ("loses", "differs", "pays", "")
+CLASS_OF = {compare.SLOWER: "loses", compare.FAILED: "loses", compare.MISSING: "differs", compare.ADDED: "differs",
+            compare.FASTER: "pays"}
 
 
 class Comparison(typing.NamedTuple):
@@ -189,7 +242,7 @@ def comparison_of(paths):
         changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
     except ResultError as error:
         return Comparison([], [], str(error))
-    return Comparison(changes, launches.warnings + [
+    return Comparison(changes, launches.notes + launches.warnings + [
         f"{text}: differences may come from that" for text in named] +
         compare.missing_altogether(changes), "")
 
@@ -197,38 +250,34 @@ def comparison_of(paths):
 def comparison_section(comparison):
     """What changed from the base, slower rows first, the largest change first."""
     if comparison.refused:
-        return Section("comparison", "Comparison",
+        return Section("comparison", "What changed, row by row",
                        [Text(f"Nothing can be compared: {comparison.refused}.")])
     changes, remarks = comparison.changes, comparison.remarks
     parts = [Text("Each row of both results against each other, as bench_compare does: the change "
                   "from the base with its interval, and how likely so large a difference is by "
                   "chance (p).")]
-    if remarks:
-        parts.append(Items([Item(text) for text in remarks], "warnings"))
-    graded = sorted(changes, key=lambda change: (GRADES.get(change.verdict, UNCHANGED),
+    graded = sorted(changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
                                                  -abs(change.change_pct or 0)))
-    counts = {}
-    for change in graded:
-        counts[change.verdict] = counts.get(change.verdict, 0) + 1
-    parts.append(Tags([(f"{verdict}: {count}", f"grade{GRADES.get(verdict, UNCHANGED)}")
-                       for verdict, count in counts.items()]))
-    changed = [change for change in graded if change.verdict in GRADES]
-    same = [change for change in graded if change.verdict not in GRADES]
+    changed = [change for change in graded if change.verdict in CLASS_OF]
+    same = [change for change in graded if change.verdict not in CLASS_OF]
     if changed:
-        grid = grid_of_changes(changed)
-        parts.append(Closed(f"What changed: {len(changed)} rows", [grid])
-                     if len(changed) > MANY_CHANGES else grid)
+        parts += [grid_of_changes(changed[:LONG_TABLE])]
+    if changed[LONG_TABLE:]:
+        parts.append(Closed("more_changes", f"{len(changed) - LONG_TABLE} more that changed",
+                            [grid_of_changes(changed[LONG_TABLE:])]))
     if same:
-        parts.append(Closed(f"Same, or can't tell: {counted(len(same), 'row')}",
-                            [grid_of_changes(same)]))
-    return Section("comparison", "Comparison", parts)
+        parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
+    if remarks:
+        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}",
+                            [Items(list(map(Item, remarks)), "warnings")]))
+    return Section("comparison", "What changed, row by row", parts)
 
 
 def grid_of_changes(changes):
     columns = [Column("benchmark", "benchmark"), Column("row", "row"),
                Column("quantity", "quantity"), Column("base", "base", True),
                Column("new", "new", True), Column("change", "change", True),
-               Column("range", "change range", True, "range"), Column("p", "p", True),
+               Column("range", "change range", True), Column("p", "p", True),
                Column("verdict", "verdict")]
 
     def cells(change):
@@ -244,15 +293,19 @@ def grid_of_changes(changes):
                 "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
 
     return Grid(columns, [page.Row(list(map(command.plain, cells(change))),
-                                   kind=f"grade{GRADES.get(change.verdict, UNCHANGED)}")
+                                   kind=CLASS_OF.get(change.verdict, ""))
                           for change in changes], "rows compare")
 
 
 # ---- settings that were varied -------------------------------------------------------------------
 
+def is_varied(tables):
+    return any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
+
+
 def best_settings(path, tables):
     """The vary.Best of all rows; none where nothing was varied or results have no metadata."""
-    if not any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1]):
+    if not is_varied(tables):
         return []
     try:
         return vary.best_settings(read_launches([path]))
@@ -268,149 +321,35 @@ def settings_section(best):
                *(Column(name, f"setting {name}", True) for name in
                  dict.fromkeys(name for row in best for name in row.medians))]
     rows = [page.Row([row.schema.benchmark,
-                      ", ".join(f"{name} {value}" for name, value in
-                                zip(row.schema.keys, row.keys)),
-                      row.quantity, row.name if row.sure else "can't tell",
+                      ", ".join(scorecard.named_keys(zip(row.schema.keys, row.keys))),
+                      row.quantity, row.name if row.sure else gains.UNSURE,
                       decimals(row.gain_pct, 1), f"{row.p:.3g}",
                       *(six_digits(row.medians.get(column.heading)) for column in columns[6:])],
-                     kind="grade3" if row.sure else "") for row in best]
+                     kind="pays" if row.sure else "") for row in best]
     sure = sum(row.sure for row in best)
     parts = [Text("The median of each setting over its launches. A setting is called best if it is "
                   "better than each other one: by the rank-sum test over launches, corrected for "
                   f"all rows (p at most {vary.ALPHA:g}).")]
+    said = f"{sure} of {counted(len(best), 'row')} have a best setting"
     grid = Grid(columns, rows, "rows")
-    parts.append(Closed(f"{sure} of {counted(len(best), 'row')} have a best setting", [grid],
-                        is_open=len(best) <= LONG_TABLE))
-    return Section("settings", "Settings", parts)
-
-
-# ---- a benchmark ---------------------------------------------------------------------------------
-
-def range_of(row, quantity):
-    """The lowest and the highest launch, or the interval of one."""
-    texts = in_number_order(row.texts(quantity.column))
-    if len(texts) > 1:
-        return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
-    if not quantity.low or not texts:
-        return ""
-    cells = next(cells for cells in row.launches if cells.get(quantity.column) == texts[0])
-    low, high = (cells.get(column, "NA") for column in (quantity.low, quantity.high))
-    return "NA" if low == high == "NA" else f"{low} to {high}"
-
-
-def middle_of(row, quantity, side):
-    texts = row.texts(quantity.column, side)
-    if texts:
-        return median_text(texts)
-    return row.of(side)[0].get(quantity.column, "NA") if row.of(side) else "none"
-
-
-def status_of(row):
-    statuses = {cells.get("status", "NA") for cells in row.launches}
-    return ", ".join(sorted(statuses, key=status_rank)) or "only in the base"
-
-
-def words_of(row, column):
-    """The words that launches have in a column, of several how many have which; "" for none."""
-    words = [cells[column] for cells in row.launches if cells.get(column, "NA") != "NA"]
-    if len(set(words)) < 2:
-        return words[0] if words else ""
-    return ", ".join(f"{word} ({words.count(word)})" for word in sorted(set(words)))
-
-
-def table_of(tables, kind):
-    """The parts that show a kind's rows."""
-    rows, entry = rows_by_key(tables, kind), benchmarks.entry_of(kind)
-    if not rows:
-        return [Text("No rows.")]
-    most = max(len(row.launches) for row in rows)
-    has_base = any(row.base for row in rows)
-    columns, cells, everywhere = [], [[] for _ in rows], []
-
-    def add(column, texts):
-        columns.append(column)
-        for of_row, text in zip(cells, texts):
-            of_row.append(text)
-
-    for place, (name, heading) in enumerate(
-            benchmarks.keys_of(kind, [row.keys for row in rows])):
-        values = [row.keys[name] for row in rows]
-        if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
-            everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
-        else:
-            is_numeric = all(is_number(value) or value == "NA" for value in values)
-            add(Column(heading, name, is_numeric), values)
-    for quantity in entry.quantities:
-        if quantity.optional and not any(row.texts(quantity.column, side) for row in rows
-                                         for side in (NEW, BASE)):
-            continue
-        add(Column(quantity.heading, quantity.column, True),
-            [middle_of(row, quantity, NEW) for row in rows])
-        ranges = [range_of(row, quantity) for row in rows]
-        if quantity.low or any(" to " in text for text in ranges):
-            add(Column("range", f"{quantity.column} range", True, "range"), ranges)
-        if has_base:
-            add(Column("base", f"{quantity.column} base", True, "base"),
-                [middle_of(row, quantity, BASE) for row in rows])
-    for name, heading in entry.words:
-        texts = [words_of(row, name) for row in rows]
-        if any(texts):
-            add(Column(heading, name), texts)
-    if most > 1:
-        add(Column("launches", "launches", True), [len(row.launches) for row in rows])
-    if any("status" in cells for row in rows for cells in row.launches + row.base):
-        add(Column("status", "status"), list(map(status_of, rows)))
-
-    parts = [Text(f"In all rows: {', '.join(everywhere)}.", small=True)] if everywhere else []
-    parts.append(Text(
-        f"Values are medians over {most} launches; ranges are from the lowest launch to the "
-        "highest." if most > 1 else
-        "One launch; ranges are its intervals. Launches differ by more.", small=True))
-    grid = Grid(columns, [
-        page.Row(of_row, row.identity, "fail" if "FAIL" in status_of(row) else "")
-        for of_row, row in zip(cells, rows)])
-    parts.append(Closed(f"Table: {len(rows)} rows", [grid]) if len(rows) > LONG_TABLE else grid)
-    return parts
-
-
-def kind_parts(tables, kind, paths):
-    figures = [Figure(paths[picture.name], picture.name, picture.caption)
-               for picture in pictures.pictures_of(kind, tables.cells(NEW, kind)) if picture.name in paths]
-    return figures + table_of(tables, kind)
-
-
-def kind_sections(tables, paths):
-    """A Section for each kind, all sweeps in one; `paths` of pictures by name."""
-    kinds = tables.kinds()
-    sweeps = [kind for kind in kinds if kind.endswith("_sweep")]
-    made = []
-    for kind in kinds:
-        entry = benchmarks.entry_of(kind)
-        parts = [Text(entry.text.replace("\n", " "))]
-        if kind not in sweeps:
-            made.append(Section(kind, entry.heading,
-                                parts + kind_parts(tables, kind, paths)))
-        elif kind == sweeps[0]:
-            parts += [Closed(benchmarks.collective_of(sweep),
-                             kind_parts(tables, sweep, paths), "sweep", sweep == sweeps[0])
-                      for sweep in sweeps]
-            made.append(Section("overlap_sweeps", entry.heading, parts))
-    return made
+    parts += [Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])]
+    return Section("settings", "Which setting is best?", parts)
 
 
 # ---- the page ------------------------------------------------------------------------------------
 
-def draw_pictures(tables, folder, say):
-    """Draws all pictures: their paths by name, and what is to be said where that failed."""
+def draw_pictures(tables, into, say):
+    """Draws a picture of each group of kinds: Figures by group, and what is to be said where that failed."""
     if shutil.which("gnuplot") is None:
         say("no gnuplot: a page without pictures")
         return {}, "There are no pictures: gnuplot is not installed here (Debian: gnuplot-nox)."
-    paths, note = {}, ""
-    for kind in tables.kinds():
-        drawn, good = plot.draw_kind(tables, kind, plot.Drawing(folder, ("svg",)), say)
-        paths.update((os.path.basename(path)[:-len(".svg")], path) for path in drawn)
+    figures, note = {}, ""
+    for group, kinds in plot.groups_of(tables).items():
+        drawn, good = plot.draw_group(tables, group, kinds, plot.Drawing(into, ("svg",), most=1), say)
+        for picture, path in drawn:
+            figures[group] = Figure(path, picture.name, picture.title)
         note = note if good else "Some pictures could not be drawn."
-    return paths, note
+    return figures, note
 
 
 def page_of(paths, tables, drawn, pictures_note=""):
@@ -420,14 +359,12 @@ def page_of(paths, tables, drawn, pictures_note=""):
         title += f" against {tables.labels[BASE]}"
     best = best_settings(paths[0], tables)
     comparison = comparison_of(paths) if len(paths) > 1 else None
-    sections = [short_section(scorecard.card_of(tables, best, comparison.changes if comparison else ())),
-                warnings_section(paths, tables, pictures_note), machine_section(tables)]
-    if comparison is not None:
-        sections.append(comparison_section(comparison))
-    if best:
-        sections.append(settings_section(best))
-    return Page(title, sections + kind_sections(tables, drawn), FOOTER.replace("\n", " "),
-                first_listed=2)
+    card = scorecard.card_of(tables, best, comparison.changes if comparison else [])
+    answers = card_sections(card)
+    sections = ([comparison_section(comparison)] if comparison else []) + (
+        [settings_section(best)] if best else []) + question_sections(tables, drawn)
+    return Page(title, [Text(card.title), *answers, *sections, warnings_section(paths, tables, pictures_note),
+                        machine_section(tables)], FOOTER.replace("\n", " "), first_listed=1 + len(answers))
 
 
 def main(words):
@@ -435,10 +372,10 @@ def main(words):
     made = command.Parser(
         program, f"{program} [OPTION]... RESULTS [BASE_RESULTS]",
         """Makes one HTML page of a results folder, or of one file: what the results say in
-a few sentences, warnings, the machine, and for each benchmark how to read it,
-its picture and its table. With a second folder, the base, pictures and tables
-show both, and what changed comes first. The page is one file that needs no
-script and no network.""")
+short, for each question a picture, a table of verdicts and all rows, warnings
+and the machine. With a second folder, the base, pictures and tables show both,
+and what changed comes first. The page is one file that needs no script and no
+network.""")
     made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside "
                       "the file")
     options = made.parse_with_results(words, 2)
@@ -464,14 +401,14 @@ def text_main(words):
     program = "report_text.sh"
     made = command.Parser(
         program, f"{program} [OPTION]... RESULTS",
-        """Writes the same report as report.sh as Markdown, without pictures: to stdout.""")
+        """Writes the same report as report.sh as Markdown, without pictures and without what
+is closed there, all rows: to stdout.""")
     made.add_argument("--beside", action="store_true", help="to RESULTS/report.md, or beside the file")
-    made.add_argument("--short", action="store_true", help="only the scorecard, as plain text")
+    made.add_argument("--short", action="store_true", help="only what the results say in short, as text")
     options = made.parse_with_results(words, 1)
-    first = options.paths[0]
-    tables = read_tables(program, options.paths)
+    first, tables = options.paths[0], read_tables(program, options.paths)
     if options.short:
-        card = scorecard.card_of(tables, best_settings(first, tables))
+        card = scorecard.card_of(tables, best_settings(first, tables), [])
         text = scorecard.readable(scorecard.text_of(card))
     else:
         text = page.markdown_of_page(page_of(options.paths, tables, {}))

@@ -19,7 +19,7 @@ from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
 from commcost.saying.facts import WHAT, Line, Part
 from commcost.saying.gains import UNSURE, does_it_pay
-from commcost.words import counted, listed
+from commcost.words import counted, cut, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 HOSTS = 3      # that the title names
@@ -172,10 +172,6 @@ def lines_of(part):
         lines += textwrap.wrap(line.note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
                                break_on_hyphens=False) or [start]
     return lines
-
-
-def cut(text, letters):
-    return text if len(text) <= letters else text[:letters - 1] + "…"
 
 
 def aligned(cells, widths, is_more=False):

@@ -1,11 +1,14 @@
-# Rows of dots with intervals, a panel below the other. `table` names the data that
-# plot.sh made; `x_title` is the axis' title, `row_height` pixels a row.
+# Rows of dots with intervals, a panel below the other.
+load tables.'.set'
+data = tables.'.tsv'
+width = 640
+row_height = names == 2 ? 30 : 24
+panel_top = body + (panel_name[1] eq '' ? 12 : 28)
+height = panel_top + all_rows * row_height + panels * 88 - 22
+load folder.'/style.gp'
 
-load table.'.set'
-data = table.'.tsv'
 set lmargin at screen across(30 + 8.0 * widest)
 set rmargin at screen across(width - (names == 2 ? 150 : 80))
-panel_top = body + (panel_name[1] eq '' ? 12 : 28)
 
 set ytics scale 0
 set format x '%g'
@@ -28,7 +31,7 @@ do for [p = 1:panels] {
     set xrange [from:to]
     set yrange [count + 0.6:0.4]
     set ytics ()
-    set xlabel x_title offset 0,(format eq 'svg' ? 0.6 : 0.1) textcolor rgb ink
+    set xlabel axis_title offset 0,(format eq 'svg' ? 0.6 : 0.1) textcolor rgb ink
     set label 20 panel_name[p] at graph 0, screen down(panel_top - 12) left textcolor rgb ink font medium
     do for [k = 1:dots] {
         if (dot_panel[k] == p) {
