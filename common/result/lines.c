@@ -53,6 +53,7 @@ bool bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
         .table = table,
         .shown = malloc((max + 1) * sizeof(struct bc_column *)),
         .are_aligned = style->format == BC_FORMAT_TABLE,
+        .are_quoted = style->format == BC_FORMAT_TSV && style->content >= BC_WITH_HEADER,
     };
     if (lines->shown == NULL)
         return false;
@@ -98,11 +99,20 @@ static int width_of(const struct bc_lines *lines, size_t i)
     return width > heading_width ? width : heading_width;
 }
 
+/* Whether a spreadsheet may take a text for a date or another number: 2-3, 1/2, 1,4. In quotes,
+   which readers of tab-separated values take off, it stays a text. */
+static bool is_like_a_date(const char *text)
+{
+    return text[0] >= '0' && text[0] <= '9' && strpbrk(text, "-/,:") != NULL &&
+           text[strspn(text, "0123456789-/,:.")] == '\0';
+}
+
 static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text)
 {
     const bool is_last = i + 1 == lines->count, is_left = is_text(lines->shown[i]);
     const int width = lines->are_aligned && !(is_last && is_left) ? width_of(lines, i) : 0;
-    fprintf(stream, "%*s", is_left ? -width : width, text);
+    const char *const quote = lines->are_quoted && is_left && is_like_a_date(text) ? "\"" : "";
+    fprintf(stream, "%s%*s%s", quote, is_left ? -width : width, text, quote);
     if (is_last)
         fputc('\n', stream);
     else

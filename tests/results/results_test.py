@@ -102,6 +102,11 @@ class OfLaunches(ResultsCase):
         assert [self.files.launches.count(side) for side in (BASE, NEW)] == [2, 1]
         assert self.files.launches.warnings == []
 
+    def test_texts_in_quotes(self):
+        """As programs write those that look like dates."""
+        self.files.add(BASE, HEAD + '"2-3"\t8\t1.5\tNA\tx\tok\n')
+        assert {one.keys for one in self.files.finish()} == {("2-3", "8")}
+
     def test_runs_of_a_file(self):
         self.files.add(BASE, MERGED_HEAD + "1\tput\t8\t1\n2\tput\t8\t2\n1\tput\t64\t9\na b\tput\t8\t3\n")
         series = self.files.finish()

@@ -327,6 +327,11 @@ TEST(text_cells_cannot_break_the_table)
         const char *text, *expected;
     } cases[] = {
         {"a\tb#c\nd\re\"f", "a_b_c_d_e_f"},
+        {"2-3", "\"2-3\""}, /* spreadsheets take these for dates or numbers */
+        {"1/2", "\"1/2\""},
+        {"0-1,4", "\"0-1,4\""},
+        {"10x10x10", "10x10x10"},
+        {"7", "7"},
         {"M\xc3\xbcnchen", "M\xc3\xbcnchen"}, /* other languages' letters stay */
         {"\xff", "?"},
         {"", ""},

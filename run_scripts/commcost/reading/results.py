@@ -191,7 +191,8 @@ class Result:
             if not line:
                 continue
             self.end = None
-            cells = line.split("\t")
+            # In quotes are texts that look like dates.
+            cells = line.replace('"', "").split("\t")
             if not self._whole and (len(cells) != count or self.has_end):
                 self.cut_line = self._number
                 continue
