@@ -1,6 +1,5 @@
 """What the scorecard says of launches whose truth is known."""
 
-import os
 import random
 import re
 import shutil
