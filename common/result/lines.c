@@ -161,7 +161,7 @@ static void bound_noise(char *cell, const struct bc_lines *lines, const struct b
         format_bound(cell, is_in_ns ? hi * 1e-3 : hi);
 }
 
-/* For people: the column with decimals for five digits at least, but no more. */
+/* For people: the column with no more decimals than make five digits. */
 static struct bc_column with_few_digits(const struct bc_column *column, const void *result)
 {
     enum { DIGITS = 5 };
@@ -170,10 +170,11 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
     const bool is_real =
         !is_text(column) && column->cell != BC_CELL_INT && column->cell != BC_CELL_INTEGER;
     const bool is_in_ns = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
-    double size = is_real ? fabs(*(const double *)at) * (is_in_ns ? 1e-3 : 1.0) : 0.0;
-    for (int digits = 0; size >= 1.0 && isfinite(size); size /= 10.0)
-        if (++digits + few.places > DIGITS && few.places > 0)
-            few.places--;
+    const double size = is_real ? fabs(*(const double *)at) * (is_in_ns ? 1e-3 : 1.0) : 0.0;
+    if (size >= 1.0 && isfinite(size)) {
+        const double left = fmax(DIGITS - 1 - floor(log10(size)), 0.0); /* for decimals */
+        few.places = (int)fmin(few.places, left);
+    }
     return few;
 }
 
