@@ -39,8 +39,6 @@ static struct {
     struct comparison first, last;
 } own;
 
-double common_clock_length_ns(uint64_t ticks) { return (double)ticks * own.tick_ns; }
-
 /* The time on this rank's clock. */
 static int64_t time_of(uint64_t ticks)
 {
@@ -89,7 +87,7 @@ static struct comparison comparison_of(const struct delay *there, const struct d
     const int64_t apart_ns = back->sent_ns - there->arrived_ns;
     /* Each reading of the clock takes a while, and meanwhile one clock may gain on the other. */
     const double off_ns =
-        common_clock_length_ns(ticks_cost()) + RATE_DIFFERENCE / 2.0 * fabs((double)apart_ns);
+        (double)ticks_cost() * own.tick_ns + RATE_DIFFERENCE / 2.0 * fabs((double)apart_ns);
     return (struct comparison){
         .at_ns = there->arrived_ns + apart_ns / 2,
         .ahead_ns = (there->min_ns - back->min_ns) / 2.0,
@@ -257,6 +255,7 @@ int common_clock_find(MPI_Comm comm, struct common_clock *clock)
         *clock = (struct common_clock){.first_ns = own.first.at_ns, .last_ns = own.last.at_ns};
     else
         *clock = against_the_rank_above(trees.node.rank > 0);
+    clock->tick_ns = own.tick_ns;
     chain(&trees, clock);
     bc_clock_trees_free(&trees);
     return own.comparisons;

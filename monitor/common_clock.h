@@ -31,6 +31,7 @@
 /* This rank's clock against rank 0's. Times are this rank's, in ns since the first comparison. */
 struct common_clock {
     struct bc_clock_model model;
+    double tick_ns;            /* length of a tick of this rank */
     int64_t first_ns, last_ns; /* comparisons, the same if there was one only */
     /* The max by which the model may be wrong then, and how much that grows in each ns of distance
        from the nearer of the two. */
@@ -50,8 +51,5 @@ int common_clock_find(MPI_Comm comm, struct common_clock *clock);
    wrong. Local. */
 double common_clock_ns(const struct common_clock *clock, uint64_t ticks);
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks);
-
-/* The time of a number of ticks. Local. */
-double common_clock_length_ns(uint64_t ticks);
 
 #endif

@@ -1,8 +1,6 @@
 #include "monitor/late.h"
 
-#include "common/stats/stats.h"
 #include "monitor/handles.h"
-#include "monitor/together.h"
 
 #include <math.h>
 
@@ -124,85 +122,4 @@ struct late_mean late_mean(const struct late_series *series, const double waited
         .error = share * sqrt(unexplained / (sums.calls - 2) / sums.calls * left_out),
         .shift = mean - mean_of_kept,
     };
-}
-
-/* ---- comparing ranks ------------------------------------------------------------------------- */
-
-/* The shortest time in a call; below 0 if a rank in it may leave before others come. */
-struct timed {
-    double ns;
-    int rank;
-};
-
-_Static_assert(sizeof(struct timed) <= TOGETHER_PART_MAX, "parts fit");
-
-struct comparison {
-    const struct late_item *items;
-    struct late_waiting *waiting;
-    double tick_ns;
-    int rank;
-};
-
-static double longer_ns[LATE_KEPT_MAX], shortest_ns[LATE_KEPT_MAX];
-
-static void set_own(const void *context, int item, void *parts)
-{
-    const struct comparison *const comparison = context;
-    const struct late_series *const series = comparison->items[item].series;
-    struct timed *const timed = parts;
-    for (int i = 0; i < series->kept; i++) {
-        const struct late_call *const call = &series->call[i];
-        const double ns = (double)call->ticks * comparison->tick_ns;
-        timed[i] = (struct timed){call->part == LATE_MEMBER ? ns : -1.0, comparison->rank};
-    }
-}
-
-static void keep_shortest(void *sum, const void *more, int kept)
-{
-    struct timed *const all = sum;
-    const struct timed *const other = more;
-    for (int i = 0; i < kept; i++)
-        if (other[i].ns < all[i].ns || (!(other[i].ns > all[i].ns) && other[i].rank < all[i].rank))
-            all[i] = other[i];
-}
-
-#define OWN_COST 0.05 /* quantile */
-
-static void set_waiting(const void *context, int item, bool is_whole, const void *parts)
-{
-    const struct comparison *const comparison = context;
-    const struct late_series *const series = comparison->items[item].series;
-    struct late_waiting *const waiting = &comparison->waiting[item];
-    const struct timed *const last = parts;
-    size_t told = 0;
-    *waiting = (struct late_waiting){.is_known = false};
-    for (int i = 0; is_whole && i < series->kept; i++) {
-        longer_ns[i] = 0.0;
-        if (last[i].ns < 0.0)
-            continue;
-        shortest_ns[told++] = last[i].ns;
-        longer_ns[i] = (double)series->call[i].ticks * comparison->tick_ns - last[i].ns;
-        waiting->last += last[i].rank == comparison->rank;
-    }
-    if (told == 0)
-        return;
-    const struct late_mean mean = late_mean(series, longer_ns, LATE_MEMBER, comparison->tick_ns);
-    bc_sort(shortest_ns, told);
-    const double skew_ns =
-        bc_quantile(shortest_ns, told, OWN_COST) * (double)told / (double)series->kept;
-    waiting->is_known = true;
-    waiting->mean_ns = fmax(0.0, mean.mean);
-    waiting->error_ns = mean.error;
-    waiting->lo_ns = waiting->mean_ns - skew_ns;
-    waiting->hi_ns = waiting->mean_ns + skew_ns;
-}
-
-void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
-                  struct late_waiting waiting[])
-{
-    struct comparison comparison = {items, waiting, tick_ns, 0};
-    PMPI_Comm_rank(comm, &comparison.rank);
-    const struct together how = {sizeof(struct timed), set_own, keep_shortest, set_waiting,
-                                 &comparison};
-    together(count, items, &how, comm);
 }

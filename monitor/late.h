@@ -22,13 +22,16 @@
 #ifndef COMMCOST_MONITOR_LATE_H
 #define COMMCOST_MONITOR_LATE_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Calls of one function on one communicator that are kept, and how many such series there are room
    for. */
 enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
+
+/* Who waits in a blocking collective for those who come later: all, in one that synchronises; in a
+   rooted one the root, or the others for the root. */
+enum late_wait { ALL_WAIT, OTHERS_WAIT, THE_ROOT_WAITS };
 
 /* What a rank has to do with the others in a call (awaits.h). */
 enum late_part {
@@ -78,33 +81,6 @@ struct late {
 /* Adds a call of this function. The call's number is set here. Returns whether there was room for
    its series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, struct late_call call);
-
-/* A series of this rank that is compared with those of the communicator's other ranks. */
-struct late_item {
-    int64_t key; /* the same on all these ranks, of no other series, below INT64_MAX */
-    int processes;
-    const struct late_series *series;
-    bool root_waits; /* rooted: the root waits for the others, or they do for the root */
-};
-
-/* What a rank waited in the calls of a series, in ns a call. */
-struct late_waiting {
-    bool is_known; /* false: not all ranks have kept the same calls, or in none all waited */
-    double mean_ns;
-    double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
-    double error_ns;     /* standard error of the mean, for the calls that were not kept */
-    int64_t last;        /* calls in which this rank came last, of those that were kept */
-};
-
-/*
- * Compares the times that ranks kept in series that synchronise: fills in waiting[i] of items[i].
- * Items are by rising key; a rank has those that it has. A tick of this rank is tick_ns long. Ranks
- * that leave a call at other times have the difference in their waiting, which is known to no more
- * than what the call takes by itself, the 5 % quantile of the shortest times. Collective over
- * `comm`, on which nobody else may send; not thread-safe.
- */
-void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
-                  struct late_waiting waiting[]);
 
 /* A mean over all calls of a series. */
 struct late_mean {

@@ -292,9 +292,9 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
     struct rows own = {0};
     struct bc_output *output = NULL;
-    rows_find_late(rows, snapshot, comm);
-    if (agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock))
-        rows_find_late_rooted(rows, snapshot, comm);
+    rows_find_late(rows, snapshot,
+                   agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock),
+                   comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
     /* Where each rank has rows of its own its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;

@@ -13,7 +13,7 @@ const struct operation_traits operation_traits[OPERATIONS] = {
     [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
 };
 
-enum rooted_wait operation_rooted_wait(enum operation_kind kind)
+enum late_wait operation_wait(enum operation_kind kind)
 {
     switch (kind) {
     case OPERATION_Bcast:
@@ -25,7 +25,7 @@ enum rooted_wait operation_rooted_wait(enum operation_kind kind)
     case OPERATION_Reduce:
         return THE_ROOT_WAITS;
     default:
-        return NOT_ROOTED;
+        return ALL_WAIT;
     }
 }
 
@@ -214,7 +214,7 @@ void operation_ended_when_posted(const struct operation *operation)
    lateness. */
 static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
 {
-    const bool rooted = operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED;
+    const bool rooted = operation_wait((enum operation_kind)operation->kind) != ALL_WAIT;
     struct late_call call = {
         .ticks = ticks,
         .entered = operation->start_ticks - operation->before_ticks,

@@ -53,9 +53,8 @@ extern const struct operation_traits {
     enum operation_class class;
 } operation_traits[OPERATIONS];
 
-/* Who waits in a blocking call of a rooted collective for those who come later. Local. */
-enum rooted_wait { NOT_ROOTED, THE_ROOT_WAITS, OTHERS_WAIT };
-enum rooted_wait operation_rooted_wait(enum operation_kind kind);
+/* Who waits in a blocking collective of this kind. Local. */
+enum late_wait operation_wait(enum operation_kind kind);
 
 /* What an operation sends. */
 struct sent {

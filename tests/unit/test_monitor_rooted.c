@@ -4,7 +4,7 @@
  */
 #include "ranks.h"
 
-#include "monitor/rooted.h"
+#include "monitor/compare.h"
 
 #include <stdlib.h>
 
@@ -22,8 +22,6 @@ double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
 }
 
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks) { return error_ns; }
-
-double common_clock_length_ns(uint64_t ticks) { return TICK_NS * (double)ticks; }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -64,9 +62,13 @@ static bool compare_of(int processes, bool root_waits)
 {
     const struct common_clock clock = {.first_ns = rank};
     const struct late_item item = {
-        .key = 1, .processes = processes, .series = late->series, .root_waits = root_waits};
+        .key = 1,
+        .processes = processes,
+        .series = late->series,
+        .wait = root_waits ? THE_ROOT_WAITS : OTHERS_WAIT,
+    };
     waiting = (struct late_waiting){.is_known = false};
-    rooted_compare(late->count > 0, &item, &clock, MPI_COMM_WORLD, &waiting);
+    late_compare(late->count > 0, &item, TICK_NS, &clock, MPI_COMM_WORLD, &waiting);
     return waiting.is_known;
 }
 
