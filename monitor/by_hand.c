@@ -153,28 +153,7 @@ INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
     return free_around(freeing_around.Comm_disconnect, comm);
 }
 
-/* ---- synchronisations ------------------------------------------------------------------------ */
-
-#define LARGE_COUNTS 0
-#define SYNCHRONISATION(Name, parameters, arguments, completed_target)                             \
-    INTERPOSED int MPI_##Name parameters                                                           \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return next.Name arguments;                                                            \
-        struct mpi_call call;                                                                      \
-        call_enter(&call, OPERATION_##Name);                                                       \
-        const int communicator = window_communicator(win);                                         \
-        const struct ending ending = window_take(win, completed_target);                           \
-        const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
-                              OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
-        call.is_idle = window_flush_is_idle(win, completed_target, is_local, ending);              \
-        const int error = next.Name arguments;                                                     \
-        const uint64_t end_ticks = ticks_now();                                                    \
-        if (!ending_finish(ending, error, &call, end_ticks))                                       \
-            call_left(&call, communicator, end_ticks);                                             \
-        return error;                                                                              \
-    }
-#include "monitor/functions.def"
+/* ---- fences and the freeing of windows ------------------------------------------------------- */
 
 /* What a fence and the freeing of a window do before and after the call. */
 struct closing {

@@ -115,6 +115,19 @@ static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t 
     }
 }
 
+/* The same, but a new entry gets the key, and counts as used. NULL where three quarters are. */
+static inline void *table_add(void *entries, size_t bytes, int bits, int *used, uint64_t key)
+{
+    uint64_t *const entry = table_entry(entries, bytes, bits, key);
+    if (*entry == 0) {
+        if (*used == 3 << (bits - 2))
+            return NULL;
+        ++*used;
+        *entry = key;
+    }
+    return entry;
+}
+
 /* ---- pools ----------------------------------------------------------------------------------- */
 
 /* No pool gives out 0, so zeroed places are empty. */

@@ -32,17 +32,14 @@ static void halve(struct late_series *series)
 
 static struct late_series *series_of(struct late *late, int communicator, int kind)
 {
-    const uint32_t key = ((uint32_t)communicator << 8 | (uint32_t)kind) + 1;
-    const uint32_t mask = (UINT32_C(1) << LATE_PLACES_BITS) - 1;
-    uint32_t i = handle_place(key, LATE_PLACES_BITS);
-    while (late->key[i] != key && late->key[i] != 0)
-        i = (i + 1) & mask;
-    if (late->key[i] == key)
-        return &late->series[late->place[i]];
+    const uint64_t key = ((uint64_t)communicator << 8 | (uint64_t)kind) + 1;
+    struct late_place *const place =
+        table_entry(late->places, sizeof *place, LATE_PLACES_BITS, key);
+    if (place->key != 0)
+        return &late->series[place->series];
     if (late->count == LATE_SERIES_MAX)
         return NULL;
-    late->key[i] = key;
-    late->place[i] = (uint8_t)late->count;
+    *place = (struct late_place){key, late->count};
     struct late_series *const series = &late->series[late->count++];
     series->communicator = communicator;
     series->kind = kind;

@@ -73,8 +73,10 @@ enum { LATE_PLACES_BITS = 7 };
 struct late {
     int count;
     int64_t apart; /* calls of rooted collectives on other communicators of several processes */
-    uint32_t key[1 << LATE_PLACES_BITS]; /* 0: the place is empty */
-    uint8_t place[1 << LATE_PLACES_BITS];
+    struct late_place {
+        uint64_t key; /* 0: the place is empty */
+        int series;
+    } places[1 << LATE_PLACES_BITS];
     struct late_series series[LATE_SERIES_MAX];
 };
 

@@ -315,13 +315,13 @@ static void add_sizes(struct source *source)
         const struct size_amounts *const amounts = &table->counts[i].amounts;
         if (table->counts[i].key == 0)
             continue;
-        const struct size_key key = size_key_of(&table->counts[i]);
+        const struct sized_kind *const of = &table->counts[i].of;
         MPIX_Monitor_row *const row =
-            add_row(source, KIND_SIZES, &communicators[key.communicator],
-                    key.kind * SIZE_CLASSES + key.size_class, operation_traits[key.kind].name);
+            add_row(source, KIND_SIZES, &communicators[of->communicator],
+                    of->kind * SIZE_CLASSES + of->size_class, operation_traits[of->kind].name);
         if (row == NULL)
             return;
-        row->size_bytes = size_of_class(key.size_class);
+        row->size_bytes = size_of_class(of->size_class);
         row->calls = row->completed = amounts->completed;
         row->bytes = amounts->bytes;
         row->in_calls_s = (double)amounts->inside_ticks * source->tick_s;

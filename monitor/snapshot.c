@@ -7,6 +7,8 @@
 
 const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
 #include "monitor/functions.def"
     [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
@@ -35,7 +37,7 @@ bool sizes_are_counted;
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
 uint32_t latest_epoch;               /* atomic, for calls without the lock */
-static uint64_t own_ticks[2];        /* of calls and of operations with a request */
+static uint64_t posted_ticks;        /* what measuring adds to an operation with a request */
 static int64_t without_room;         /* objects that are there */
 static struct any_thread any_thread; /* so far; atomic */
 
@@ -62,15 +64,20 @@ static struct communicator_counts *counts_in(struct snapshot *snapshot, int comm
     return counts;
 }
 
-/* Notes where a message goes. */
+/* Notes where a message goes, if there is room. */
 static void note_destination(struct snapshot *snapshot, struct operation *operation,
-                             struct count *count, int destination)
+                             struct count *count, int rank)
 {
-    const enum destination_found found =
-        destination_add(&snapshot->destinations, operation->communicator, operation->kind,
-                        destination, between_burst);
-    count->neighbours += found == DESTINATION_NEW;
-    operation->joinable = operation->joinable || found == DESTINATION_AGAIN;
+    struct destination_table *const table = &snapshot->destinations;
+    const uint64_t from = (uint64_t)operation->communicator << 8 | operation->kind;
+    struct destination *const destination =
+        table_add(table->entries, sizeof *destination, DESTINATIONS_BITS, &table->used,
+                  (from << 32 | (uint32_t)rank) + 1);
+    if (destination == NULL)
+        return;
+    count->neighbours += destination->burst == 0;
+    operation->joinable = operation->joinable || destination->burst == between_burst;
+    destination->burst = between_burst;
 }
 
 static void begin_in(struct snapshot *snapshot, struct operation *operation, struct sent sent)
@@ -148,7 +155,8 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
 
 uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
 {
-    const uint64_t start = operation->start_ticks + own_ticks[operation->posted];
+    const uint64_t start =
+        operation->start_ticks + (operation->posted ? posted_ticks : inside_own.reading);
     return end_ticks > start ? end_ticks - start : 0;
 }
 
@@ -243,13 +251,6 @@ static void count_own(struct snapshot *snapshot, uint64_t ticks)
     snapshot->inside_ticks += ticks;
 }
 
-/* Ticks between two readings of the clock, without what one takes. */
-static uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
-{
-    const uint64_t entry = entry_ticks + own_ticks[false];
-    return exit_ticks > entry ? exit_ticks - entry : 0;
-}
-
 void operation_left(struct operation *operation, uint64_t exit_ticks)
 {
     const uint64_t all =
@@ -277,8 +278,7 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
 {
     for (int i = 0; i < active_count; i++)
         if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
-            size_table_add(&active[i]->sizes, which->communicator, which->kind, which->size_class,
-                           amounts);
+            size_table_add(&active[i]->sizes, which, amounts);
 }
 
 void operations_sized(const struct operation *first, const struct size_amounts *amounts)
@@ -328,20 +328,8 @@ void call_completes(const struct mpi_call *call)
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)
-            count_own(active[i], own_ticks[false] + inside_own.after_operation);
+            count_own(active[i], inside_own.reading + inside_own.after_operation);
     monitor_unlock();
-}
-
-uint64_t call_ticks_so_far(const struct mpi_call *call, uint64_t now_ticks)
-{
-    return call->is_outermost ? between_readings(inside.entry_ticks, now_ticks) : 0;
-}
-
-uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
-{
-    const uint64_t ticks = call_ticks_so_far(call, exit_ticks);
-    (void)inside_leave(call->is_outermost, exit_ticks + inside_own.after_operation);
-    return ticks;
 }
 
 /* Counts `calls` calls with these ticks for their function. */
@@ -359,7 +347,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
 {
     if (call->is_outermost && are_sizes_counted())
         between_call_left();
-    const uint64_t ticks = call_ticks_so_far(call, exit_ticks);
+    const uint64_t ticks = call_ticks(call, exit_ticks);
     const uint64_t all = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
@@ -607,6 +595,7 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
     }
     const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
     return (struct inside_own){
+        .reading = reading_ticks,
         .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
         .after_operation = (uint64_t)bc_median(after_operation, ROUNDS),
         .after_call = (uint64_t)bc_median(after_call, ROUNDS),
@@ -632,8 +621,8 @@ static void measure_own(uint64_t reading_ticks)
 
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
-    own_ticks[false] = of_call;
-    own_ticks[true] = of_posted;
+    inside_own.reading = of_call;
+    posted_ticks = of_posted;
     between_start();
     measure_own(of_call);
 }

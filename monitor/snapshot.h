@@ -19,10 +19,10 @@
 #define COMMCOST_MONITOR_SNAPSHOT_H
 
 #include "monitor/communicators.h"
-#include "monitor/destinations.h"
 #include "monitor/inside.h"
 #include "monitor/late.h"
 #include "monitor/mpirtmon.h"
+#include "monitor/names.h"
 #include "monitor/services.h"
 #include "monitor/sizes.h"
 #include "monitor/ticks.h"
@@ -32,6 +32,8 @@
 /* One for each OPERATION of functions.def, in the order of reports. */
 enum operation_kind {
 #define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
 #define OPERATION(Name, Class) OPERATION_##Name,
 #include "monitor/functions.def"
     OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
@@ -140,13 +142,6 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
 /* The same for operations of one size that ended together. Wants the lock. */
 void operations_sized(const struct operation *first, const struct size_amounts *amounts);
 
-/* Operations of one kind, communicator, epoch and class of sizes. */
-struct sized_kind {
-    uint32_t epoch;
-    int16_t communicator;
-    uint8_t kind, size_class;
-};
-
 static inline struct sized_kind sized_kind_of(const struct operation *operation)
 {
     return (struct sized_kind){
@@ -199,15 +194,49 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
    is in a call of MPI and where the lock isn't needed. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
-/* The call has completed operations, to which its ticks are given: parts of the ticks so far, to
-   the last one what is left. So what the monitor does for the others is in it. Takes the lock. */
+/* The call has completed or started operations, to which its ticks are given. Takes the lock. */
 void call_completes(const struct mpi_call *call);
 
 /* The ticks of the call until now_ticks. Local. */
-uint64_t call_ticks_so_far(const struct mpi_call *call, uint64_t now_ticks);
+static inline uint64_t call_ticks(const struct mpi_call *call, uint64_t now_ticks)
+{
+    return call->is_outermost ? between_readings(inside.entry_ticks, now_ticks) : 0;
+}
 
-/* The call returns at exit_ticks: its ticks, without OPERATION_MONITOR's. Local. */
-uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks);
+/* The ticks of such a call: equal parts of those until it returned, and for the last operations
+   what is left, with what the monitor does for the others. */
+struct shares {
+    const struct mpi_call *call;
+    uint64_t each_ticks, given_ticks;
+    int64_t operations; /* that have none yet */
+};
+
+/* The call returned at end_ticks, with this number of operations. Takes the lock. */
+static inline struct shares shares_begin(const struct mpi_call *call, int64_t operations,
+                                         uint64_t end_ticks)
+{
+    call_completes(call);
+    return (struct shares){
+        .call = call,
+        .each_ticks = call_ticks(call, end_ticks) / (uint64_t)operations,
+        .operations = operations,
+    };
+}
+
+/* The ticks of the next `operations` operations. With the last ones the call is left, at exit_ticks
+   (0: now). Local. */
+static inline uint64_t shares_take(struct shares *shares, int64_t operations, uint64_t exit_ticks)
+{
+    uint64_t ticks = (uint64_t)operations * shares->each_ticks;
+    shares->operations -= operations;
+    if (shares->operations == 0) {
+        const uint64_t left_ticks = exit_ticks != 0 ? exit_ticks : ticks_now();
+        ticks = call_ticks(shares->call, left_ticks) - shares->given_ticks;
+        (void)inside_leave(shares->call->is_outermost, left_ticks + inside_own.after_operation);
+    }
+    shares->given_ticks += ticks;
+    return ticks;
+}
 
 /* Gives ticks of a call to an operation that it has completed, or to `count` operations of the
    kind, communicator and epoch of `operation`. Takes the lock, or wants it. */
@@ -229,6 +258,19 @@ void object_without_room_freed(void);
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
+/* To whom messages and puts went, by function and communicator. */
+struct destination {
+    uint64_t key;   /* 0: the place is empty */
+    uint64_t burst; /* in which the last one went there, see between.h */
+};
+
+enum { DESTINATIONS_BITS = 14 };
+
+struct destination_table {
+    struct destination *entries; /* 1 << DESTINATIONS_BITS; NULL where sizes aren't counted */
+    int used;
+};
+
 /* Counts of one kind of operation on one communicator. Times are in ticks, without what measuring
    adds. */
 struct count {
@@ -238,7 +280,7 @@ struct count {
     uint64_t max_ticks;    /* of one operation */
     uint64_t inside_ticks; /* inside MPI */
     int64_t idle;          /* calls that had nothing to complete */
-    int32_t neighbours;    /* destinations, where sizes are counted; see destinations.h */
+    int32_t neighbours;    /* destinations, where sizes are counted */
 };
 
 /* Calls that any thread may make, see call_left_by_any_thread. */

@@ -317,36 +317,17 @@ static int32_t list_of(struct ending ending)
     return ending.generation == generation ? ending.first : NONE;
 }
 
-/* What is left of a call that completes operations. */
-struct rest {
-    const struct mpi_call *call; /* NULL: it is an operation itself */
-    uint64_t share_ticks;        /* of each operation but the last ones */
-    uint64_t given_ticks;
-    int64_t operations;
-};
-
-/* The ticks of the next `operations` operations: their shares. The last ones also have what the
-   monitor does for all. */
-static uint64_t take_share(struct rest *rest, int64_t operations)
-{
-    rest->operations -= operations;
-    const uint64_t ticks = rest->operations > 0
-                               ? (uint64_t)operations * rest->share_ticks
-                               : call_ticks(rest->call, ticks_now()) - rest->given_ticks;
-    rest->given_ticks += ticks;
-    return ticks;
-}
-
-static void finish_group(struct group *group, struct rest *rest, uint64_t end_ticks)
+/* `shares` are those of the call that has ended the operations; NULL: an operation has. */
+static void finish_group(struct group *group, struct shares *shares, uint64_t end_ticks)
 {
     const int64_t operations = operations_in(group);
-    const struct mpi_call *const call = rest->call;
+    const struct mpi_call *const call = shares != NULL ? shares->call : NULL;
     struct size_amounts amounts = {0};
     if (are_sizes_counted())
         amounts = amounts_of(group, call, end_ticks);
     end_group(group, end_ticks);
     if (call != NULL) {
-        const uint64_t ticks = take_share(rest, operations);
+        const uint64_t ticks = shares_take(shares, operations, 0);
         call_completed_locked(call, &group->first, ticks);
         amounts.inside_ticks += ticks;
     }
@@ -360,26 +341,28 @@ static void finish_group(struct group *group, struct rest *rest, uint64_t end_ti
 bool ending_finish(struct ending ending, int error, const struct mpi_call *call, uint64_t end_ticks)
 {
     const bool is_done = error == MPI_SUCCESS;
-    if (call != NULL && is_done && ending.first != NONE)
-        call_completes(call);
+    struct shares shares, *shares_of_call = NULL;
+    monitor_lock();
+    const int64_t operations = operations_in_list(list_of(ending));
+    monitor_unlock();
+    if (call != NULL && is_done && operations > 0)
+        shares = shares_begin(call, operations, end_ticks);
     monitor_lock();
     int32_t next = list_of(ending);
-    const int64_t count = operations_in_list(next);
-    struct rest rest = {.call = call, .operations = count};
-    if (call != NULL && count > 0)
-        rest.share_ticks = call_ticks_so_far(call, end_ticks) / (uint64_t)count;
+    if (call != NULL && is_done && next != NONE)
+        shares_of_call = &shares;
     while (next != NONE) {
         const int32_t number = next;
         next = groups[number].next;
         if (is_done) {
-            finish_group(&groups[number], &rest, end_ticks);
+            finish_group(&groups[number], shares_of_call, end_ticks);
             pool_give_back(&group_pool, number);
         } else {
             link_group(number);
         }
     }
     monitor_unlock();
-    return call != NULL && is_done && count > 0;
+    return shares_of_call != NULL;
 }
 
 void windows_unsure(void)

@@ -148,7 +148,7 @@
 /* ---- windows and communicators --------------------------------------------------------------- */
 
 /* A collective on `comm` that makes something; `remember` remembers it, inside of the call. */
-#define MAKING(Name, parameters, arguments, remember)                                              \
+#define MAKING(Name, comm, remember, parameters, arguments)                                        \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
@@ -163,14 +163,34 @@
                          : error;                                                                  \
     }
 
-#define WINDOW_CREATION(Name, parameters, arguments)                                               \
-    MAKING(Name, parameters, arguments, window_created(*win, comm))
-#define CREATION(Name, parameters, arguments)                                                      \
-    MAKING(Name, parameters, arguments, communicator_created(*newcomm, "MPI_" #Name))
+#define WINDOW_CREATION(Name, comm, win, parameters, arguments)                                    \
+    MAKING(Name, comm, window_created(*(win), comm), parameters, arguments)
+#define CREATION(Name, comm, newcomm, parameters, arguments)                                       \
+    MAKING(Name, comm, communicator_created(*(newcomm), "MPI_" #Name), parameters, arguments)
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 
-#define TIMED_CALL(Name, Kind, parameters, arguments, communicator)                                \
+/* Completes the operations on `win` at a target, or at all. */
+#define SYNCHRONISATION(Name, win, target, parameters, arguments)                                  \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return NEXT(Name) arguments;                                                           \
+        struct mpi_call call;                                                                      \
+        call_enter(&call, OPERATION_##Name);                                                       \
+        const int communicator = window_communicator(win);                                         \
+        const struct ending ending = window_take(win, target);                                     \
+        const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
+                              OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
+        call.is_idle = window_flush_is_idle(win, target, is_local, ending);                        \
+        const int error = NEXT(Name) arguments;                                                    \
+        const uint64_t end_ticks = ticks_now();                                                    \
+        if (!ending_finish(ending, error, &call, end_ticks))                                       \
+            call_left(&call, communicator, end_ticks);                                             \
+        return error;                                                                              \
+    }
+
+#define TIMED_CALL(Name, Kind, communicator, parameters, arguments)                                \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         if (!is_monitored(CLASS_CALLS))                                                            \
@@ -183,12 +203,14 @@
         return error;                                                                              \
     }
 
-#define CALL(Name, parameters, arguments, communicator)                                            \
-    TIMED_CALL(Name, OPERATION_##Name, parameters, arguments, communicator)
+#define CALL(Name, communicator, parameters, arguments)                                            \
+    TIMED_CALL(Name, OPERATION_##Name, communicator, parameters, arguments)
+/* MACRO(...), where one of the arguments is a NAMED. */
+#define WITH_NAMED(MACRO, ...) MACRO(__VA_ARGS__)
 #define OTHER(Name, ...)                                                                           \
-    ROW(TIMED_CALL, Name, OPERATION_OTHER_MPI, NAMED(__VA_ARGS__), NO_COMMUNICATOR)
+    WITH_NAMED(TIMED_CALL, Name, OPERATION_OTHER_MPI, NO_COMMUNICATOR, NAMED(__VA_ARGS__))
 /* Programs call these also before MPI_Init. */
-#define ANY_THREAD(Name, ...) ROW(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
+#define ANY_THREAD(Name, ...) WITH_NAMED(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
 #define CALL_OF_ANY_THREAD(Name, parameters, arguments)                                            \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -203,6 +225,10 @@
         return error;                                                                              \
     }
 
+#define BY_HAND(Name, Class)
+#define BY_HAND_OTHER(Name)
+
+#define ROW(KIND, ...) KIND(__VA_ARGS__)
 #include "monitor/functions.def"
 
 #undef COUNT

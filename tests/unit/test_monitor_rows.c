@@ -21,6 +21,8 @@ void communicator_find_members(int number) { (void)number; }
 
 const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
 #include "monitor/functions.def"
 };
