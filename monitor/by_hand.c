@@ -178,7 +178,7 @@ static int closing_end(struct closing *closing, int error)
     const uint64_t end_ticks = ticks_now();
     (void)ending_finish(closing->ending, error, NULL, end_ticks);
     return closing->monitored
-               ? operation_returned_at(&closing->operation, error, end_ticks, ticks_now())
+               ? operation_returned_at(&closing->operation, error, 0, end_ticks, ticks_now())
                : error;
 }
 

@@ -10,13 +10,14 @@
  * it: a library that duplicates a communicator in each of a thousand calls has one row.
  * Communicators of one process are added up over all processes, by the same ordinal.
  *
- * While nothing is monitored a new communicator is only remembered, without asking MPI anything.
- * What is remembered is entered, in the order in which it was made, when a snapshot starts, or a
- * window or persistent request is made. Its handle is valid until then: every freeing is seen, also
- * one around the monitor. The identity is wrong only if ranks make (or, where the monitor did not
- * see that, first use) communicators of the same members in different orders, if only some of the
- * ranks name them, or if ranks free a communicator that was made while nothing is monitored, one
- * before and one after that.
+ * While nothing is monitored a new communicator is only remembered, without asking MPI anything
+ * (but for the duplicates of MPI_Comm_idup, whose originals are known then). What is remembered is
+ * entered, in the order in which it was made, when a snapshot starts, or a window or persistent
+ * request is made. Its handle is valid until then: every freeing is seen, also one around the
+ * monitor. The identity is wrong only if ranks make (or, where the monitor did not see that, first
+ * use) communicators of the same members in different orders, if only some of the ranks name them,
+ * or if ranks free a communicator that was made while nothing is monitored, one before and one
+ * after that.
  *
  * A communicator that finds no room counts with others in the same condition, on this rank. Its
  * ordinal is its own nevertheless, as on ranks where it has room: for up to 12,288 handles at a
@@ -55,9 +56,11 @@ struct communicator {
     int size, peers;  /* of the own group; of the group that collectives send to */
     int rank;
     bool is_inter;
-    uint64_t alike; /* the identity without the ordinal */
-    int ordinal;
-    bool is_named;      /* by the program */
+    struct origin {
+        uint64_t alike; /* the identity without the ordinal */
+        int ordinal;
+        bool is_named;  /* by the program */
+    } origin;           /* gives it its identity */
     bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
     MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
     int neighbours;     /* blocks that neighborhood collectives send */
@@ -100,7 +103,7 @@ int communicator_index(MPI_Comm comm);
    MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
-/* The same of a duplicate, which need not be complete yet. */
+/* Enters a duplicate, which need not be complete yet, so that only the original can be asked. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
 /* Enters what is remembered. Before a snapshot starts. */

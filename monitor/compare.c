@@ -76,7 +76,7 @@ static struct late_waiting synchronised(const struct comparison *comparison,
             continue;
         shortest_ns[told++] = -known[i].last_ns;
         waited_ns[i] = took_ns(comparison, &series->call[i]) + known[i].last_ns;
-        waiting.last += known[i].last_rank == comparison->rank;
+        waiting.came_last += known[i].last_rank == comparison->rank;
     }
     if (told == 0)
         return waiting;
@@ -131,7 +131,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
         /* The ranks may have kept calls of other roots, or the root be none of them. */
         if (!(known[i].root_ns > -INFINITY))
             return (struct late_waiting){.is_known = false};
-        waiting.last += came_late(&known[i], part, item->wait, comparison->rank);
+        waiting.came_last += came_late(&known[i], part, item->wait, comparison->rank);
         waited_ns[i] = 0.0;
         if (part == waits)
             add_waiting(comparison, item, i, &known[i], &waiting);

@@ -34,7 +34,7 @@ struct late_waiting {
     double mean_ns;
     double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
     double error_ns;     /* standard error of the mean, for the calls that were not kept */
-    int64_t last;        /* calls in which this rank came last, of those that were kept */
+    int64_t came_last;   /* calls in which this rank came last, of those that were kept */
 };
 
 /*

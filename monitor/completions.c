@@ -141,6 +141,7 @@ static uint64_t exit_of(int completed, uint64_t end_ticks)
 /* Ends the operations that were taken out. */
 static void end_all_taken(const struct call *call, int completed, int taken, uint64_t end_ticks)
 {
+    call_completes(&call->mpi);
     struct shares shares = shares_begin(&call->mpi, taken, end_ticks);
     for (int i = 0; i < completed; i++)
         if (call->taken[i] != NONE)
@@ -295,6 +296,7 @@ struct started {
 static void all_started(const struct mpi_call *call, struct started *started, int count,
                         const MPI_Request *requests, int error, int begun)
 {
+    call_completes(call);
     struct shares shares = shares_begin(call, begun, ticks_now());
     for (int i = 0; i < count; i++) {
         if (!started[i].begins)

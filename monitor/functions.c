@@ -1,5 +1,4 @@
 /* The wrappers that are made from the rows of functions.def. */
-#include "monitor/awaits.h"
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 

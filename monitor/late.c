@@ -52,8 +52,8 @@ bool late_add(struct late *late, int communicator, int kind, struct late_call ca
     if (series == NULL)
         return false;
     call.number = series->calls++;
-    series->of[call.part].calls++;
-    series->of[call.part].ticks += call.ticks;
+    series->of_part[call.part].calls++;
+    series->of_part[call.part].ticks += call.ticks;
     while (is_chosen(call.number, series->halvings) && series->kept == LATE_KEPT_MAX)
         halve(series);
     if (is_chosen(call.number, series->halvings))
@@ -95,7 +95,7 @@ struct late_mean late_mean(const struct late_series *series, const double waited
                            enum late_part part, double tick)
 {
     const struct sums sums = sums_of(series, waited, part);
-    const struct late_sum *const all = &series->of[part];
+    const struct late_sum *const all = &series->of_part[part];
     const double mean_of_kept = sums.waited / series->kept;
     if (series->kept == series->calls)
         return (struct late_mean){.mean = mean_of_kept};

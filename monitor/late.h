@@ -33,12 +33,12 @@ enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
    rooted one the root, or the others for the root. */
 enum late_wait { ALL_WAIT, OTHERS_WAIT, THE_ROOT_WAITS };
 
-/* What a rank has to do with the others in a call (awaits.h). */
+/* What a rank has to do with the others in a call (functions.def). */
 enum late_part {
-    LATE_UNTOLD, /* such calls tell no waiting, whatever they move: they aren't kept */
-    LATE_APART,  /* may leave before another rank comes; rooted: nothing passes between it and the
-                    root */
-    LATE_MEMBER, /* needs data of every other rank; rooted: exchanges data with the root */
+    LATE_NOT_COMPARED, /* such calls tell no waiting, whatever they move: they aren't kept */
+    LATE_INDEPENDENT,  /* may leave before another rank comes; rooted: nothing passes between it and
+                    the  root */
+    LATE_MEMBER,       /* needs data of every other rank; rooted: exchanges data with the root */
     LATE_ROOT,
     LATE_PARTS
 };
@@ -60,7 +60,7 @@ struct late_series {
     int communicator, kind;
     int halvings;  /* of the limit */
     int64_t calls; /* so far, kept or not */
-    struct late_sum of[LATE_PARTS];
+    struct late_sum of_part[LATE_PARTS];
     int kept;
     struct late_call call[LATE_KEPT_MAX]; /* by rising number */
 };
@@ -72,7 +72,8 @@ enum { LATE_PLACES_BITS = 7 };
    take no memory. */
 struct late {
     int count;
-    int64_t apart; /* calls of rooted collectives on other communicators of several processes */
+    int64_t
+        not_compared; /* calls of rooted collectives on other communicators of several processes */
     struct late_place {
         uint64_t key; /* 0: the place is empty */
         int series;

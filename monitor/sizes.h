@@ -1,6 +1,6 @@
 /*
  * Counts by size, of each kind of operation on each communicator: sizes are told apart by powers of
- * two. Room for them is made when a snapshot starts; what finds none is counted as lost. All
+ * two. Room for them is made when a snapshot starts; a count that finds none is lost. All
  * functions are local; the caller has the monitor's lock.
  */
 #ifndef COMMCOST_MONITOR_SIZES_H
@@ -51,20 +51,17 @@ enum { SIZE_COUNTS_BITS = 13, SIZE_COUNTS_MAX = 3 << (SIZE_COUNTS_BITS - 2) };
 struct size_table {
     struct size_count *counts; /* 1 << SIZE_COUNTS_BITS of them, NULL where sizes aren't counted */
     int used;
-    int64_t lost; /* operations without room */
 };
 
-/* Adds operations of this kind. */
-static inline void size_table_add(struct size_table *table, const struct sized_kind *of,
+/* Adds operations of this kind. False without room. */
+static inline bool size_table_add(struct size_table *table, const struct sized_kind *of,
                                   const struct size_amounts *amounts)
 {
     const uint64_t place = (uint64_t)of->communicator << 8 | of->kind;
     struct size_count *const count = table_add(table->counts, sizeof *count, SIZE_COUNTS_BITS,
                                                &table->used, (place << 8 | of->size_class) + 1);
-    if (count == NULL) {
-        table->lost += amounts->completed;
-        return;
-    }
+    if (count == NULL)
+        return false;
     count->of = *of;
     count->amounts.completed += amounts->completed;
     count->amounts.bytes += amounts->bytes;
@@ -73,6 +70,7 @@ static inline void size_table_add(struct size_table *table, const struct sized_k
     count->amounts.computed_ticks += amounts->computed_ticks;
     count->amounts.after_ticks += amounts->after_ticks;
     count->amounts.joinable += amounts->joinable;
+    return true;
 }
 
 #endif

@@ -32,7 +32,6 @@ enum late_wait operation_wait(enum operation_kind kind)
 }
 
 unsigned monitored_classes;
-bool sizes_are_counted;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
@@ -183,7 +182,7 @@ void operations_ended(const struct operation *first, int64_t count, double offse
             counted->max_ticks = longest;
         if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
             counted->timeouts++;
-            snapshot->untold += count - 1;
+            snapshot->cases[MPIX_MONITOR_WARNING_UNTOLD] += count - 1;
         }
         struct span *const span = span_in(snapshot, first);
         if (end_ticks > span->last)
@@ -236,9 +235,9 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
             !belongs_to(operation, active[i]))
             continue;
         if (!communicator_is_compared(operation->communicator))
-            late->apart += rooted && communicators[operation->communicator].processes != 1;
+            late->not_compared += rooted && communicators[operation->communicator].processes != 1;
         else if (!late_add(late, operation->communicator, operation->kind, call))
-            active[i]->unkept++;
+            active[i]->cases[MPIX_MONITOR_WARNING_UNKEPT]++;
     }
 }
 
@@ -248,7 +247,6 @@ static void count_own(struct snapshot *snapshot, uint64_t ticks)
     struct count *const count = &counts_in(snapshot, NO_COMMUNICATOR)->operation[OPERATION_MONITOR];
     count->calls++;
     count->inside_ticks += ticks;
-    snapshot->inside_ticks += ticks;
 }
 
 void operation_left(struct operation *operation, uint64_t exit_ticks)
@@ -262,11 +260,10 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
             count_in(active[i], operation)->inside_ticks += ticks;
-            active[i]->inside_ticks += ticks;
             if (operation->is_outermost)
                 count_own(active[i], all - ticks);
         }
-    if (operation->part != LATE_UNTOLD)
+    if (operation->part != LATE_NOT_COMPARED)
         keep_times(operation, ticks, exit_ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
@@ -278,13 +275,8 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
 {
     for (int i = 0; i < active_count; i++)
         if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
-            size_table_add(&active[i]->sizes, which, amounts);
-}
-
-void operations_sized(const struct operation *first, const struct size_amounts *amounts)
-{
-    const struct sized_kind which = sized_kind_of(first);
-    snapshots_add_sizes(&which, amounts);
+            if (!size_table_add(&active[i]->sizes, which, amounts))
+                active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
 }
 
 /* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
@@ -305,7 +297,8 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
     /* Another thread's clock says nothing. */
     if (call != NULL && operation->thread == &inside)
         amounts.computed_ticks = (double)(call->computing_ticks - operation->computing_ticks);
-    operations_sized(&sized, &amounts);
+    const struct sized_kind which = sized_kind_of(&sized);
+    snapshots_add_sizes(&which, &amounts);
     if (call != NULL ? call->is_outermost : operation->is_outermost)
         between_settle(&sized, 1, call != NULL);
 }
@@ -340,7 +333,6 @@ static void count_call_in(struct snapshot *snapshot, const struct mpi_call *call
     count->calls += calls;
     count->idle += call->is_idle;
     count->inside_ticks += ticks;
-    snapshot->inside_ticks += ticks;
 }
 
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
@@ -391,12 +383,10 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
     for (int i = 0; i < active_count; i++) {
         if (active[i]->epoch > call->epoch)
             continue;
-        if (!belongs_to(operation, active[i])) {
+        if (belongs_to(operation, active[i]))
+            count_in(active[i], operation)->inside_ticks += ticks;
+        else
             count_call_in(active[i], call, NO_COMMUNICATOR, 0, ticks);
-            continue;
-        }
-        count_in(active[i], operation)->inside_ticks += ticks;
-        active[i]->inside_ticks += ticks;
     }
 }
 
@@ -422,14 +412,14 @@ void operation_untracked(const struct operation *operation)
 {
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i]))
-            active[i]->untracked++;
+            active[i]->cases[MPIX_MONITOR_WARNING_UNTRACKED]++;
 }
 
 void object_without_room(void)
 {
     without_room++;
     for (int i = 0; i < active_count; i++)
-        active[i]->unknown++;
+        active[i]->cases[MPIX_MONITOR_WARNING_UNKNOWN]++;
 }
 
 void object_without_room_freed(void)
@@ -457,17 +447,13 @@ static void update_monitored_classes(void)
         if (asked->profile && (asked->pttopt || asked->comm || asked->msgsize || asked->traffic))
             classes |= 1u << CLASS_POINT_TO_POINT;
         if (asked->profile && asked->sizes)
-            classes |= 1u << CLASS_POINT_TO_POINT | 1u << CLASS_COLLECTIVE;
+            classes |= 1u << CLASS_POINT_TO_POINT | 1u << CLASS_COLLECTIVE | 1u << SIZES;
         if (asked->profile && (asked->coll || asked->comm))
             classes |= 1u << CLASS_COLLECTIVE;
         if (asked->profile && asked->calls)
             classes |= (1u << OPERATION_CLASSES) - 1;
     }
-    bool sizes = false;
-    for (int i = 0; i < active_count; i++)
-        sizes = sizes || active[i]->sizes.counts != NULL;
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
-    __atomic_store_n(&sizes_are_counted, sizes, __ATOMIC_RELAXED);
 }
 
 static void free_memory(struct snapshot *snapshot)
@@ -524,7 +510,7 @@ bool snapshot_start(struct snapshot *snapshot)
     __atomic_store_n(&latest_epoch, snapshot->epoch, __ATOMIC_RELAXED);
     active[active_count++] = snapshot;
     update_monitored_classes();
-    snapshot->unknown = without_room;
+    snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN] = without_room;
     snapshot->any_thread = any_thread_so_far();
     snapshot->start_ticks = ticks_now();
     return true;

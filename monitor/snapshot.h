@@ -47,8 +47,27 @@ enum operation_class {
     CLASS_COLLECTIVE,
     COMMUNICATION_CLASSES, /* those before */
     CLASS_CALLS = COMMUNICATION_CLASSES,
-    OPERATION_CLASSES
+    OPERATION_CLASSES,
+    SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
 };
+
+/* The classes that any snapshot counts, bit 1 << class, and 1 << SIZES where one counts sizes.
+   Mostly 0; every wrapper reads it, without the lock. */
+extern unsigned monitored_classes;
+
+static inline bool is_monitored(enum operation_class class)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class),
+                            0);
+}
+
+static inline bool is_anything_monitored(void)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* Whether any active snapshot counts sizes. */
+static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
 
 extern const struct operation_traits {
     const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */
@@ -127,20 +146,9 @@ void operation_end(const struct operation *operation, uint64_t end_ticks, int64_
    counts. Takes the lock. */
 void operation_left(struct operation *operation, uint64_t exit_ticks);
 
-/* Whether any active snapshot counts sizes. Read without the lock. */
-extern bool sizes_are_counted;
-
-static inline bool are_sizes_counted(void)
-{
-    return __builtin_expect(__atomic_load_n(&sizes_are_counted, __ATOMIC_RELAXED), 0);
-}
-
 /* Counts an operation that ended at end_ticks in its own call by its size, or by what it received
    if that is more, after operation_left. Nothing where sizes aren't counted. Takes the lock. */
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
-
-/* The same for operations of one size that ended together. Wants the lock. */
-void operations_sized(const struct operation *first, const struct size_amounts *amounts);
 
 static inline struct sized_kind sized_kind_of(const struct operation *operation)
 {
@@ -211,11 +219,10 @@ struct shares {
     int64_t operations; /* that have none yet */
 };
 
-/* The call returned at end_ticks, with this number of operations. Takes the lock. */
+/* The call, after call_completes, returned at end_ticks, with this number of operations. */
 static inline struct shares shares_begin(const struct mpi_call *call, int64_t operations,
                                          uint64_t end_ticks)
 {
-    call_completes(call);
     return (struct shares){
         .call = call,
         .each_ticks = call_ticks(call, end_ticks) / (uint64_t)operations,
@@ -307,6 +314,10 @@ struct communicator_counts {
     struct messages messages[MESSAGE_SIZES];
 };
 
+/* By code of a warning, of those before MPIX_MONITOR_WARNING_ROOTED: in how many cases there is
+   something to warn of. */
+typedef int64_t warning_cases[MPIX_MONITOR_WARNING_ROOTED];
+
 struct snapshot {
     /* Set at the start. */
     int64_t serial;
@@ -321,32 +332,13 @@ struct snapshot {
 
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
-    uint64_t inside_ticks;                     /* of this process, all its threads together */
     struct late *late;                         /* NULL: without a report, or collectives in it */
-    int64_t unkept;                            /* calls for whose times `late` has no room */
     struct size_table sizes;                   /* empty where sizes aren't asked for ... */
     struct destination_table destinations;     /* ... this, too */
-    int64_t untracked;                         /* operations whose end could not be followed */
-    int64_t untold;  /* one-sided operations that may have timed out or not, for want of room */
-    int64_t unknown; /* windows and persistent requests without room, made before it or in it */
+    warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */
 };
-
-/* The classes that any snapshot counts, bit 1 << class. Mostly 0; every wrapper reads it, without
-   the lock. */
-extern unsigned monitored_classes;
-
-static inline bool is_monitored(enum operation_class class)
-{
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class),
-                            0);
-}
-
-static inline bool is_anything_monitored(void)
-{
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
-}
 
 /* Sets what measuring adds to a time and is subtracted, in ticks: for a blocking call, the cost of
    reading the clock; for an operation with a request, also the monitor's own work within its time.

@@ -67,7 +67,7 @@ static void set_waited(struct rows *rows, const struct late_series *series,
         row->waited_s = row->least_waited_s = waiting->mean_ns * calls_s;
         row->waited_lo_s = fmax(0.0, (waiting->lo_ns - error_ns) * calls_s);
         row->waited_hi_s = fmax(row->waited_s, (waiting->hi_ns + error_ns) * calls_s);
-        row->last_calls = last_of_all(series, waiting->last);
+        row->last_calls = last_of_all(series, waiting->came_last);
         row->last_rank = rank;
     }
 }
@@ -94,7 +94,7 @@ static int64_t find_waiting(struct rows *rows, const struct late *late, double t
 /* Calls of rooted collectives of several processes, be they compared with others or not. */
 static int64_t rooted_calls(const struct late *late)
 {
-    int64_t calls = late != NULL ? late->apart : 0;
+    int64_t calls = late != NULL ? late->not_compared : 0;
     for (int i = 0; late != NULL && i < late->count; i++)
         if (wait_in(&late->series[i]) != ALL_WAIT)
             calls += late->series[i].calls;
@@ -106,7 +106,7 @@ static void find_rooted(struct rows *rows, const struct late *late, MPI_Comm com
 {
     struct common_clock clock;
     rows->clock_comparisons = common_clock_find(comm, &clock);
-    const double error_ns = fmax(clock.first_error_ns, clock.last_error_ns);
+    const double error_ns = fmax(clock.known.error_ns[FIRST], clock.known.error_ns[LAST]);
     BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
     const int64_t untold =
         rooted_calls(late) - find_waiting(rows, late, clock.tick_ns, &clock, comm);

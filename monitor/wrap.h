@@ -84,7 +84,7 @@
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-/* First of all reads the clock: sums over blocks take time, as does `its_part`, see awaits.h. */
+/* First of all reads the clock: sums over blocks take time, as does `its_part`. */
 #define BEGIN_COLLECTIVE(Name, its_part, sent_bytes, size_bytes)                                   \
     const uint64_t called_ticks = ticks_now();                                                     \
     KNOW_COMMUNICATOR;                                                                             \
@@ -110,12 +110,12 @@
 
 #define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
     NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, LATE_UNTOLD, sent_bytes, size_bytes))                \
+                BEGIN_COLLECTIVE(Nonblocking, LATE_NOT_COMPARED, sent_bytes, size_bytes))          \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
-#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
+#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes, part)         \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, AWAITS_##Name, sent_bytes, size_bytes), NULL)                  \
+             BEGIN_COLLECTIVE(Name, part, sent_bytes, size_bytes), NULL)                           \
     COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
@@ -159,7 +159,7 @@
         const uint64_t end_ticks = monitored ? ticks_now() : 0;                                    \
         if (error == MPI_SUCCESS)                                                                  \
             remember;                                                                              \
-        return monitored ? operation_returned_at(&operation, error, end_ticks, ticks_now())        \
+        return monitored ? operation_returned_at(&operation, error, 0, end_ticks, ticks_now())     \
                          : error;                                                                  \
     }
 

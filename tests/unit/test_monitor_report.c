@@ -243,11 +243,11 @@ TEST(remarks_say_what_is_missing)
     snapshot.services.warning = "nothing to see";
     struct rows rows;
     make_rows(&rows, 0);
-    rows.untracked = 11;
-    rows.untold = 12;
-    rows.unplaced = 13;
-    rows.unsized = 14;
-    rows.unkept = 15;
+    rows.cases[MPIX_MONITOR_WARNING_UNTRACKED] = 11;
+    rows.cases[MPIX_MONITOR_WARNING_UNTOLD] = 12;
+    rows.cases[MPIX_MONITOR_WARNING_UNPLACED] = 13;
+    rows.cases[MPIX_MONITOR_WARNING_UNSIZED] = 14;
+    rows.cases[MPIX_MONITOR_WARNING_UNKEPT] = 15;
     rows.untold_rooted = 16;
     rows.clock_comparisons = 1;
     const int code = report_write(&snapshot, &rows);

@@ -151,11 +151,11 @@ TEST(nobody_waits_for_nothing)
         clear();
         add_part(entry_ns[rank % 3], LONG_NS,
                  rank == 0   ? LATE_ROOT
-                 : rank == 2 ? LATE_APART
+                 : rank == 2 ? LATE_INDEPENDENT
                              : LATE_MEMBER);
         assert_true(compare(root_waits));
         assert_near(waiting.mean_ns, !root_waits && rank == 1 ? 100.0 : 0.0, 1e-6);
-        assert_int_equal(waiting.last, !root_waits && rank == 0 && ranks > 1);
+        assert_int_equal(waiting.came_last, !root_waits && rank == 0 && ranks > 1);
     }
 }
 
