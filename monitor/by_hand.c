@@ -80,30 +80,7 @@ MATCHED_RECEIVES(, int)
 MATCHED_RECEIVES(_c, MPI_Count)
 #endif
 
-/* ---- communicators: duplicating and freeing -------------------------------------------------- */
-
-/* The duplicate has its handle at once; the program may use it when the request is complete. */
-#define DUPLICATION(Name, parameters, arguments)                                                   \
-    INTERPOSED int MPI_##Name parameters                                                           \
-    {                                                                                              \
-        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
-        struct operation operation;                                                                \
-        if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
-        const int error = next.Name arguments;                                                     \
-        if (error == MPI_SUCCESS)                                                                  \
-            communicator_duplicated(*newcomm, comm, "MPI_" #Name);                                 \
-        return monitored ? operation_posted(&operation, error, *request) : error;                  \
-    }
-
-DUPLICATION(Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
-            (comm, newcomm, request))
-
-#if MPI_VERSION >= 4
-DUPLICATION(Comm_idup_with_info,
-            (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
-            (comm, info, newcomm, request))
-#endif
+/* ---- freeing communicators ------------------------------------------------------------------ */
 
 /* The communicator stays known until it is freed: the program's functions that delete its
    attributes may still use it. */

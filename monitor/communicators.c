@@ -8,47 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Many more handles are known than there are numbers: also those of OTHER_COMMUNICATORS. */
 enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 
-_Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
+_Static_assert(COMMUNICATORS_KNOWN == COMMUNICATORS_MAX + (3 << (NUMBER_BITS - 2)),
+               "there is a record for each handle, beside those of freed communicators");
 
-struct communicator communicators[COMMUNICATORS_MAX] = {
-    [OTHER_COMMUNICATORS] = {.name = "(other communicators)",
-                             .members = "NA",
-                             .order = 3,
-                             .processes = -1},
-    [NULL_COMMUNICATOR] =
-        {.name = "(null handle)", .members = "NA", .order = 3, .processes = -1, .identity = 1},
-};
+struct communicator communicators[COMMUNICATORS_KNOWN];
+struct handle_map communicator_records = HANDLE_MAP(NUMBER_BITS);
 
-struct handle_map communicator_numbers = HANDLE_MAP(NUMBER_BITS);
-
-/* The numbers in use by their identity; GIVEN_UP for identities that must not be used again,
-   UNPLACED for those of communicators that are there and have found no room. */
-enum { GIVEN_UP = COMMUNICATORS_MAX, UNPLACED };
+/* The records in use by their identity; GIVEN_UP for identities that must not be used again. */
+enum { GIVEN_UP = COMMUNICATORS_KNOWN };
 static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 
 /* The lowest ordinal that may be free, by `alike`; 1 where there is none. */
 static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
 
-/* Of those that have found no room only this is kept, so that others are called the same as on
-   ranks where these have room. */
-enum { UNPLACED_MAX = 3 << (NUMBER_BITS - 2) };
-static struct origin unplaced[UNPLACED_MAX + 1];
-static struct pool unplaced_pool = {.given_back = (int32_t[UNPLACED_MAX]){0}, .max = UNPLACED_MAX};
-static struct handle_map unplaced_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
-
 enum { NEVER_USED, FREE, LIVE, DYING, FREED }; /* dying: in a call that frees it */
-static unsigned char state[COMMUNICATORS_MAX] = {
-    [OTHER_COMMUNICATORS] = LIVE, [NULL_COMMUNICATOR] = LIVE};
-static int holds[COMMUNICATORS_MAX];          /* see communicator_hold */
-static int lowest_free = COMMUNICATORS_FIRST; /* no number below it is free */
+static unsigned char state[COMMUNICATORS_KNOWN];
+static int holds[COMMUNICATORS_KNOWN];        /* see communicator_hold */
+static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 
 static bool started;
 static MPI_Group world_group;
-
-static bool is_taken(int number) { return state[number] >= LIVE; }
 
 /* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
    neighbours count as present. */
@@ -200,35 +181,18 @@ static void recycle(int number)
         lowest_free = number;
 }
 
-/* A communicator that has found no room. */
-static void keep_unplaced(MPI_Comm comm, const struct origin *of)
+/* The record of a handle, OTHER_COMMUNICATORS without room for one, or HANDLE_UNKNOWN. */
+static int find_record(MPI_Comm comm)
 {
-    const int32_t place = pool_take(&unplaced_pool);
-    if (place == NONE)
-        return;
-    unplaced[place] = *of;
-    (void)handle_set(&unplaced_places, communicator_key(comm), place);
-    (void)handle_set(&identities, identity_of(of), UNPLACED);
+    return handle_find(&communicator_records, communicator_key(comm));
 }
 
-static void forget_unplaced(MPI_Comm comm)
-{
-    const int place = handle_remove(&unplaced_places, communicator_key(comm));
-    if (place == HANDLE_UNKNOWN)
-        return;
-    give_ordinal_back(&unplaced[place]);
-    give_identity_up(&unplaced[place]);
-    pool_give_back(&unplaced_pool, place);
-}
-
-/* The handle is no longer valid. */
+/* The handle of this record is no longer valid. */
 static void forget(MPI_Comm comm, int number)
 {
-    (void)handle_remove(&communicator_numbers, communicator_key(comm));
-    if (number == OTHER_COMMUNICATORS) {
-        forget_unplaced(comm);
+    (void)handle_remove(&communicator_records, communicator_key(comm));
+    if (number == OTHER_COMMUNICATORS)
         return;
-    }
     state[number] = FREED;
     give_ordinal_back(&communicators[number].origin);
     if (holds[number] == 0)
@@ -245,7 +209,7 @@ static int find_identity(struct communicator *record)
     for (;; origin->ordinal++) {
         record->identity = identity_of(origin);
         const int number = handle_find(&identities, record->identity);
-        if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_MAX && state[number] == FREED &&
+        if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_KNOWN && state[number] == FREED &&
                                          !communicators[number].origin.is_named)) {
             (void)handle_set(&lowest_ordinals, origin->alike, origin->ordinal + 1);
             return number;
@@ -253,12 +217,12 @@ static int find_identity(struct communicator *record)
     }
 }
 
-/* A number that is not in use; OTHER_COMMUNICATORS without room. */
-static int find_free_number(void)
+/* A record that is not in use; OTHER_COMMUNICATORS without room. */
+static int find_free_record(void)
 {
-    while (lowest_free < COMMUNICATORS_MAX && is_taken(lowest_free))
+    while (lowest_free < COMMUNICATORS_KNOWN && state[lowest_free] >= LIVE)
         lowest_free++;
-    return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
+    return lowest_free < COMMUNICATORS_KNOWN ? lowest_free : OTHER_COMMUNICATORS;
 }
 
 /* Completes a record and puts it in the place of this number's, and that one's groups into
@@ -288,25 +252,22 @@ static void place_record(int number, struct communicator *record, const char *ma
     state[number] = LIVE;
 }
 
-/* Gives a handle that is not known a number, which is returned: that of the identity, if the record
-   finds room. The caller has the lock. */
-static int place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
-                        MPI_Group dropped[2])
+/* Gives a handle that is not known a record, that of the identity, if there is room. The caller has
+   the lock. */
+static void place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
+                         MPI_Group dropped[2])
 {
     memcpy(dropped, record->group, sizeof record->group);
-    if (!handle_set(&communicator_numbers, communicator_key(comm), OTHER_COMMUNICATORS))
-        return OTHER_COMMUNICATORS;
+    if (!handle_set(&communicator_records, communicator_key(comm), OTHER_COMMUNICATORS))
+        return;
     int number = find_identity(record);
     if (number == HANDLE_UNKNOWN)
-        number = find_free_number();
-    if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number)) {
-        keep_unplaced(comm, &record->origin);
-        return OTHER_COMMUNICATORS;
-    }
+        number = find_free_record();
+    if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number))
+        return;
     dropped[0] = dropped[1] = MPI_GROUP_NULL;
     place_record(number, record, maker, dropped);
-    (void)handle_set(&communicator_numbers, communicator_key(comm), number);
-    return number;
+    (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
 /* Completes the record's identity and gives the handle a number, which is returned. A
@@ -316,14 +277,15 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
     MPI_Group dropped[2];
     record.origin.alike = hash(record.identity, maker, strlen(maker));
     monitor_lock();
-    int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN && !is_new) {
+    const int former = find_record(comm);
+    if (former != HANDLE_UNKNOWN && !is_new) {
         memcpy(dropped, record.group, sizeof dropped); /* another thread was quicker */
     } else {
-        if (number != HANDLE_UNKNOWN)
-            forget(comm, number);
-        number = place_handle(comm, &record, maker, dropped);
+        if (former != HANDLE_UNKNOWN)
+            forget(comm, former);
+        place_handle(comm, &record, maker, dropped);
     }
+    const int number = communicator_find(comm);
     monitor_unlock();
     free_groups(dropped);
     return number;
@@ -365,9 +327,9 @@ static void forget_remembered(MPI_Comm comm)
 static void remember(MPI_Comm comm, const char *maker)
 {
     monitor_lock();
-    const int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN)
-        forget(comm, number);
+    const int former = find_record(comm);
+    if (former != HANDLE_UNKNOWN)
+        forget(comm, former);
     forget_remembered(comm);
     if (remembered_count == REMEMBERED_MAX)
         close_gaps();
@@ -488,9 +450,9 @@ int communicator_before_unseen_free(MPI_Comm comm)
 {
     monitor_lock();
     await_entered(comm);
-    const int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
-        state[number] = DYING;
+    const int record = find_record(comm), number = communicator_find(comm);
+    if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
+        state[record] = DYING;
     forget_remembered(comm);
     monitor_unlock();
     return number;
@@ -500,9 +462,10 @@ void communicator_freed(MPI_Comm comm, int number)
 {
     monitor_lock();
     /* Not if another thread has been given the handle meanwhile, with the same number. */
-    if (number != HANDLE_UNKNOWN && communicator_find(comm) == number &&
-        (number == OTHER_COMMUNICATORS || state[number] == DYING))
-        forget(comm, number);
+    const int record = find_record(comm);
+    if (record != HANDLE_UNKNOWN && communicator_find(comm) == number &&
+        (record == OTHER_COMMUNICATORS || state[record] == DYING))
+        forget(comm, record);
     monitor_unlock();
 }
 
@@ -521,12 +484,9 @@ void communicator_release(int communicator) { holds[communicator]--; }
 void communicator_named(MPI_Comm comm, const char *name)
 {
     monitor_lock();
-    const int number = communicator_find(comm);
-    const int place = handle_find(&unplaced_places, communicator_key(comm));
-    if (number == OTHER_COMMUNICATORS && place != HANDLE_UNKNOWN)
-        unplaced[place].is_named = is_name(name);
-    else if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
-        set_name(&communicators[number], name);
+    const int record = find_record(comm);
+    if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
+        set_name(&communicators[record], name);
     monitor_unlock();
 }
 
@@ -587,8 +547,20 @@ static void enter_predefined(MPI_Comm comm, const char *name, int order)
     record->order = order;
 }
 
+/* What stands for other communicators, or for none. */
+static void enter_stand_in(int number, const char *name)
+{
+    struct communicator *const record = &communicators[number];
+    *record = (struct communicator){
+        .members = "NA", .order = 3, .processes = -1, .identity = (uint64_t)number};
+    (void)snprintf(record->name, sizeof record->name, "%s", name);
+    state[number] = LIVE;
+}
+
 void communicators_start(void)
 {
+    enter_stand_in(OTHER_COMMUNICATORS, "(other communicators)");
+    enter_stand_in(NULL_COMMUNICATOR, "(null handle)");
     PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     started = true;
     enter_predefined(MPI_COMM_WORLD, "MPI_COMM_WORLD", 0);
@@ -604,7 +576,7 @@ void communicators_end(void)
     if (!started)
         return;
     started = false;
-    for (int number = COMMUNICATORS_FIRST; number < COMMUNICATORS_MAX; number++)
+    for (int number = COMMUNICATORS_FIRST; number < COMMUNICATORS_KNOWN; number++)
         if (state[number] != NEVER_USED)
             free_groups(communicators[number].group);
     PMPI_Group_free(&world_group);

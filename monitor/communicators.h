@@ -44,6 +44,10 @@ enum {
     NO_COMMUNICATOR = COMMUNICATORS_MAX
 };
 
+/* Communicators that are known at a time. Those from COMMUNICATORS_MAX on found no room, and count
+   for OTHER_COMMUNICATORS. */
+enum { COMMUNICATORS_KNOWN = COMMUNICATORS_MAX + 12288 };
+
 struct communicator {
     uint64_t identity;
     char name[64];    /* see communicator_named */
@@ -67,8 +71,8 @@ struct communicator {
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
 };
 
-extern struct communicator communicators[COMMUNICATORS_MAX];
-extern struct handle_map communicator_numbers; /* by communicator_key */
+extern struct communicator communicators[COMMUNICATORS_KNOWN];
+extern struct handle_map communicator_records; /* by communicator_key */
 
 /* Enters MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, the parent. Call it once, when MPI is
    initialised. */
@@ -88,7 +92,8 @@ static inline bool communicator_is_compared(int number)
 /* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
 static inline int communicator_find(MPI_Comm comm)
 {
-    return handle_find(&communicator_numbers, communicator_key(comm));
+    const int record = handle_find(&communicator_records, communicator_key(comm));
+    return record < COMMUNICATORS_MAX ? record : OTHER_COMMUNICATORS;
 }
 
 /* The record of a communicator. If it has no number of its own, its shape is written to `described`

@@ -1,8 +1,14 @@
 /*
  * What ranks waited for late ones, from the calls that each rank kept (late.h).
  *
- * In a collective that synchronises a rank has waited as much longer as its time is than the
- * shortest of any rank. A rooted one may return before the other ranks have come, so times in it
+ * Where each rank needs data of every other one, nobody leaves a collective before the last one has
+ * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
+ * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
+ * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
+ * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
+ * at once.
+ *
+ * A rooted collective may return before the other ranks have come, so times in it
  * tell nothing. With a clock that all ranks share (common_clock.h) the times of entry do: a rank
  * has waited from its own entry until the root's, or the root until that of the last of the others,
  * but no longer than until its call returned. That is waiting for those at whom the data starts:

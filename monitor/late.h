@@ -1,12 +1,6 @@
 /*
- * Late processes: how long ranks wait in collectives that synchronise.
- *
- * Where each rank needs data of every other one, nobody leaves a collective before the last one has
- * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
- * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
- * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
- * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
- * at once.
+ * Late processes: the times that ranks keep of collectives, for compare.h to find how long ranks
+ * wait.
  *
  * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
  * chosen by their number, and so the same calls on all ranks: a call is kept if a hash of its

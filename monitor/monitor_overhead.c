@@ -8,8 +8,8 @@
 #include "common/run/program.h"
 #include "common/batch/batch.h"
 #include "monitor/columns.h"
+#include "monitor/flags.h"
 #include "monitor/kernel.h"
-#include "monitor/mpirtmon.h"
 
 /* Of a monitored and a direct loop together: long against the clock, and seldom interrupted. */
 #define PAIR_NS 20000.0
@@ -72,16 +72,9 @@ static void measure(struct state *overhead, struct bc_visit *visit)
 {
     const struct bc_run *const run = overhead->run;
     struct row *const row = visit->row;
-    MPIX_Monitor handle = {.profile = 1,
-                           .other = 1,
-                           .pttopt = 1,
-                           .coll = 1,
-                           .comm = 1,
-                           .msgsize = 1,
-                           .traffic = 1,
-                           .calls = 1,
-                           .sizes = 1,
-                           .timeout_us = TIMEOUT_US};
+#define SET_FLAG(Flag) .Flag = 1,
+    MPIX_Monitor handle = {.profile = 1, MONITOR_FLAGS(SET_FLAG).timeout_us = TIMEOUT_US};
+#undef SET_FLAG
     MPIX_Monitor_request request;
     if (row->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));

@@ -152,7 +152,8 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
     return snapshot->epoch <= operation->epoch;
 }
 
-uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
+/* From the start of an operation to its end, without what measuring added. */
+static uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
 {
     const uint64_t start =
         operation->start_ticks + (operation->posted ? posted_ticks : inside_own.reading);
@@ -167,7 +168,7 @@ double operations_ticks(const struct operation *first, int64_t count, double off
 }
 
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
-                      uint64_t end_ticks)
+                      uint64_t end_ticks, int64_t received_bytes)
 {
     const uint64_t longest = operation_ticks(first, end_ticks);
     const double total = operations_ticks(first, count, offset_ticks, end_ticks);
@@ -177,6 +178,7 @@ void operations_ended(const struct operation *first, int64_t count, double offse
             continue;
         struct count *const counted = count_in(snapshot, first);
         counted->completed += count;
+        counted->bytes += received_bytes;
         counted->total_ticks += total;
         if (longest > counted->max_ticks)
             counted->max_ticks = longest;
@@ -190,19 +192,10 @@ void operations_ended(const struct operation *first, int64_t count, double offse
     }
 }
 
-static void end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
-{
-    operations_ended(operation, 1, 0.0, end_ticks);
-    if (received_bytes != 0)
-        for (int i = 0; i < active_count; i++)
-            if (belongs_to(operation, active[i]))
-                count_in(active[i], operation)->bytes += received_bytes;
-}
-
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
 {
     monitor_lock();
-    end(operation, end_ticks, received_bytes);
+    operations_ended(operation, 1, 0.0, end_ticks, received_bytes);
     monitor_unlock();
 }
 
@@ -211,7 +204,7 @@ void operation_ended_when_posted(const struct operation *operation)
     struct operation call = *operation;
     call.posted = false;
     call.posted_ticks = 0;
-    operations_ended(&call, 1, 0.0, operation->posted_ticks);
+    operations_ended(&call, 1, 0.0, operation->posted_ticks, 0);
 }
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
@@ -401,7 +394,7 @@ void operation_completed(const struct operation *operation, const struct mpi_cal
                          uint64_t ticks, uint64_t end_ticks, int64_t received_bytes)
 {
     monitor_lock();
-    end(operation, end_ticks, received_bytes);
+    operations_ended(operation, 1, 0.0, end_ticks, received_bytes);
     call_completed_locked(call, operation, ticks);
     if (are_sizes_counted())
         size(operation, end_ticks, received_bytes, call, ticks);

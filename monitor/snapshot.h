@@ -167,17 +167,15 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
    Wants the lock. */
 void operation_ended_when_posted(const struct operation *operation);
 
-/* From the start of an operation to its end, without what measuring added. Local. */
-uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks);
-
-/* The same of `count` operations, of which only the first is known in full: the sum of the others'
-   starts after its start is offset_ticks. The sum may exceed what an integer holds. Local. */
+/* From the starts of `count` operations to their end, without what measuring added, of which only
+   the first is known in full: the sum of the others' starts after its start is offset_ticks. The
+   sum may exceed what an integer holds. Local. */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
 
 /* Ends these operations. Wants the lock. */
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
-                      uint64_t end_ticks);
+                      uint64_t end_ticks, int64_t received_bytes);
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 

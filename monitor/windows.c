@@ -301,7 +301,7 @@ static void finish_group(const struct group *group, struct shares *shares, uint6
     struct size_amounts amounts = {0};
     if (are_sizes_counted())
         amounts = amounts_of(group, call, end_ticks);
-    operations_ended(&group->first, group->count, group->offset_ticks, end_ticks);
+    operations_ended(&group->first, group->count, group->offset_ticks, end_ticks, 0);
     if (call != NULL) {
         const uint64_t ticks = shares_take(shares, group->count, 0);
         call_completed_locked(call, &group->first, ticks);

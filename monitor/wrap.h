@@ -108,15 +108,12 @@
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
 
-#define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
-    NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, LATE_NOT_COMPARED, sent_bytes, size_bytes))          \
-    PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
-
 #define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes, part)         \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
              BEGIN_COLLECTIVE(Name, part, sent_bytes, size_bytes), NULL)                           \
-    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
+    NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
+                BEGIN_COLLECTIVE(Nonblocking, LATE_NOT_COMPARED, sent_bytes, size_bytes))          \
+    PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 
@@ -167,6 +164,20 @@
     MAKING(Name, comm, window_created(*(win), comm), parameters, arguments)
 #define CREATION(Name, comm, newcomm, parameters, arguments)                                       \
     MAKING(Name, comm, communicator_created(*(newcomm), "MPI_" #Name), parameters, arguments)
+
+/* The duplicate has its handle at once; the program may use it when the request is complete. */
+#define DUPLICATION(Name, comm, newcomm, request, parameters, arguments)                           \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
+        struct operation operation;                                                                \
+        if (monitored)                                                                             \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
+        const int error = NEXT(Name) arguments;                                                    \
+        if (error == MPI_SUCCESS)                                                                  \
+            communicator_duplicated(*(newcomm), comm, "MPI_" #Name);                               \
+        return monitored ? operation_posted(&operation, error, *(request)) : error;                \
+    }
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 

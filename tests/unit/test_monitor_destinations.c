@@ -7,9 +7,9 @@
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 
-struct handle_map communicator_numbers;
+struct handle_map communicator_records;
 
-struct communicator communicators[COMMUNICATORS_MAX];
+struct communicator communicators[COMMUNICATORS_KNOWN];
 
 int communicator_index(MPI_Comm comm) { return OTHER_COMMUNICATORS; }
 

@@ -18,7 +18,7 @@
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 
-struct communicator communicators[COMMUNICATORS_MAX] = {{.name = "other communicators"}};
+struct communicator communicators[COMMUNICATORS_KNOWN] = {{.name = "other communicators"}};
 
 double ticks_ns(void) { return 0.5; }
 
