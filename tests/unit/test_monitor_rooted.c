@@ -129,6 +129,7 @@ TEST(the_interval_has_what_the_clock_may_be_off)
         assert_near(waiting.mean_ns, waits ? cases[i].mean_ns : 0.0, 1e-6);
         assert_near(waiting.lo_ns, waits ? cases[i].lo_ns : 0.0, 1e-6);
         assert_near(waiting.hi_ns, waits ? cases[i].hi_ns : 0.0, 1e-6);
+        assert_int_equal(waiting.came_last, rank == 0 && ranks > 1 && cases[i].late_ns > 0);
     }
 }
 
