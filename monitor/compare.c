@@ -284,11 +284,12 @@ void late_compare(int count, const struct late_item items[], double tick_ns,
         hand_down(&all, &place);
         if (own != key)
             continue;
-        const bool is_whole = all.kept > 0 && all.ranks == all.processes;
-        waiting[item] = !is_whole ? (struct late_waiting){.is_known = false}
-                        : items[item].wait == ALL_WAIT
-                            ? synchronised(&comparison, &items[item], sum)
-                            : rooted(&comparison, &items[item], sum);
+        if (all.kept == 0 || all.ranks != all.processes)
+            waiting[item] = (struct late_waiting){.is_known = false};
+        else if (items[item].wait == ALL_WAIT)
+            waiting[item] = synchronised(&comparison, &items[item], sum);
+        else
+            waiting[item] = rooted(&comparison, &items[item], sum);
         item++;
     }
     const struct head end = {.key = INT64_MAX};
