@@ -19,7 +19,7 @@ static _Thread_local struct {
     struct settled settled[SETTLED_MAX];
 } between __attribute__((tls_model("initial-exec"))) = {.kind = NO_OPERATION};
 
-uint64_t between_burst;
+uint64_t between_burst = 1;
 static uint64_t joinable_ticks; /* JOINABLE_NS */
 
 void between_start(void) { joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns()); }

@@ -4,10 +4,11 @@
  * computation that follows: work that could be done before that call, if it needs nothing that the
  * call brought.
  *
- * An operation is joinable if it could have been part of an earlier one: a message of a function to
- * a destination to which one went in the same burst (destinations.h); a collective that follows one
- * of the same function on the same communicator, without another call between, and with less than
- * JOINABLE_NS of computation.
+ * An operation is joinable if it could have been part of an earlier one: a message or put of a
+ * function to a destination to which one went in the same burst, which is what a process sends
+ * until it next completes a receive, a collective, or something that it waits for; a collective
+ * that follows one of the same function on the same communicator, without another call between, and
+ * with less than JOINABLE_NS of computation.
  *
  * Calls are followed while sizes are counted, and outermost ones only, see inside.h. All functions
  * are local.
@@ -22,7 +23,7 @@ enum { JOINABLE_NS = 1000 };
 /* A call that completes operations of more kinds than these gives the rest no part. */
 enum { SETTLED_MAX = 16 };
 
-/* The number of the burst in progress. Read and counted with the lock. */
+/* The number of the burst in progress, from 1 on. Read and counted with the lock. */
 extern uint64_t between_burst;
 
 /* Call it before anything is monitored. */

@@ -80,30 +80,7 @@ MATCHED_RECEIVES(, int)
 MATCHED_RECEIVES(_c, MPI_Count)
 #endif
 
-/* ---- communicators: duplicating and freeing -------------------------------------------------- */
-
-/* The duplicate has its handle at once; the program may use it when the request is complete. */
-#define DUPLICATION(Name, parameters, arguments)                                                   \
-    INTERPOSED int MPI_##Name parameters                                                           \
-    {                                                                                              \
-        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
-        struct operation operation;                                                                \
-        if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
-        const int error = next.Name arguments;                                                     \
-        if (error == MPI_SUCCESS)                                                                  \
-            communicator_duplicated(*newcomm, comm, "MPI_" #Name);                                 \
-        return monitored ? operation_posted(&operation, error, *request) : error;                  \
-    }
-
-DUPLICATION(Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request),
-            (comm, newcomm, request))
-
-#if MPI_VERSION >= 4
-DUPLICATION(Comm_idup_with_info,
-            (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request),
-            (comm, info, newcomm, request))
-#endif
+/* ---- freeing communicators ------------------------------------------------------------------ */
 
 /* The communicator stays known until it is freed: the program's functions that delete its
    attributes may still use it. */
@@ -153,28 +130,7 @@ INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
     return free_around(freeing_around.Comm_disconnect, comm);
 }
 
-/* ---- synchronisations ------------------------------------------------------------------------ */
-
-#define LARGE_COUNTS 0
-#define SYNCHRONISATION(Name, parameters, arguments, completed_target)                             \
-    INTERPOSED int MPI_##Name parameters                                                           \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return next.Name arguments;                                                            \
-        struct mpi_call call;                                                                      \
-        call_enter(&call, OPERATION_##Name);                                                       \
-        const int communicator = window_communicator(win);                                         \
-        const struct ending ending = window_take(win, completed_target);                           \
-        const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
-                              OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
-        call.is_idle = window_flush_is_idle(win, completed_target, is_local, ending);              \
-        const int error = next.Name arguments;                                                     \
-        const uint64_t end_ticks = ticks_now();                                                    \
-        if (!ending_finish(ending, error, &call, end_ticks))                                       \
-            call_left(&call, communicator, end_ticks);                                             \
-        return error;                                                                              \
-    }
-#include "monitor/functions.def"
+/* ---- fences and the freeing of windows ------------------------------------------------------- */
 
 /* What a fence and the freeing of a window do before and after the call. */
 struct closing {
@@ -199,7 +155,7 @@ static int closing_end(struct closing *closing, int error)
     const uint64_t end_ticks = ticks_now();
     (void)ending_finish(closing->ending, error, NULL, end_ticks);
     return closing->monitored
-               ? operation_returned_at(&closing->operation, error, end_ticks, ticks_now())
+               ? operation_returned_at(&closing->operation, error, 0, end_ticks, ticks_now())
                : error;
 }
 

@@ -91,17 +91,18 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
     return monitored;
 }
 
-/* The call of an operation that ends with it, and receives nothing, has returned `error`, which
+/* The call of an operation that ends with it, and receives this much, has returned `error`, which
    this returns, too. The operation ended at end_ticks; at exit_ticks its call is left: what the
    monitor has done in between belongs to the call. */
-static inline int operation_returned_at(struct operation *operation, int error, uint64_t end_ticks,
+static inline int operation_returned_at(struct operation *operation, int error,
+                                        int64_t received_bytes, uint64_t end_ticks,
                                         uint64_t exit_ticks)
 {
     if (error == MPI_SUCCESS)
-        operation_end(operation, end_ticks, 0);
+        operation_end(operation, end_ticks, received_bytes);
     operation_left(operation, exit_ticks);
     if (error == MPI_SUCCESS)
-        operation_sized(operation, end_ticks, 0);
+        operation_sized(operation, end_ticks, received_bytes);
     return error;
 }
 
@@ -111,13 +112,9 @@ static inline int operation_returned(struct operation *operation, int error,
                                      const MPI_Status *status)
 {
     const uint64_t end_ticks = ticks_now();
-    if (error != MPI_SUCCESS || status == NULL)
-        return operation_returned_at(operation, error, end_ticks, end_ticks);
-    const int64_t received_bytes = bytes_received(status);
-    operation_end(operation, end_ticks, received_bytes);
-    operation_left(operation, end_ticks);
-    operation_sized(operation, end_ticks, received_bytes);
-    return error;
+    const bool has_received = error == MPI_SUCCESS && status != NULL;
+    return operation_returned_at(operation, error, has_received ? bytes_received(status) : 0,
+                                 end_ticks, end_ticks);
 }
 
 /* An operation was given a request of which another operation was in flight, see requests.h: asks
@@ -130,7 +127,7 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
 {
     const uint64_t exit_ticks = ticks_now();
     if (error == MPI_SUCCESS && (request == MPI_REQUEST_NULL || request_is_complete(request)))
-        return operation_returned_at(operation, error, exit_ticks, exit_ticks);
+        return operation_returned_at(operation, error, 0, exit_ticks, exit_ticks);
     operation_left(operation, exit_ticks);
     if (error != MPI_SUCCESS)
         return error;

@@ -1,4 +1,4 @@
-/* What a row of monitor_overhead says. The columns of the monitor's reports are in report.c. */
+/* What rows say: those of monitor_overhead, and those of the monitor's reports. */
 #ifndef COMMCOST_MONITOR_COLUMNS_H
 #define COMMCOST_MONITOR_COLUMNS_H
 
@@ -14,5 +14,20 @@ struct monitor_overhead_result {
 };
 
 extern const struct bc_table monitor_overhead_table;
+
+/* Of MPIX_Monitor_row. */
+extern const struct bc_table monitor_report_table;
+
+/* How a column's values on two ranks become one; what is NA on one of them is the other's. */
+enum monitor_merge {
+    KEPT,
+    SUMMED,
+    GREATEST,
+    LEAST,
+    GREATEST_OF_RANK /* with its rank, the next column: of equal ones, the lowest */
+};
+
+/* By column of monitor_report_table. */
+extern const enum monitor_merge monitor_report_merges[];
 
 #endif

@@ -1,7 +1,6 @@
 #include "monitor/common_clock.h"
 
 #include "common/mpi/mpi_check.h"
-#include "common/sync_clock/pairs.h"
 
 #include <math.h>
 
@@ -13,12 +12,8 @@ enum { ROUNDS_MAX = 50, ROUNDS_MIN = 5, RUN_NS = 2000000 };
 enum { RUNS_MIN = 2, RUNS_GOOD = 8, PAIR_NS = 100000000 };
 
 /* A run that wasn't good may be one of ranks that share a processor. In the next one the rank that
-   begins it sleeps first, for a rank that wakes up gets a free processor; and both ranks yield
-   theirs after few looks for a message instead of many. */
-enum { NAP_NS = 50000, LOOKS_MANY = 2000, LOOKS_FEW = 50 };
-
-/* How much a clock's rate may change by itself, as with the temperature. */
-#define RATE_CHANGE 1e-8
+   begins it sleeps first, and both ranks yield theirs after few looks for a message. */
+enum { LOOKS_FEW = 50 };
 
 /* By how much the rates of two clocks may differ, where only one comparison can't tell. */
 #define RATE_DIFFERENCE 1e-4
@@ -39,8 +34,6 @@ static struct {
     struct comparison first, last;
 } own;
 
-double common_clock_length_ns(uint64_t ticks) { return (double)ticks * own.tick_ns; }
-
 /* The time on this rank's clock. */
 static int64_t time_of(uint64_t ticks)
 {
@@ -49,15 +42,15 @@ static int64_t time_of(uint64_t ticks)
 
 static int64_t now_ns(void) { return time_of(ticks_now()); }
 
-static struct bc_clock_reader reader = {now_ns, LOOKS_MANY};
+static struct bc_pair_reader reader = {now_ns, BC_PAIR_LOOKS};
 
-static struct bc_clock_trees make_trees(MPI_Comm comm)
+static struct bc_pair_trees make_trees(MPI_Comm comm)
 {
     int rank;
     MPI_Comm node;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
     BC_MPI(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
-    return bc_clock_trees_make(comm, node);
+    return bc_pair_trees_make(comm, node);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -69,12 +62,12 @@ struct delay {
 };
 
 /* Returns what messages to this rank seemed to take in a run. */
-static struct delay run_round_trips(const struct bc_clock_tree *tree, int peer, bool begins)
+static struct delay run_round_trips(const struct bc_pair_tree *tree, int peer, bool begins)
 {
-    static const struct bc_clock_run run = {ROUNDS_MIN, ROUNDS_MAX, RUN_NS * 1e-9};
+    static const struct bc_pair_run run = {ROUNDS_MIN, ROUNDS_MAX, RUN_NS * 1e-9};
     struct bc_timestamps timestamps[ROUNDS_MAX];
     struct delay delay = {.min_ns = INFINITY};
-    const size_t count = bc_clock_round_trips(&reader, tree, peer, begins, &run, timestamps);
+    const size_t count = bc_pair_round_trips(&reader, tree, peer, begins, &run, timestamps);
     for (size_t i = 0; i < count; i++) {
         const struct bc_timestamps at = timestamps[i];
         if ((double)(at.arrived_ns - at.sent_ns) < delay.min_ns)
@@ -89,7 +82,7 @@ static struct comparison comparison_of(const struct delay *there, const struct d
     const int64_t apart_ns = back->sent_ns - there->arrived_ns;
     /* Each reading of the clock takes a while, and meanwhile one clock may gain on the other. */
     const double off_ns =
-        common_clock_length_ns(ticks_cost()) + RATE_DIFFERENCE / 2.0 * fabs((double)apart_ns);
+        (double)ticks_cost() * own.tick_ns + RATE_DIFFERENCE / 2.0 * fabs((double)apart_ns);
     return (struct comparison){
         .at_ns = there->arrived_ns + apart_ns / 2,
         .ahead_ns = (there->min_ns - back->min_ns) / 2.0,
@@ -103,13 +96,13 @@ enum next_run { NONE, AT_ONCE, AFTER_A_NAP };
 
 static void begin_run(enum next_run next, bool begins)
 {
-    reader.looks = next == AFTER_A_NAP ? LOOKS_FEW : LOOKS_MANY;
+    reader.looks = next == AFTER_A_NAP ? LOOKS_FEW : BC_PAIR_LOOKS;
     if (begins && next == AFTER_A_NAP)
-        bc_sleep_ns(NAP_NS);
+        bc_sleep_ns(BC_PAIR_NAP_NS);
 }
 
 /* Compares this rank's clock with that of the rank above. */
-static struct comparison compare_with_above(const struct bc_clock_tree *tree, int above)
+static struct comparison compare_with_above(const struct bc_pair_tree *tree, int above)
 {
     const int64_t start_ns = now_ns();
     struct comparison best = {.error_ns = INFINITY, .may_be_one_clock = true};
@@ -120,7 +113,7 @@ static struct comparison compare_with_above(const struct bc_clock_tree *tree, in
         begin_run(next, begins);
         const struct delay there = run_round_trips(tree, above, begins);
         struct delay back;
-        bc_clock_receive(&reader, tree, &back, sizeof back, above);
+        bc_pair_receive(&reader, tree, &back, sizeof back, above);
         const struct comparison found = comparison_of(&there, &back);
         /* One run that contradicts it is enough. */
         const bool may_be_one_clock = best.may_be_one_clock && found.may_be_one_clock;
@@ -134,29 +127,29 @@ static struct comparison compare_with_above(const struct bc_clock_tree *tree, in
             next = NONE;
         else
             next = is_good ? AT_ONCE : AFTER_A_NAP;
-        bc_clock_send(tree, &next, sizeof next, above);
+        bc_pair_send(tree, &next, sizeof next, above);
         run_ns = end_ns;
     }
     return best;
 }
 
 /* What the rank above does meanwhile. */
-static void compare_with_below(const struct bc_clock_tree *tree, int below)
+static void compare_with_below(const struct bc_pair_tree *tree, int below)
 {
     enum next_run next = AT_ONCE;
     for (int runs = 1; next != NONE; runs++) {
         const bool begins = runs % 2 != 0;
         begin_run(next, begins);
         const struct delay delay = run_round_trips(tree, below, begins);
-        bc_clock_send(tree, &delay, sizeof delay, below);
-        bc_clock_receive(&reader, tree, &next, sizeof next, below);
+        bc_pair_send(tree, &delay, sizeof delay, below);
+        bc_pair_receive(&reader, tree, &next, sizeof next, below);
     }
 }
 
-static void compare_tree(const struct bc_clock_tree *tree, struct comparison *found)
+static void compare_tree(const struct bc_pair_tree *tree, struct comparison *found)
 {
     for (int step = 1; step < tree->size; step *= 2) {
-        if (tree->rank < bc_clock_pairs(tree->size, step))
+        if (tree->rank < bc_pair_count(tree->size, step))
             compare_with_below(tree, tree->rank + step);
         else if (tree->rank >= step && tree->rank < 2 * step)
             *found = compare_with_above(tree, tree->rank - step);
@@ -165,7 +158,7 @@ static void compare_tree(const struct bc_clock_tree *tree, struct comparison *fo
 
 /* The ranks of a node count from the same tick with the same length, if their ticks are of the same
    clock. */
-static void begin_to_count(const struct bc_clock_tree *node)
+static void begin_to_count(const struct bc_pair_tree *node)
 {
     struct {
         uint64_t base_ticks;
@@ -179,7 +172,7 @@ static void begin_to_count(const struct bc_clock_tree *node)
     own.tick_ns = counted.tick_ns;
 }
 
-static void compare_all(const struct bc_clock_trees *trees, MPI_Comm comm)
+static void compare_all(const struct bc_pair_trees *trees, MPI_Comm comm)
 {
     if (own.comparisons == 0)
         begin_to_count(&trees->node);
@@ -196,89 +189,75 @@ static void compare_all(const struct bc_clock_trees *trees, MPI_Comm comm)
     MPI_Request request;
     reader.looks = LOOKS_FEW;
     BC_MPI(PMPI_Ibarrier(comm, &request));
-    bc_clock_wait(&reader, &request);
+    bc_pair_wait(&reader, &request);
 }
 
 void common_clock_compare(MPI_Comm comm)
 {
-    struct bc_clock_trees trees = make_trees(comm);
+    struct bc_pair_trees trees = make_trees(comm);
     compare_all(&trees, comm);
-    bc_clock_trees_free(&trees);
+    bc_pair_trees_free(&trees);
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
 /* This rank's clock against that of the rank above. */
-static struct common_clock against_the_rank_above(bool is_on_its_node)
+static struct bc_known_clock against_the_rank_above(bool is_on_its_node)
 {
     const struct comparison *const first = &own.first, *const last = &own.last;
-    struct common_clock clock = {
+    struct bc_known_clock known = {
         .model = {.at_ns = first->at_ns},
-        .first_ns = first->at_ns,
-        .last_ns = last->at_ns,
-        .first_error_ns = first->error_ns,
-        .last_error_ns = last->error_ns,
+        .error_ns = {first->error_ns, last->error_ns},
     };
     if (is_on_its_node && first->may_be_one_clock && last->may_be_one_clock) {
         /* Then both comparisons are about the same thing. */
-        clock.first_error_ns = clock.last_error_ns =
+        known.error_ns[FIRST] = known.error_ns[LAST] =
             fmin(first->error_ns + fabs(first->ahead_ns), last->error_ns + fabs(last->ahead_ns));
-        return clock;
+        return known;
     }
-    clock.model.ahead_ns = llround(first->ahead_ns);
-    clock.model.more_ns = first->ahead_ns - (double)clock.model.ahead_ns;
-    clock.growth = RATE_DIFFERENCE;
+    known.model.ahead_ns = llround(first->ahead_ns);
+    known.model.more_ns = first->ahead_ns - (double)known.model.ahead_ns;
+    known.growth = RATE_DIFFERENCE;
     if (last->at_ns > first->at_ns) {
-        clock.model.drift =
+        known.model.drift =
             (last->ahead_ns - first->ahead_ns) / (double)(last->at_ns - first->at_ns);
-        clock.growth = RATE_CHANGE;
+        known.growth = BC_RATE_CHANGE;
     }
-    return clock;
-}
-
-/* What is known against the rank above becomes what is known against rank 0. */
-static void chain(const struct bc_clock_trees *trees, struct common_clock *clock)
-{
-    struct bc_known_clock known = {clock->model,
-                                   {clock->first_error_ns, clock->last_error_ns, clock->growth}};
-    bc_clock_hand_down(&reader, &trees->leaders, &known);
-    bc_clock_hand_down(&reader, &trees->node, &known);
-    clock->model = known.model;
-    clock->first_error_ns = known.errors[0];
-    clock->last_error_ns = known.errors[1];
-    clock->growth = known.errors[2];
+    return known;
 }
 
 int common_clock_find(MPI_Comm comm, struct common_clock *clock)
 {
-    struct bc_clock_trees trees = make_trees(comm);
+    struct bc_pair_trees trees = make_trees(comm);
     compare_all(&trees, comm);
-    if (trees.node.rank == 0 && trees.leaders.rank == 0)
-        *clock = (struct common_clock){.first_ns = own.first.at_ns, .last_ns = own.last.at_ns};
-    else
-        *clock = against_the_rank_above(trees.node.rank > 0);
-    chain(&trees, clock);
-    bc_clock_trees_free(&trees);
+    *clock = (struct common_clock){
+        .tick_ns = own.tick_ns, .first_ns = own.first.at_ns, .last_ns = own.last.at_ns};
+    if (trees.node.rank > 0 || trees.leaders.rank > 0)
+        clock->known = against_the_rank_above(trees.node.rank > 0);
+    bc_pair_hand_down(&reader, &trees.leaders, &clock->known);
+    bc_pair_hand_down(&reader, &trees.node, &clock->known);
+    bc_pair_trees_free(&trees);
     return own.comparisons;
 }
 
 double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
 {
-    return (double)bc_clock_model_reference(&clock->model, time_of(ticks));
+    return (double)bc_clock_model_reference(&clock->known.model, time_of(ticks));
 }
 
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
 {
+    const struct bc_known_clock *const known = &clock->known;
+    const double first_error_ns = known->error_ns[FIRST], last_error_ns = known->error_ns[LAST];
     const double since_first_ns = (double)(time_of(ticks) - clock->first_ns);
     const double to_last_ns = (double)(clock->last_ns - clock->first_ns) - since_first_ns;
     const double span_ns = since_first_ns + to_last_ns;
     const double beyond_ns = fmax(0.0, fmax(-since_first_ns, -to_last_ns));
     if (span_ns <= 0.0)
-        return clock->first_error_ns + clock->growth * beyond_ns;
-    const double both_ns = clock->first_error_ns + clock->last_error_ns;
+        return first_error_ns + known->growth * beyond_ns;
     if (beyond_ns > 0.0)
-        return (since_first_ns < 0.0 ? clock->first_error_ns : clock->last_error_ns) +
-               (both_ns / span_ns + clock->growth) * beyond_ns;
-    return (clock->first_error_ns * to_last_ns + clock->last_error_ns * since_first_ns) / span_ns +
-           clock->growth * fmin(since_first_ns, to_last_ns);
+        return (since_first_ns < 0.0 ? first_error_ns : last_error_ns) +
+               ((first_error_ns + last_error_ns) / span_ns + known->growth) * beyond_ns;
+    return (first_error_ns * to_last_ns + last_error_ns * since_first_ns) / span_ns +
+           known->growth * fmin(since_first_ns, to_last_ns);
 }

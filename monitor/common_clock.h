@@ -23,19 +23,23 @@
 #ifndef COMMCOST_MONITOR_COMMON_CLOCK_H
 #define COMMCOST_MONITOR_COMMON_CLOCK_H
 
-#include "common/sync_clock/clock_model.h"
+#include "common/sync_clock/pairs.h"
 #include "monitor/ticks.h"
 
 #include <mpi.h>
 
 /* This rank's clock against rank 0's. Times are this rank's, in ns since the first comparison. */
 struct common_clock {
-    struct bc_clock_model model;
+    double tick_ns;            /* length of a tick of this rank */
     int64_t first_ns, last_ns; /* comparisons, the same if there was one only */
-    /* The max by which the model may be wrong then, and how much that grows in each ns of distance
-       from the nearer of the two. */
-    double first_error_ns, last_error_ns, growth;
+    /* The errors are the max by which the model may be wrong at the first comparison and at the
+       last, and `growth` is how much that grows in each ns of distance from the nearer of the two.
+     */
+    struct bc_known_clock known;
 };
+
+/* The errors of a known clock. */
+enum { FIRST, LAST };
 
 /* Compares the clocks of all ranks: the first comparison, and the latest one, are kept. Takes some
    hundred microseconds for each doubling of ranks, longer where ranks share processors. Collective
@@ -50,8 +54,5 @@ int common_clock_find(MPI_Comm comm, struct common_clock *clock);
    wrong. Local. */
 double common_clock_ns(const struct common_clock *clock, uint64_t ticks);
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks);
-
-/* The time of a number of ticks. Local. */
-double common_clock_length_ns(uint64_t ticks);
 
 #endif

@@ -8,63 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Many more handles are known than there are numbers: also those of OTHER_COMMUNICATORS. */
 enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
 
-_Static_assert(COMMUNICATORS_MAX <= 3 << (IDENTITY_BITS - 2), "the map has room for them all");
+_Static_assert(COMMUNICATORS_KNOWN == COMMUNICATORS_MAX + (3 << (NUMBER_BITS - 2)),
+               "there is a record for each handle, beside those of freed communicators");
 
-struct communicator communicators[COMMUNICATORS_MAX] = {
-    [OTHER_COMMUNICATORS] = {.name = "(other communicators)",
-                             .members = "NA",
-                             .order = 3,
-                             .processes = -1},
-    [NULL_COMMUNICATOR] =
-        {.name = "(null handle)", .members = "NA", .order = 3, .processes = -1, .identity = 1},
-};
+struct communicator communicators[COMMUNICATORS_KNOWN];
+struct handle_map communicator_records = HANDLE_MAP(NUMBER_BITS);
 
-struct handle_map communicator_numbers = HANDLE_MAP(NUMBER_BITS);
-
-/* The numbers in use by their identity; GIVEN_UP for identities that must not be used again,
-   UNPLACED for those of communicators that are there and have found no room. */
-enum { GIVEN_UP = COMMUNICATORS_MAX, UNPLACED };
+/* The records in use by their identity; GIVEN_UP for identities that must not be used again. */
+enum { GIVEN_UP = COMMUNICATORS_KNOWN };
 static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 
 /* The lowest ordinal that may be free, by `alike`; 1 where there is none. */
 static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
 
-/* What gives a communicator its identity. Of those that have found no room only this is kept, so
-   that others are called the same as on ranks where these have room. */
-struct ordinal {
-    uint64_t alike;
-    int ordinal;
-    bool is_named;
-};
-enum { UNPLACED_MAX = 3 << (NUMBER_BITS - 2) };
-static struct ordinal unplaced[UNPLACED_MAX + 1];
-static struct pool unplaced_pool = {.given_back = (int32_t[UNPLACED_MAX]){0}, .max = UNPLACED_MAX};
-static struct handle_map unplaced_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
-
 enum { NEVER_USED, FREE, LIVE, DYING, FREED }; /* dying: in a call that frees it */
-static unsigned char state[COMMUNICATORS_MAX] = {
-    [OTHER_COMMUNICATORS] = LIVE, [NULL_COMMUNICATOR] = LIVE};
-static int holds[COMMUNICATORS_MAX];          /* see communicator_hold */
-static int lowest_free = COMMUNICATORS_FIRST; /* no number below it is free */
+static unsigned char state[COMMUNICATORS_KNOWN];
+static int holds[COMMUNICATORS_KNOWN];        /* see communicator_hold */
+static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 
 static bool started;
 static MPI_Group world_group;
-
-static bool is_taken(int number) { return state[number] >= LIVE; }
-
-/* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923). */
-static uint64_t hash(uint64_t so_far, const void *data, size_t length)
-{
-    const unsigned char *const bytes = data;
-    for (size_t i = 0; i < length; i++)
-        so_far = (so_far ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return so_far;
-}
-
-static const uint64_t HASH_START = UINT64_C(0xcbf29ce484222325);
 
 /* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
    neighbours count as present. */
@@ -119,8 +84,8 @@ static bool is_name(const char *name) { return name[strspn(name, " \t\r\n")] != 
 
 static void set_name(struct communicator *record, const char *name)
 {
-    record->is_named = is_name(name);
-    if (record->is_named)
+    record->origin.is_named = is_name(name);
+    if (record->origin.is_named)
         (void)snprintf(record->name, sizeof record->name, "%s", name);
     else
         memcpy(record->name, record->made, sizeof record->name);
@@ -166,13 +131,15 @@ static struct communicator describe(MPI_Comm comm)
     return record;
 }
 
-/* The name that the program has given a communicator. */
-static void find_name(MPI_Comm comm, struct communicator *record)
+/* The same with the name that the program has given it. */
+static struct communicator describe_with_name(MPI_Comm comm)
 {
+    struct communicator record = describe(comm);
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     PMPI_Comm_get_name(comm, name, &length);
-    set_name(record, name);
+    set_name(&record, name);
+    return record;
 }
 
 static void free_groups(MPI_Group group[2])
@@ -182,13 +149,13 @@ static void free_groups(MPI_Group group[2])
             PMPI_Group_free(&group[i]);
 }
 
-static uint64_t identity_of(const struct ordinal *of)
+static uint64_t identity_of(const struct origin *of)
 {
     return hash(of->alike, &of->ordinal, sizeof of->ordinal);
 }
 
 /* The identity may be used again, unless the program has named the communicator. */
-static void give_identity_up(const struct ordinal *of)
+static void give_identity_up(const struct origin *of)
 {
     if (of->is_named)
         (void)handle_set(&identities, identity_of(of), GIVEN_UP);
@@ -196,7 +163,7 @@ static void give_identity_up(const struct ordinal *of)
         (void)handle_remove(&identities, identity_of(of));
 }
 
-static void give_ordinal_back(const struct ordinal *of)
+static void give_ordinal_back(const struct origin *of)
 {
     if (of->is_named)
         return;
@@ -206,52 +173,28 @@ static void give_ordinal_back(const struct ordinal *of)
         (void)handle_set(&lowest_ordinals, of->alike, of->ordinal);
 }
 
-static struct ordinal ordinal_of(const struct communicator *record)
-{
-    return (struct ordinal){record->alike, record->ordinal, record->is_named};
-}
-
 static void recycle(int number)
 {
-    const struct ordinal is = ordinal_of(&communicators[number]);
-    give_identity_up(&is);
+    give_identity_up(&communicators[number].origin);
     state[number] = FREE;
     if (number < lowest_free)
         lowest_free = number;
 }
 
-/* A communicator that has found no room. */
-static void keep_unplaced(MPI_Comm comm, const struct ordinal *of)
+/* The record of a handle, OTHER_COMMUNICATORS without room for one, or HANDLE_UNKNOWN. */
+static int find_record(MPI_Comm comm)
 {
-    const int32_t place = pool_take(&unplaced_pool);
-    if (place == NONE)
-        return;
-    unplaced[place] = *of;
-    (void)handle_set(&unplaced_places, communicator_key(comm), place);
-    (void)handle_set(&identities, identity_of(of), UNPLACED);
+    return handle_find(&communicator_records, communicator_key(comm));
 }
 
-static void forget_unplaced(MPI_Comm comm)
-{
-    const int place = handle_remove(&unplaced_places, communicator_key(comm));
-    if (place == HANDLE_UNKNOWN)
-        return;
-    give_ordinal_back(&unplaced[place]);
-    give_identity_up(&unplaced[place]);
-    pool_give_back(&unplaced_pool, place);
-}
-
-/* The handle is no longer valid. */
+/* The handle of this record is no longer valid. */
 static void forget(MPI_Comm comm, int number)
 {
-    (void)handle_remove(&communicator_numbers, communicator_key(comm));
-    if (number == OTHER_COMMUNICATORS) {
-        forget_unplaced(comm);
+    (void)handle_remove(&communicator_records, communicator_key(comm));
+    if (number == OTHER_COMMUNICATORS)
         return;
-    }
     state[number] = FREED;
-    const struct ordinal was = ordinal_of(&communicators[number]);
-    give_ordinal_back(&was);
+    give_ordinal_back(&communicators[number].origin);
     if (holds[number] == 0)
         recycle(number);
 }
@@ -260,26 +203,26 @@ static void forget(MPI_Comm comm, int number)
    identity, or HANDLE_UNKNOWN. */
 static int find_identity(struct communicator *record)
 {
-    const int lowest = handle_find(&lowest_ordinals, record->alike);
-    record->ordinal = lowest == HANDLE_UNKNOWN ? 1 : lowest;
-    for (;; record->ordinal++) {
-        const struct ordinal is = ordinal_of(record);
-        record->identity = identity_of(&is);
+    struct origin *const origin = &record->origin;
+    const int lowest = handle_find(&lowest_ordinals, origin->alike);
+    origin->ordinal = lowest == HANDLE_UNKNOWN ? 1 : lowest;
+    for (;; origin->ordinal++) {
+        record->identity = identity_of(origin);
         const int number = handle_find(&identities, record->identity);
-        if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_MAX && state[number] == FREED &&
-                                         !communicators[number].is_named)) {
-            (void)handle_set(&lowest_ordinals, record->alike, record->ordinal + 1);
+        if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_KNOWN && state[number] == FREED &&
+                                         !communicators[number].origin.is_named)) {
+            (void)handle_set(&lowest_ordinals, origin->alike, origin->ordinal + 1);
             return number;
         }
     }
 }
 
-/* A number that is not in use; OTHER_COMMUNICATORS without room. */
-static int find_free_number(void)
+/* A record that is not in use; OTHER_COMMUNICATORS without room. */
+static int find_free_record(void)
 {
-    while (lowest_free < COMMUNICATORS_MAX && is_taken(lowest_free))
+    while (lowest_free < COMMUNICATORS_KNOWN && state[lowest_free] >= LIVE)
         lowest_free++;
-    return lowest_free < COMMUNICATORS_MAX ? lowest_free : OTHER_COMMUNICATORS;
+    return lowest_free < COMMUNICATORS_KNOWN ? lowest_free : OTHER_COMMUNICATORS;
 }
 
 /* Completes a record and puts it in the place of this number's, and that one's groups into
@@ -292,9 +235,10 @@ static void place_record(int number, struct communicator *record, const char *ma
         memcpy(record->members, place->members, sizeof record->members);
         memcpy(record->made, place->made, sizeof record->made);
     } else {
-        (void)snprintf(record->made, sizeof record->made, "%.48s %d", maker, record->ordinal);
+        (void)snprintf(record->made, sizeof record->made, "%.48s %d", maker,
+                       record->origin.ordinal);
     }
-    if (!record->is_named)
+    if (!record->origin.is_named)
         set_name(record, "");
     /* A report may be looking at the groups of a record that is held, which are those of the same
        processes. */
@@ -308,26 +252,22 @@ static void place_record(int number, struct communicator *record, const char *ma
     state[number] = LIVE;
 }
 
-/* Gives a handle that is not known a number, which is returned: that of the identity, if the record
-   finds room. The caller has the lock. */
-static int place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
-                        MPI_Group dropped[2])
+/* Gives a handle that is not known a record, that of the identity, if there is room. The caller has
+   the lock. */
+static void place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
+                         MPI_Group dropped[2])
 {
     memcpy(dropped, record->group, sizeof record->group);
-    if (!handle_set(&communicator_numbers, communicator_key(comm), OTHER_COMMUNICATORS))
-        return OTHER_COMMUNICATORS;
+    if (!handle_set(&communicator_records, communicator_key(comm), OTHER_COMMUNICATORS))
+        return;
     int number = find_identity(record);
     if (number == HANDLE_UNKNOWN)
-        number = find_free_number();
-    if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number)) {
-        const struct ordinal is = ordinal_of(record);
-        keep_unplaced(comm, &is);
-        return OTHER_COMMUNICATORS;
-    }
+        number = find_free_record();
+    if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number))
+        return;
     dropped[0] = dropped[1] = MPI_GROUP_NULL;
     place_record(number, record, maker, dropped);
-    (void)handle_set(&communicator_numbers, communicator_key(comm), number);
-    return number;
+    (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
 /* Completes the record's identity and gives the handle a number, which is returned. A
@@ -335,16 +275,17 @@ static int place_handle(MPI_Comm comm, struct communicator *record, const char *
 static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
     MPI_Group dropped[2];
-    record.alike = hash(record.identity, maker, strlen(maker));
+    record.origin.alike = hash(record.identity, maker, strlen(maker));
     monitor_lock();
-    int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN && !is_new) {
+    const int former = find_record(comm);
+    if (former != HANDLE_UNKNOWN && !is_new) {
         memcpy(dropped, record.group, sizeof dropped); /* another thread was quicker */
     } else {
-        if (number != HANDLE_UNKNOWN)
-            forget(comm, number);
-        number = place_handle(comm, &record, maker, dropped);
+        if (former != HANDLE_UNKNOWN)
+            forget(comm, former);
+        place_handle(comm, &record, maker, dropped);
     }
+    const int number = communicator_find(comm);
     monitor_unlock();
     free_groups(dropped);
     return number;
@@ -356,13 +297,10 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
 enum { REMEMBERED_MAX = 1 << NUMBER_BITS };
 static struct remembered {
     MPI_Comm comm;
-    MPI_Comm described; /* has the same members and topology: comm itself or, of a duplicate that
-                           may not be complete yet, what it is a duplicate of */
     const char *maker;
 } remembered[REMEMBERED_MAX];
 static int remembered_count;
-static int remembered_first;      /* before it are gaps only */
-static int remembered_duplicates; /* have been made of a communicator that may still be there */
+static int remembered_first;                                          /* before it are gaps only */
 static struct handle_map remembered_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
 
 /* Closes the gaps. */
@@ -378,45 +316,26 @@ static void close_gaps(void)
     remembered_first = 0;
 }
 
-/* It is complete, so that it is described by itself. */
-static void describe_by_itself(struct remembered *duplicate)
-{
-    remembered_duplicates -= duplicate->described != duplicate->comm;
-    duplicate->described = duplicate->comm;
-}
-
 static void forget_remembered(MPI_Comm comm)
 {
     const int place = handle_remove(&remembered_places, communicator_key(comm));
-    if (place == HANDLE_UNKNOWN)
-        return;
-    describe_by_itself(&remembered[place]);
-    remembered[place].comm = MPI_COMM_NULL;
-}
-
-/* The communicator is freed: its duplicates are complete by then. */
-static void forget_original(MPI_Comm comm)
-{
-    for (int i = remembered_first; i < remembered_count && remembered_duplicates > 0; i++)
-        if (remembered[i].comm != MPI_COMM_NULL && remembered[i].described == comm)
-            describe_by_itself(&remembered[i]);
+    if (place != HANDLE_UNKNOWN)
+        remembered[place].comm = MPI_COMM_NULL;
 }
 
 /* Where there is no room it is found when it is used. */
-static void remember(MPI_Comm comm, MPI_Comm described, const char *maker)
+static void remember(MPI_Comm comm, const char *maker)
 {
     monitor_lock();
-    const int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN)
-        forget(comm, number);
+    const int former = find_record(comm);
+    if (former != HANDLE_UNKNOWN)
+        forget(comm, former);
     forget_remembered(comm);
     if (remembered_count == REMEMBERED_MAX)
         close_gaps();
     if (remembered_count < REMEMBERED_MAX &&
-        handle_set(&remembered_places, communicator_key(comm), remembered_count)) {
-        remembered[remembered_count++] = (struct remembered){comm, described, maker};
-        remembered_duplicates += described != comm;
-    }
+        handle_set(&remembered_places, communicator_key(comm), remembered_count))
+        remembered[remembered_count++] = (struct remembered){comm, maker};
     monitor_unlock();
 }
 
@@ -424,14 +343,13 @@ static void remember(MPI_Comm comm, MPI_Comm described, const char *maker)
    its own locks held. */
 static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 
-/* The one that is entered at this moment, without the monitor's lock: only whoever frees it, or
-   what describes it, waits. */
-static struct remembered entered;
-static bool is_entering;
+/* The one that is entered at this moment, without the monitor's lock, or MPI_COMM_NULL: only
+   whoever frees it waits. */
+static MPI_Comm entered = MPI_COMM_NULL;
 
 static void await_entered(MPI_Comm comm)
 {
-    while (is_entering && (entered.comm == comm || entered.described == comm)) {
+    while (comm != MPI_COMM_NULL && entered == comm) {
         monitor_unlock();
         (void)sched_yield();
         monitor_lock();
@@ -441,7 +359,7 @@ static void await_entered(MPI_Comm comm)
 /* Takes the first of them out, which is `entered` then; MPI_COMM_NULL if there is none. */
 static struct remembered take_first(void)
 {
-    struct remembered first = {MPI_COMM_NULL, MPI_COMM_NULL, NULL};
+    struct remembered first = {MPI_COMM_NULL, NULL};
     monitor_lock();
     while (remembered_first < remembered_count && first.comm == MPI_COMM_NULL)
         first = remembered[remembered_first++];
@@ -449,8 +367,7 @@ static struct remembered take_first(void)
         forget_remembered(first.comm);
     else
         remembered_count = remembered_first = 0;
-    entered = first;
-    is_entering = first.comm != MPI_COMM_NULL;
+    entered = first.comm;
     monitor_unlock();
     return first;
 }
@@ -463,12 +380,9 @@ void communicators_enter_remembered(void)
         const struct remembered first = take_first();
         is_over = first.comm == MPI_COMM_NULL;
         if (!is_over) {
-            struct communicator record = describe(first.described);
-            if (first.described == first.comm)
-                find_name(first.comm, &record);
-            (void)enter(first.comm, record, first.maker, false);
+            (void)enter(first.comm, describe_with_name(first.comm), first.maker, false);
             monitor_lock();
-            is_entering = false;
+            entered = MPI_COMM_NULL;
             monitor_unlock();
         }
         (void)pthread_mutex_unlock(&entering);
@@ -477,19 +391,20 @@ void communicators_enter_remembered(void)
 
 /* ---- what the wrappers say ------------------------------------------------------------------- */
 
-void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
+void communicator_created(MPI_Comm comm, const char *maker)
 {
     if (comm == MPI_COMM_NULL || !started)
         return;
     if (is_anything_monitored())
-        (void)enter(comm, describe(original), maker, true);
+        (void)enter(comm, describe(comm), maker, true);
     else
-        remember(comm, original, maker);
+        remember(comm, maker);
 }
 
-void communicator_created(MPI_Comm comm, const char *maker)
+void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
 {
-    communicator_duplicated(comm, comm, maker);
+    if (comm != MPI_COMM_NULL && started)
+        (void)enter(comm, describe(original), maker, true);
 }
 
 /* The number of a communicator, or HANDLE_UNKNOWN. */
@@ -512,9 +427,7 @@ int communicator_index(MPI_Comm comm)
     number = find(comm);
     if (number != HANDLE_UNKNOWN)
         return number;
-    struct communicator record = describe(comm);
-    find_name(comm, &record);
-    return enter(comm, record, "communicator", false);
+    return enter(comm, describe_with_name(comm), "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,
@@ -537,11 +450,10 @@ int communicator_before_unseen_free(MPI_Comm comm)
 {
     monitor_lock();
     await_entered(comm);
-    const int number = communicator_find(comm);
-    if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
-        state[number] = DYING;
+    const int record = find_record(comm), number = communicator_find(comm);
+    if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
+        state[record] = DYING;
     forget_remembered(comm);
-    forget_original(comm);
     monitor_unlock();
     return number;
 }
@@ -550,9 +462,10 @@ void communicator_freed(MPI_Comm comm, int number)
 {
     monitor_lock();
     /* Not if another thread has been given the handle meanwhile, with the same number. */
-    if (number != HANDLE_UNKNOWN && communicator_find(comm) == number &&
-        (number == OTHER_COMMUNICATORS || state[number] == DYING))
-        forget(comm, number);
+    const int record = find_record(comm);
+    if (record != HANDLE_UNKNOWN && communicator_find(comm) == number &&
+        (record == OTHER_COMMUNICATORS || state[record] == DYING))
+        forget(comm, record);
     monitor_unlock();
 }
 
@@ -571,15 +484,9 @@ void communicator_release(int communicator) { holds[communicator]--; }
 void communicator_named(MPI_Comm comm, const char *name)
 {
     monitor_lock();
-    const int number = communicator_find(comm);
-    const int place = handle_find(&unplaced_places, communicator_key(comm));
-    const int remembered_place = handle_find(&remembered_places, communicator_key(comm));
-    if (remembered_place != HANDLE_UNKNOWN)
-        describe_by_itself(&remembered[remembered_place]);
-    if (number == OTHER_COMMUNICATORS && place != HANDLE_UNKNOWN)
-        unplaced[place].is_named = is_name(name);
-    else if (number != HANDLE_UNKNOWN && number != OTHER_COMMUNICATORS)
-        set_name(&communicators[number], name);
+    const int record = find_record(comm);
+    if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
+        set_name(&communicators[record], name);
     monitor_unlock();
 }
 
@@ -640,8 +547,20 @@ static void enter_predefined(MPI_Comm comm, const char *name, int order)
     record->order = order;
 }
 
+/* What stands for other communicators, or for none. */
+static void enter_stand_in(int number, const char *name)
+{
+    struct communicator *const record = &communicators[number];
+    *record = (struct communicator){
+        .members = "NA", .order = 3, .processes = -1, .identity = (uint64_t)number};
+    (void)snprintf(record->name, sizeof record->name, "%s", name);
+    state[number] = LIVE;
+}
+
 void communicators_start(void)
 {
+    enter_stand_in(OTHER_COMMUNICATORS, "(other communicators)");
+    enter_stand_in(NULL_COMMUNICATOR, "(null handle)");
     PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     started = true;
     enter_predefined(MPI_COMM_WORLD, "MPI_COMM_WORLD", 0);
@@ -657,7 +576,7 @@ void communicators_end(void)
     if (!started)
         return;
     started = false;
-    for (int number = COMMUNICATORS_FIRST; number < COMMUNICATORS_MAX; number++)
+    for (int number = COMMUNICATORS_FIRST; number < COMMUNICATORS_KNOWN; number++)
         if (state[number] != NEVER_USED)
             free_groups(communicators[number].group);
     PMPI_Group_free(&world_group);

@@ -10,13 +10,14 @@
  * it: a library that duplicates a communicator in each of a thousand calls has one row.
  * Communicators of one process are added up over all processes, by the same ordinal.
  *
- * While nothing is monitored a new communicator is only remembered, without asking MPI anything.
- * What is remembered is entered, in the order in which it was made, when a snapshot starts, or a
- * window or persistent request is made. Its handle is valid until then: every freeing is seen, also
- * one around the monitor. The identity is wrong only if ranks make (or, where the monitor did not
- * see that, first use) communicators of the same members in different orders, if only some of the
- * ranks name them, or if ranks free a communicator that was made while nothing is monitored, one
- * before and one after that.
+ * While nothing is monitored a new communicator is only remembered, without asking MPI anything
+ * (but for the duplicates of MPI_Comm_idup, whose originals are known then). What is remembered is
+ * entered, in the order in which it was made, when a snapshot starts, or a window or persistent
+ * request is made. Its handle is valid until then: every freeing is seen, also one around the
+ * monitor. The identity is wrong only if ranks make (or, where the monitor did not see that, first
+ * use) communicators of the same members in different orders, if only some of the ranks name them,
+ * or if ranks free a communicator that was made while nothing is monitored, one before and one
+ * after that.
  *
  * A communicator that finds no room counts with others in the same condition, on this rank. Its
  * ordinal is its own nevertheless, as on ranks where it has room: for up to 12,288 handles at a
@@ -43,6 +44,10 @@ enum {
     NO_COMMUNICATOR = COMMUNICATORS_MAX
 };
 
+/* Communicators that are known at a time. Those from COMMUNICATORS_MAX on found no room, and count
+   for OTHER_COMMUNICATORS. */
+enum { COMMUNICATORS_KNOWN = COMMUNICATORS_MAX + 12288 };
+
 struct communicator {
     uint64_t identity;
     char name[64];    /* see communicator_named */
@@ -55,17 +60,19 @@ struct communicator {
     int size, peers;  /* of the own group; of the group that collectives send to */
     int rank;
     bool is_inter;
-    uint64_t alike; /* the identity without the ordinal */
-    int ordinal;
-    bool is_named;      /* by the program */
+    struct origin {
+        uint64_t alike; /* the identity without the ordinal */
+        int ordinal;
+        bool is_named;  /* by the program */
+    } origin;           /* gives it its identity */
     bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
     MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
     int neighbours;     /* blocks that neighborhood collectives send */
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
 };
 
-extern struct communicator communicators[COMMUNICATORS_MAX];
-extern struct handle_map communicator_numbers; /* by communicator_key */
+extern struct communicator communicators[COMMUNICATORS_KNOWN];
+extern struct handle_map communicator_records; /* by communicator_key */
 
 /* Enters MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, the parent. Call it once, when MPI is
    initialised. */
@@ -85,7 +92,8 @@ static inline bool communicator_is_compared(int number)
 /* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
 static inline int communicator_find(MPI_Comm comm)
 {
-    return handle_find(&communicator_numbers, communicator_key(comm));
+    const int record = handle_find(&communicator_records, communicator_key(comm));
+    return record < COMMUNICATORS_MAX ? record : OTHER_COMMUNICATORS;
 }
 
 /* The record of a communicator. If it has no number of its own, its shape is written to `described`
@@ -100,7 +108,7 @@ int communicator_index(MPI_Comm comm);
    MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
-/* The same of a duplicate, which need not be complete yet. */
+/* Enters a duplicate, which need not be complete yet, so that only the original can be asked. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
 /* Enters what is remembered. Before a snapshot starts. */

@@ -9,52 +9,7 @@
 #include "common/stats/stats.h"
 #include "monitor/calls.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-
-/* Room for more requests than fit on the stack. Each thread has its own, which grows to what its
-   largest call needs and is freed with the thread. */
-struct room {
-    size_t bytes;
-    bool busy; /* in use by a call from which MPI has called back the program */
-    _Alignas(max_align_t) char memory[];
-};
-
-static pthread_key_t room_key;
-static bool has_room_key;
-
-__attribute__((constructor)) static void make_room_key(void)
-{
-    has_room_key = pthread_key_create(&room_key, free) == 0;
-}
-
-/* The thread's room. NULL without memory or while it is busy. */
-static struct room *take_room(size_t bytes)
-{
-    if (!has_room_key)
-        return NULL;
-    struct room *room = pthread_getspecific(room_key);
-    if (room != NULL && room->busy)
-        return NULL;
-    if (room == NULL || room->bytes < bytes) {
-        (void)pthread_setspecific(room_key, NULL);
-        free(room);
-        room = malloc(sizeof *room + bytes);
-        if (room == NULL || pthread_setspecific(room_key, room) != 0) {
-            free(room);
-            return NULL;
-        }
-        room->bytes = bytes;
-    }
-    room->busy = true;
-    return room;
-}
-
-static void leave_room(struct room *room)
-{
-    if (room != NULL)
-        room->busy = false;
-}
 
 /* Few programs cancel: in the others no status is asked whether its operation was cancelled. */
 static bool something_was_cancelled;
@@ -71,19 +26,19 @@ struct call {
     MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
     int32_t *taken;       /* of the requests that the call has completed: the operations */
     const MPI_Request *requests; /* the program's */
-    struct room *room;           /* NULL: on the stack */
+    void *memory;                /* NULL: on the stack */
 };
 
 /* Makes room for a call on more requests than fit on the stack. */
 static bool make_room(struct call *call, int count)
 {
     const size_t requests = (size_t)count;
-    call->room = take_room(requests *
-                           (sizeof *call->statuses + sizeof *call->handles + sizeof *call->taken));
-    if (call->room == NULL)
+    call->memory =
+        malloc(requests * (sizeof *call->statuses + sizeof *call->handles + sizeof *call->taken));
+    if (call->memory == NULL)
         return false;
     _Static_assert(sizeof(MPI_Request) % _Alignof(MPI_Status) == 0, "statuses are aligned");
-    call->handles = (void *)call->room->memory;
+    call->handles = call->memory;
     call->statuses = (void *)(call->handles + requests);
     call->taken = (void *)(call->statuses + requests);
     return true;
@@ -108,7 +63,7 @@ static inline bool follow(struct call *call, enum operation_kind kind, int count
                           const MPI_Request *requests, MPI_Status **statuses, int most)
 {
     call_enter(&call->mpi, kind);
-    call->room = NULL;
+    call->memory = NULL;
     if (count > most && !make_room(call, count)) {
         lose(count, requests);
         return false;
@@ -180,22 +135,17 @@ static void end_taken(const struct call *call, int i, uint64_t share, uint64_t e
 /* When the call is left: with one request there is nothing to do since it returned. */
 static uint64_t exit_of(int completed, uint64_t end_ticks)
 {
-    return completed == 1 ? end_ticks : ticks_now();
+    return completed == 1 ? end_ticks : 0;
 }
 
-/* Ends the operations that were taken out. Each has an equal share of the time until the call
-   returned; the last one also has what the monitor does for the others. */
+/* Ends the operations that were taken out. */
 static void end_all_taken(const struct call *call, int completed, int taken, uint64_t end_ticks)
 {
-    const uint64_t share = call_ticks_so_far(&call->mpi, end_ticks) / (uint64_t)taken;
     call_completes(&call->mpi);
-    for (int i = 0, left = taken; i < completed; i++) {
-        if (call->taken[i] == NONE)
-            continue;
-        const bool is_last = --left == 0;
-        const uint64_t rest = is_last ? call_ticks(&call->mpi, exit_of(completed, end_ticks)) : 0;
-        end_taken(call, i, is_last ? rest - share * (uint64_t)(taken - 1) : share, end_ticks);
-    }
+    struct shares shares = shares_begin(&call->mpi, taken, end_ticks);
+    for (int i = 0; i < completed; i++)
+        if (call->taken[i] != NONE)
+            end_taken(call, i, shares_take(&shares, 1, exit_of(completed, end_ticks)), end_ticks);
     monitor_lock();
     for (int i = 0; i < completed; i++)
         if (call->taken[i] != NONE)
@@ -203,10 +153,12 @@ static void end_all_taken(const struct call *call, int completed, int taken, uin
     monitor_unlock();
 }
 
-static int not_followed(const struct call *call, int error)
+/* The call has completed none of the operations. Returns `error`. */
+static int left(const struct call *call, int error, uint64_t exit_ticks)
 {
-    call_left(&call->mpi, NO_COMMUNICATOR, ticks_now());
-    leave_room(call->room);
+    call_left(&call->mpi, NO_COMMUNICATOR, exit_ticks != 0 ? exit_ticks : ticks_now());
+    if (call->memory != NULL)
+        free(call->memory);
     return error;
 }
 
@@ -222,11 +174,11 @@ static int followed(struct call *call, int error, int completed, const int *indi
     if (completed == MPI_UNDEFINED || (error != MPI_SUCCESS && class != MPI_ERR_IN_STATUS))
         completed = 0;
     const int taken = take_completed(call, error, completed, indices);
-    if (taken > 0)
-        end_all_taken(call, completed, taken, end_ticks);
-    else
-        call_left(&call->mpi, NO_COMMUNICATOR, exit_of(completed, end_ticks));
-    leave_room(call->room);
+    if (taken == 0)
+        return left(call, error, exit_of(completed, end_ticks));
+    end_all_taken(call, completed, taken, end_ticks);
+    if (call->memory != NULL)
+        free(call->memory);
     return error;
 }
 
@@ -247,7 +199,7 @@ static int followed(struct call *call, int error, int completed, const int *indi
         const int error = next.Name arguments;                                                     \
         return is_followed && (monitor_lock_needed || error != MPI_SUCCESS || (completed) > 0)     \
                    ? followed(&call, error, completed, indices)                                    \
-                   : not_followed(&call, error);                                                   \
+                   : left(&call, error, 0);                                                        \
     }
 
 COMPLETES(Wait, 1, (MPI_Request * request, MPI_Status *status), (request, status), 1, request,
@@ -295,7 +247,7 @@ uint64_t posted_own_ticks(void)
         const uint64_t end_ticks = ticks_now();
         ticks[i] = (double)(end_ticks - operation.start_ticks);
         (void)take_completed(&call, MPI_SUCCESS, 1, NULL);
-        (void)call_ticks(&call.mpi, end_ticks);
+        call_left(&call.mpi, NO_COMMUNICATOR, end_ticks);
         request_release(taken);
     }
     return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
@@ -340,21 +292,17 @@ struct started {
     struct operation operation;
 };
 
-/* An MPI_Startall has returned `error` and has started `begun` operations of these requests. Each
-   has an equal share of the time until it returned; the last one also has what the monitor does for
-   the others. */
+/* An MPI_Startall has returned `error` and has started `begun` operations of these requests. */
 static void all_started(const struct mpi_call *call, struct started *started, int count,
                         const MPI_Request *requests, int error, int begun)
 {
-    const uint64_t share = call_ticks_so_far(call, ticks_now()) / (uint64_t)begun;
     call_completes(call);
-    for (int i = 0, left = begun; i < count; i++) {
+    struct shares shares = shares_begin(call, begun, ticks_now());
+    for (int i = 0; i < count; i++) {
         if (!started[i].begins)
             continue;
         struct operation *const operation = &started[i].operation;
-        const bool is_last = --left == 0;
-        const uint64_t rest = is_last ? call_ticks(call, ticks_now()) : 0;
-        operation->inside_ticks = is_last ? rest - share * (uint64_t)(begun - 1) : share;
+        operation->inside_ticks = shares_take(&shares, 1, 0);
         call_completed(call, operation, operation->inside_ticks);
         (void)operation_posted(operation, error, requests[i]);
     }
@@ -379,16 +327,13 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
     struct started on_stack[MANY], *started = on_stack;
-    struct room *room = NULL;
     struct mpi_call call;
     int begun = 0;
     if (!is_anything_monitored())
         return next.Startall(count, requests);
     call_enter(&call, OPERATION_Startall);
-    if (count > MANY) {
-        room = take_room((size_t)count * sizeof *started);
-        started = room != NULL ? (void *)room->memory : NULL;
-    }
+    if (count > MANY)
+        started = malloc((size_t)count * sizeof *started);
     /* Within this call those that begin are inner ones, which have no time of their own. */
     for (int i = 0; started != NULL && i < count; i++)
         begun += started[i].begins = begin_start(requests[i], &started[i].operation);
@@ -397,6 +342,7 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
         all_started(&call, started, count, requests, error, begun);
     else
         call_left(&call, NO_COMMUNICATOR, ticks_now());
-    leave_room(room);
+    if (started != on_stack)
+        free(started);
     return error;
 }

@@ -1,12 +1,7 @@
 /*
  * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR, the same
- * on all ranks, words separated by commas: flags (flags.h; `all`), `per-rank`, and large=SIZE,
- * timeout=TIME and output=FILE as monitor/README.md says.
- *
- * Without any flag it monitors everything; where the variable is empty or not set, nothing. Of a
- * word that comes twice the last one counts. The name of a file may have commas, unless a word
- * follows the comma. A wrong word or a file that can't be written ends the job in MPI_Init: one
- * line on stderr, exit status 2.
+ * on all ranks, whose words monitor/README.md describes. A wrong word or a file that can't be
+ * written ends the job in MPI_Init: one line on stderr, exit status 2.
  *
  * Processes that a program spawns have their own MPI_COMM_WORLD and report: FILE.spawned-PID, with
  * the process number of their rank 0.

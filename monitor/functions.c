@@ -1,5 +1,4 @@
 /* The wrappers that are made from the rows of functions.def. */
-#include "monitor/awaits.h"
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 
@@ -70,24 +69,6 @@ static bool needs_all(const struct communicator *on, const void *counts, size_t 
             return false;
     return of_each || bytes_of(1, datatypes[0]) > 0;
 }
-
-/* NAMED(types) is (parameters), (arguments), which have names by their places. */
-#define NAMED_1(A) (A a), (a)
-#define NAMED_2(A, B) (A a, B b), (a, b)
-#define NAMED_3(A, B, C) (A a, B b, C c), (a, b, c)
-#define NAMED_4(A, B, C, D) (A a, B b, C c, D d), (a, b, c, d)
-#define NAMED_5(A, B, C, D, E) (A a, B b, C c, D d, E e), (a, b, c, d, e)
-#define NAMED_6(A, B, C, D, E, F) (A a, B b, C c, D d, E e, F f), (a, b, c, d, e, f)
-#define NAMED_7(A, B, C, D, E, F, G) (A a, B b, C c, D d, E e, F f, G g), (a, b, c, d, e, f, g)
-#define NAMED_9(A, B, C, D, E, F, G, H, I)                                                         \
-    (A a, B b, C c, D d, E e, F f, G g, H h, I i), (a, b, c, d, e, f, g, h, i)
-#define NAMED_10(A, B, C, D, E, F, G, H, I, J)                                                     \
-    (A a, B b, C c, D d, E e, F f, G g, H h, I i, J j), (a, b, c, d, e, f, g, h, i, j)
-#define ELEVENTH(a, b, c, d, e, f, g, h, i, j, k, ...) k
-#define NAMED(...)                                                                                 \
-    ELEVENTH(__VA_ARGS__, NAMED_10, NAMED_9, , NAMED_7, NAMED_6, NAMED_5, NAMED_4, NAMED_3,        \
-             NAMED_2, NAMED_1, )                                                                   \
-    (__VA_ARGS__)
 
 typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 

@@ -1,69 +1,57 @@
 #include "monitor/gather.h"
 
 #include "common/mpi/mpi_check.h"
+#include "monitor/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- merging rows ---------------------------------------------------------------------------- */
 
-/* A sum exists if one of its terms does. */
-static int64_t sum_of(int64_t a, int64_t b)
+/* The value of a column with numbers, which is in `cell`; NAN for NA. */
+static double value_of(enum bc_cell kind, const void *cell)
 {
-    return a == MPIX_MONITOR_NA ? b : b == MPIX_MONITOR_NA ? a : a + b;
+    if (kind == BC_CELL_REAL)
+        return *(const double *)cell;
+    const int64_t number = kind == BC_CELL_INT ? *(const int *)cell : *(const int64_t *)cell;
+    return number == MPIX_MONITOR_NA ? NAN : (double)number;
 }
 
-static double real_sum_of(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
-
-/* Sets `a` and its rank to the maximum of both; of equal values, the one of the lower rank. */
-static void keep_greatest(double *a, int *a_rank, double b, int b_rank)
+/* Merges a column of row `b` into that of `a`. */
+static void merge_column(const struct bc_column *column, enum monitor_merge merge,
+                         MPIX_Monitor_row *a, const MPIX_Monitor_row *b)
 {
-    if (isnan(b) || (!isnan(*a) && (b < *a || (!(b > *a) && b_rank > *a_rank))))
+    void *const cell = (char *)a + column->at;
+    const void *const more = (const char *)b + column->at;
+    const double now = value_of(column->cell, cell), other = value_of(column->cell, more);
+    bool takes = isnan(now) || (merge == LEAST ? other < now : other > now);
+    if (isnan(other))
         return;
-    *a = b;
-    *a_rank = b_rank;
+    if (merge == GREATEST_OF_RANK) {
+        int *const rank = (void *)((char *)a + column[1].at);
+        const int other_rank = *(const int *)(const void *)((const char *)b + column[1].at);
+        takes = takes || (!(other < now) && other_rank < *rank);
+        *rank = takes ? other_rank : *rank;
+    }
+    if (isnan(now) || (takes && merge != SUMMED))
+        memcpy(cell, more, sizeof(int64_t));
+    else if (merge == SUMMED && column->cell == BC_CELL_REAL)
+        *(double *)cell += other;
+    else if (merge == SUMMED)
+        *(int64_t *)cell += *(const int64_t *)more;
 }
 
 /* Adds row `b` to `a`, of the same operation on the same communicator. */
-static void add_to_row(struct keyed_row *keyed, const struct keyed_row *keyed_addition)
+static void add_to_row(struct keyed_row *keyed, const MPIX_Monitor_row *b)
 {
     MPIX_Monitor_row *const a = &keyed->row;
-    const MPIX_Monitor_row *const b = &keyed_addition->row;
-    a->calls = sum_of(a->calls, b->calls);
-    a->completed = sum_of(a->completed, b->completed);
-    a->timeouts = sum_of(a->timeouts, b->timeouts);
-    a->bytes = sum_of(a->bytes, b->bytes);
-    a->small = sum_of(a->small, b->small);
-    a->large = sum_of(a->large, b->large);
-    a->small_bytes = sum_of(a->small_bytes, b->small_bytes);
-    a->large_bytes = sum_of(a->large_bytes, b->large_bytes);
-    a->small_per_s = real_sum_of(a->small_per_s, b->small_per_s);
-    a->large_per_s = real_sum_of(a->large_per_s, b->large_per_s);
-    a->in_calls_s = real_sum_of(a->in_calls_s, b->in_calls_s);
-    a->computed_s = real_sum_of(a->computed_s, b->computed_s);
-    a->computed_after_s = real_sum_of(a->computed_after_s, b->computed_after_s);
-    a->callers = sum_of(a->callers, b->callers);
-    a->joinable = sum_of(a->joinable, b->joinable);
-    if (b->neighbours != MPIX_MONITOR_NA && b->neighbours > a->neighbours)
-        a->neighbours = b->neighbours;
-    a->waited_s = real_sum_of(a->waited_s, b->waited_s);
-    a->waited_lo_s = real_sum_of(a->waited_lo_s, b->waited_lo_s);
-    a->waited_hi_s = real_sum_of(a->waited_hi_s, b->waited_hi_s);
-    a->least_waited_s = fmin(a->least_waited_s, b->least_waited_s);
-    if (b->last_calls > a->last_calls ||
-        (b->last_calls == a->last_calls && b->last_rank < a->last_rank)) {
-        a->last_calls = b->last_calls;
-        a->last_rank = b->last_rank;
-    }
-    keep_greatest(&a->max_us, &a->max_rank, b->max_us, b->max_rank);
-    keep_greatest(&a->slowest_s, &a->slowest_rank, b->slowest_s, b->slowest_rank);
-    if (keyed->kind == KIND_COMM) {
+    for (size_t i = 0; i < monitor_report_table.count; i++)
+        if (monitor_report_merges[i] != KEPT)
+            merge_column(&monitor_report_table.columns[i], monitor_report_merges[i], a, b);
+    if (keyed->kind == KIND_COMM)
         a->total_s = a->slowest_s;
-    } else {
-        a->total_s = real_sum_of(a->total_s, b->total_s);
-        if (keyed->kind != KIND_OTHER)
-            rows_set_mean(a);
-    }
+    else if (keyed->kind != KIND_OTHER)
+        rows_set_mean(a);
     if (strcmp(a->members, b->members) != 0)
         (void)snprintf(a->members, sizeof a->members, "NA");
 }
@@ -83,7 +71,7 @@ static bool merge_rows(struct rows *rows, const struct rows *more)
                               : rows_compare_identities(&rows->rows[i], &more->rows[j]);
         merged[count] = order <= 0 ? rows->rows[i++] : more->rows[j++];
         if (order == 0)
-            add_to_row(&merged[count], &more->rows[j++]);
+            add_to_row(&merged[count], &more->rows[j++].row);
         count++;
     }
     free(rows->rows);
@@ -143,12 +131,8 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     struct rows more;
     receive_rows(&more, from, comm);
     sum->seconds = fmax(sum->seconds, more.seconds);
-    sum->untracked += more.untracked;
-    sum->untold += more.untold;
-    sum->unknown += more.unknown;
-    sum->unplaced += more.unplaced;
-    sum->unsized += more.unsized;
-    sum->unkept += more.unkept;
+    for (int code = 0; code < MPIX_MONITOR_WARNING_ROOTED; code++)
+        sum->cases[code] += more.cases[code];
     sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
     rows_free(&more);
 }

@@ -34,6 +34,19 @@ static inline void monitor_unlock(void)
         __atomic_store_n(&monitor_lock_taken, false, __ATOMIC_RELEASE);
 }
 
+/* ---- hashes ---------------------------------------------------------------------------------- */
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923) of what has the hash so_far, and of these bytes. */
+static inline uint64_t hash(uint64_t so_far, const void *data, size_t length)
+{
+    const unsigned char *const bytes = data;
+    for (size_t i = 0; i < length; i++)
+        so_far = (so_far ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return so_far;
+}
+
 /* ---- maps ------------------------------------------------------------------------------------ */
 
 /* The bits of a handle, which is a number in some MPI libraries and a pointer in others. */
@@ -113,6 +126,19 @@ static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t 
         if (*entry == key || *entry == 0)
             return entry;
     }
+}
+
+/* The same, but a new entry gets the key, and counts as used. NULL where three quarters are. */
+static inline void *table_add(void *entries, size_t bytes, int bits, int *used, uint64_t key)
+{
+    uint64_t *const entry = table_entry(entries, bytes, bits, key);
+    if (*entry == 0) {
+        if (*used == 3 << (bits - 2))
+            return NULL;
+        ++*used;
+        *entry = key;
+    }
+    return entry;
 }
 
 /* ---- pools ----------------------------------------------------------------------------------- */

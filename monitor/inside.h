@@ -27,8 +27,10 @@ extern _Thread_local struct inside {
     uint32_t depth;           /* calls in progress */
 } inside __attribute__((tls_model("initial-exec")));
 
-/* What the monitor does beside a call's readings, with what one of them takes, in ticks. */
+/* What a reading of the clock takes, and what the monitor does beside a call's readings, with one
+   of them, in ticks. */
 extern struct inside_own {
+    uint64_t reading;
     uint64_t before_operation; /* before the start of an operation is read */
     uint64_t after_operation;  /* after the exit of a call that is, starts or completes one */
     uint64_t after_call;       /* after the exit of any other call */
@@ -50,6 +52,13 @@ static inline bool inside_enter(uint64_t entry_ticks)
 static inline uint64_t inside_ticks(bool is_outermost, uint64_t now_ticks)
 {
     return is_outermost && now_ticks > inside.entry_ticks ? now_ticks - inside.entry_ticks : 0;
+}
+
+/* Ticks between two readings of the clock, without what one takes. */
+static inline uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
+{
+    const uint64_t entry = entry_ticks + inside_own.reading;
+    return exit_ticks > entry ? exit_ticks - entry : 0;
 }
 
 /* Leaves the call at left_ticks. Returns its ticks inside. */

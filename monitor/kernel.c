@@ -9,7 +9,7 @@ enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
 #define TIMED(name, ...)                                                                           \
     static int64_t name(struct monitor_bench *bench, int64_t repetitions)                          \
     {                                                                                              \
-        MPI_Request requests[2 * OVERHEAD_MANY];                                                   \
+        MPI_Request requests[2 * MONITOR_MANY];                                                    \
         int flag;                                                                                  \
         (void)bench, (void)requests, (void)flag;                                                   \
         const int64_t start_ns = bc_now_ns();                                                      \
@@ -26,10 +26,10 @@ enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
 #define LOOP(name, text, ...) TIMED(direct_##name, __VA_ARGS__)
 #include "monitor/kernel_loops.h"
 #define LOOP(name, text, ...) {text, monitored_##name, direct_##name},
-const struct overhead_call overhead_calls[] = {
+const struct monitor_call monitor_calls[] = {
 #include "monitor/kernel_loops.h"
 };
-const int overhead_calls_count = sizeof overhead_calls / sizeof *overhead_calls;
+const int monitor_calls_count = sizeof monitor_calls / sizeof *monitor_calls;
 
 /* Of requests that are active until somebody says that they are complete. Unlike receives they are
    in no queue that a message has to pass. */
@@ -59,18 +59,18 @@ void monitor_bench_create(struct monitor_bench *bench)
     BC_MPI(
         MPI_Win_allocate(WINDOW_BYTES, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &bench->window));
     BC_MPI(MPI_Win_lock_all(0, bench->window));
-    BC_MPI(MPI_Send_init(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF,
+    BC_MPI(MPI_Send_init(bench->sent, MONITOR_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF,
                          &bench->persistent));
-    BC_MPI(MPI_Irecv(bench->received[0], OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT,
+    BC_MPI(MPI_Irecv(bench->received[0], MONITOR_MESSAGE_BYTES, MPI_CHAR, 0, TAG_NEVER_SENT,
                      MPI_COMM_SELF, &bench->never));
-    for (int i = 0; i < OVERHEAD_WAITANY - 1; i++)
+    for (int i = 0; i < MONITOR_WAITANY - 1; i++)
         BC_MPI(MPI_Grequest_start(query_nothing, free_nothing, cancel_nothing, NULL,
                                   &bench->of_waitany[i]));
 }
 
 void monitor_bench_destroy(struct monitor_bench *bench)
 {
-    for (int i = 0; i < OVERHEAD_WAITANY - 1; i++) {
+    for (int i = 0; i < MONITOR_WAITANY - 1; i++) {
         BC_MPI(MPI_Grequest_complete(bench->of_waitany[i]));
         BC_MPI(MPI_Wait(&bench->of_waitany[i], MPI_STATUS_IGNORE));
     }
@@ -81,7 +81,7 @@ void monitor_bench_destroy(struct monitor_bench *bench)
     BC_MPI(MPI_Win_free(&bench->window));
 }
 
-int64_t overhead_loop(struct monitor_bench *bench, overhead_loop_fn *loop, int64_t repetitions)
+int64_t monitor_loop(struct monitor_bench *bench, monitor_loop_fn *loop, int64_t repetitions)
 {
     (void)loop(bench, 1);
     const int64_t took_ns = loop(bench, repetitions);
@@ -89,15 +89,15 @@ int64_t overhead_loop(struct monitor_bench *bench, overhead_loop_fn *loop, int64
     return took_ns;
 }
 
-void overhead_take(struct monitor_bench *bench, const struct overhead_call *call,
-                   int64_t repetitions, double values[2])
+void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, int64_t repetitions,
+                  double values[2])
 {
     int64_t monitored_ns, direct_ns;
-    (void)overhead_loop(bench, call->monitored, repetitions);
-    monitored_ns = overhead_loop(bench, call->monitored, repetitions);
-    direct_ns = overhead_loop(bench, call->direct, repetitions);
-    direct_ns += overhead_loop(bench, call->direct, repetitions);
-    monitored_ns += overhead_loop(bench, call->monitored, repetitions);
+    (void)monitor_loop(bench, call->monitored, repetitions);
+    monitored_ns = monitor_loop(bench, call->monitored, repetitions);
+    direct_ns = monitor_loop(bench, call->direct, repetitions);
+    direct_ns += monitor_loop(bench, call->direct, repetitions);
+    monitored_ns += monitor_loop(bench, call->monitored, repetitions);
     values[0] = (double)monitored_ns / (2.0 * (double)repetitions);
     values[1] = (double)direct_ns / (2.0 * (double)repetitions);
 }

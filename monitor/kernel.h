@@ -8,17 +8,16 @@
 #include <mpi.h>
 #include <stdint.h>
 
-enum { OVERHEAD_MESSAGE_BYTES = 8, OVERHEAD_MANY = 8, OVERHEAD_WAITANY = 10000 };
+enum { MONITOR_MESSAGE_BYTES = 8, MONITOR_MANY = 8, MONITOR_WAITANY = 10000 };
 
 /* What the loops work on. This process communicates with itself only. */
 struct monitor_bench {
-    char sent[OVERHEAD_MESSAGE_BYTES * OVERHEAD_MANY],
-        received[OVERHEAD_MANY][OVERHEAD_MESSAGE_BYTES];
+    char sent[MONITOR_MESSAGE_BYTES * MONITOR_MANY], received[MONITOR_MANY][MONITOR_MESSAGE_BYTES];
     double value, sum;
-    MPI_Win window;                           /* in an epoch of MPI_Win_lock_all */
-    MPI_Request persistent;                   /* a send */
-    MPI_Request never;                        /* a receive that nothing is sent to */
-    MPI_Request of_waitany[OVERHEAD_WAITANY]; /* all but the last never complete */
+    MPI_Win window;                          /* in an epoch of MPI_Win_lock_all */
+    MPI_Request persistent;                  /* a send */
+    MPI_Request never;                       /* a receive that nothing is sent to */
+    MPI_Request of_waitany[MONITOR_WAITANY]; /* all but the last never complete */
     MPI_Status *no_statuses; /* MPI_STATUSES_IGNORE; gcc warns of MPICH's constant, which it takes
                                 for an array of size 0 */
 };
@@ -28,19 +27,19 @@ void monitor_bench_create(struct monitor_bench *bench);
 void monitor_bench_destroy(struct monitor_bench *bench);
 
 /* Times `repetitions` repetitions and returns the time in ns. */
-typedef int64_t overhead_loop_fn(struct monitor_bench *bench, int64_t repetitions);
+typedef int64_t monitor_loop_fn(struct monitor_bench *bench, int64_t repetitions);
 
 /* A kind of call. Both loops make the same calls. Those in `name` go through the wrappers in one
    loop and directly to MPI in the other; what else a repetition needs, such as the receive of what
    is sent, goes directly in both. */
-struct overhead_call {
+struct monitor_call {
     const char *name; /* the calls of a repetition that differ */
-    overhead_loop_fn *monitored, *direct;
+    monitor_loop_fn *monitored, *direct;
 };
 
 /* Times a loop after one repetition that isn't timed, and returns the time in ns. Completes the
    puts that the loop left in flight, outside of the timing. */
-int64_t overhead_loop(struct monitor_bench *bench, overhead_loop_fn *loop, int64_t repetitions);
+int64_t monitor_loop(struct monitor_bench *bench, monitor_loop_fn *loop, int64_t repetitions);
 
 /*
  * Times both loops of a call in turn. Stores the time of a repetition in ns: values[0] monitored,
@@ -51,10 +50,10 @@ int64_t overhead_loop(struct monitor_bench *bench, overhead_loop_fn *loop, int64
  * kind once and the other kind once. Drift, a slow first loop, and what a loop leaves behind for
  * the next one cancel in the difference.
  */
-void overhead_take(struct monitor_bench *bench, const struct overhead_call *call,
-                   int64_t repetitions, double values[2]);
+void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, int64_t repetitions,
+                  double values[2]);
 
-extern const struct overhead_call overhead_calls[];
-extern const int overhead_calls_count;
+extern const struct monitor_call monitor_calls[];
+extern const int monitor_calls_count;
 
 #endif

@@ -4,9 +4,9 @@
  * PMPI_Name.
  */
 
-#define SENT bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
+#define SENT bench->sent, MONITOR_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
 #define RECEIVED_AT(place)                                                                         \
-    bench->received[place], OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
+    bench->received[place], MONITOR_MESSAGE_BYTES, MPI_CHAR, 0, 0, MPI_COMM_SELF
 #define RECEIVED RECEIVED_AT(0)
 
 LOOP(isend_wait, "MPI_Isend MPI_Wait", PMPI_Irecv(RECEIVED, &requests[0]);
@@ -22,16 +22,16 @@ LOOP(send, "MPI_Send", PMPI_Irecv(RECEIVED, &requests[0]); CALL(Send)(SENT);
 LOOP(recv, "MPI_Recv", PMPI_Isend(SENT, &requests[0]); CALL(Recv)(RECEIVED, MPI_STATUS_IGNORE);
      PMPI_Wait(&requests[0], MPI_STATUS_IGNORE);)
 
-/* OVERHEAD_MANY messages each way. */
+/* MONITOR_MANY messages each way. */
 LOOP(waitall, "8 MPI_Irecv 8 MPI_Isend MPI_Waitall",
-     for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Irecv)(RECEIVED_AT(k), &requests[k]);
-     for (int k = 0; k < OVERHEAD_MANY; k++) CALL(Isend)(SENT, &requests[OVERHEAD_MANY + k]);
-     CALL(Waitall)(2 * OVERHEAD_MANY, requests, bench->no_statuses);)
+     for (int k = 0; k < MONITOR_MANY; k++) CALL(Irecv)(RECEIVED_AT(k), &requests[k]);
+     for (int k = 0; k < MONITOR_MANY; k++) CALL(Isend)(SENT, &requests[MONITOR_MANY + k]);
+     CALL(Waitall)(2 * MONITOR_MANY, requests, bench->no_statuses);)
 
 /* The last of many requests is the only one that completes. */
 LOOP(waitany, "MPI_Waitany of 10000 requests",
-     PMPI_Irecv(RECEIVED, &bench->of_waitany[OVERHEAD_WAITANY - 1]);
-     PMPI_Send(SENT); CALL(Waitany)(OVERHEAD_WAITANY, bench->of_waitany, &flag, MPI_STATUS_IGNORE);)
+     PMPI_Irecv(RECEIVED, &bench->of_waitany[MONITOR_WAITANY - 1]);
+     PMPI_Send(SENT); CALL(Waitany)(MONITOR_WAITANY, bench->of_waitany, &flag, MPI_STATUS_IGNORE);)
 
 LOOP(start_wait, "MPI_Start MPI_Wait", PMPI_Irecv(RECEIVED, &requests[0]);
      CALL(Start)(&bench->persistent); CALL(Wait)(&bench->persistent, MPI_STATUS_IGNORE);
@@ -41,12 +41,12 @@ LOOP(start_wait, "MPI_Start MPI_Wait", PMPI_Irecv(RECEIVED, &requests[0]);
 LOOP(test, "MPI_Test", CALL(Test)(&bench->never, &flag, MPI_STATUS_IGNORE);)
 
 LOOP(put, "MPI_Put",
-     CALL(Put)(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, OVERHEAD_MESSAGE_BYTES,
-               MPI_CHAR, bench->window);)
+     CALL(Put)(bench->sent, MONITOR_MESSAGE_BYTES, MPI_CHAR, 0, 0, MONITOR_MESSAGE_BYTES, MPI_CHAR,
+               bench->window);)
 
 LOOP(put_flush, "MPI_Put MPI_Win_flush",
-     CALL(Put)(bench->sent, OVERHEAD_MESSAGE_BYTES, MPI_CHAR, 0, 0, OVERHEAD_MESSAGE_BYTES,
-               MPI_CHAR, bench->window);
+     CALL(Put)(bench->sent, MONITOR_MESSAGE_BYTES, MPI_CHAR, 0, 0, MONITOR_MESSAGE_BYTES, MPI_CHAR,
+               bench->window);
      CALL(Win_flush)(0, bench->window);)
 
 LOOP(barrier, "MPI_Barrier", CALL(Barrier)(MPI_COMM_SELF);)

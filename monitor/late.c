@@ -1,8 +1,6 @@
 #include "monitor/late.h"
 
-#include "common/stats/stats.h"
 #include "monitor/handles.h"
-#include "monitor/together.h"
 
 #include <math.h>
 
@@ -34,17 +32,14 @@ static void halve(struct late_series *series)
 
 static struct late_series *series_of(struct late *late, int communicator, int kind)
 {
-    const uint32_t key = ((uint32_t)communicator << 8 | (uint32_t)kind) + 1;
-    const uint32_t mask = (UINT32_C(1) << LATE_PLACES_BITS) - 1;
-    uint32_t i = handle_place(key, LATE_PLACES_BITS);
-    while (late->key[i] != key && late->key[i] != 0)
-        i = (i + 1) & mask;
-    if (late->key[i] == key)
-        return &late->series[late->place[i]];
+    const uint64_t key = ((uint64_t)communicator << 8 | (uint64_t)kind) + 1;
+    struct late_place *const place =
+        table_entry(late->places, sizeof *place, LATE_PLACES_BITS, key);
+    if (place->key != 0)
+        return &late->series[place->series];
     if (late->count == LATE_SERIES_MAX)
         return NULL;
-    late->key[i] = key;
-    late->place[i] = (uint8_t)late->count;
+    *place = (struct late_place){key, late->count};
     struct late_series *const series = &late->series[late->count++];
     series->communicator = communicator;
     series->kind = kind;
@@ -57,8 +52,8 @@ bool late_add(struct late *late, int communicator, int kind, struct late_call ca
     if (series == NULL)
         return false;
     call.number = series->calls++;
-    series->of[call.part].calls++;
-    series->of[call.part].ticks += call.ticks;
+    series->of_part[call.part].calls++;
+    series->of_part[call.part].ticks += call.ticks;
     while (is_chosen(call.number, series->halvings) && series->kept == LATE_KEPT_MAX)
         halve(series);
     if (is_chosen(call.number, series->halvings))
@@ -100,7 +95,7 @@ struct late_mean late_mean(const struct late_series *series, const double waited
                            enum late_part part, double tick)
 {
     const struct sums sums = sums_of(series, waited, part);
-    const struct late_sum *const all = &series->of[part];
+    const struct late_sum *const all = &series->of_part[part];
     const double mean_of_kept = sums.waited / series->kept;
     if (series->kept == series->calls)
         return (struct late_mean){.mean = mean_of_kept};
@@ -124,85 +119,4 @@ struct late_mean late_mean(const struct late_series *series, const double waited
         .error = share * sqrt(unexplained / (sums.calls - 2) / sums.calls * left_out),
         .shift = mean - mean_of_kept,
     };
-}
-
-/* ---- comparing ranks ------------------------------------------------------------------------- */
-
-/* The shortest time in a call; below 0 if a rank in it may leave before others come. */
-struct timed {
-    double ns;
-    int rank;
-};
-
-_Static_assert(sizeof(struct timed) <= TOGETHER_PART_MAX, "parts fit");
-
-struct comparison {
-    const struct late_item *items;
-    struct late_waiting *waiting;
-    double tick_ns;
-    int rank;
-};
-
-static double longer_ns[LATE_KEPT_MAX], shortest_ns[LATE_KEPT_MAX];
-
-static void set_own(const void *context, int item, void *parts)
-{
-    const struct comparison *const comparison = context;
-    const struct late_series *const series = comparison->items[item].series;
-    struct timed *const timed = parts;
-    for (int i = 0; i < series->kept; i++) {
-        const struct late_call *const call = &series->call[i];
-        const double ns = (double)call->ticks * comparison->tick_ns;
-        timed[i] = (struct timed){call->part == LATE_MEMBER ? ns : -1.0, comparison->rank};
-    }
-}
-
-static void keep_shortest(void *sum, const void *more, int kept)
-{
-    struct timed *const all = sum;
-    const struct timed *const other = more;
-    for (int i = 0; i < kept; i++)
-        if (other[i].ns < all[i].ns || (!(other[i].ns > all[i].ns) && other[i].rank < all[i].rank))
-            all[i] = other[i];
-}
-
-#define OWN_COST 0.05 /* quantile */
-
-static void set_waiting(const void *context, int item, bool is_whole, const void *parts)
-{
-    const struct comparison *const comparison = context;
-    const struct late_series *const series = comparison->items[item].series;
-    struct late_waiting *const waiting = &comparison->waiting[item];
-    const struct timed *const last = parts;
-    size_t told = 0;
-    *waiting = (struct late_waiting){.is_known = false};
-    for (int i = 0; is_whole && i < series->kept; i++) {
-        longer_ns[i] = 0.0;
-        if (last[i].ns < 0.0)
-            continue;
-        shortest_ns[told++] = last[i].ns;
-        longer_ns[i] = (double)series->call[i].ticks * comparison->tick_ns - last[i].ns;
-        waiting->last += last[i].rank == comparison->rank;
-    }
-    if (told == 0)
-        return;
-    const struct late_mean mean = late_mean(series, longer_ns, LATE_MEMBER, comparison->tick_ns);
-    bc_sort(shortest_ns, told);
-    const double skew_ns =
-        bc_quantile(shortest_ns, told, OWN_COST) * (double)told / (double)series->kept;
-    waiting->is_known = true;
-    waiting->mean_ns = fmax(0.0, mean.mean);
-    waiting->error_ns = mean.error;
-    waiting->lo_ns = waiting->mean_ns - skew_ns;
-    waiting->hi_ns = waiting->mean_ns + skew_ns;
-}
-
-void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
-                  struct late_waiting waiting[])
-{
-    struct comparison comparison = {items, waiting, tick_ns, 0};
-    PMPI_Comm_rank(comm, &comparison.rank);
-    const struct together how = {sizeof(struct timed), set_own, keep_shortest, set_waiting,
-                                 &comparison};
-    together(count, items, &how, comm);
 }

@@ -1,12 +1,6 @@
 /*
- * Late processes: how long ranks wait in collectives that synchronise.
- *
- * Where each rank needs data of every other one, nobody leaves a collective before the last one has
- * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
- * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
- * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
- * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
- * at once.
+ * Late processes: the times that ranks keep of collectives, for compare.h to find how long ranks
+ * wait.
  *
  * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
  * chosen by their number, and so the same calls on all ranks: a call is kept if a hash of its
@@ -22,7 +16,6 @@
 #ifndef COMMCOST_MONITOR_LATE_H
 #define COMMCOST_MONITOR_LATE_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,12 +23,16 @@
    for. */
 enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
 
-/* What a rank has to do with the others in a call (awaits.h). */
+/* Who waits in a blocking collective for those who come later: all, in one that synchronises; in a
+   rooted one the root, or the others for the root. */
+enum late_wait { ALL_WAIT, OTHERS_WAIT, THE_ROOT_WAITS };
+
+/* What a rank has to do with the others in a call (functions.def). */
 enum late_part {
-    LATE_UNTOLD, /* such calls tell no waiting, whatever they move: they aren't kept */
-    LATE_APART,  /* may leave before another rank comes; rooted: nothing passes between it and the
-                    root */
-    LATE_MEMBER, /* needs data of every other rank; rooted: exchanges data with the root */
+    LATE_NOT_COMPARED, /* such calls tell no waiting, whatever they move: they aren't kept */
+    LATE_INDEPENDENT,  /* may leave before another rank comes; rooted: nothing passes between it and
+                    the  root */
+    LATE_MEMBER,       /* needs data of every other rank; rooted: exchanges data with the root */
     LATE_ROOT,
     LATE_PARTS
 };
@@ -57,7 +54,7 @@ struct late_series {
     int communicator, kind;
     int halvings;  /* of the limit */
     int64_t calls; /* so far, kept or not */
-    struct late_sum of[LATE_PARTS];
+    struct late_sum of_part[LATE_PARTS];
     int kept;
     struct late_call call[LATE_KEPT_MAX]; /* by rising number */
 };
@@ -69,42 +66,18 @@ enum { LATE_PLACES_BITS = 7 };
    take no memory. */
 struct late {
     int count;
-    int64_t apart; /* calls of rooted collectives on other communicators of several processes */
-    uint32_t key[1 << LATE_PLACES_BITS]; /* 0: the place is empty */
-    uint8_t place[1 << LATE_PLACES_BITS];
+    int64_t
+        not_compared; /* calls of rooted collectives on other communicators of several processes */
+    struct late_place {
+        uint64_t key; /* 0: the place is empty */
+        int series;
+    } places[1 << LATE_PLACES_BITS];
     struct late_series series[LATE_SERIES_MAX];
 };
 
 /* Adds a call of this function. The call's number is set here. Returns whether there was room for
    its series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, struct late_call call);
-
-/* A series of this rank that is compared with those of the communicator's other ranks. */
-struct late_item {
-    int64_t key; /* the same on all these ranks, of no other series, below INT64_MAX */
-    int processes;
-    const struct late_series *series;
-    bool root_waits; /* rooted: the root waits for the others, or they do for the root */
-};
-
-/* What a rank waited in the calls of a series, in ns a call. */
-struct late_waiting {
-    bool is_known; /* false: not all ranks have kept the same calls, or in none all waited */
-    double mean_ns;
-    double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
-    double error_ns;     /* standard error of the mean, for the calls that were not kept */
-    int64_t last;        /* calls in which this rank came last, of those that were kept */
-};
-
-/*
- * Compares the times that ranks kept in series that synchronise: fills in waiting[i] of items[i].
- * Items are by rising key; a rank has those that it has. A tick of this rank is tick_ns long. Ranks
- * that leave a call at other times have the difference in their waiting, which is known to no more
- * than what the call takes by itself, the 5 % quantile of the shortest times. Collective over
- * `comm`, on which nobody else may send; not thread-safe.
- */
-void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
-                  struct late_waiting waiting[]);
 
 /* A mean over all calls of a series. */
 struct late_mean {

@@ -2,14 +2,14 @@
  * What libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one that
  * monitors everything (on): in one process, which talks to itself, loops of the calls through the
  * monitor's wrappers (MPI_Isend) and of the same calls directly (PMPI_Isend) are timed in turn, see
- * overhead_take in kernel.h. Each round gives a difference, so drift cancels.
+ * monitor_take in kernel.h. Each round gives a difference, so drift cancels.
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/batch/batch.h"
 #include "monitor/columns.h"
+#include "monitor/flags.h"
 #include "monitor/kernel.h"
-#include "monitor/mpirtmon.h"
 
 /* Of a monitored and a direct loop together: long against the clock, and seldom interrupted. */
 #define PAIR_NS 20000.0
@@ -21,12 +21,12 @@
 struct state {
     struct bc_run *run;
     struct monitor_bench bench;
-    const struct overhead_call *call; /* of the row that is being measured */
+    const struct monitor_call *call; /* of the row that is being measured */
     int64_t repetitions;
 };
 
 struct row {
-    const struct overhead_call *call;
+    const struct monitor_call *call;
     bool on; /* in a snapshot */
     struct bc_samples samples;
     int64_t repetitions; /* 0: not found yet */
@@ -35,24 +35,24 @@ struct row {
 
 static void list_rows(struct bc_run *run)
 {
-    for (int i = 0; i < overhead_calls_count; i++)
+    for (int i = 0; i < monitor_calls_count; i++)
         for (int on = 0; on <= 1; on++)
-            *(struct row *)bc_add_row(run) = (struct row){.call = &overhead_calls[i], .on = on};
+            *(struct row *)bc_add_row(run) = (struct row){.call = &monitor_calls[i], .on = on};
 }
 
 static void take_round(void *context, double *values)
 {
     struct state *const overhead = context;
-    overhead_take(&overhead->bench, overhead->call, overhead->repetitions, values);
+    monitor_take(&overhead->bench, overhead->call, overhead->repetitions, values);
 }
 
 static double pair_ns(void *context, int64_t repetitions)
 {
     struct state *const overhead = context;
     const int64_t monitored_ns =
-        overhead_loop(&overhead->bench, overhead->call->monitored, repetitions);
+        monitor_loop(&overhead->bench, overhead->call->monitored, repetitions);
     return (double)(monitored_ns +
-                    overhead_loop(&overhead->bench, overhead->call->direct, repetitions));
+                    monitor_loop(&overhead->bench, overhead->call->direct, repetitions));
 }
 
 static void check_monitor(int code)
@@ -72,16 +72,9 @@ static void measure(struct state *overhead, struct bc_visit *visit)
 {
     const struct bc_run *const run = overhead->run;
     struct row *const row = visit->row;
-    MPIX_Monitor handle = {.profile = 1,
-                           .other = 1,
-                           .pttopt = 1,
-                           .coll = 1,
-                           .comm = 1,
-                           .msgsize = 1,
-                           .traffic = 1,
-                           .calls = 1,
-                           .sizes = 1,
-                           .timeout_us = TIMEOUT_US};
+#define SET_FLAG(Flag) .Flag = 1,
+    MPIX_Monitor handle = {.profile = 1, MONITOR_FLAGS(SET_FLAG).timeout_us = TIMEOUT_US};
+#undef SET_FLAG
     MPIX_Monitor_request request;
     if (row->on)
         check_monitor(MPIX_Start_monitor(&request, &handle, NULL));

@@ -64,15 +64,15 @@
  * MPI, too, not the program's computation, and has one row of kind calls, "libmpirtmon". So the
  * rows of kinds pttopt, coll and calls together are the total.
  *
- * Waiting for late processes: in collectives that synchronise (late.h), as each process needs data
- * of all others, a rank's time less the shortest time of any rank in the same call, which no shared
- * clock is needed for. Calls with empty blocks tell none where a process needs nothing of another
- * one. In reports only, for which the ranks' times are brought together. In rooted ones, MPI_Bcast,
- * MPI_Scatter(v), MPI_Gather(v) and MPI_Reduce, calls may return before others have come: only the
- * times of entry tell what ranks waited for the root, or the root for the last of the others, and
- * only by a clock that they share. With the flag `clock` the ranks' clocks are compared where a
- * report is made and, with the word `clock` in MPIRT_MONITOR, in MPI_Init. The interval has what
- * the clock may be off.
+ * Waiting for late processes: in collectives that synchronise (compare.h), as each process needs
+ * data of all others, a rank's time less the shortest time of any rank in the same call, which no
+ * shared clock is needed for. Calls with empty blocks tell none where a process needs nothing of
+ * another one. In reports only, for which the ranks' times are brought together. In rooted ones,
+ * MPI_Bcast, MPI_Scatter(v), MPI_Gather(v) and MPI_Reduce, calls may return before others have
+ * come: only the times of entry tell what ranks waited for the root, or the root for the last of
+ * the others, and only by a clock that they share. With the flag `clock` the ranks' clocks are
+ * compared where a report is made and, with the word `clock` in MPIRT_MONITOR, in MPI_Init. The
+ * interval has what the clock may be off.
  *
  * Counts: calls and completions of each function; of a communicator the number of its processes,
  * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,

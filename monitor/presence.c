@@ -1,14 +1,13 @@
 #include "monitor/presence.h"
 
 #include "common/machine/hosts.h"
+#include "monitor/handles.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,14 +15,10 @@ enum { WAIT_S = 10 }; /* for other ranks; those of a job leave MPI_Init at nearl
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923), of the text's end, too. */
-static uint64_t hash(uint64_t so_far, const char *text)
+/* Of the text's end, too. */
+static uint64_t hash_text(uint64_t so_far, const char *text)
 {
-    for (;; text++) {
-        so_far = (so_far ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-        if (*text == '\0')
-            return so_far;
-    }
+    return hash(so_far, text, strlen(text) + 1);
 }
 
 /* Reads a file of /proc, up to room - 2 bytes, and ends it with two zeros. Returns its length. */
@@ -68,7 +63,7 @@ static uint64_t hash_proxy(uint64_t so_far)
             continue;
         for (const char *word = words; word < words + length; word += strlen(word) + 1)
             if (ends_in(word, "-port") || strcmp(word, "--pgid") == 0)
-                so_far = hash(so_far, word + strlen(word) + 1);
+                so_far = hash_text(so_far, word + strlen(word) + 1);
         break;
     }
     return so_far;
@@ -81,7 +76,7 @@ static uint64_t hash_job(uint64_t so_far)
                                             "PALS_APID", "FLUX_JOB_ID"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]) != NULL)
-            so_far = hash(so_far, getenv(variables[i]));
+            so_far = hash_text(so_far, getenv(variables[i]));
     return hash_proxy(so_far);
 }
 
@@ -92,7 +87,7 @@ static bool has_files;
 
 void presence_begin(const char *words)
 {
-    const uint64_t job = hash_job(hash(UINT64_C(0xcbf29ce484222325), words));
+    const uint64_t job = hash_job(hash_text(HASH_START, words));
     if (getcwd(folder, sizeof folder) == NULL)
         (void)snprintf(folder, sizeof folder, ".");
     (void)snprintf(marks, sizeof marks, "%s/.mpirtmon-%016" PRIx64, folder, job);

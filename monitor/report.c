@@ -3,7 +3,7 @@
 #include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
 #include "common/machine/metadata.h"
-#include "common/result/output.h"
+#include "monitor/columns.h"
 #include "monitor/flags.h"
 #include "monitor/gather.h"
 #include "monitor/requests.h"
@@ -17,48 +17,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define COLUMN(name, role, decimals) BC_COLUMN(#name, role, decimals, MPIX_Monitor_row, name)
-
-static const struct bc_column columns[] = {
-    COLUMN(kind, BC_KEY, 0),
-    COLUMN(comm, BC_KEY, 0),
-    COLUMN(operation, BC_KEY, 0),
-    COLUMN(ranks, BC_KEY, 0),
-    COLUMN(calls, BC_INFO, 0),
-    COLUMN(completed, BC_INFO, 0),
-    COLUMN(timeouts, BC_LESS, 0),
-    COLUMN(total_s, BC_LESS, 9),
-    COLUMN(mean_us, BC_INFO, 3),
-    COLUMN(max_us, BC_INFO, 3),
-    COLUMN(max_rank, BC_INFO, 0),
-    COLUMN(bytes, BC_INFO, 0),
-    COLUMN(small, BC_INFO, 0),
-    COLUMN(large, BC_INFO, 0),
-    COLUMN(small_per_s, BC_INFO, 3),
-    COLUMN(large_per_s, BC_INFO, 3),
-    COLUMN(small_bytes, BC_INFO, 0),
-    COLUMN(large_bytes, BC_INFO, 0),
-    COLUMN(members, BC_KEY, 0),
-    COLUMN(rank, BC_KEY, 0),
-    COLUMN(slowest_s, BC_INFO, 9),
-    COLUMN(slowest_rank, BC_INFO, 0),
-    COLUMN(in_calls_s, BC_LESS, 9),
-    COLUMN(computed_s, BC_INFO, 9),
-    COLUMN(size_bytes, BC_KEY, 0),
-    COLUMN(waited_s, BC_LESS, 9),
-    COLUMN(waited_lo_s, BC_INFO, 9),
-    COLUMN(waited_hi_s, BC_INFO, 9),
-    COLUMN(last_calls, BC_INFO, 0),
-    COLUMN(last_rank, BC_INFO, 0),
-    COLUMN(callers, BC_INFO, 0),
-    COLUMN(computed_after_s, BC_INFO, 9),
-    COLUMN(joinable, BC_INFO, 0),
-    COLUMN(neighbours, BC_INFO, 0),
-    COLUMN(least_waited_s, BC_INFO, 9),
-};
-static const struct bc_table table = {.columns = columns,
-                                      .count = sizeof columns / sizeof *columns};
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Writes rows, with what the output takes for NA instead of MPIX_MONITOR_NA. */
@@ -66,11 +24,12 @@ static void write_rows(struct bc_output *output, const struct rows *rows)
 {
     for (int i = 0; i < rows->count; i++) {
         MPIX_Monitor_row row = rows->rows[i].row;
-        for (size_t k = 0; k < table.count; k++) {
-            void *const at = (char *)&row + columns[k].at;
-            if (columns[k].cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
+        for (size_t k = 0; k < monitor_report_table.count; k++) {
+            const struct bc_column *const column = &monitor_report_table.columns[k];
+            void *const at = (char *)&row + column->at;
+            if (column->cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
                 *(int *)at = BC_NO_INT;
-            if (columns[k].cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
+            if (column->cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
                 *(int64_t *)at = BC_NO_INTEGER;
         }
         bc_output_row(output, &row);
@@ -109,29 +68,30 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
     const char *const services = snapshot->services.warning;
+    const int64_t *const cases = rows->cases;
     warnings->count = 0;
     warn_of_handle(asked, warnings);
-    warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED, rows->untracked,
+    warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED, cases[MPIX_MONITOR_WARNING_UNTRACKED],
          "the end of %lld operations could not be followed, for want of room or since a call "
          "around the monitor (PMPI_) completed them: they count as calls, but not as completed",
-         (long long)rows->untracked);
-    warn(warnings, MPIX_MONITOR_WARNING_UNTOLD, rows->untold,
+         (long long)cases[MPIX_MONITOR_WARNING_UNTRACKED]);
+    warn(warnings, MPIX_MONITOR_WARNING_UNTOLD, cases[MPIX_MONITOR_WARNING_UNTOLD],
          "whether %lld one-sided operations took longer than the timeout could not be told, "
          "for want of room: they are not in the timeouts",
-         (long long)rows->untold);
-    warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN, rows->unknown,
+         (long long)cases[MPIX_MONITOR_WARNING_UNTOLD]);
+    warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN, cases[MPIX_MONITOR_WARNING_UNKNOWN],
          "%lld windows or persistent requests found no room (%d and %d fit at a time): their "
          "operations can't be followed",
-         (long long)rows->unknown, WINDOWS_MAX, PERSISTENT_MAX);
-    warn(warnings, MPIX_MONITOR_WARNING_UNPLACED, rows->unplaced,
+         (long long)cases[MPIX_MONITOR_WARNING_UNKNOWN], WINDOWS_MAX, PERSISTENT_MAX);
+    warn(warnings, MPIX_MONITOR_WARNING_UNPLACED, cases[MPIX_MONITOR_WARNING_UNPLACED],
          "%lld operations are on communicators (of which %d fit), windows or messages that "
          "found no room: they count for '%s'",
-         (long long)rows->unplaced, COMMUNICATORS_MAX - COMMUNICATORS_FIRST,
+         (long long)cases[MPIX_MONITOR_WARNING_UNPLACED], COMMUNICATORS_MAX - COMMUNICATORS_FIRST,
          communicators[OTHER_COMMUNICATORS].name);
-    warn(warnings, MPIX_MONITOR_WARNING_UNKEPT, rows->unkept,
+    warn(warnings, MPIX_MONITOR_WARNING_UNKEPT, cases[MPIX_MONITOR_WARNING_UNKEPT],
          "what ranks waited in %lld collective calls is not known: times of %d functions and "
          "communicators fit",
-         (long long)rows->unkept, LATE_SERIES_MAX);
+         (long long)cases[MPIX_MONITOR_WARNING_UNKEPT], LATE_SERIES_MAX);
     warn(warnings, MPIX_MONITOR_WARNING_CLOCK,
          asked->profile && asked->clock && (!asked->coll || snapshot->file == NULL),
          "clock means nothing %s: it is for waiting in rooted collectives",
@@ -143,10 +103,10 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
          "what ranks waited in %lld calls of rooted collectives is not known: they are between two "
          "groups, with processes of other jobs, or ranks have counted other calls",
          (long long)rows->untold_rooted);
-    warn(warnings, MPIX_MONITOR_WARNING_UNSIZED, rows->unsized,
+    warn(warnings, MPIX_MONITOR_WARNING_UNSIZED, cases[MPIX_MONITOR_WARNING_UNSIZED],
          "%lld operations are in no row of their size: the %d rows that a process has room for are "
          "taken",
-         (long long)rows->unsized, SIZE_COUNTS_MAX);
+         (long long)cases[MPIX_MONITOR_WARNING_UNSIZED], SIZE_COUNTS_MAX);
     warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
          asked->profile && asked->other && services != NULL, "%s", services);
 }
@@ -275,7 +235,7 @@ void report_replaces(FILE *file) { replaced = file; }
 static struct bc_output *begin_output(FILE *file)
 {
     const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
-    struct bc_output *const output = bc_output_attach(file, &style, &table);
+    struct bc_output *const output = bc_output_attach(file, &style, &monitor_report_table);
     if (output == NULL || file != replaced)
         return output;
     rewind(file);
@@ -292,9 +252,9 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
     struct rows own = {0};
     struct bc_output *output = NULL;
-    rows_find_late(rows, snapshot, comm);
-    if (agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock))
-        rows_find_late_rooted(rows, snapshot, comm);
+    rows_find_late(rows, snapshot,
+                   agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock),
+                   comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
     /* Where each rank has rows of its own its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;
@@ -316,10 +276,11 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
                       : MPIX_MONITOR_SUCCESS;
 }
 
-/* The report's own communicator, and room for those that other modules make for it at a time. */
+/* The report's communicator, MPI_COMM_NULL where there is none, and room for those that other
+   modules make for it at a time. */
 enum { RESERVED = 3 };
-static MPI_Comm own, reserved[RESERVED];
-static bool is_reserved, is_kept;
+static MPI_Comm report_comm = MPI_COMM_NULL, reserved[RESERVED];
+static bool is_kept;
 
 static void free_reserved(int count)
 {
@@ -327,35 +288,29 @@ static void free_reserved(int count)
         BC_MPI(PMPI_Comm_free(&reserved[i]));
 }
 
-static void free_all(int count)
-{
-    free_reserved(count);
-    BC_MPI(PMPI_Comm_free(&own));
-    is_reserved = false;
-}
-
-/* Makes the room, with the own communicator. False, on all ranks, if there is none in MPI. */
+/* Makes the communicator, unless it is there, and the room. False, on all ranks, if there is none
+   in MPI: then there is neither. */
 static bool reserve(void)
 {
     int rank, count = 0;
-    BC_MPI(PMPI_Comm_rank(own, &rank));
-    while (count < RESERVED && PMPI_Comm_split(own, 0, rank, &reserved[count]) == MPI_SUCCESS)
+    if (report_comm == MPI_COMM_NULL)
+        report_comm = own_comm_make(MPI_COMM_WORLD);
+    if (report_comm == MPI_COMM_NULL)
+        return false;
+    BC_MPI(PMPI_Comm_rank(report_comm, &rank));
+    while (count < RESERVED &&
+           PMPI_Comm_split(report_comm, 0, rank, &reserved[count]) == MPI_SUCCESS)
         count++;
-    is_reserved = count == RESERVED;
-    if (!is_reserved)
-        free_all(count);
-    return is_reserved;
-}
-
-static bool make_all(void)
-{
-    own = own_comm_make(MPI_COMM_WORLD);
-    return own != MPI_COMM_NULL && reserve();
+    if (count == RESERVED)
+        return true;
+    free_reserved(count);
+    BC_MPI(PMPI_Comm_free(&report_comm));
+    return false;
 }
 
 bool report_reserve(void)
 {
-    is_kept = make_all();
+    is_kept = reserve();
     return is_kept;
 }
 
@@ -363,7 +318,7 @@ void report_is_last(void) { is_kept = false; }
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    if (!is_reserved && !make_all())
+    if (report_comm == MPI_COMM_NULL && !reserve())
         return MPIX_MONITOR_ERR_COMMUNICATORS;
     free_reserved(RESERVED);
     /* The locale of this thread only, until the report is written. */
@@ -371,12 +326,12 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     const locale_t usual = uselocale(plain);
     struct bc_job job;
     bc_job_describe(&job);
-    const int code = agreed(write_all(snapshot, rows, &job, own));
+    const int code = agreed(write_all(snapshot, rows, &job, report_comm));
     bc_job_free(&job);
     if (is_kept)
         (void)reserve();
     else
-        free_all(0);
+        BC_MPI(PMPI_Comm_free(&report_comm));
     (void)uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);

@@ -1,6 +1,7 @@
 #include "monitor/rows.h"
 
 #include "common/mpi/mpi_check.h"
+#include "monitor/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static bool make_room(struct rows *rows, size_t count)
    what stands where there is none. */
 static bool is_ambiguous(const struct communicator *communicator)
 {
-    if (communicator->order != 2 || !communicator->is_named)
+    if (communicator->order != 2 || !communicator->origin.is_named)
         return false;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (communicators[i].order != 2 &&
@@ -93,6 +94,21 @@ static void write_name(char *text, size_t size, const struct communicator *commu
                        communicator->made);
     else
         (void)snprintf(text, size, "%s", communicator->name);
+}
+
+/* Nothing exists in the row yet. */
+static void set_na(MPIX_Monitor_row *row)
+{
+    for (size_t i = 0; i < monitor_report_table.count; i++) {
+        const struct bc_column *const column = &monitor_report_table.columns[i];
+        void *const cell = (char *)row + column->at;
+        if (column->cell == BC_CELL_INT)
+            *(int *)cell = MPIX_MONITOR_NA;
+        else if (column->cell == BC_CELL_INTEGER)
+            *(int64_t *)cell = MPIX_MONITOR_NA;
+        else if (column->cell == BC_CELL_REAL)
+            *(double *)cell = NAN;
+    }
 }
 
 /* Adds a row in which nothing exists yet but its keys. NULL without memory. */
@@ -117,22 +133,13 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     keyed->order = communicator->order;
     keyed->identity = communicator->identity;
     MPIX_Monitor_row *const row = &keyed->row;
+    set_na(row);
     (void)snprintf(row->kind, sizeof row->kind, "%s", kind_names[kind]);
     write_name(row->comm, sizeof row->comm, communicator);
     (void)snprintf(row->members, sizeof row->members, "%s", communicator->members);
     (void)snprintf(row->operation, sizeof row->operation, "%s", operation_name);
     row->ranks = communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
     row->rank = source->rank;
-    row->calls = row->completed = row->timeouts = MPIX_MONITOR_NA;
-    row->bytes = row->small = row->large = row->small_bytes = row->large_bytes = MPIX_MONITOR_NA;
-    row->max_rank = row->slowest_rank = MPIX_MONITOR_NA;
-    row->total_s = row->mean_us = row->max_us = row->slowest_s = row->small_per_s =
-        row->large_per_s = row->in_calls_s = row->computed_s = row->computed_after_s =
-            row->waited_s = row->waited_lo_s = row->waited_hi_s = row->least_waited_s = NAN;
-    row->last_calls = MPIX_MONITOR_NA;
-    row->last_rank = MPIX_MONITOR_NA;
-    row->size_bytes = MPIX_MONITOR_NA;
-    row->callers = row->joinable = row->neighbours = MPIX_MONITOR_NA;
     return row;
 }
 
@@ -315,13 +322,13 @@ static void add_sizes(struct source *source)
         const struct size_amounts *const amounts = &table->counts[i].amounts;
         if (table->counts[i].key == 0)
             continue;
-        const struct size_key key = size_key_of(&table->counts[i]);
+        const struct sized_kind *const of = &table->counts[i].of;
         MPIX_Monitor_row *const row =
-            add_row(source, KIND_SIZES, &communicators[key.communicator],
-                    key.kind * SIZE_CLASSES + key.size_class, operation_traits[key.kind].name);
+            add_row(source, KIND_SIZES, &communicators[of->communicator],
+                    of->kind * SIZE_CLASSES + of->size_class, operation_traits[of->kind].name);
         if (row == NULL)
             return;
-        row->size_bytes = size_of_class(key.size_class);
+        row->size_bytes = size_of_class(of->size_class);
         row->calls = row->completed = amounts->completed;
         row->bytes = amounts->bytes;
         row->in_calls_s = (double)amounts->inside_ticks * source->tick_s;
@@ -334,13 +341,19 @@ static void add_sizes(struct source *source)
     }
 }
 
-/* The time inside MPI of this process. */
+/* The time inside MPI of this process, all its threads together. */
 static void add_total(struct source *source)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_TOTAL, &no_communicator, 0, "MPI");
     if (row == NULL)
         return;
-    row->in_calls_s = row->slowest_s = (double)source->snapshot->inside_ticks * source->tick_s;
+    uint64_t ticks = 0;
+    for (int i = 0; i <= NO_COMMUNICATOR; i++) {
+        const struct communicator_counts *const counts = &source->snapshot->communicators[i];
+        for (int operation = 0; counts->used && operation < OPERATIONS; operation++)
+            ticks += counts->operation[operation].inside_ticks;
+    }
+    row->in_calls_s = row->slowest_s = (double)ticks * source->tick_s;
     row->slowest_rank = row->rank;
 }
 
@@ -360,18 +373,15 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     struct source source = {.snapshot = snapshot, .tick_s = ticks_ns() * 1e-9, .rows = rows};
     *rows = (struct rows){
         .seconds = (double)(snapshot->end_ticks - snapshot->start_ticks) * source.tick_s,
-        .untracked = snapshot->untracked,
-        .untold = snapshot->untold,
-        .unknown = snapshot->unknown,
-        .unsized = snapshot->sizes.lost,
-        .unkept = snapshot->unkept,
     };
+    memcpy(rows->cases, snapshot->cases, sizeof rows->cases);
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
     find_names(snapshot);
     for (int operation = 0; operation < OPERATIONS; operation++)
-        rows->unplaced += snapshot->communicators[OTHER_COMMUNICATORS].operation[operation].calls;
+        rows->cases[MPIX_MONITOR_WARNING_UNPLACED] +=
+            snapshot->communicators[OTHER_COMMUNICATORS].operation[operation].calls;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);

@@ -34,12 +34,9 @@ struct keyed_row {
 struct rows {
     struct keyed_row *rows; /* freed by rows_free */
     int count;
-    bool incomplete;                    /* for want of memory */
-    double seconds;                     /* length of the snapshot; of all ranks: the longest */
-    int64_t untracked, untold, unknown; /* see struct snapshot; summed over ranks */
-    int64_t unplaced; /* operations on OTHER_COMMUNICATORS, for want of room; summed over ranks */
-    int64_t unkept;   /* calls whose times found no room, see late.h; summed over ranks */
-    int64_t unsized;  /* operations that are in no row of their size, for want of room; summed */
+    bool incomplete;     /* for want of memory */
+    double seconds;      /* length of the snapshot; of all ranks: the longest */
+    warning_cases cases; /* of all ranks: their sums */
     /* Of a report with a common clock, the same on all ranks: how often the ranks' clocks were
        compared, by how much a clock may have been off then at most, and the calls of rooted
        collectives in which waiting isn't known all the same. */

@@ -1,12 +1,12 @@
 /*
  * Counts by size, of each kind of operation on each communicator: sizes are told apart by powers of
- * two. Room for them is made when a snapshot starts; what finds none is counted as lost. All
+ * two. Room for them is made when a snapshot starts; a count that finds none is lost. All
  * functions are local; the caller has the monitor's lock.
  */
 #ifndef COMMCOST_MONITOR_SIZES_H
 #define COMMCOST_MONITOR_SIZES_H
 
-#include <stdint.h>
+#include "monitor/handles.h"
 
 /* Classes of sizes: 0 bytes, 1 byte, 2 to 3, 4 to 7 and so on. */
 enum { SIZE_CLASSES = 64 };
@@ -33,8 +33,16 @@ struct size_amounts {
     int64_t joinable;         /* that could have been part of the one before, see between.h */
 };
 
+/* Operations of one kind, communicator, epoch and class of sizes. */
+struct sized_kind {
+    uint32_t epoch; /* not in tables */
+    int16_t communicator;
+    uint8_t kind, size_class;
+};
+
 struct size_count {
     uint64_t key; /* 0: the place is empty */
+    struct sized_kind of;
     struct size_amounts amounts;
 };
 
@@ -43,17 +51,26 @@ enum { SIZE_COUNTS_BITS = 13, SIZE_COUNTS_MAX = 3 << (SIZE_COUNTS_BITS - 2) };
 struct size_table {
     struct size_count *counts; /* 1 << SIZE_COUNTS_BITS of them, NULL where sizes aren't counted */
     int used;
-    int64_t lost; /* operations without room */
 };
 
-/* Adds operations of this kind and class of sizes on the communicator of this number. */
-void size_table_add(struct size_table *table, int communicator, int kind, int size_class,
-                    const struct size_amounts *amounts);
-
-/* What the key of a count stands for. */
-struct size_key {
-    int communicator, kind, size_class;
-};
-struct size_key size_key_of(const struct size_count *count);
+/* Adds operations of this kind. False without room. */
+static inline bool size_table_add(struct size_table *table, const struct sized_kind *of,
+                                  const struct size_amounts *amounts)
+{
+    const uint64_t place = (uint64_t)of->communicator << 8 | of->kind;
+    struct size_count *const count = table_add(table->counts, sizeof *count, SIZE_COUNTS_BITS,
+                                               &table->used, (place << 8 | of->size_class) + 1);
+    if (count == NULL)
+        return false;
+    count->of = *of;
+    count->amounts.completed += amounts->completed;
+    count->amounts.bytes += amounts->bytes;
+    count->amounts.total_ticks += amounts->total_ticks;
+    count->amounts.inside_ticks += amounts->inside_ticks;
+    count->amounts.computed_ticks += amounts->computed_ticks;
+    count->amounts.after_ticks += amounts->after_ticks;
+    count->amounts.joinable += amounts->joinable;
+    return true;
+}
 
 #endif

@@ -7,13 +7,15 @@
 
 const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
 #include "monitor/functions.def"
     [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
     [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
 };
 
-enum rooted_wait operation_rooted_wait(enum operation_kind kind)
+enum late_wait operation_wait(enum operation_kind kind)
 {
     switch (kind) {
     case OPERATION_Bcast:
@@ -25,17 +27,16 @@ enum rooted_wait operation_rooted_wait(enum operation_kind kind)
     case OPERATION_Reduce:
         return THE_ROOT_WAITS;
     default:
-        return NOT_ROOTED;
+        return ALL_WAIT;
     }
 }
 
 unsigned monitored_classes;
-bool sizes_are_counted;
 
 static struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 static int active_count;
 uint32_t latest_epoch;               /* atomic, for calls without the lock */
-static uint64_t own_ticks[2];        /* of calls and of operations with a request */
+static uint64_t posted_ticks;        /* what measuring adds to an operation with a request */
 static int64_t without_room;         /* objects that are there */
 static struct any_thread any_thread; /* so far; atomic */
 
@@ -62,15 +63,20 @@ static struct communicator_counts *counts_in(struct snapshot *snapshot, int comm
     return counts;
 }
 
-/* Notes where a message goes. */
+/* Notes where a message goes, if there is room. */
 static void note_destination(struct snapshot *snapshot, struct operation *operation,
-                             struct count *count, int destination)
+                             struct count *count, int rank)
 {
-    const enum destination_found found =
-        destination_add(&snapshot->destinations, operation->communicator, operation->kind,
-                        destination, between_burst);
-    count->neighbours += found == DESTINATION_NEW;
-    operation->joinable = operation->joinable || found == DESTINATION_AGAIN;
+    struct destination_table *const table = &snapshot->destinations;
+    const uint64_t from = (uint64_t)operation->communicator << 8 | operation->kind;
+    struct destination *const destination =
+        table_add(table->entries, sizeof *destination, DESTINATIONS_BITS, &table->used,
+                  (from << 32 | (uint32_t)rank) + 1);
+    if (destination == NULL)
+        return;
+    count->neighbours += destination->burst == 0;
+    operation->joinable = operation->joinable || destination->burst == between_burst;
+    destination->burst = between_burst;
 }
 
 static void begin_in(struct snapshot *snapshot, struct operation *operation, struct sent sent)
@@ -146,9 +152,11 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
     return snapshot->epoch <= operation->epoch;
 }
 
-uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
+/* From the start of an operation to its end, without what measuring added. */
+static uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
 {
-    const uint64_t start = operation->start_ticks + own_ticks[operation->posted];
+    const uint64_t start =
+        operation->start_ticks + (operation->posted ? posted_ticks : inside_own.reading);
     return end_ticks > start ? end_ticks - start : 0;
 }
 
@@ -160,7 +168,7 @@ double operations_ticks(const struct operation *first, int64_t count, double off
 }
 
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
-                      uint64_t end_ticks)
+                      uint64_t end_ticks, int64_t received_bytes)
 {
     const uint64_t longest = operation_ticks(first, end_ticks);
     const double total = operations_ticks(first, count, offset_ticks, end_ticks);
@@ -170,12 +178,13 @@ void operations_ended(const struct operation *first, int64_t count, double offse
             continue;
         struct count *const counted = count_in(snapshot, first);
         counted->completed += count;
+        counted->bytes += received_bytes;
         counted->total_ticks += total;
         if (longest > counted->max_ticks)
             counted->max_ticks = longest;
         if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
             counted->timeouts++;
-            snapshot->untold += count - 1;
+            snapshot->cases[MPIX_MONITOR_WARNING_UNTOLD] += count - 1;
         }
         struct span *const span = span_in(snapshot, first);
         if (end_ticks > span->last)
@@ -183,19 +192,10 @@ void operations_ended(const struct operation *first, int64_t count, double offse
     }
 }
 
-static void end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
-{
-    operations_ended(operation, 1, 0.0, end_ticks);
-    if (received_bytes != 0)
-        for (int i = 0; i < active_count; i++)
-            if (belongs_to(operation, active[i]))
-                count_in(active[i], operation)->bytes += received_bytes;
-}
-
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
 {
     monitor_lock();
-    end(operation, end_ticks, received_bytes);
+    operations_ended(operation, 1, 0.0, end_ticks, received_bytes);
     monitor_unlock();
 }
 
@@ -204,7 +204,7 @@ void operation_ended_when_posted(const struct operation *operation)
     struct operation call = *operation;
     call.posted = false;
     call.posted_ticks = 0;
-    operations_ended(&call, 1, 0.0, operation->posted_ticks);
+    operations_ended(&call, 1, 0.0, operation->posted_ticks, 0);
 }
 
 /* ---- time inside MPI ------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ void operation_ended_when_posted(const struct operation *operation)
    lateness. */
 static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
 {
-    const bool rooted = operation_rooted_wait((enum operation_kind)operation->kind) != NOT_ROOTED;
+    const bool rooted = operation_wait((enum operation_kind)operation->kind) != ALL_WAIT;
     struct late_call call = {
         .ticks = ticks,
         .entered = operation->start_ticks - operation->before_ticks,
@@ -228,9 +228,9 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
             !belongs_to(operation, active[i]))
             continue;
         if (!communicator_is_compared(operation->communicator))
-            late->apart += rooted && communicators[operation->communicator].processes != 1;
+            late->not_compared += rooted && communicators[operation->communicator].processes != 1;
         else if (!late_add(late, operation->communicator, operation->kind, call))
-            active[i]->unkept++;
+            active[i]->cases[MPIX_MONITOR_WARNING_UNKEPT]++;
     }
 }
 
@@ -240,14 +240,6 @@ static void count_own(struct snapshot *snapshot, uint64_t ticks)
     struct count *const count = &counts_in(snapshot, NO_COMMUNICATOR)->operation[OPERATION_MONITOR];
     count->calls++;
     count->inside_ticks += ticks;
-    snapshot->inside_ticks += ticks;
-}
-
-/* Ticks between two readings of the clock, without what one takes. */
-static uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
-{
-    const uint64_t entry = entry_ticks + own_ticks[false];
-    return exit_ticks > entry ? exit_ticks - entry : 0;
 }
 
 void operation_left(struct operation *operation, uint64_t exit_ticks)
@@ -261,11 +253,10 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
             count_in(active[i], operation)->inside_ticks += ticks;
-            active[i]->inside_ticks += ticks;
             if (operation->is_outermost)
                 count_own(active[i], all - ticks);
         }
-    if (operation->part != LATE_UNTOLD)
+    if (operation->part != LATE_NOT_COMPARED)
         keep_times(operation, ticks, exit_ticks);
     monitor_unlock();
     operation->inside_ticks += ticks;
@@ -277,14 +268,8 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
 {
     for (int i = 0; i < active_count; i++)
         if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
-            size_table_add(&active[i]->sizes, which->communicator, which->kind, which->size_class,
-                           amounts);
-}
-
-void operations_sized(const struct operation *first, const struct size_amounts *amounts)
-{
-    const struct sized_kind which = sized_kind_of(first);
-    snapshots_add_sizes(&which, amounts);
+            if (!size_table_add(&active[i]->sizes, which, amounts))
+                active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
 }
 
 /* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
@@ -305,7 +290,8 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
     /* Another thread's clock says nothing. */
     if (call != NULL && operation->thread == &inside)
         amounts.computed_ticks = (double)(call->computing_ticks - operation->computing_ticks);
-    operations_sized(&sized, &amounts);
+    const struct sized_kind which = sized_kind_of(&sized);
+    snapshots_add_sizes(&which, &amounts);
     if (call != NULL ? call->is_outermost : operation->is_outermost)
         between_settle(&sized, 1, call != NULL);
 }
@@ -328,20 +314,8 @@ void call_completes(const struct mpi_call *call)
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)
-            count_own(active[i], own_ticks[false] + inside_own.after_operation);
+            count_own(active[i], inside_own.reading + inside_own.after_operation);
     monitor_unlock();
-}
-
-uint64_t call_ticks_so_far(const struct mpi_call *call, uint64_t now_ticks)
-{
-    return call->is_outermost ? between_readings(inside.entry_ticks, now_ticks) : 0;
-}
-
-uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks)
-{
-    const uint64_t ticks = call_ticks_so_far(call, exit_ticks);
-    (void)inside_leave(call->is_outermost, exit_ticks + inside_own.after_operation);
-    return ticks;
 }
 
 /* Counts `calls` calls with these ticks for their function. */
@@ -352,14 +326,13 @@ static void count_call_in(struct snapshot *snapshot, const struct mpi_call *call
     count->calls += calls;
     count->idle += call->is_idle;
     count->inside_ticks += ticks;
-    snapshot->inside_ticks += ticks;
 }
 
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
 {
     if (call->is_outermost && are_sizes_counted())
         between_call_left();
-    const uint64_t ticks = call_ticks_so_far(call, exit_ticks);
+    const uint64_t ticks = call_ticks(call, exit_ticks);
     const uint64_t all = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
@@ -403,12 +376,10 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
     for (int i = 0; i < active_count; i++) {
         if (active[i]->epoch > call->epoch)
             continue;
-        if (!belongs_to(operation, active[i])) {
+        if (belongs_to(operation, active[i]))
+            count_in(active[i], operation)->inside_ticks += ticks;
+        else
             count_call_in(active[i], call, NO_COMMUNICATOR, 0, ticks);
-            continue;
-        }
-        count_in(active[i], operation)->inside_ticks += ticks;
-        active[i]->inside_ticks += ticks;
     }
 }
 
@@ -423,7 +394,7 @@ void operation_completed(const struct operation *operation, const struct mpi_cal
                          uint64_t ticks, uint64_t end_ticks, int64_t received_bytes)
 {
     monitor_lock();
-    end(operation, end_ticks, received_bytes);
+    operations_ended(operation, 1, 0.0, end_ticks, received_bytes);
     call_completed_locked(call, operation, ticks);
     if (are_sizes_counted())
         size(operation, end_ticks, received_bytes, call, ticks);
@@ -434,14 +405,14 @@ void operation_untracked(const struct operation *operation)
 {
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i]))
-            active[i]->untracked++;
+            active[i]->cases[MPIX_MONITOR_WARNING_UNTRACKED]++;
 }
 
 void object_without_room(void)
 {
     without_room++;
     for (int i = 0; i < active_count; i++)
-        active[i]->unknown++;
+        active[i]->cases[MPIX_MONITOR_WARNING_UNKNOWN]++;
 }
 
 void object_without_room_freed(void)
@@ -469,17 +440,13 @@ static void update_monitored_classes(void)
         if (asked->profile && (asked->pttopt || asked->comm || asked->msgsize || asked->traffic))
             classes |= 1u << CLASS_POINT_TO_POINT;
         if (asked->profile && asked->sizes)
-            classes |= 1u << CLASS_POINT_TO_POINT | 1u << CLASS_COLLECTIVE;
+            classes |= 1u << CLASS_POINT_TO_POINT | 1u << CLASS_COLLECTIVE | 1u << SIZES;
         if (asked->profile && (asked->coll || asked->comm))
             classes |= 1u << CLASS_COLLECTIVE;
         if (asked->profile && asked->calls)
             classes |= (1u << OPERATION_CLASSES) - 1;
     }
-    bool sizes = false;
-    for (int i = 0; i < active_count; i++)
-        sizes = sizes || active[i]->sizes.counts != NULL;
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
-    __atomic_store_n(&sizes_are_counted, sizes, __ATOMIC_RELAXED);
 }
 
 static void free_memory(struct snapshot *snapshot)
@@ -536,7 +503,7 @@ bool snapshot_start(struct snapshot *snapshot)
     __atomic_store_n(&latest_epoch, snapshot->epoch, __ATOMIC_RELAXED);
     active[active_count++] = snapshot;
     update_monitored_classes();
-    snapshot->unknown = without_room;
+    snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN] = without_room;
     snapshot->any_thread = any_thread_so_far();
     snapshot->start_ticks = ticks_now();
     return true;
@@ -607,6 +574,7 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
     }
     const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
     return (struct inside_own){
+        .reading = reading_ticks,
         .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
         .after_operation = (uint64_t)bc_median(after_operation, ROUNDS),
         .after_call = (uint64_t)bc_median(after_call, ROUNDS),
@@ -632,8 +600,8 @@ static void measure_own(uint64_t reading_ticks)
 
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
-    own_ticks[false] = of_call;
-    own_ticks[true] = of_posted;
+    inside_own.reading = of_call;
+    posted_ticks = of_posted;
     between_start();
     measure_own(of_call);
 }

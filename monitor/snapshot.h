@@ -19,10 +19,10 @@
 #define COMMCOST_MONITOR_SNAPSHOT_H
 
 #include "monitor/communicators.h"
-#include "monitor/destinations.h"
 #include "monitor/inside.h"
 #include "monitor/late.h"
 #include "monitor/mpirtmon.h"
+#include "monitor/names.h"
 #include "monitor/services.h"
 #include "monitor/sizes.h"
 #include "monitor/ticks.h"
@@ -32,6 +32,8 @@
 /* One for each OPERATION of functions.def, in the order of reports. */
 enum operation_kind {
 #define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
 #define OPERATION(Name, Class) OPERATION_##Name,
 #include "monitor/functions.def"
     OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
@@ -45,17 +47,35 @@ enum operation_class {
     CLASS_COLLECTIVE,
     COMMUNICATION_CLASSES, /* those before */
     CLASS_CALLS = COMMUNICATION_CLASSES,
-    OPERATION_CLASSES
+    OPERATION_CLASSES,
+    SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
 };
+
+/* The classes that any snapshot counts, bit 1 << class, and 1 << SIZES where one counts sizes.
+   Mostly 0; every wrapper reads it, without the lock. */
+extern unsigned monitored_classes;
+
+static inline bool is_monitored(enum operation_class class)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class),
+                            0);
+}
+
+static inline bool is_anything_monitored(void)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* Whether any active snapshot counts sizes. */
+static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
 
 extern const struct operation_traits {
     const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */
     enum operation_class class;
 } operation_traits[OPERATIONS];
 
-/* Who waits in a blocking call of a rooted collective for those who come later. Local. */
-enum rooted_wait { NOT_ROOTED, THE_ROOT_WAITS, OTHERS_WAIT };
-enum rooted_wait operation_rooted_wait(enum operation_kind kind);
+/* Who waits in a blocking collective of this kind. Local. */
+enum late_wait operation_wait(enum operation_kind kind);
 
 /* What an operation sends. */
 struct sent {
@@ -126,27 +146,9 @@ void operation_end(const struct operation *operation, uint64_t end_ticks, int64_
    counts. Takes the lock. */
 void operation_left(struct operation *operation, uint64_t exit_ticks);
 
-/* Whether any active snapshot counts sizes. Read without the lock. */
-extern bool sizes_are_counted;
-
-static inline bool are_sizes_counted(void)
-{
-    return __builtin_expect(__atomic_load_n(&sizes_are_counted, __ATOMIC_RELAXED), 0);
-}
-
 /* Counts an operation that ended at end_ticks in its own call by its size, or by what it received
    if that is more, after operation_left. Nothing where sizes aren't counted. Takes the lock. */
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
-
-/* The same for operations of one size that ended together. Wants the lock. */
-void operations_sized(const struct operation *first, const struct size_amounts *amounts);
-
-/* Operations of one kind, communicator, epoch and class of sizes. */
-struct sized_kind {
-    uint32_t epoch;
-    int16_t communicator;
-    uint8_t kind, size_class;
-};
 
 static inline struct sized_kind sized_kind_of(const struct operation *operation)
 {
@@ -165,17 +167,15 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
    Wants the lock. */
 void operation_ended_when_posted(const struct operation *operation);
 
-/* From the start of an operation to its end, without what measuring added. Local. */
-uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks);
-
-/* The same of `count` operations, of which only the first is known in full: the sum of the others'
-   starts after its start is offset_ticks. The sum may exceed what an integer holds. Local. */
+/* From the starts of `count` operations to their end, without what measuring added, of which only
+   the first is known in full: the sum of the others' starts after its start is offset_ticks. The
+   sum may exceed what an integer holds. Local. */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
 
 /* Ends these operations. Wants the lock. */
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
-                      uint64_t end_ticks);
+                      uint64_t end_ticks, int64_t received_bytes);
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 
@@ -200,15 +200,48 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
    is in a call of MPI and where the lock isn't needed. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
-/* The call has completed operations, to which its ticks are given: parts of the ticks so far, to
-   the last one what is left. So what the monitor does for the others is in it. Takes the lock. */
+/* The call has completed or started operations, to which its ticks are given. Takes the lock. */
 void call_completes(const struct mpi_call *call);
 
 /* The ticks of the call until now_ticks. Local. */
-uint64_t call_ticks_so_far(const struct mpi_call *call, uint64_t now_ticks);
+static inline uint64_t call_ticks(const struct mpi_call *call, uint64_t now_ticks)
+{
+    return call->is_outermost ? between_readings(inside.entry_ticks, now_ticks) : 0;
+}
 
-/* The call returns at exit_ticks: its ticks, without OPERATION_MONITOR's. Local. */
-uint64_t call_ticks(const struct mpi_call *call, uint64_t exit_ticks);
+/* The ticks of such a call: equal parts of those until it returned, and for the last operations
+   what is left, with what the monitor does for the others. */
+struct shares {
+    const struct mpi_call *call;
+    uint64_t each_ticks, given_ticks;
+    int64_t operations; /* that have none yet */
+};
+
+/* The call, after call_completes, returned at end_ticks, with this number of operations. */
+static inline struct shares shares_begin(const struct mpi_call *call, int64_t operations,
+                                         uint64_t end_ticks)
+{
+    return (struct shares){
+        .call = call,
+        .each_ticks = call_ticks(call, end_ticks) / (uint64_t)operations,
+        .operations = operations,
+    };
+}
+
+/* The ticks of the next `operations` operations. With the last ones the call is left, at exit_ticks
+   (0: now). Local. */
+static inline uint64_t shares_take(struct shares *shares, int64_t operations, uint64_t exit_ticks)
+{
+    uint64_t ticks = (uint64_t)operations * shares->each_ticks;
+    shares->operations -= operations;
+    if (shares->operations == 0) {
+        const uint64_t left_ticks = exit_ticks != 0 ? exit_ticks : ticks_now();
+        ticks = call_ticks(shares->call, left_ticks) - shares->given_ticks;
+        (void)inside_leave(shares->call->is_outermost, left_ticks + inside_own.after_operation);
+    }
+    shares->given_ticks += ticks;
+    return ticks;
+}
 
 /* Gives ticks of a call to an operation that it has completed, or to `count` operations of the
    kind, communicator and epoch of `operation`. Takes the lock, or wants it. */
@@ -230,6 +263,19 @@ void object_without_room_freed(void);
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
+/* To whom messages and puts went, by function and communicator. */
+struct destination {
+    uint64_t key;   /* 0: the place is empty */
+    uint64_t burst; /* in which the last one went there, see between.h */
+};
+
+enum { DESTINATIONS_BITS = 14 };
+
+struct destination_table {
+    struct destination *entries; /* 1 << DESTINATIONS_BITS; NULL where sizes aren't counted */
+    int used;
+};
+
 /* Counts of one kind of operation on one communicator. Times are in ticks, without what measuring
    adds. */
 struct count {
@@ -239,7 +285,7 @@ struct count {
     uint64_t max_ticks;    /* of one operation */
     uint64_t inside_ticks; /* inside MPI */
     int64_t idle;          /* calls that had nothing to complete */
-    int32_t neighbours;    /* destinations, where sizes are counted; see destinations.h */
+    int32_t neighbours;    /* destinations, where sizes are counted */
 };
 
 /* Calls that any thread may make, see call_left_by_any_thread. */
@@ -266,6 +312,10 @@ struct communicator_counts {
     struct messages messages[MESSAGE_SIZES];
 };
 
+/* By code of a warning, of those before MPIX_MONITOR_WARNING_ROOTED: in how many cases there is
+   something to warn of. */
+typedef int64_t warning_cases[MPIX_MONITOR_WARNING_ROOTED];
+
 struct snapshot {
     /* Set at the start. */
     int64_t serial;
@@ -280,32 +330,13 @@ struct snapshot {
 
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
-    uint64_t inside_ticks;                     /* of this process, all its threads together */
     struct late *late;                         /* NULL: without a report, or collectives in it */
-    int64_t unkept;                            /* calls for whose times `late` has no room */
     struct size_table sizes;                   /* empty where sizes aren't asked for ... */
     struct destination_table destinations;     /* ... this, too */
-    int64_t untracked;                         /* operations whose end could not be followed */
-    int64_t untold;  /* one-sided operations that may have timed out or not, for want of room */
-    int64_t unknown; /* windows and persistent requests without room, made before it or in it */
+    warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */
 };
-
-/* The classes that any snapshot counts, bit 1 << class. Mostly 0; every wrapper reads it, without
-   the lock. */
-extern unsigned monitored_classes;
-
-static inline bool is_monitored(enum operation_class class)
-{
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class),
-                            0);
-}
-
-static inline bool is_anything_monitored(void)
-{
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
-}
 
 /* Sets what measuring adds to a time and is subtracted, in ticks: for a blocking call, the cost of
    reading the clock; for an operation with a request, also the monitor's own work within its time.

@@ -1,7 +1,7 @@
 #include "monitor/waiting.h"
 
 #include "common/mpi/mpi_check.h"
-#include "monitor/rooted.h"
+#include "monitor/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +18,9 @@ static int64_t key_of(const struct late_series *series)
     return (int64_t)(key >> 2);
 }
 
-static enum rooted_wait wait_in(const struct late_series *series)
+static enum late_wait wait_in(const struct late_series *series)
 {
-    return operation_rooted_wait((enum operation_kind)series->kind);
+    return operation_wait((enum operation_kind)series->kind);
 }
 
 static int by_key(const void *first, const void *second)
@@ -35,12 +35,12 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
     int count = 0;
     for (int i = 0; late != NULL && i < late->count; i++) {
         const struct late_series *const series = &late->series[i];
-        if ((wait_in(series) != NOT_ROOTED) == rooted)
+        if ((wait_in(series) != ALL_WAIT) == rooted)
             items[count++] = (struct late_item){
                 .key = key_of(series),
                 .processes = communicators[series->communicator].processes,
                 .series = series,
-                .root_waits = wait_in(series) == THE_ROOT_WAITS,
+                .wait = wait_in(series),
             };
     }
     qsort(items, (size_t)count, sizeof *items, by_key);
@@ -67,58 +67,56 @@ static void set_waited(struct rows *rows, const struct late_series *series,
         row->waited_s = row->least_waited_s = waiting->mean_ns * calls_s;
         row->waited_lo_s = fmax(0.0, (waiting->lo_ns - error_ns) * calls_s);
         row->waited_hi_s = fmax(row->waited_s, (waiting->hi_ns + error_ns) * calls_s);
-        row->last_calls = last_of_all(series, waiting->last);
+        row->last_calls = last_of_all(series, waiting->came_last);
         row->last_rank = rank;
     }
 }
 
-void rows_find_late(struct rows *rows, const struct snapshot *snapshot, MPI_Comm comm)
+/* Compares the ranks' calls in collectives that synchronise or, with a clock, in rooted ones.
+   Returns how many calls of this rank that tells of. */
+static int64_t find_waiting(struct rows *rows, const struct late *late, double tick_ns,
+                            const struct common_clock *clock, MPI_Comm comm)
 {
     int rank;
+    int64_t calls = 0;
     struct late_item items[LATE_SERIES_MAX];
     struct late_waiting waiting[LATE_SERIES_MAX];
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    const int count = list(snapshot->late, false, items);
-    late_compare(count, items, ticks_ns(), comm, waiting);
-    for (int i = 0; i < count; i++)
+    const int count = list(late, clock != NULL, items);
+    late_compare(count, items, tick_ns, clock, comm, waiting);
+    for (int i = 0; i < count; i++) {
         set_waited(rows, items[i].series, &waiting[i], rank);
+        calls += waiting[i].is_known ? items[i].series->calls : 0;
+    }
+    return calls;
 }
 
-/* ---- rooted collectives ---------------------------------------------------------------------- */
-
-/* Calls of several processes, be they compared with others or not. */
+/* Calls of rooted collectives of several processes, be they compared with others or not. */
 static int64_t rooted_calls(const struct late *late)
 {
-    int64_t calls = late != NULL ? late->apart : 0;
+    int64_t calls = late != NULL ? late->not_compared : 0;
     for (int i = 0; late != NULL && i < late->count; i++)
-        if (wait_in(&late->series[i]) != NOT_ROOTED)
+        if (wait_in(&late->series[i]) != ALL_WAIT)
             calls += late->series[i].calls;
     return calls;
 }
 
-/* Compares the clocks. Returns this rank's. */
-static struct common_clock find_clock(struct rows *rows, MPI_Comm comm)
+/* The same of rooted collectives, for which it compares the clocks. */
+static void find_rooted(struct rows *rows, const struct late *late, MPI_Comm comm)
 {
     struct common_clock clock;
     rows->clock_comparisons = common_clock_find(comm, &clock);
-    const double error_ns = fmax(clock.first_error_ns, clock.last_error_ns);
+    const double error_ns = fmax(clock.known.error_ns[FIRST], clock.known.error_ns[LAST]);
     BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
-    return clock;
+    const int64_t untold =
+        rooted_calls(late) - find_waiting(rows, late, clock.tick_ns, &clock, comm);
+    BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
 }
 
-void rows_find_late_rooted(struct rows *rows, const struct snapshot *snapshot, MPI_Comm comm)
+void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool compare_clocks,
+                    MPI_Comm comm)
 {
-    int rank;
-    struct late_item items[LATE_SERIES_MAX];
-    struct late_waiting waiting[LATE_SERIES_MAX];
-    BC_MPI(PMPI_Comm_rank(comm, &rank));
-    const struct common_clock clock = find_clock(rows, comm);
-    int64_t untold = rooted_calls(snapshot->late);
-    const int count = list(snapshot->late, true, items);
-    rooted_compare(count, items, &clock, comm, waiting);
-    for (int i = 0; i < count; i++) {
-        set_waited(rows, items[i].series, &waiting[i], rank);
-        untold -= waiting[i].is_known ? items[i].series->calls : 0;
-    }
-    BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
+    (void)find_waiting(rows, snapshot->late, ticks_ns(), NULL, comm);
+    if (compare_clocks)
+        find_rooted(rows, snapshot->late, comm);
 }

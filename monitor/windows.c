@@ -3,27 +3,19 @@
 #include "monitor/between.h"
 
 /* Operations of one kind on one target that began in the same epoch, and of one size where sizes
-   are counted: some held together, others alone. */
+   are counted. */
 struct group {
     int window, target;
-    struct operation first; /* of those together, the one that started first; all have its kind and
-                               epoch */
-    int64_t count;          /* of those together */
-    double offset_ticks;    /* the sum of their starts, each less the first's */
-    int32_t alone;          /* list of operations */
-    uint64_t inside_ticks;  /* of all of them: time inside MPI ... */
-    uint64_t base_ticks;    /* ... the computing clock of the one that came first ... */
-    double computed_ticks;  /* ... the sum of all their clocks, each less that ... */
-    bool has_one_thread;    /* ... which means something if they are of one thread */
+    struct operation first; /* the one that started first; all have its kind and epoch */
+    int64_t count;
+    double offset_ticks;   /* the sum of their starts, each less the first's */
+    uint64_t inside_ticks; /* of all of them: time inside MPI ... */
+    uint64_t base_ticks;   /* ... the computing clock of the one that came first ... */
+    double computed_ticks; /* ... the sum of all their clocks, each less that ... */
+    bool has_one_thread;   /* ... which means something if they are of one thread */
     int64_t joinable;
     int32_t next_in_place;
     int32_t next, previous; /* in the list of the window, or of an ending */
-};
-
-/* An operation alone. */
-struct start {
-    uint64_t ticks;
-    int32_t next;
 };
 
 struct window {
@@ -36,8 +28,7 @@ struct window {
 enum {
     WINDOW_BITS = 10,
     PLACE_BITS = 14,
-    GROUPS_MAX = 1 << PLACE_BITS,
-    STARTS_MAX = 1 << 16,
+    GROUPS_MAX = 1 << 16,
 };
 
 _Static_assert(WINDOWS_MAX <= 3 << (WINDOW_BITS - 2), "the map has room for them all");
@@ -46,10 +37,8 @@ static struct handle_map window_numbers = HANDLE_MAP(WINDOW_BITS);
 
 static struct window windows[WINDOWS_MAX + 1];
 static struct group groups[GROUPS_MAX + 1];
-static struct start starts[STARTS_MAX + 1];
 static struct pool window_pool = {.given_back = (int32_t[WINDOWS_MAX]){0}, .max = WINDOWS_MAX};
 static struct pool group_pool = {.given_back = (int32_t[GROUPS_MAX]){0}, .max = GROUPS_MAX};
-static struct pool start_pool = {.given_back = (int32_t[STARTS_MAX]){0}, .max = STARTS_MAX};
 
 static int32_t places[1 << PLACE_BITS];
 static uint32_t generation; /* how often windows_clear was called */
@@ -134,27 +123,47 @@ static bool joins(const struct group *group, int window, int target,
            (group->first.size == operation->size || !are_sizes_counted());
 }
 
-/* The group that the operation joins, possibly a new one. NONE without room. */
-static int32_t group_for(int window, int target, const struct operation *operation)
+/* A group that the operation can join, or NONE. */
+static int32_t find_group(int window, int target, const struct operation *operation)
 {
     int32_t number = windows[window].latest;
-    if (number == NONE || !joins(&groups[number], window, target, operation)) {
-        number = *place_of(window, target);
-        while (number != NONE && !joins(&groups[number], window, target, operation))
-            number = groups[number].next_in_place;
-    }
-    if (number == NONE) {
-        number = pool_take(&group_pool);
-        if (number == NONE)
-            return NONE;
-        groups[number] = (struct group){.window = window,
-                                        .target = target,
-                                        .first = *operation,
-                                        .base_ticks = operation->computing_ticks,
-                                        .has_one_thread = true};
-        link_group(number);
-    }
-    windows[window].latest = number;
+    if (number != NONE && joins(&groups[number], window, target, operation))
+        return number;
+    number = *place_of(window, target);
+    while (number != NONE && !joins(&groups[number], window, target, operation))
+        number = groups[number].next_in_place;
+    return number;
+}
+
+/* Makes a group for the operation. NONE without room. */
+static int32_t make_group(int window, int target, const struct operation *operation)
+{
+    const int32_t number = pool_take(&group_pool);
+    if (number == NONE)
+        return NONE;
+    groups[number] = (struct group){.window = window,
+                                    .target = target,
+                                    .first = *operation,
+                                    .base_ticks = operation->computing_ticks,
+                                    .has_one_thread = true};
+    link_group(number);
+    return number;
+}
+
+/* The group that the operation joins, possibly a new one: where timeouts are counted each has its
+   own, while there is room. NONE without room. */
+static int32_t group_for(int window, int target, const struct operation *operation)
+{
+    const bool alone = snapshots_count_timeouts();
+    int32_t number = NONE;
+    if (!alone)
+        number = find_group(window, target, operation);
+    if (number == NONE)
+        number = make_group(window, target, operation);
+    if (number == NONE && alone)
+        number = find_group(window, target, operation);
+    if (number != NONE)
+        windows[window].latest = number;
     return number;
 }
 
@@ -164,12 +173,6 @@ static void group_add(struct group *group, const struct operation *operation)
     group->computed_ticks += (double)(operation->computing_ticks - group->base_ticks);
     group->joinable += operation->joinable;
     group->has_one_thread = group->has_one_thread && operation->thread == group->first.thread;
-    const int32_t start = snapshots_count_timeouts() ? pool_take(&start_pool) : NONE;
-    if (start != NONE) {
-        starts[start] = (struct start){operation->start_ticks, group->alone};
-        group->alone = start;
-        return;
-    }
     /* Of two threads, the one that started first may come here second. */
     if (group->count == 0 || operation->start_ticks < group->first.start_ticks) {
         group->offset_ticks +=
@@ -258,56 +261,30 @@ struct ending window_take(MPI_Win win, int target)
     return ending;
 }
 
-static int64_t operations_in(const struct group *group)
-{
-    int64_t count = group->count;
-    for (int32_t start = group->alone; start != NONE; start = starts[start].next)
-        count++;
-    return count;
-}
-
 /* What the operations of a group took. `call` completed them; NULL: an operation did. */
 static struct size_amounts amounts_of(const struct group *group, const struct mpi_call *call,
                                       uint64_t end_ticks)
 {
-    const int64_t count = operations_in(group);
-    struct operation alone = group->first;
     struct size_amounts amounts = {
-        .completed = count,
-        .bytes = count * group->first.size,
+        .completed = group->count,
+        .bytes = group->count * group->first.size,
         .total_ticks =
             operations_ticks(&group->first, group->count, group->offset_ticks, end_ticks),
         .inside_ticks = group->inside_ticks,
         .joinable = group->joinable,
     };
-    for (int32_t start = group->alone; start != NONE; start = starts[start].next) {
-        alone.start_ticks = starts[start].ticks;
-        amounts.total_ticks += (double)operation_ticks(&alone, end_ticks);
-    }
     if (call != NULL && group->has_one_thread && group->first.thread == &inside)
         amounts.computed_ticks =
-            (double)count * (double)(call->computing_ticks - group->base_ticks) -
+            (double)group->count * (double)(call->computing_ticks - group->base_ticks) -
             group->computed_ticks;
     return amounts;
-}
-
-static void end_group(struct group *group, uint64_t end_ticks)
-{
-    if (group->count > 0)
-        operations_ended(&group->first, group->count, group->offset_ticks, end_ticks);
-    struct operation alone = group->first;
-    for (int32_t start = group->alone; start != NONE; start = starts[start].next) {
-        alone.start_ticks = starts[start].ticks;
-        operations_ended(&alone, 1, 0.0, end_ticks);
-        pool_give_back(&start_pool, start);
-    }
 }
 
 static int64_t operations_in_list(int32_t list)
 {
     int64_t count = 0;
     for (int32_t number = list; number != NONE; number = groups[number].next)
-        count += operations_in(&groups[number]);
+        count += groups[number].count;
     return count;
 }
 
@@ -317,69 +294,51 @@ static int32_t list_of(struct ending ending)
     return ending.generation == generation ? ending.first : NONE;
 }
 
-/* What is left of a call that completes operations. */
-struct rest {
-    const struct mpi_call *call; /* NULL: it is an operation itself */
-    uint64_t share_ticks;        /* of each operation but the last ones */
-    uint64_t given_ticks;
-    int64_t operations;
-};
-
-/* The ticks of the next `operations` operations: their shares. The last ones also have what the
-   monitor does for all. */
-static uint64_t take_share(struct rest *rest, int64_t operations)
+/* `shares` are those of the call that has ended the operations; NULL: an operation has. */
+static void finish_group(const struct group *group, struct shares *shares, uint64_t end_ticks)
 {
-    rest->operations -= operations;
-    const uint64_t ticks = rest->operations > 0
-                               ? (uint64_t)operations * rest->share_ticks
-                               : call_ticks(rest->call, ticks_now()) - rest->given_ticks;
-    rest->given_ticks += ticks;
-    return ticks;
-}
-
-static void finish_group(struct group *group, struct rest *rest, uint64_t end_ticks)
-{
-    const int64_t operations = operations_in(group);
-    const struct mpi_call *const call = rest->call;
+    const struct mpi_call *const call = shares != NULL ? shares->call : NULL;
     struct size_amounts amounts = {0};
     if (are_sizes_counted())
         amounts = amounts_of(group, call, end_ticks);
-    end_group(group, end_ticks);
+    operations_ended(&group->first, group->count, group->offset_ticks, end_ticks, 0);
     if (call != NULL) {
-        const uint64_t ticks = take_share(rest, operations);
+        const uint64_t ticks = shares_take(shares, group->count, 0);
         call_completed_locked(call, &group->first, ticks);
         amounts.inside_ticks += ticks;
     }
     if (!are_sizes_counted())
         return;
-    operations_sized(&group->first, &amounts);
+    const struct sized_kind which = sized_kind_of(&group->first);
+    snapshots_add_sizes(&which, &amounts);
     if (call != NULL && call->is_outermost)
-        between_settle(&group->first, operations, true);
+        between_settle(&group->first, group->count, true);
 }
 
 bool ending_finish(struct ending ending, int error, const struct mpi_call *call, uint64_t end_ticks)
 {
     const bool is_done = error == MPI_SUCCESS;
+    struct shares shares, *shares_of_call = NULL;
     if (call != NULL && is_done && ending.first != NONE)
         call_completes(call);
     monitor_lock();
     int32_t next = list_of(ending);
-    const int64_t count = operations_in_list(next);
-    struct rest rest = {.call = call, .operations = count};
-    if (call != NULL && count > 0)
-        rest.share_ticks = call_ticks_so_far(call, end_ticks) / (uint64_t)count;
+    if (call != NULL && is_done && next != NONE) {
+        shares = shares_begin(call, operations_in_list(next), end_ticks);
+        shares_of_call = &shares;
+    }
     while (next != NONE) {
         const int32_t number = next;
         next = groups[number].next;
         if (is_done) {
-            finish_group(&groups[number], &rest, end_ticks);
+            finish_group(&groups[number], shares_of_call, end_ticks);
             pool_give_back(&group_pool, number);
         } else {
             link_group(number);
         }
     }
     monitor_unlock();
-    return call != NULL && is_done && count > 0;
+    return shares_of_call != NULL;
 }
 
 void windows_unsure(void)
@@ -395,6 +354,5 @@ void windows_clear(void)
     for (int number = 1; number <= WINDOWS_MAX; number++)
         windows[number].groups = windows[number].latest = NONE;
     pool_clear(&group_pool);
-    pool_clear(&start_pool);
     generation++;
 }

@@ -3,8 +3,8 @@
  * one target or of all targets.
  *
  * Operations of one kind on one target are held together, as a number and the sum of their starts,
- * so a million puts take no more room than one. Only where timeouts are counted each operation has
- * its own start, while there is room. Threads may add operations in another order than they began
+ * so a million puts take no more room than one. Only where timeouts are counted each operation is
+ * held alone, while there is room. Threads may add operations in another order than they began
  * in. All functions are local and take the monitor's lock, unless they say otherwise.
  */
 #ifndef COMMCOST_MONITOR_WINDOWS_H

@@ -84,7 +84,7 @@
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-/* First of all reads the clock: sums over blocks take time, as does `its_part`, see awaits.h. */
+/* First of all reads the clock: sums over blocks take time, as does `its_part`. */
 #define BEGIN_COLLECTIVE(Name, its_part, sent_bytes, size_bytes)                                   \
     const uint64_t called_ticks = ticks_now();                                                     \
     KNOW_COMMUNICATOR;                                                                             \
@@ -108,15 +108,12 @@
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
 
-#define COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)  \
-    NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
-                BEGIN_COLLECTIVE(Nonblocking, LATE_UNTOLD, sent_bytes, size_bytes))                \
-    PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
-
-#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)               \
+#define COLLECTIVE(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes, part)         \
     BLOCKING(Name, CLASS_COLLECTIVE, parameters, arguments,                                        \
-             BEGIN_COLLECTIVE(Name, AWAITS_##Name, sent_bytes, size_bytes), NULL)                  \
-    COLLECTIVE_WITH_REQUEST(Name, Nonblocking, parameters, arguments, sent_bytes, size_bytes)
+             BEGIN_COLLECTIVE(Name, part, sent_bytes, size_bytes), NULL)                           \
+    NONBLOCKING(Nonblocking, CLASS_COLLECTIVE, parameters, arguments,                              \
+                BEGIN_COLLECTIVE(Nonblocking, LATE_NOT_COMPARED, sent_bytes, size_bytes))          \
+    PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
 /* ---- one-sided communication ----------------------------------------------------------------- */
 
@@ -148,7 +145,7 @@
 /* ---- windows and communicators --------------------------------------------------------------- */
 
 /* A collective on `comm` that makes something; `remember` remembers it, inside of the call. */
-#define MAKING(Name, parameters, arguments, remember)                                              \
+#define MAKING(Name, comm, remember, parameters, arguments)                                        \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
@@ -159,18 +156,52 @@
         const uint64_t end_ticks = monitored ? ticks_now() : 0;                                    \
         if (error == MPI_SUCCESS)                                                                  \
             remember;                                                                              \
-        return monitored ? operation_returned_at(&operation, error, end_ticks, ticks_now())        \
+        return monitored ? operation_returned_at(&operation, error, 0, end_ticks, ticks_now())     \
                          : error;                                                                  \
     }
 
-#define WINDOW_CREATION(Name, parameters, arguments)                                               \
-    MAKING(Name, parameters, arguments, window_created(*win, comm))
-#define CREATION(Name, parameters, arguments)                                                      \
-    MAKING(Name, parameters, arguments, communicator_created(*newcomm, "MPI_" #Name))
+#define WINDOW_CREATION(Name, comm, win, parameters, arguments)                                    \
+    MAKING(Name, comm, window_created(*(win), comm), parameters, arguments)
+#define CREATION(Name, comm, newcomm, parameters, arguments)                                       \
+    MAKING(Name, comm, communicator_created(*(newcomm), "MPI_" #Name), parameters, arguments)
+
+/* The duplicate has its handle at once; the program may use it when the request is complete. */
+#define DUPLICATION(Name, comm, newcomm, request, parameters, arguments)                           \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
+        struct operation operation;                                                                \
+        if (monitored)                                                                             \
+            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
+        const int error = NEXT(Name) arguments;                                                    \
+        if (error == MPI_SUCCESS)                                                                  \
+            communicator_duplicated(*(newcomm), comm, "MPI_" #Name);                               \
+        return monitored ? operation_posted(&operation, error, *(request)) : error;                \
+    }
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 
-#define TIMED_CALL(Name, Kind, parameters, arguments, communicator)                                \
+/* Completes the operations on `win` at a target, or at all. */
+#define SYNCHRONISATION(Name, win, target, parameters, arguments)                                  \
+    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    {                                                                                              \
+        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
+            return NEXT(Name) arguments;                                                           \
+        struct mpi_call call;                                                                      \
+        call_enter(&call, OPERATION_##Name);                                                       \
+        const int communicator = window_communicator(win);                                         \
+        const struct ending ending = window_take(win, target);                                     \
+        const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
+                              OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
+        call.is_idle = window_flush_is_idle(win, target, is_local, ending);                        \
+        const int error = NEXT(Name) arguments;                                                    \
+        const uint64_t end_ticks = ticks_now();                                                    \
+        if (!ending_finish(ending, error, &call, end_ticks))                                       \
+            call_left(&call, communicator, end_ticks);                                             \
+        return error;                                                                              \
+    }
+
+#define TIMED_CALL(Name, Kind, communicator, parameters, arguments)                                \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
         if (!is_monitored(CLASS_CALLS))                                                            \
@@ -183,12 +214,14 @@
         return error;                                                                              \
     }
 
-#define CALL(Name, parameters, arguments, communicator)                                            \
-    TIMED_CALL(Name, OPERATION_##Name, parameters, arguments, communicator)
+#define CALL(Name, communicator, parameters, arguments)                                            \
+    TIMED_CALL(Name, OPERATION_##Name, communicator, parameters, arguments)
+/* MACRO(...), where one of the arguments is a NAMED. */
+#define WITH_NAMED(MACRO, ...) MACRO(__VA_ARGS__)
 #define OTHER(Name, ...)                                                                           \
-    ROW(TIMED_CALL, Name, OPERATION_OTHER_MPI, NAMED(__VA_ARGS__), NO_COMMUNICATOR)
+    WITH_NAMED(TIMED_CALL, Name, OPERATION_OTHER_MPI, NO_COMMUNICATOR, NAMED(__VA_ARGS__))
 /* Programs call these also before MPI_Init. */
-#define ANY_THREAD(Name, ...) ROW(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
+#define ANY_THREAD(Name, ...) WITH_NAMED(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
 #define CALL_OF_ANY_THREAD(Name, parameters, arguments)                                            \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -203,6 +236,10 @@
         return error;                                                                              \
     }
 
+#define BY_HAND(Name, Class)
+#define BY_HAND_OTHER(Name)
+
+#define ROW(KIND, ...) KIND(__VA_ARGS__)
 #include "monitor/functions.def"
 
 #undef COUNT

@@ -23,26 +23,17 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
 /* The share of the time for all pairs that measuring may take; the rest is waiting. */
 #define MEASURING_SHARE 0.4
 
-/* How much a clock's rate may change by itself, as with the temperature. */
-#define RATE_CHANGE 1e-8
-
-/* In oversubscribed jobs a rank tests a request LOOKS times before it yields its processor. */
-enum { LOOKS = 2000 };
-
-/* In oversubscribed jobs one rank of the pair sleeps for NAP_NS before each run: a rank that wakes
-   up gets a free processor, while two that share one may keep sharing it. If the clock's error may
-   exceed CROWDED_ERROR_NS all the same, all pairs measure again while there is time;
-   CROWDED_MEASUREMENTS times the time of a measurement is kept for that. */
-#define NAP_NS 50000
+/* If in oversubscribed jobs the clock's error may exceed CROWDED_ERROR_NS, all pairs measure again
+   while there is time; CROWDED_MEASUREMENTS times the time of a measurement is kept for that. */
 #define CROWDED_ERROR_NS 100.0
 #define CROWDED_MEASUREMENTS 3.0
 
 /* The errors of a known clock, as in struct bc_clock_model_quality. */
-enum { ERROR, GROWTH, BOUND };
+enum { ESTIMATE, BOUND };
 
 struct bc_global_clock {
-    struct bc_clock_trees trees;
-    struct bc_clock_reader reader;
+    struct bc_pair_trees trees;
+    struct bc_pair_reader reader;
     int node_at_once; /* pairs of the node that may measure at the same time */
     bool shares_processors, every_rank;
     bool one_clock; /* compared with a rank of its node whose clock it seems to read */
@@ -70,33 +61,33 @@ static void make_space(struct bc_global_clock *clock)
 }
 
 /* Measures a pair. The rank that is compared with the reference gets both hulls of each run. */
-static void measure_pair(struct bc_global_clock *clock, const struct bc_clock_tree *tree, int peer,
+static void measure_pair(struct bc_global_clock *clock, const struct bc_pair_tree *tree, int peer,
                          bool is_reference, double seconds)
 {
-    const struct bc_clock_run limits = {ROUNDS_MIN, ROUNDS_MAX, seconds / RUNS};
+    const struct bc_pair_run limits = {ROUNDS_MIN, ROUNDS_MAX, seconds / RUNS};
     char ready = 0;
     if (!is_reference)
-        bc_clock_send(tree, &ready, 1, peer);
-    bc_clock_receive(&clock->reader, tree, &ready, 1, peer);
+        bc_pair_send(tree, &ready, 1, peer);
+    bc_pair_receive(&clock->reader, tree, &ready, 1, peer);
     if (is_reference)
-        bc_clock_send(tree, &ready, 1, peer);
+        bc_pair_send(tree, &ready, 1, peer);
     else
         make_space(clock);
     for (int run = 0; run < RUNS; run++) {
         struct bc_hull hull;
         const bool begins = (run % 2 == 0) == is_reference;
         if (clock->shares_processors && begins)
-            bc_sleep_ns(NAP_NS);
+            bc_sleep_ns(BC_PAIR_NAP_NS);
         const size_t count =
-            bc_clock_round_trips(&clock->reader, tree, peer, begins, &limits, clock->timestamps);
+            bc_pair_round_trips(&clock->reader, tree, peer, begins, &limits, clock->timestamps);
         bc_hull_find(clock->timestamps, count, &hull);
         if (is_reference) {
-            bc_clock_send(tree, &hull, sizeof hull, peer);
+            bc_pair_send(tree, &hull, sizeof hull, peer);
             continue;
         }
         struct bc_exchange *const new = &clock->exchanges[clock->count++];
         new->there = hull;
-        bc_clock_receive(&clock->reader, tree, &new->back, sizeof new->back, peer);
+        bc_pair_receive(&clock->reader, tree, &new->back, sizeof new->back, peer);
     }
 }
 
@@ -107,12 +98,12 @@ static int turns(int size, int at_once)
 {
     int sum = 0;
     for (int step = 1; step < size; step *= 2)
-        sum += (bc_clock_pairs(size, step) + at_once - 1) / at_once;
+        sum += (bc_pair_count(size, step) + at_once - 1) / at_once;
     return sum;
 }
 
 /* The pairs first, first + 1 ... measure, up to `end`. */
-static void take_turn(struct bc_global_clock *clock, const struct bc_clock_tree *tree, int step,
+static void take_turn(struct bc_global_clock *clock, const struct bc_pair_tree *tree, int step,
                       int first, int end, double seconds)
 {
     if (tree->rank >= first && tree->rank < end)
@@ -123,21 +114,20 @@ static void take_turn(struct bc_global_clock *clock, const struct bc_clock_tree 
 
 static void measure_leaders(struct bc_global_clock *clock, double seconds)
 {
-    const struct bc_clock_tree *const tree = &clock->trees.leaders;
+    const struct bc_pair_tree *const tree = &clock->trees.leaders;
     for (int step = 1; step < tree->size; step *= 2)
-        take_turn(clock, tree, step, 0, bc_clock_pairs(tree->size, step), seconds);
+        take_turn(clock, tree, step, 0, bc_pair_count(tree->size, step), seconds);
 }
 
 /* On crowded nodes pairs wait, asleep, for those that measure. */
 static void measure_node(struct bc_global_clock *clock, double seconds)
 {
-    const struct bc_clock_tree *const tree = &clock->trees.node;
+    const struct bc_pair_tree *const tree = &clock->trees.node;
     if (clock->shares_processors)
         bc_harness_barrier(tree->comm);
     for (int step = 1; step < tree->size; step *= 2)
-        for (int first = 0; first < bc_clock_pairs(tree->size, step);
-             first += clock->node_at_once) {
-            const int pairs = bc_clock_pairs(tree->size, step), end = first + clock->node_at_once;
+        for (int first = 0; first < bc_pair_count(tree->size, step); first += clock->node_at_once) {
+            const int pairs = bc_pair_count(tree->size, step), end = first + clock->node_at_once;
             take_turn(clock, tree, step, first, end < pairs ? end : pairs, seconds);
             if (clock->shares_processors)
                 bc_harness_barrier(tree->comm);
@@ -162,9 +152,9 @@ static void learn(struct bc_global_clock *clock)
                                             clock->consistent, &quality);
     /* Each timestamp was taken at some moment within a reading of the clock, and an offset is half
        the difference of two delays, which have two timestamps each. */
-    clock->known.errors[ERROR] = quality.error_ns + clock->reading_ns;
-    clock->known.errors[GROWTH] = quality.growth + RATE_CHANGE;
-    clock->known.errors[BOUND] = quality.bound_ns;
+    clock->known.error_ns[ESTIMATE] = quality.error_ns + clock->reading_ns;
+    clock->known.growth = quality.growth + BC_RATE_CHANGE;
+    clock->known.error_ns[BOUND] = quality.bound_ns;
 }
 
 static void measure_all(struct bc_global_clock *clock, double pair_s)
@@ -178,8 +168,8 @@ static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
     measure_all(clock, pair_s);
     /* All ranks do this at the same time, before any waits for the rank above. */
     learn(clock);
-    bc_clock_hand_down(&clock->reader, &clock->trees.leaders, &clock->known);
-    bc_clock_hand_down(&clock->reader, &clock->trees.node, &clock->known);
+    bc_pair_hand_down(&clock->reader, &clock->trees.leaders, &clock->known);
+    bc_pair_hand_down(&clock->reader, &clock->trees.node, &clock->known);
 }
 
 /* ---- the clock ------------------------------------------------------------------------------- */
@@ -189,11 +179,11 @@ static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
     MPI_Comm node;
     const int at_once = job->min_allowed_processors / 2;
     BC_MPI(MPI_Comm_dup(job->node_comm, &node));
-    clock->trees = bc_clock_trees_make(MPI_COMM_WORLD, node);
+    clock->trees = bc_pair_trees_make(MPI_COMM_WORLD, node);
     clock->node_at_once = at_once > 0 ? at_once : 1;
     clock->shares_processors = job->oversubscribed;
-    clock->reader =
-        (struct bc_clock_reader){.now_ns = bc_now_ns, .looks = job->oversubscribed ? LOOKS : 0};
+    clock->reader = (struct bc_pair_reader){.now_ns = bc_now_ns,
+                                            .looks = job->oversubscribed ? BC_PAIR_LOOKS : 0};
 }
 
 /* Whether to measure again, where ranks share processors. Collective. */
@@ -201,8 +191,8 @@ static bool measures_again(const struct bc_global_clock *clock, double end_s)
 {
     if (!clock->shares_processors)
         return false;
-    int flags[2] = {clock->known.errors[ERROR] > CROWDED_ERROR_NS, /* may be off */
-                    bc_elapsed_s() > end_s};                       /* has no time left */
+    int flags[2] = {clock->known.error_ns[ESTIMATE] > CROWDED_ERROR_NS, /* may be off */
+                    bc_elapsed_s() > end_s};                            /* has no time left */
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return flags[0] != 0 && flags[1] == 0;
 }
@@ -249,13 +239,14 @@ const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock 
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns)
 {
     const struct bc_known_clock *const known = &clock->known;
-    return known->errors[ERROR] + known->errors[GROWTH] * (double)(now_ns - known->model.at_ns);
+    return known->error_ns[ESTIMATE] + known->growth * (double)(now_ns - known->model.at_ns);
 }
 
 struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock)
 {
-    const double *const errors = clock->known.errors;
-    double max[] = {errors[ERROR], errors[GROWTH], errors[BOUND], clock->took_s};
+    const struct bc_known_clock *const known = &clock->known;
+    double max[] = {known->error_ns[ESTIMATE], known->growth, known->error_ns[BOUND],
+                    clock->took_s};
     int shared = clock->one_clock && clock->count > 0;
     bc_harness_allreduce(MPI_IN_PLACE, max, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     bc_harness_allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -266,6 +257,6 @@ void bc_global_clock_destroy(struct bc_global_clock *clock)
 {
     if (clock == NULL)
         return;
-    bc_clock_trees_free(&clock->trees);
+    bc_pair_trees_free(&clock->trees);
     free(clock);
 }

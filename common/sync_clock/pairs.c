@@ -7,9 +7,9 @@
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-static struct bc_clock_tree tree_of(MPI_Comm comm)
+static struct bc_pair_tree tree_of(MPI_Comm comm)
 {
-    struct bc_clock_tree tree = {.comm = comm};
+    struct bc_pair_tree tree = {.comm = comm};
     if (comm != MPI_COMM_NULL) {
         BC_MPI(MPI_Comm_rank(comm, &tree.rank));
         BC_MPI(MPI_Comm_size(comm, &tree.size));
@@ -17,18 +17,18 @@ static struct bc_clock_tree tree_of(MPI_Comm comm)
     return tree;
 }
 
-struct bc_clock_trees bc_clock_trees_make(MPI_Comm comm, MPI_Comm node)
+struct bc_pair_trees bc_pair_trees_make(MPI_Comm comm, MPI_Comm node)
 {
     int rank;
     MPI_Comm leaders;
-    struct bc_clock_trees trees = {.node = tree_of(node)};
+    struct bc_pair_trees trees = {.node = tree_of(node)};
     BC_MPI(MPI_Comm_rank(comm, &rank));
     BC_MPI(MPI_Comm_split(comm, trees.node.rank == 0 ? 0 : MPI_UNDEFINED, rank, &leaders));
     trees.leaders = tree_of(leaders);
     return trees;
 }
 
-void bc_clock_trees_free(struct bc_clock_trees *trees)
+void bc_pair_trees_free(struct bc_pair_trees *trees)
 {
     if (trees->leaders.comm != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&trees->leaders.comm));
@@ -40,7 +40,7 @@ void bc_clock_trees_free(struct bc_clock_trees *trees)
 /* Of all messages: between two ranks they come in a known order. */
 enum { TAG = 0 };
 
-void bc_clock_wait(const struct bc_clock_reader *reader, MPI_Request *request)
+void bc_pair_wait(const struct bc_pair_reader *reader, MPI_Request *request)
 {
     int done = 0;
     if (reader->looks == 0) {
@@ -54,23 +54,23 @@ void bc_clock_wait(const struct bc_clock_reader *reader, MPI_Request *request)
     }
 }
 
-void bc_clock_send(const struct bc_clock_tree *tree, const void *data, size_t bytes, int peer)
+void bc_pair_send(const struct bc_pair_tree *tree, const void *data, size_t bytes, int peer)
 {
     BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, TAG, tree->comm));
 }
 
-static void post(const struct bc_clock_tree *tree, void *data, size_t bytes, int peer,
+static void post(const struct bc_pair_tree *tree, void *data, size_t bytes, int peer,
                  MPI_Request *request)
 {
     BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, TAG, tree->comm, request));
 }
 
-void bc_clock_receive(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
-                      void *data, size_t bytes, int peer)
+void bc_pair_receive(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
+                     void *data, size_t bytes, int peer)
 {
     MPI_Request request;
     post(tree, data, bytes, peer, &request);
-    bc_clock_wait(reader, &request);
+    bc_pair_wait(reader, &request);
 }
 
 /* ---- round trips ----------------------------------------------------------------------------- */
@@ -80,18 +80,18 @@ struct stamp {
     int64_t more; /* 0: the last message of the rank that began */
 };
 
-static void send_stamp(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
+static void send_stamp(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
                        bool more, int peer)
 {
     const struct stamp stamp = {.more = more, .sent_ns = reader->now_ns()};
-    bc_clock_send(tree, &stamp, sizeof stamp, peer);
+    bc_pair_send(tree, &stamp, sizeof stamp, peer);
 }
 
 static double elapsed_s(void) { return (double)bc_source_monotonic_ns() * 1e-9; }
 
-size_t bc_clock_round_trips(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
-                            int peer, bool begins, const struct bc_clock_run *run,
-                            struct bc_timestamps timestamps[])
+size_t bc_pair_round_trips(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
+                           int peer, bool begins, const struct bc_pair_run *run,
+                           struct bc_timestamps timestamps[])
 {
     const double end_s = elapsed_s() + run->seconds;
     struct stamp came;
@@ -101,7 +101,7 @@ size_t bc_clock_round_trips(const struct bc_clock_reader *reader, const struct b
     if (begins)
         send_stamp(reader, tree, more, peer);
     for (size_t count = 0;;) {
-        bc_clock_wait(reader, &request);
+        bc_pair_wait(reader, &request);
         const int64_t arrived_ns = reader->now_ns();
         timestamps[count++] = (struct bc_timestamps){came.sent_ns, arrived_ns};
         if (begins && !more)
@@ -120,18 +120,19 @@ size_t bc_clock_round_trips(const struct bc_clock_reader *reader, const struct b
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-void bc_clock_hand_down(const struct bc_clock_reader *reader, const struct bc_clock_tree *tree,
-                        struct bc_known_clock *known)
+void bc_pair_hand_down(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
+                       struct bc_known_clock *known)
 {
     struct bc_known_clock above;
     for (int step = 1; step < tree->size; step *= 2) {
-        if (tree->rank < bc_clock_pairs(tree->size, step)) {
-            bc_clock_send(tree, known, sizeof *known, tree->rank + step);
+        if (tree->rank < bc_pair_count(tree->size, step)) {
+            bc_pair_send(tree, known, sizeof *known, tree->rank + step);
         } else if (tree->rank >= step && tree->rank < 2 * step) {
-            bc_clock_receive(reader, tree, &above, sizeof above, tree->rank - step);
+            bc_pair_receive(reader, tree, &above, sizeof above, tree->rank - step);
             known->model = bc_clock_model_chain(&above.model, &known->model);
-            for (int i = 0; i < BC_CLOCK_ERRORS; i++)
-                known->errors[i] += above.errors[i];
+            known->error_ns[0] += above.error_ns[0];
+            known->error_ns[1] += above.error_ns[1];
+            known->growth += above.growth;
         }
     }
 }

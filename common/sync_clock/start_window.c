@@ -67,8 +67,10 @@ static bool needs_update(const struct bc_start_window *window, int64_t now_ns)
             bc_global_clock_error_ns(window->clock, now_ns) > window->error_ns + ERROR_GROWTH_NS);
 }
 
-struct bc_start_window *bc_start_window_create(const struct bc_job *job,
-                                               const struct bc_clock_cost *cost, double seconds)
+/* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
+   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes. */
+static struct bc_start_window *create(const struct bc_job *job, const struct bc_clock_cost *cost,
+                                      double seconds)
 {
     struct bc_start_window *const window =
         bc_allocate(1, sizeof *window, "no memory for a start window");
@@ -81,7 +83,8 @@ struct bc_start_window *bc_start_window_create(const struct bc_job *job,
     return window;
 }
 
-void bc_start_window_destroy(struct bc_start_window *window)
+/* Collective. */
+static void destroy(struct bc_start_window *window)
 {
     if (window == NULL)
         return;
@@ -172,7 +175,8 @@ struct bc_starts *bc_start_window_starts(struct bc_start_window *window)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output)
+/* Says which clock is shared and how well it is known. Local. */
+static void describe(const struct bc_start_window *window, struct bc_output *output)
 {
     const struct bc_global_clock_report *const found = &window->found;
     if (output == NULL)
@@ -187,7 +191,8 @@ void bc_start_window_describe(const struct bc_start_window *window, struct bc_ou
     bc_output_meta(output, "late_us", "%.3f", window->starts.late_ns * 1e-3);
 }
 
-void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output)
+/* Says at the end of a run how many starts were late. Collective; rank 0 has the output. */
+static void conclude(const struct bc_start_window *window, struct bc_output *output)
 {
     const struct bc_global_clock_report last = bc_global_clock_report(window->clock);
     if (output == NULL)
@@ -200,10 +205,10 @@ void bc_start_window_conclude(const struct bc_start_window *window, struct bc_ou
 }
 
 const struct bc_starter bc_window_starter = {
-    .create = bc_start_window_create,
+    .create = create,
     .wait = bc_start_window_wait,
     .starts = bc_start_window_starts,
-    .describe = bc_start_window_describe,
-    .conclude = bc_start_window_conclude,
-    .destroy = bc_start_window_destroy,
+    .describe = describe,
+    .conclude = conclude,
+    .destroy = destroy,
 };

@@ -27,11 +27,6 @@
 struct bc_start_window;
 struct bc_starter;
 
-/* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
-   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes. */
-struct bc_start_window *bc_start_window_create(const struct bc_job *job,
-                                               const struct bc_clock_cost *cost, double seconds);
-
 /* Returns on all ranks at the same time, where each has a processor; without a window at once. From
    time to time it measures the shared clock again: when its error may have grown by more than a
    tenth of a microsecond. Collective over MPI_COMM_WORLD. */
@@ -46,15 +41,9 @@ double bc_start_window_time(struct bc_start_window *window, int quantity, int64_
 /* The `starts` of a source whose kernel does that; NULL without a window. */
 struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
 
-/* Writes which clock is shared and how well it is known (local), and at the end of a run how many
-   starts were late (collective). Rank 0 has the output, other ranks NULL. */
-void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output);
-void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output);
-
-/* Collective; `window` may be NULL. */
-void bc_start_window_destroy(struct bc_start_window *window);
-
-/* For struct bc_program: these functions. A program with it has the option --start. */
+/* For struct bc_program, which makes and destroys the window by it. A program with it has the
+   option
+   --start. */
 extern const struct bc_starter bc_window_starter;
 
 #endif

@@ -173,7 +173,7 @@ class Launch(MonitorCase):
 
     def test_abort(self):
         """What an aborted program leaves says that it is no report."""
-        done, report = self.monitored("all", ["tests/monitor/monitor_script"])
+        done, report = self.monitored("all", ["tests/monitor/monitor_script", "1"])
         assert done.returncode != 0
         assert len(report.splitlines()) == 1
         assert report.startswith("# note: no report"), report

@@ -35,18 +35,16 @@ static double error_at(const struct common_clock *clock, int64_t ns)
 /* The error is that of a comparison there, and between them a mean and what rates may change. */
 TEST(errors_grow_with_the_distance)
 {
-    struct common_clock clock = {.growth = 1e-8,
-                                 .first_ns = 1000000000,
+    struct common_clock clock = {.first_ns = 1000000000,
                                  .last_ns = 3000000000,
-                                 .first_error_ns = 100.0,
-                                 .last_error_ns = 300.0};
+                                 .known = {.error_ns = {100.0, 300.0}, .growth = 1e-8}};
     struct common_clock found;
     assert_int_equal(common_clock_find(MPI_COMM_WORLD, &found), 1);
     /* One comparison tells nothing of rates: a ten-thousandth for each step on the way to rank 0.
      */
-    assert_near(found.growth, 1e-4 * __builtin_popcount((unsigned)rank), 1e-9);
+    assert_near(found.known.growth, 1e-4 * __builtin_popcount((unsigned)rank), 1e-9);
     assert_true(found.first_ns == found.last_ns);
-    found.model = (struct bc_clock_model){0};
+    found.known.model = (struct bc_clock_model){0};
     zero_ns = -llround(common_clock_ns(&found, 0));
     static const double between[][2] = {{1e9, 100.0},
                                         {3e9, 300.0},
@@ -57,8 +55,8 @@ TEST(errors_grow_with_the_distance)
     for (size_t i = 0; i < COUNT(between); i++)
         assert_near(error_at(&clock, (int64_t)between[i][0]), between[i][1], 1e-3);
     clock.last_ns = clock.first_ns;
-    clock.last_error_ns = clock.first_error_ns;
-    clock.growth = 1e-4;
+    clock.known.error_ns[LAST] = clock.known.error_ns[FIRST];
+    clock.known.growth = 1e-4;
     assert_near(error_at(&clock, 0), 100.0 + 1e5, 1e-3);
     assert_near(error_at(&clock, 1500000000), 100.0 + 5e4, 1e-3);
 }

@@ -3,9 +3,22 @@
  */
 #include "ranks.h"
 
-#include "monitor/late.h"
+#include "monitor/compare.h"
 
 #include <stdlib.h>
+
+/* No series here is rooted. */
+double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
+{
+    fail();
+    return 0.0;
+}
+
+double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
+{
+    fail();
+    return 0.0;
+}
 
 static struct late *make(void)
 {
@@ -70,20 +83,20 @@ TEST(calls_keep_their_entries)
     for (int64_t i = 0; i < CALLS; i++) {
         const struct late_call call = {.ticks = (uint64_t)(3 * i),
                                        .entered = (uint64_t)(7 * i),
-                                       .part = i % 3 == 0 ? LATE_ROOT : LATE_APART};
+                                       .part = i % 3 == 0 ? LATE_ROOT : LATE_INDEPENDENT};
         assert_true(late_add(late, 1, 2, call));
         assert_true(add_part(late, 3, (uint64_t)(3 * i), LATE_MEMBER));
     }
     assert_true(series->kept > LATE_KEPT_MAX / 4);
     assert_int_equal(series->kept, other->kept);
-    assert_int_equal(series->of[LATE_ROOT].calls, (CALLS + 2) / 3);
-    assert_int_equal(series->of[LATE_APART].calls, CALLS - (CALLS + 2) / 3);
+    assert_int_equal(series->of_part[LATE_ROOT].calls, (CALLS + 2) / 3);
+    assert_int_equal(series->of_part[LATE_INDEPENDENT].calls, CALLS - (CALLS + 2) / 3);
     for (int i = 0; i < series->kept; i++) {
         const int64_t number = series->call[i].number;
         assert_int_equal(number, other->call[i].number);
         assert_int_equal(series->call[i].ticks, 3 * number);
         assert_int_equal(series->call[i].entered, 7 * number);
-        assert_int_equal(series->call[i].part, number % 3 == 0 ? LATE_ROOT : LATE_APART);
+        assert_int_equal(series->call[i].part, number % 3 == 0 ? LATE_ROOT : LATE_INDEPENDENT);
         assert_int_equal(other->call[i].part, LATE_MEMBER);
     }
     free(late);
@@ -117,7 +130,7 @@ static struct late_waiting compare(const struct late *late, int processes, doubl
 {
     const struct late_item item = {.key = KEY, .processes = processes, .series = late->series};
     struct late_waiting waiting = {.is_known = false};
-    late_compare(late->count, &item, tick_ns, MPI_COMM_WORLD, &waiting);
+    late_compare(late->count, &item, tick_ns, NULL, MPI_COMM_WORLD, &waiting);
     return waiting;
 }
 
@@ -147,7 +160,7 @@ TEST(ticks_may_differ)
     assert_true(waiting.is_known);
     assert_near(waiting.mean_ns, 0.0, 1e-9);
     assert_near(waiting.hi_ns, 1000.0, 1e-9);
-    assert_int_equal(waiting.last, rank == 0 ? 10 : 0); /* of equal ones the lowest */
+    assert_int_equal(waiting.came_last, rank == 0 ? 10 : 0); /* of equal ones the lowest */
     free(late);
 }
 
@@ -159,8 +172,8 @@ TEST(who_needs_nothing_tells_no_waiting)
     struct late *const nothing = make();
     for (int i = 0; i < 8; i++) {
         const bool apart = i % 4 == 0 && rank == ranks - 1;
-        (void)add_part(late, 2, rank == 0 ? 900 : 100, apart ? LATE_APART : LATE_MEMBER);
-        (void)add_part(nothing, 2, 100, rank == 0 ? LATE_APART : LATE_MEMBER);
+        (void)add_part(late, 2, rank == 0 ? 900 : 100, apart ? LATE_INDEPENDENT : LATE_MEMBER);
+        (void)add_part(nothing, 2, 100, rank == 0 ? LATE_INDEPENDENT : LATE_MEMBER);
     }
     const struct late_waiting waiting = compare(late, ranks, 1.0);
     assert_true(waiting.is_known);
@@ -183,7 +196,7 @@ TEST(each_series_by_itself)
         (void)add(late[1], rank == 0 ? 100 : 150);
     const struct late_item items[] = {{.key = 3, .processes = ranks, .series = late[0]->series},
                                       {.key = 5, .processes = ranks, .series = late[1]->series}};
-    late_compare(2, items, 1.0, MPI_COMM_WORLD, waiting);
+    late_compare(2, items, 1.0, NULL, MPI_COMM_WORLD, waiting);
     assert_int_equal(waiting[0].is_known, ranks < 2);
     assert_true(waiting[1].is_known);
     assert_near(waiting[1].mean_ns, rank == 0 ? 0.0 : 50.0, 1e-9);
@@ -191,7 +204,7 @@ TEST(each_series_by_itself)
     const struct late_item own[] = {
         {.key = 3 + 2 * rank, .processes = 1, .series = late[0]->series},
         {.key = 100, .processes = ranks, .series = late[1]->series}};
-    late_compare(2, own, 1.0, MPI_COMM_WORLD, waiting);
+    late_compare(2, own, 1.0, NULL, MPI_COMM_WORLD, waiting);
     assert_true(waiting[0].is_known && waiting[1].is_known);
     assert_near(waiting[0].mean_ns, 0.0, 1e-9);
     assert_near(waiting[1].mean_ns, rank == 0 ? 0.0 : 50.0, 1e-9);
@@ -236,8 +249,8 @@ TEST(a_mean_goes_with_the_time_of_all_calls)
     assert_near(mean.shift, 0.0, 1e-12);
     /* As many again that weren't kept, each 20 ticks longer than the mean of 35. */
     series->calls += KEPT;
-    series->of[LATE_MEMBER].calls += KEPT;
-    series->of[LATE_MEMBER].ticks += KEPT * 55;
+    series->of_part[LATE_MEMBER].calls += KEPT;
+    series->of_part[LATE_MEMBER].ticks += KEPT * 55;
     mean = late_mean(series, waits, LATE_MEMBER, 1.0);
     assert_near(mean.mean, 4.0, 1e-12);
     assert_near(mean.error, 0.0, 1e-6);
@@ -264,10 +277,10 @@ TEST(a_rank_waits_in_one_part)
     assert_near(late_mean(series, waits, LATE_MEMBER, 1.0).mean, 1.5, 1e-12);
     /* 12 more, of which 4 are of the part, each 20 ticks longer than the mean of 35. */
     series->calls += 12;
-    series->of[LATE_MEMBER].calls += 4;
-    series->of[LATE_MEMBER].ticks += UINT64_C(4) * 55;
-    series->of[LATE_ROOT].calls += 8;
-    series->of[LATE_ROOT].ticks += 8000000;
+    series->of_part[LATE_MEMBER].calls += 4;
+    series->of_part[LATE_MEMBER].ticks += UINT64_C(4) * 55;
+    series->of_part[LATE_ROOT].calls += 8;
+    series->of_part[LATE_ROOT].ticks += 8000000;
     const struct late_mean mean = late_mean(series, waits, LATE_MEMBER, 1.0);
     assert_near(mean.mean, 8.0 / 20.0 * 4.0, 1e-12);
     assert_near(mean.shift, mean.mean - 1.5, 1e-12);

@@ -4,7 +4,7 @@
  */
 #include "ranks.h"
 
-#include "monitor/rooted.h"
+#include "monitor/compare.h"
 
 #include <stdlib.h>
 
@@ -22,8 +22,6 @@ double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
 }
 
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks) { return error_ns; }
-
-double common_clock_length_ns(uint64_t ticks) { return TICK_NS * (double)ticks; }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -64,9 +62,13 @@ static bool compare_of(int processes, bool root_waits)
 {
     const struct common_clock clock = {.first_ns = rank};
     const struct late_item item = {
-        .key = 1, .processes = processes, .series = late->series, .root_waits = root_waits};
+        .key = 1,
+        .processes = processes,
+        .series = late->series,
+        .wait = root_waits ? THE_ROOT_WAITS : OTHERS_WAIT,
+    };
     waiting = (struct late_waiting){.is_known = false};
-    rooted_compare(late->count > 0, &item, &clock, MPI_COMM_WORLD, &waiting);
+    late_compare(late->count > 0, &item, TICK_NS, &clock, MPI_COMM_WORLD, &waiting);
     return waiting.is_known;
 }
 
@@ -127,6 +129,7 @@ TEST(the_interval_has_what_the_clock_may_be_off)
         assert_near(waiting.mean_ns, waits ? cases[i].mean_ns : 0.0, 1e-6);
         assert_near(waiting.lo_ns, waits ? cases[i].lo_ns : 0.0, 1e-6);
         assert_near(waiting.hi_ns, waits ? cases[i].hi_ns : 0.0, 1e-6);
+        assert_int_equal(waiting.came_last, rank == 0 && ranks > 1 && cases[i].late_ns > 0);
     }
 }
 
@@ -149,11 +152,11 @@ TEST(nobody_waits_for_nothing)
         clear();
         add_part(entry_ns[rank % 3], LONG_NS,
                  rank == 0   ? LATE_ROOT
-                 : rank == 2 ? LATE_APART
+                 : rank == 2 ? LATE_INDEPENDENT
                              : LATE_MEMBER);
         assert_true(compare(root_waits));
         assert_near(waiting.mean_ns, !root_waits && rank == 1 ? 100.0 : 0.0, 1e-6);
-        assert_int_equal(waiting.last, !root_waits && rank == 0 && ranks > 1);
+        assert_int_equal(waiting.came_last, !root_waits && rank == 0 && ranks > 1);
     }
 }
 

@@ -15,12 +15,14 @@ static MPI_Comm private_comm;
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 
-struct communicator communicators[COMMUNICATORS_MAX];
+struct communicator communicators[COMMUNICATORS_KNOWN];
 
 void communicator_find_members(int number) { (void)number; }
 
 const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
 #include "monitor/functions.def"
 };
@@ -232,7 +234,7 @@ TEST(names_tell_communicators_apart)
         communicators[2 + i] = named[i];
         communicators[2 + i].order = 2;
         communicators[2 + i].identity = 100 + (uint64_t)i;
-        communicators[2 + i].is_named = true;
+        communicators[2 + i].origin.is_named = true;
         count_operations(2 + i, OPERATION_Barrier, 1 + i, 1);
     }
     count_operations(1, OPERATION_Barrier, 1000, 1);
@@ -301,10 +303,10 @@ static void fill_rank(void)
         count_operations(9, OPERATION_Put, 1, 10);
     }
     snapshot.end_ticks += (uint64_t)(rank == 1 ? TICKS_A_SECOND : 0);
-    snapshot.untracked = 1;
-    snapshot.untold = rank;
-    snapshot.unkept = 2;
-    snapshot.sizes.lost = 3;
+    snapshot.cases[MPIX_MONITOR_WARNING_UNTRACKED] = 1;
+    snapshot.cases[MPIX_MONITOR_WARNING_UNTOLD] = rank;
+    snapshot.cases[MPIX_MONITOR_WARNING_UNKEPT] = 2;
+    snapshot.cases[MPIX_MONITOR_WARNING_UNSIZED] = 3;
     count_operations(0, OPERATION_Send, 2, 10);
     snapshot.asked.other = 1;
     /* The last rank can't read a service that the others can. The library's variables have other
@@ -341,11 +343,11 @@ TEST(all_ranks_are_put_together)
     rows_free(&own);
     const int odd = ranks / 2, even = ranks - odd, slowest = ranks / 2;
     assert_near(rows.seconds, ranks > 1 ? 3.0 : 2.0, 1e-12);
-    assert_int_equal(rows.untracked, ranks);
-    assert_int_equal(rows.untold, ranks * (ranks - 1) / 2);
-    assert_int_equal(rows.unplaced, 2 * ranks);
-    assert_int_equal(rows.unkept, 2 * ranks);
-    assert_int_equal(rows.unsized, 3 * ranks);
+    assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNTRACKED], ranks);
+    assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNTOLD], ranks * (ranks - 1) / 2);
+    assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNPLACED], 2 * ranks);
+    assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNKEPT], 2 * ranks);
+    assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNSIZED], 3 * ranks);
     for (int i = 0; i < rows.count; i++)
         assert_int_equal(rows.rows[i].row.rank, NA);
 

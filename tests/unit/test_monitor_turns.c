@@ -56,13 +56,13 @@ int MPI_Win_flush_all(MPI_Win win)
 /* Checks the difference that a round finds. */
 static void assert_added(int64_t (*extra)(enum kind kind))
 {
-    static const struct overhead_call call = {"MPI_Put", monitored, direct};
+    static const struct monitor_call call = {"MPI_Put", monitored, direct};
     double values[2];
     extra_ns = extra;
     place = 0;
     before = NO_LOOP;
     puts_in_flight = 0;
-    overhead_take(&bench, &call, REPETITIONS, values);
+    monitor_take(&bench, &call, REPETITIONS, values);
     assert_near(values[0] - values[1], ADDED_NS, 1e-9);
     assert_true(values[1] >= DIRECT_NS);
 }

@@ -10,9 +10,9 @@
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 
-struct handle_map communicator_numbers;
+struct handle_map communicator_records;
 
-struct communicator communicators[COMMUNICATORS_MAX];
+struct communicator communicators[COMMUNICATORS_KNOWN];
 
 int communicator_index(MPI_Comm comm) { return OTHER_COMMUNICATORS; }
 
@@ -182,7 +182,7 @@ static int64_t unknown_in_next_snapshot(void)
 {
     (void)tear_down(NULL);
     (void)start_snapshot();
-    return snapshot->unknown;
+    return snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN];
 }
 
 /* Snapshots say how many there are, be they made before or in them, and forget those that were
@@ -191,11 +191,11 @@ TEST(windows_without_room)
 {
     for (int i = 1; i < ROOM + WITHOUT; i++) /* and `win` */
         window_created(win_of(i), MPI_COMM_NULL);
-    assert_int_equal(snapshot->unknown, WITHOUT);
+    assert_int_equal(snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN], WITHOUT);
     assert_int_equal(unknown_in_next_snapshot(), WITHOUT);
     for (int i = ROOM + WITHOUT - 1; i > 0; i--)
         window_freed(win_of(i), window_number(win_of(i)));
-    assert_int_equal(snapshot->unknown, WITHOUT);
+    assert_int_equal(snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN], WITHOUT);
     assert_int_equal(unknown_in_next_snapshot(), 0);
 }
 
