@@ -539,8 +539,8 @@ static void choose_fitting(struct visit *visit)
 
 /* ---- the answer: what the visit says --------------------------------------------------------- */
 
-/* Where a row has one visit's answer only, that visit's rounds are cut into parts, whose differences
-   stand in for those of visits; each part has at least BLOCK_ROUNDS_MIN rounds. */
+/* Where a row has one visit's answer only, that visit's rounds are cut into parts, whose
+   differences stand in for those of visits; each part has at least BLOCK_ROUNDS_MIN rounds. */
 #define BLOCKS BC_VISITS
 #define BLOCK_ROUNDS_MIN 2
 
