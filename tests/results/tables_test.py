@@ -46,6 +46,15 @@ class Tables(Case):
         self.written("2/syncbench", 4, 7, statuses=["ok", "FAIL"])
         assert launches_of(self.folder)[0] == [("2", "budget"), ("4", "FAIL")]
 
+    def test_summary_beside(self):
+        """Of results of overlap, too, whose columns a summary has."""
+        self.written("1/syncbench", 1)
+        heading = ["benchmark", "collective", "model", "quantity", "median", "launches", "status"]
+        (self.folder / "summary.tsv").write_text(
+            "\t".join(heading) + "\noverlap_ibcast\tibcast\tdata\toverlap_pct\t3\t6\tok\n")
+        read = tables.Tables([str(self.folder)])
+        assert (read.kinds(), read.left) == (["syncbench"], [])
+
     def test_too_many(self):
         """Rows are held in memory."""
         self.replace(tables, "ROWS_MAX", 5)

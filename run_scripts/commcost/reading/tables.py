@@ -73,9 +73,9 @@ class Tables:
                 self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: "
                                  "counts once")
                 return
-            kind = benchmarks.kind_of(result, rows[0] if rows else None)
+            is_made = result.benchmark == "bench_compare" or is_summary(result.header)
+            kind = None if is_made else benchmarks.kind_of(result, rows[0] if rows else None)
             if kind is None:
-                is_made = result.benchmark == "bench_compare" or is_summary(result.header)
                 if not is_made and not (result.benchmark or "").startswith("overlap_"):
                     self.left.append(f"{file:.{PATH_SHOWN}}: not a result of a benchmark, left out")
                 return
