@@ -48,7 +48,7 @@ class Tables(Case):
 
     def test_summary_beside(self):
         """Of results of overlap, too, whose columns a summary has."""
-        self.written("1/syncbench", 1)
+        self.written("syncbench", 1)
         heading = ["benchmark", "collective", "model", "quantity", "median", "launches", "status"]
         (self.folder / "summary.tsv").write_text(
             "\t".join(heading) + "\noverlap_ibcast\tibcast\tdata\toverlap_pct\t3\t6\tok\n")
