@@ -121,6 +121,8 @@ static void note_methods(const struct halo *halo)
             continue;
         if (obstacle != NULL)
             bc_output_remark(output, "note", "no %s: %s", method->name, obstacle);
+        else if (method->shares_node && halo->near.off_node == 0)
+            bc_output_remark(output, "note", "%s: all faces stay on their node", method->name);
         else if (method->shares_node)
             bc_output_remark(output, "note",
                              "%s: %lld of %lld faces cross nodes, as packed messages", method->name,

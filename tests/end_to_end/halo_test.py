@@ -111,7 +111,7 @@ class Rows(HaloCase):
 class SharedWindow(HaloCase):
     def test_one_node(self):
         done = self.run_halo("--local=3", *ONCE)
-        assert "# note: shared window: 0 of 12 faces cross nodes" in done.stdout
+        assert "# note: shared window: all faces stay on their node" in done.stdout
 
     def test_alone(self):
         done = self.run_halo("--local=3", *ONCE, ranks=1)

@@ -32,7 +32,7 @@ def best_of(named, units, more=False):
     rivals = [other for other, (_, found) in others
               if not (is_less(found, best[1]) if more else is_less(best[1], found))]
     if rivals:
-        return best, f"{name} or {rivals[0] if len(rivals) == 1 else f'{len(rivals)} others'}"
+        return best, f"{name} or {rivals[0]}" if len(rivals) == 1 else f"no clear best of {1 + len(rivals)}"
     return best, name + "".join(f"; {other}: {typical(found, units)}" for other, (_, found) in others[:1])
 
 

@@ -105,8 +105,9 @@ def why(verdict, sizes):
         return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {1 + most / 100:.2g} times as long"
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
-    return (f"{'hides' if sizes[0].is_hidden else 'saves'} {low if low == high else f'{low} to {high}'} %" +
-            (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
+    share = f"{low if low == high else f'{low} to {high}'} %"
+    return (f"{share} of the time is free for work" if sizes[0].is_hidden else f"saves {share}") + (
+        (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
 
 
 # ---- verdicts ------------------------------------------------------------------------------------

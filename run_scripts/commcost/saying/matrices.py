@@ -83,7 +83,7 @@ def against(pairs, keys, place_of, usual, told):
             "Times in µs." + (f" P: pays, is quicker than {told}; {OTHER_LETTERS}" if has_letters else ""))
 
 
-OTHER_LETTERS = f"E: even; L: loses; ?: not clear, as always with fewer than {LAUNCHES_ENOUGH} launches."
+OTHER_LETTERS = f"E: even; L: loses; ?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}."
 
 
 # ---- a matrix for each question ------------------------------------------------------------------

@@ -11,6 +11,7 @@ import typing
 
 from commcost.command import plain
 from commcost.drawing import plot
+from commcost.reading import benchmarks
 from commcost.reading.intervals import LAUNCHES_ENOUGH
 from commcost.reading.results import is_number
 from commcost.reading.tables import NEW
@@ -22,6 +23,7 @@ from commcost.saying.gains import UNSURE, does_it_pay
 from commcost.words import counted, cut, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
+UNSTEADY = 2   # times the least value of launches: a greatest one beyond it is none of the machine's
 HOSTS = 3      # that the title names
 WIDTH = 100    # of a terminal
 CELL = 26      # of the columns behind that, but the last
@@ -46,7 +48,8 @@ def card_of(tables, best=(), changes=()):
                   Part("Which node or link is slow?", slow_links(tables)),
                   Part("Does it pay?", does_it_pay(tables))]
     parts = [part for part in parts if part.lines]
-    return Scorecard(title_of(tables), parts, [*wrong_data(tables), *disturbed(tables), *more_launches(tables, parts)])
+    return Scorecard(title_of(tables), parts, [*wrong_data(tables), *disturbed(tables), *unsteady(tables),
+                                    *more_launches(tables, parts)])
 
 
 def title_of(tables):
@@ -135,6 +138,17 @@ def disturbed(tables):
             "measure them again on a quieter machine."] if lost else []
 
 
+def unsteady(tables):
+    """In how many rows launches differ much, by their first quantity, where these are a fifth of all. How programs and
+    interruptions differ is a result."""
+    values = [[float(text) for text in row.texts(quantity.column)] for kind in tables.kinds()
+              if kind not in ("noise", "mpirtmon") for quantity in benchmarks.entry_of(kind).quantities[:1]
+              for row in tables.rows(kind)]
+    apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
+    return [f"In {len(apart)} of {counted(len(values), 'row')} launches differ more than {UNSTEADY} times: "
+            "end other programs and measure again."] if 5 * len(apart) > len(values) else []
+
+
 def more_launches(tables, parts):
     """The command that gives more launches, where an answer is not clear."""
     if not any(line.typical == UNSURE for part in parts for line in part.lines):
@@ -142,7 +156,7 @@ def more_launches(tables, parts):
     launches, path = launches_of(tables), tables.paths[NEW]
     runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
     resume = f"--resume={path} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
-    return [f"To make clear what isn't: run_scripts/run_suite.sh {resume}--runs={runs}"]
+    return [f"To decide what is not clear: run_scripts/run_suite.sh {resume}--runs={runs}"]
 
 
 # ---- as text -------------------------------------------------------------------------------------
