@@ -288,7 +288,7 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
     const int number = communicator_find(comm);
     monitor_unlock();
     free_groups(dropped);
-    return number;
+    return number == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : number; /* no room for the handle */
 }
 
 /* ---- communicators that are only remembered -------------------------------------------------- */

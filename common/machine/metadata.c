@@ -32,13 +32,13 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
     if (localtime_r(&now, &local) != NULL)
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S%z", &local);
     bc_output_meta(output, "date", "%s", date);
-    bc_output_short_meta(output, "program", "%s %s (commcost), %s", benchmark, COMMCOST_VERSION,
+    bc_output_short_meta(output, 1, "program", "%s %s (commcost), %s", benchmark, COMMCOST_VERSION,
                          date);
     struct bc_text command = {0};
     for (int i = 0; i < argc; i++)
         bc_text_append(&command, "%s%s", i > 0 ? " " : "", argv[i]);
     bc_output_meta(output, "command", "%s", command.start != NULL ? command.start : "");
-    bc_output_short_meta(output, "command", "%s", command.start != NULL ? command.start : "");
+    bc_output_short_meta(output, 2, "command", "%s", command.start != NULL ? command.start : "");
     free(command.start);
     bc_output_meta(output, "compiler", "%s", COMMCOST_COMPILER);
     bc_output_meta(output, "compiler_flags", "%s", COMMCOST_COMPILER_FLAGS);
@@ -107,7 +107,7 @@ static void write_library(struct bc_output *output)
     const char *const device = strstr(rest, "MPICH Device:");
     *rest = '\0';
     bc_output_meta(output, "mpi_library", "%s", text);
-    bc_output_short_meta(output, "mpi_library", "%s", text);
+    bc_output_short_meta(output, 1, "mpi_library", "%s", text);
     if (COMMCOST_MPI_LIBRARY[0] != '\0' && !has_same_words(text, COMMCOST_MPI_LIBRARY))
         bc_output_meta(output, "mpi_built_with", "%s", COMMCOST_MPI_LIBRARY);
     bc_output_meta(output, "mpi_standard", "%d.%d", version, subversion);
@@ -162,9 +162,10 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
         bc_output_meta(output, "ranks_per_node", "%d to %d", job->min_per_node, job->max_per_node);
     bc_output_meta(output, "hosts", "%s", job->hosts);
     bc_output_meta(output, "binding", "%s", job->binding != NULL ? job->binding : "NA");
-    bc_output_short_meta(output, "layout", "%d rank%s on %d node%s (%s); binding: %s", job->ranks,
-                         job->ranks == 1 ? "" : "s", job->nodes, job->nodes == 1 ? "" : "s",
-                         job->hosts, job->binding != NULL ? job->binding : "not known");
+    bc_output_short_meta(output, 1, "layout", "%d rank%s on %d node%s (%s); binding: %s",
+                         job->ranks, job->ranks == 1 ? "" : "s", job->nodes,
+                         job->nodes == 1 ? "" : "s", job->hosts,
+                         job->binding != NULL ? job->binding : "not known");
     write_processor(output);
     bc_output_meta(output, "processors", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     if (job->cores > 0)

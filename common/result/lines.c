@@ -81,7 +81,8 @@ static const char *heading(const struct bc_lines *lines, size_t i)
     const struct bc_column *const column = lines->shown[i];
     if (lines->are_aligned && i > 0 && bc_column_is_end(column, lines->shown[i - 1], "_lo"))
         return "lo";
-    if (lines->are_aligned && i > 1 && bc_column_is_end(column, lines->shown[i - 2], "_hi"))
+    if (lines->are_aligned && i > 1 && bc_column_is_end(column, lines->shown[i - 2], "_hi") &&
+        bc_column_is_end(lines->shown[i - 1], lines->shown[i - 2], "_lo"))
         return "hi";
     return column->name;
 }

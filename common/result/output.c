@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The characters of a line of short metadata. */
+enum { TERMINAL = 100 };
+
 struct bc_output {
     FILE *stream;
     struct bc_style style;
@@ -89,13 +92,21 @@ static bool has_metadata(const struct bc_output *output)
     return output->style.content <= BC_WITH_SHORT_METADATA;
 }
 
+/* Where a line with this word goes: with short metadata notes and warnings wait until all rows are
+   there. Without memory they don't. */
+static FILE *stream_of(struct bc_output *output, const char *word)
+{
+    const bool waits = output->style.content == BC_WITH_SHORT_METADATA &&
+                       (strcmp(word, "note") == 0 || strcmp(word, "warning") == 0);
+    if (waits && output->behind_rows == NULL)
+        output->behind_rows = open_memstream(&output->behind_text, &output->behind_length);
+    return waits && output->behind_rows != NULL ? output->behind_rows : output->stream;
+}
+
 /* Writes `# WORD: text`; short metadata in lines that a terminal has room for. */
 static void write_line(struct bc_output *output, const char *word, const char *text)
 {
-    enum { TERMINAL = 100 };
-    const bool is_late =
-        output->behind_rows != NULL && (strcmp(word, "note") == 0 || strcmp(word, "warning") == 0);
-    FILE *const stream = is_late ? output->behind_rows : output->stream;
+    FILE *const stream = stream_of(output, word);
     const int column = fprintf(stream, "# %s: ", word);
     if (output->style.content == BC_WITH_SHORT_METADATA)
         bc_print_wrapped(stream, text, (size_t)column, TERMINAL, "#   ");
@@ -103,23 +114,17 @@ static void write_line(struct bc_output *output, const char *word, const char *t
         fprintf(stream, "%s\n", text);
 }
 
-/* From now on rows come: with short metadata, which is for people, remarks wait until the end. */
-static void let_remarks_wait(struct bc_output *output)
-{
-    if (output->style.content == BC_WITH_SHORT_METADATA)
-        output->behind_rows = open_memstream(&output->behind_text, &output->behind_length);
-}
-
 /* Writes what has waited. */
 static void write_waiting(struct bc_output *output)
 {
     if (output->behind_rows == NULL)
         return;
-    fclose(output->behind_rows);
-    output->behind_rows = NULL;
-    if (output->behind_text != NULL)
+    if (fclose(output->behind_rows) != 0 || output->behind_text == NULL)
+        output->lost = ENOMEM;
+    else
         fputs(output->behind_text, output->stream);
     free(output->behind_text);
+    output->behind_rows = NULL;
 }
 
 /* Writes `# WORD: text` to the result, or to stderr if that is without metadata. */
@@ -154,14 +159,22 @@ void bc_output_meta(struct bc_output *output, const char *key, const char *forma
     va_end(arguments);
 }
 
-void bc_output_short_meta(struct bc_output *output, const char *key, const char *format, ...)
+void bc_output_short_meta(struct bc_output *output, int lines, const char *key, const char *format,
+                          ...)
 {
     if (output == NULL || output->style.content != BC_WITH_SHORT_METADATA)
         return;
+    char text[2 * TERMINAL];
     va_list arguments;
     va_start(arguments, format);
-    write_remark(output, key, format, arguments);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    /* Lines are broken between words, so that not all of the last one has room. */
+    const int room = lines * TERMINAL - (int)strlen(key) - (lines > 1 ? TERMINAL / 4 : 4);
+    if (length > room)
+        strcpy(text + room - 3, "...");
+    bc_make_plain_text(text, ' ');
+    write_line(output, key, text);
 }
 
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
@@ -206,7 +219,8 @@ static void write_roles(struct bc_output *output)
             bc_text_append(&text, "%s%s=%s", text.length > 0 ? " " : "", column->name,
                            role_names[column->role]);
     }
-    bc_text_append(&text, is_short ? " (others: info)" : "");
+    bc_text_append(&text, "%s%s", is_short && text.length > 0 ? " " : "",
+                   is_short ? "(others: info)" : "");
     write_line(output, "columns", text.start);
     free(text.start);
 }
@@ -220,7 +234,6 @@ void bc_output_header(struct bc_output *output)
     if (output->style.format != BC_FORMAT_METRICS)
         bc_lines_write_names(&output->lines, output->stream);
     flush(output);
-    let_remarks_wait(output);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -251,13 +264,13 @@ void bc_output_end(struct bc_output *output, int status)
 {
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
-    write_waiting(output);
     if (output->disturbed > 0)
         bc_output_remark(output, "warning",
                          "%" PRId64 " of %" PRId64 " row%s %s disturbed: a rank waited for a "
                          "processor or started late (--metadata=full says which)",
                          output->disturbed, output->rows, output->rows == 1 ? "" : "s",
                          output->disturbed == 1 ? "was" : "were");
+    write_waiting(output);
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
             output->rows == 1 ? "" : "s", status);
     flush(output);

@@ -161,9 +161,9 @@ struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same in a short head, in place of several lines of the full one. */
-void bc_output_short_meta(struct bc_output *output, const char *key, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The same in a short head, in place of several lines of the full one; cut to one line or two. */
+void bc_output_short_meta(struct bc_output *output, int lines, const char *key, const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
 
 /* Writes `# WORD: text`; the word is note, warning, verbose or debug. May stand anywhere. With
    short metadata in lines of at most 100 characters, all but the first of which begin with `#` and

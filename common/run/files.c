@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The characters of an erroneous name that are shown. */
+#define SHOWN_MAX 80
+
 /* Sets the error that the file of an option can't be written, for the reason in errno. */
 static bool cannot_write(const char *option, const char *path, struct bc_error *error)
 {
@@ -59,44 +62,45 @@ static char *named_columns(const struct bc_run *run, const char *asked)
 {
     const char *const main = run->own->table->main;
     struct bc_text names = {0};
-    for (size_t length; *asked != '\0'; asked += length + (asked[length] != '\0')) {
-        length = strcspn(asked, ",");
-        const bool is_main = length == 4 && strncmp(asked, "main", length) == 0;
-        bc_text_append(&names, "%s", names.length > 0 ? "," : "");
-        if (is_main && main != NULL)
+    for (;; asked++) {
+        const size_t length = strcspn(asked, ",");
+        if (main != NULL && length == 4 && strncmp(asked, "main", length) == 0)
             bc_text_append(&names, "%s%s", run->own->keys, main);
         else
             bc_text_append(&names, "%.*s", (int)length, asked);
+        asked += length;
+        if (*asked == '\0')
+            return names.start;
+        bc_text_append(&names, ",");
     }
-    return names.start;
 }
 
 /* Finds out which columns are shown. False with the error set if --columns names others. */
 static bool choose_columns(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_table *const table = run->own->table;
-    const char *const asked = run->settings.columns != NULL  ? run->settings.columns
-                              : run->settings.output != NULL ? "all"
-                                                             : "main";
+    const struct bc_settings *const s = &run->settings;
+    const bool is_metrics = s->format == BC_FORMAT_METRICS;
+    const char *const usual = s->output != NULL || is_metrics ? "all" : "main";
+    const char *const asked = s->columns != NULL ? s->columns : usual;
+    if (is_metrics && strcmp(asked, "all") != 0)
+        return bc_error_set(error, "--columns: --format=metrics has all results: use one of both");
     if (strcmp(asked, "all") == 0 || (strcmp(asked, "main") == 0 && table->main == NULL))
         return true;
     run->own->columns = named_columns(run, asked);
-    size_t length = 0;
-    const char *const lacks =
-        run->own->columns != NULL ? bc_table_lacks(table, run->own->columns, &length) : "";
+    size_t length;
+    const char *const lacks = bc_table_lacks(table, run->own->columns, &length);
     return lacks == NULL ||
            bc_error_set(error,
                         "--columns: '%.*s' is no column of %s: use main, all, or names that "
-                        "--columns=all shows",
-                        (int)length, lacks, run->program->name);
+                        "--columns=all shows, with commas in between",
+                        length < SHOWN_MAX ? (int)length : SHOWN_MAX, lacks, run->program->name);
 }
 
 /* Opens the result. */
-static struct bc_output *open_result(struct bc_run *run, struct bc_error *error)
+static struct bc_output *open_result(const struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
-    if (!choose_columns(run, error))
-        return NULL;
     const struct bc_style style = {.format = (enum bc_format)s->format,
                                    .content = content_of(s),
                                    .program = run->program->name,
@@ -109,7 +113,8 @@ static struct bc_output *open_result(struct bc_run *run, struct bc_error *error)
 
 bool bc_files_open(struct bc_run *run, struct bc_error *error)
 {
-    if (open_dump(run, error))
+    /* Errors of options first: they must not empty an old file. */
+    if (choose_columns(run, error) && open_dump(run, error))
         run->output = open_result(run, error);
     if (run->output == NULL && run->own->dump != NULL)
         fclose(run->own->dump);

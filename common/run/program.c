@@ -244,7 +244,7 @@ static void write_head(struct bc_run *run)
     static const char *const clocks[] = {"monotonic", "tsc", "wtime"};
     bc_metadata_write_program(run->output, run->program->name, run->own->argc, run->own->argv);
     bc_metadata_write(run->output, &run->job, run->thread_level);
-    bc_output_short_meta(run->output, "intervals",
+    bc_output_short_meta(run->output, 1, "intervals",
                          "lo to hi: %g %% confidence, for this launch; launches differ by more",
                          run->settings.confidence_pct);
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);

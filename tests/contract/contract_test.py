@@ -379,7 +379,10 @@ class EveryProgram:
         path = self.folder / "result"
         self.text("--columns=main", "--metadata=short", f"--output={path}")
         assert split(path.read_text())[1] == main
-        self.refuses("--columns=status,no_such", named="--columns")
+        path.write_text("of another run")
+        self.refuses("--columns=status,no_such", f"--dump-samples={path}", named="--columns")
+        assert path.read_text() == "of another run"
+        self.refuses("--columns=status", "--format=metrics", named="--columns")
         self.refuses("--columns=", named="--columns")
         self.refuses("--metadata=long", named="--metadata")
 

@@ -140,7 +140,8 @@ TEST(short_metadata)
     static const char word[] = "0123456789";
     struct bc_output *const output = bc_output_open(f->path, &style, &table);
     bc_output_meta(output, "compiler", "any");
-    bc_output_short_meta(output, "program", "bench 1");
+    bc_output_short_meta(output, 1, "program", "bench 1");
+    bc_output_short_meta(output, 1, "layout", "%0200d", 0);
     bc_output_header(output);
     bc_output_row(output, &some);
     for (int i = 0; i < 2; i++)
@@ -154,16 +155,17 @@ TEST(short_metadata)
     bc_output_end(output, 0);
     assert_true(bc_output_close(output));
     char expected[1024];
-    snprintf(expected, sizeof expected,
-             "# program: bench 1\n# columns: time_us=less name=key (others: info)\n"
-             "time_us\tname\n12.346\tiallreduce\n12.346\tiallreduce\n"
-             "# verbose:   blanks   stay\n"
-             "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
-             "# note: %0120d\n#   end\n"
-             "# warning: 1 of 2 rows was disturbed: a rank waited for a processor or started late "
-             "(--metadata=full\n#   says which)\n"
-             "# end: 2 rows, exit 0\n",
-             word, word, word, word, word, word, word, word, word, 0);
+    snprintf(
+        expected, sizeof expected,
+        "# program: bench 1\n# layout: %087d...\n# columns: time_us=less name=key (others: info)\n"
+        "time_us\tname\n12.346\tiallreduce\n12.346\tiallreduce\n"
+        "# verbose:   blanks   stay\n"
+        "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
+        "# note: %0120d\n#   end\n"
+        "# warning: 1 of 2 rows was disturbed: a rank waited for a processor or started late "
+        "(--metadata=full\n#   says which)\n"
+        "# end: 2 rows, exit 0\n",
+        0, word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
 }
 
