@@ -21,7 +21,7 @@ def six_digits(value):
 
 def number_text(value):
     """A whole number without a point, any other with up to six digits."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
+    return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def short(value):

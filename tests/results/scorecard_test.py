@@ -131,7 +131,7 @@ class Costs(CardCase):
                     ("pre-post", 3e6, 8, 1, 9), ("all-start", 2e6, 8, 1, 9), ("pre-post", 9e6, 4096, 1, 9),
                     ("pair-based", 5e6, 8, 6, 9), ("pre-post", 7e6, 8, 1, 0), ("all-start", 6.99e6, 8, 1, 0))]
         self.assertEqual(self.said(("msgrate", RATE, rows)), [
-            "Messages a second, cold caches, 8 bytes | 3.00 M |  | 2.97 – 3.03 | pre-post; all-start: 2.00 M",
+            "Messages a second, caches flushed, 8 bytes | 3.00 M |  | 2.97 – 3.03 | pre-post; all-start: 2.00 M",
             "Messages a second, warm caches, 8 bytes | 7.00 M |  | 6.93 – 7.07 | pre-post or all-start"])
 
     def test_barrier_and_collectives(self):
@@ -334,11 +334,11 @@ class DoesItPay(CardCase):
         assert self.paid(by_size(4 * [5.0]), launches=5) == [
             "Non-blocking allreduce |  | not clear | needs more launches"]
         card = self.card(("overlap_iallreduce", OVERLAPS, 5 * [by_size(4 * [5.0])]))
-        assert card.mind == ["To decide what is not clear: run_scripts/run_suite.sh --runs=6"]
+        assert card.mind == ["To decide what is not clear:\nrun_scripts/run_suite.sh --runs=6"]
         (self.folder / "suite").mkdir()
         (self.folder / "suite" / "plan.tsv").write_text("")
         card = scorecard.card_of(tables.Tables([str(self.folder)]))
-        assert card.mind == [f"To decide what is not clear: run_scripts/run_suite.sh --resume={self.folder} --runs=6"]
+        assert card.mind == [f"To decide what is not clear:\nrun_scripts/run_suite.sh --resume={self.folder} --runs=6"]
         assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).mind
 
     def test_alike_share_a_line(self):

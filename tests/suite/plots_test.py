@@ -562,7 +562,7 @@ class Matrices(PlotsCase):
         """Is in their names."""
         self.add("x", "msgrate", RATE, lambda run: [[*row[:1], ranks, *row[2:]] for row in RATE_ROWS for ranks in (2, 4)])
         rows, _ = self.shown("rates")
-        assert [row[0] for row in rows] == [f"{row[0]}, {ranks} ranks, cold caches" for row in RATE_ROWS
+        assert [row[0] for row in rows] == [f"{row[0]}, {ranks} ranks, caches flushed" for row in RATE_ROWS
                                             for ranks in (2, 4)]
 
     def test_many_sizes(self):

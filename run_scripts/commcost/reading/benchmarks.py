@@ -73,11 +73,6 @@ def keys_of(kind, rows):
     return ((("setting", "setting"),) if varied else ()) + tuple(entry_of(kind).keys)
 
 
-def collective_of(kind):
-    """The collective of a kind overlap_COLLECTIVE_sweep."""
-    return kind[len("overlap_"):-len("_sweep")]
-
-
 # ---- what an entry is made of --------------------------------------------------------------------
 
 class Quantity(typing.NamedTuple):

@@ -74,20 +74,29 @@ def of_direction(tables, column, direction):
 
 
 def message_rate(tables):
-    """Messages of the smallest size, with cold and with warm caches, by the best pattern."""
+    """Messages of the smallest size, with flushed and with warm caches, by the best pattern."""
     pairs = [pair for pair in tables.measured("msgrate", "rate_per_s") if is_number(pair[0].keys["nbytes"])]
     lines = []
-    for caches, is_cold in (("cold", True), ("warm", False)):
-        of_state = [pair for pair in pairs if (pair[0].size("cache_size") > 0) == is_cold]
+    for caches in CACHES:
+        of_state = [pair for pair in pairs if caches_of(pair[0]) == caches]
         if of_state:
             first = min(of_state, key=lambda pair: pair[0].size("nbytes"))[0]
             # What differs in nothing but the pattern.
             named = [(row.keys["pattern"], (row, found)) for row, found in of_state
                      if {**row.keys, "pattern": ""} == {**first.keys, "pattern": ""}]
             best, note = best_of(named, RATE, more=True)
-            lines.append(line_of(f"Messages a second, {caches} caches, {size_text(first.size('nbytes'))}", best,
+            lines.append(line_of(f"Messages a second, {caches}{size_text(first.size('nbytes'))}", best,
                                  "rate_per_s", RATE, note))
     return lines
+
+
+CACHES = ("caches flushed, ", "warm caches, ", "")
+
+
+def caches_of(row):
+    """How caches are before messages go; "" where the result doesn't say."""
+    flushed = row.keys.get("cache_size", "NA")
+    return CACHES[2] if not is_number(flushed) else CACHES[1] if float(flushed) == 0 else CACHES[0]
 
 
 def put(tables):
@@ -159,8 +168,9 @@ def noise(tables):
     for row, stopped in tables.measured("noise", "stopped_pct", scope="job")[:1]:
         sources = [source for source in sources_of_all(tables.rows("noise", scope="source"))
                    if 2 * len(set(source.runs)) >= len(row.launches)]
-        shares = sorted(((source, tables.value(source, "noise", "stopped_pct")) for source in sources),
-                        key=lambda pair: -pair[1].value)
+        shares = [(source, tables.value(source, "noise", "stopped_pct")) for source in sources
+                  if tables.value(source, "noise", "stop_us")]
+        shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
         lines.append(line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
                              explained(tables, stopped, shares)))
         lines += [of_source(tables, *pair) for pair in shares[:SOURCES]]
@@ -181,7 +191,8 @@ def explained(tables, stopped, shares):
 
 def of_source(tables, source, share):
     often, period = map(source.median, ("stops_per_s", "period_ms"))
-    when = f"{often:.3g} a second" if period is None else f"every {period:.3g} ms"
+    when = (f"every {period:.3g} ms" if period is not None else
+            f"{often:.3g} a second" if often is not None else "now and then")
     ranks = source.keys["ranks"]
     return line_of(f"Interruptions {when}, rank{'' if ranks.isdigit() else 's'} {ranks:.20}",
                    (source, tables.value(source, "noise", "stop_us")), "stop_us", TIME_US,
@@ -246,7 +257,7 @@ def monitor(tables):
 
 def calls_in(text):
     """How many calls a row of the monitor's is of: 17 of "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"."""
-    return sum(int(times or 1) for times in re.findall("(?:([0-9]+) )?MPI_", text)) or 1
+    return sum(int(times or 1) for times in re.findall("(?:([0-9]{1,9}) )?MPI_", text)) or 1
 
 
 COSTS = (messages, host_overhead, message_rate, barrier, collectives, halo, put, noise, monitor)

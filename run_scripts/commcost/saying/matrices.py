@@ -10,7 +10,7 @@ import typing
 from commcost.drawing.panels import Labels
 from commcost.drawing.pictures import WAYS, Key
 from commcost.reading.intervals import LAUNCHES_ENOUGH
-from commcost.saying import gains
+from commcost.saying import costs, gains
 from commcost.saying.facts import typical
 from commcost.saying.page import Column, Grid, Mark, Row
 from commcost.words import size_text
@@ -135,12 +135,12 @@ def of_rates(tables):
     found = {}
     for kind, keys in (("msgrate", ("pattern",)), ("msgrate_rma", ("transfer", "synchronisation", "pattern"))):
         pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")]
-        for is_cold in (True, False):
-            marks = numbers([pair for pair in pairs if is_cold == (pair[0].size("cache_size") > 0)],
+        for caches in costs.CACHES:
+            marks = numbers([pair for pair in pairs if costs.caches_of(pair[0]) == caches],
                             [*map(Key, keys), Key("npeers", "% peers", True), Key("nmsgs", "% messages", True),
                              Key("job_size", "% ranks", True)],
                             lambda row: row.size("nbytes"))
-            found.update((f"{name}, {'cold' if is_cold else 'warm'} caches", of_name)
+            found.update((", ".join(filter(None, (name, caches[:-2]))), of_name)
                          for name, of_name in marks.items())
     return matrix_of(found, "pattern / bytes", size_text,
                      "Millions of messages that a process sends and receives in a second.")

@@ -23,11 +23,10 @@ class Text(typing.NamedTuple):
 
 
 class Item(typing.NamedTuple):
-    """A sentence of a list, what is to be said of it besides, and the ids of what it is about."""
+    """A sentence of a list, and what is to be said of it besides."""
 
     text: str
     more: str = ""
-    links: tuple = ()
 
 
 class Items(typing.NamedTuple):
@@ -154,11 +153,8 @@ def html_of_cell(column, cell):
 
 
 def html_of_item(item):
-    links = " ".join(f'<a href="#{escaped(link)}">{place}</a>'
-                     for place, link in enumerate(item.links, 1))
     more = f'<br/><span class="small">{escaped(item.more)}</span>' if item.more else ""
-    links = f' <span class="small">[{links}]</span>' if links else ""
-    return f"<li>{escaped(item.text)}{links}{more}</li>"
+    return f"<li>{escaped(item.text)}{more}</li>"
 
 
 def html_of(part):

@@ -53,7 +53,7 @@ ANSWERS = {gains.YES: "pays", gains.EVEN: "even", gains.PARTLY: "even", gains.NO
 def card_sections(card):
     return [Section(f"card{place}", part.heading, [card_grid(part)], "card")
             for place, part in enumerate(card.parts, 1)] + (
-        [Section("mind", "Mind", [Items(list(map(Item, card.mind)), "warnings")], "card")] if card.mind else [])
+        [Section("mind", "Mind", [Items([Item(*text.split("\n")) for text in card.mind], "warnings")], "card")] if card.mind else [])
 
 
 def card_grid(part):

@@ -6,6 +6,7 @@ says is in costs.py and gains.py, a function for each question.
 
 import os
 import re
+import shlex
 import textwrap
 import typing
 
@@ -31,7 +32,8 @@ ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
 class Scorecard(typing.NamedTuple):
-    """`title` says of which machine it is; `mind` what limits all that is said: texts."""
+    """`title` says of which machine it is; `mind` what limits all that is said: texts, behind which a command may
+    stand, on a line of its own."""
 
     title: str
     parts: list
@@ -155,8 +157,8 @@ def more_launches(tables, parts):
         return []
     launches, path = launches_of(tables), tables.paths[NEW]
     runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
-    resume = f"--resume={path} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
-    return [f"To decide what is not clear: run_scripts/run_suite.sh {resume}--runs={runs}"]
+    resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
+    return [f"To decide what is not clear:\nrun_scripts/run_suite.sh {resume}--runs={runs}"]
 
 
 # ---- as text -------------------------------------------------------------------------------------
@@ -168,8 +170,10 @@ def text_of(card):
         lines += ["", *lines_of(part)]
     lines += ["", "Mind"] if card.mind else []
     for text in card.mind:
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ",
+        words, _, command = text.partition("\n")
+        lines += textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)
+        lines += ["    " + command] if command else []  # whole, to be pasted
     return "\n".join(map(plain, lines)) + "\n"
 
 
