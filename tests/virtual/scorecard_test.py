@@ -344,13 +344,13 @@ class Launches(virtual.Test):
     """Programs' own launches."""
 
     def said(self, case, **how):
-        """The line of a case, but for what it is about."""
+        """The line of a case, but for what it is about; of two that of the sizes where it pays."""
         folder = Folder(self)
         folder.launches("runs", case.program, *case.options, **{**case.variables, **how})
         card = scorecard.card_of(tables.Tables([folder.path]))
         if case.what == MIND:
             return " ".join(text for text in card.mind if "launches" not in text and "run_suite" not in text)
-        (line,) = [line for part in card.parts for line in part.lines if line.what == case.what]
+        line = next(line for part in card.parts for line in part.lines if line.what == case.what)
         return " ".join(filter(None, [line.since, line.typical, line.launches, line.note]))
 
     def test_launches(self):

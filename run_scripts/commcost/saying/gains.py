@@ -14,6 +14,7 @@ from commcost.saying.facts import Line, listed, size_text
 
 YES, PARTLY, EVEN, NO, UNSURE = ANSWERS = "yes", "partly", "even", "no", "not clear"
 LINES = 12           # from which on lines leave out at which sizes
+MANY = 8             # sizes, of which one alone may be chance
 THRESHOLD_PCT = 2.0  # of the programs' verdicts where results don't say theirs
 HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: so much hidden is worth it, so little is not
 
@@ -47,27 +48,45 @@ class Answer(typing.NamedTuple):
         first, last = self.sizes[0], self.sizes[-1]
         if self.verdict == UNSURE or len(self.sizes) == len(self.every) > 1 or not first.where:
             return ""
-        if len(self.sizes) > 1 or len(self.every) > 1:
-            if last is self.every[-1]:
-                return f"from {first.where}"
-            if first is self.every[0]:
-                return f"to {last.where}"
-        return f"at {first.where}" if first is last else f"{first.where} – {last.where}"
+        if first is last:
+            return f"at {first.where}"
+        if last is self.every[-1]:
+            return f"from {first.where}"
+        return f"to {last.where}" if first is self.every[0] else f"{first.where} – {last.where}"
 
 
-def answer_of(family, name, sizes):
-    """The Answer of verdicts by size: yes at the most sizes in a row, else what holds at the most. Even is no gain,
-    too."""
+def answers_of(family, name, sizes):
+    """The Answers of verdicts by size: yes at the most sizes in a row, and no; else what holds at the most. One size of
+    many is no answer. Even is no gain, too."""
     runs = [list(run) for _, run in itertools.groupby(sizes, lambda size: size.verdict.replace(EVEN, NO))]
-    best = max(reversed([run for run in runs if run[0].verdict == YES] or runs), key=len)
-    found = {size.verdict for size in best}
-    return Answer(family, name, found.pop() if len(found) == 1 else NO, best, sizes)
+    enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
+    said = [longest([run for run in enough if of(run)]) for of in (is_yes, is_loss)]
+    return [Answer(family, name, verdict_of(run), run, sizes) for run in
+            (filter(None, said) if said[0] else [longest(runs)])]
+
+
+def is_yes(run):
+    return run[0].verdict == YES
+
+
+def is_loss(run):
+    return any(size.verdict == NO for size in run)
+
+
+def longest(runs):
+    """The last of those with the most sizes; None of none."""
+    return max(reversed(runs), key=len, default=None)
+
+
+def verdict_of(run):
+    found = {size.verdict for size in run}
+    return found.pop() if len(found) == 1 else NO
 
 
 def does_it_pay(tables):
     """The Lines of all questions. What has the same answer at the same sizes shares one; of many, what has the same
     answer."""
-    every = [answer_of(*asked) for question in GAINS for asked in question(tables) if asked[-1]]
+    every = [answer for question in GAINS for asked in question(tables) if asked[-1] for answer in answers_of(*asked)]
     groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.since))
     if len(groups) > LINES:
         groups = grouped(every, lambda answer: (answer.family, answer.verdict))
