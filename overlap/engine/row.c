@@ -54,8 +54,11 @@ struct overlap_fit overlap_fit_of(const struct overlap_state *overlap,
     return fit;
 }
 
-/* Whether times tell a share: of one operation each they don't. */
-static bool tells_shares(const struct overlap_row *row) { return row->rounds.count > 1; }
+/* Whether what visits say tells a share: of one visit with one round it doesn't. */
+static bool tells_shares(const struct overlap_row *row, const struct bc_samples *said)
+{
+    return said->count > 1 || row->rounds.count > 1;
+}
 
 /* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
    post and wait are timed together alone, but one by one around work, and each time is known to a
@@ -67,7 +70,7 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     const double reference_ns = summarize(run, &row->rounds, OVERLAP_REFERENCE).value;
     const double readings = run->settings.estimator == BC_MEDIAN ? 2.0 : 1.0;
     const double clock_pct = overlap_percent(readings * run->max_clock.read_ns, reference_ns);
-    if (answers->count == 0 || !tells_shares(row))
+    if (answers->count == 0 || !tells_shares(row, answers))
         return (struct bc_summary){0, NAN, NAN, {NAN, NAN}, NAN, NAN};
     struct bc_summary overlap = overlap_summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
     if (run->settings.estimator == BC_MEAN && answers->count == 1) {
@@ -132,7 +135,7 @@ static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
                                         run->settings.confidence_pct / 100.0);
     if (!row->has_blocking)
         gain.blocking = gain.gain = none;
-    if (!row->has_blocking || !tells_shares(row))
+    if (!row->has_blocking || !tells_shares(row, &row->gains))
         gain.gain_pct = none;
     return gain;
 }
