@@ -343,20 +343,21 @@ static void remember(MPI_Comm comm, const char *maker)
    its own locks held. */
 static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 
-/* The one that is entered at this moment, without the monitor's lock, or MPI_COMM_NULL: only
-   whoever frees it waits. */
-static MPI_Comm entered = MPI_COMM_NULL;
+/* The one that is entered at this moment, without the monitor's lock, if any: only whoever frees it
+   waits. */
+static MPI_Comm entered;
+static bool is_entering;
 
 static void await_entered(MPI_Comm comm)
 {
-    while (comm != MPI_COMM_NULL && entered == comm) {
+    while (is_entering && entered == comm) {
         monitor_unlock();
         (void)sched_yield();
         monitor_lock();
     }
 }
 
-/* Takes the first of them out, which is `entered` then; MPI_COMM_NULL if there is none. */
+/* Takes the first of them out, which is entered then; MPI_COMM_NULL if there is none. */
 static struct remembered take_first(void)
 {
     struct remembered first = {MPI_COMM_NULL, NULL};
@@ -368,6 +369,7 @@ static struct remembered take_first(void)
     else
         remembered_count = remembered_first = 0;
     entered = first.comm;
+    is_entering = first.comm != MPI_COMM_NULL;
     monitor_unlock();
     return first;
 }
@@ -382,7 +384,7 @@ void communicators_enter_remembered(void)
         if (!is_over) {
             (void)enter(first.comm, describe_with_name(first.comm), first.maker, false);
             monitor_lock();
-            entered = MPI_COMM_NULL;
+            is_entering = false;
             monitor_unlock();
         }
         (void)pthread_mutex_unlock(&entering);

@@ -276,11 +276,11 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
                       : MPIX_MONITOR_SUCCESS;
 }
 
-/* The report's communicator, MPI_COMM_NULL where there is none, and room for those that other
-   modules make for it at a time. */
+/* The report's communicator, whether there is one, and room for those that other modules make for
+   it at a time. */
 enum { RESERVED = 3 };
-static MPI_Comm report_comm = MPI_COMM_NULL, reserved[RESERVED];
-static bool is_kept;
+static MPI_Comm report_comm, reserved[RESERVED];
+static bool is_there, is_kept;
 
 static void free_reserved(int count)
 {
@@ -288,14 +288,21 @@ static void free_reserved(int count)
         BC_MPI(PMPI_Comm_free(&reserved[i]));
 }
 
+static void free_comm(void)
+{
+    BC_MPI(PMPI_Comm_free(&report_comm));
+    is_there = false;
+}
+
 /* Makes the communicator, unless it is there, and the room. False, on all ranks, if there is none
    in MPI: then there is neither. */
 static bool reserve(void)
 {
     int rank, count = 0;
-    if (report_comm == MPI_COMM_NULL)
+    if (!is_there)
         report_comm = own_comm_make(MPI_COMM_WORLD);
-    if (report_comm == MPI_COMM_NULL)
+    is_there = report_comm != MPI_COMM_NULL;
+    if (!is_there)
         return false;
     BC_MPI(PMPI_Comm_rank(report_comm, &rank));
     while (count < RESERVED &&
@@ -304,7 +311,7 @@ static bool reserve(void)
     if (count == RESERVED)
         return true;
     free_reserved(count);
-    BC_MPI(PMPI_Comm_free(&report_comm));
+    free_comm();
     return false;
 }
 
@@ -318,7 +325,7 @@ void report_is_last(void) { is_kept = false; }
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    if (report_comm == MPI_COMM_NULL && !reserve())
+    if (!is_there && !reserve())
         return MPIX_MONITOR_ERR_COMMUNICATORS;
     free_reserved(RESERVED);
     /* The locale of this thread only, until the report is written. */
@@ -331,7 +338,7 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     if (is_kept)
         (void)reserve();
     else
-        BC_MPI(PMPI_Comm_free(&report_comm));
+        free_comm();
     (void)uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);

@@ -158,8 +158,8 @@ class Check(HaloCase):
         rows = self.checked(False, *grid, f"--local={local}", "--methods=" + others, ranks=ranks)
         assert len(pairs(rows)) == len(METHODS) - (2 if ranks == 1 else 1)
         # The model's own collective is right.
-        verdict = "right" if self.launcher.virtual else self.run_halo(*dims.split("x"), ranks=ranks,
-                                program="tests/end_to_end/neighbor_order").stdout.strip()
+        verdict = "right" if self.launcher.virtual else run_raw(
+            self.launcher, ranks, [self.built("tests/end_to_end/neighbor_order"), *dims.split("x")]).stdout.strip()
         assert verdict in ("right", "wrong")
         self.checked(verdict == "wrong", *grid, "--local=4,4x3x2", "--methods=neighbor_alltoallw",
                      ranks=ranks)

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from case import Case, each
-from mpi_run import read, read_if_there
+from mpi_run import WHOLE, read, read_if_there
 
 PERIOD_US = 100000
 
@@ -79,7 +79,7 @@ class Quota(Case):
     def setUp(self):
         super().setUp()
         self.program = [self.built("halo/halo"), "--local=2", "--methods=isend/irecv packed", "--samples=2",
-                        "--warmup=0"]
+                        "--warmup=0", *WHOLE]
 
     @each("processors, warned", [(1.5, True), (2, False)])
     def test_all_ranks_in_one(self, processors, warned):
