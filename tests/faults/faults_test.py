@@ -11,7 +11,7 @@ import time
 
 from case import Case, each, full, in_full
 from mounts import own_mounts, with_small_fs
-from mpi_run import call, read, read_if_there, read_tsv, run_raw
+from mpi_run import WHOLE, call, read, read_if_there, read_tsv, run_raw
 from processes import kill_all, kill_session, processes_with, ranks_of, wait_for
 
 # A run ends within this after a signal or a fault, the row in hand included.
@@ -288,7 +288,8 @@ class Competitor(Case):
         here = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
         with subprocess.Popen([*here, "sh", "-c", "while :; do :; done"]) as competitor:
             try:
-                done = run_raw(self.launcher, 1, [*here, self.built("monitor/monitor_overhead"), "--max-time=0.05"])
+                done = run_raw(self.launcher, 1, [*here, self.built("monitor/monitor_overhead"), "--max-time=0.05",
+                                                   *WHOLE])
             finally:
                 competitor.kill()
         assert done.returncode == 0, done.stderr
