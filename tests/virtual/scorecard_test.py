@@ -199,7 +199,7 @@ class RandomMachines(virtual.Test):
 
     def test_lines(self):
         false, missed = {}, {}
-        for seed in range(virtual.by_tier(plain=100, run=200, all=1000)):
+        for seed in range(virtual.by_tier(plain=100, run=200, full=1000)):
             judge = Judge(Machine(seed))
             for heading, lines in judge.parts.items():
                 for line in lines:
@@ -254,7 +254,7 @@ class RandomMachines(virtual.Test):
     def test_ways_that_are_alike(self):
         """None is called better or best."""
         called = {}
-        for seed in range(virtual.by_tier(plain=50, run=200, all=1000)):
+        for seed in range(virtual.by_tier(plain=50, run=200, full=1000)):
             for lines in Judge(Machine(seed, are_alike=True)).parts.values():
                 for line in lines:
                     if " or " in line.note or ";" in line.note:
@@ -390,7 +390,7 @@ class RandomLaunches(virtual.Test):
 
     def test_answers(self):
         chance, wrong, clear, missed = random.Random(41), 0, 0, 0
-        cases = virtual.by_tier(plain=4, run=16, all=60)
+        cases = virtual.by_tier(plain=4, run=16, full=60)
         for _ in range(cases):
             program = chance.choice(PROGRAMS[:9])
             duration_us, fraction = 10 ** chance.uniform(1, 2.5), chance.choice((0, 0.3, 0.6, 1))
