@@ -31,7 +31,7 @@ enum late_wait { ALL_WAIT, OTHERS_WAIT, THE_ROOT_WAITS };
 enum late_part {
     LATE_NOT_COMPARED, /* such calls tell no waiting, whatever they move: they aren't kept */
     LATE_INDEPENDENT,  /* may leave before another rank comes; rooted: nothing passes between it and
-                    the  root */
+                    the root */
     LATE_MEMBER,       /* needs data of every other rank; rooted: exchanges data with the root */
     LATE_ROOT,
     LATE_PARTS

@@ -18,8 +18,8 @@ struct bc_lines {
     const struct bc_column **shown;
     size_t count;
     bool are_aligned;
-    bool
-        are_quoted; /* texts that spreadsheets take for dates: where there is nothing but a table */
+    /* Texts that spreadsheets take for dates stand in quotes: where there is no metadata. */
+    bool are_quoted;
 };
 
 /* Prepares the lines of the columns that the style names, which are all in the table. False without

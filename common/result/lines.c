@@ -138,6 +138,12 @@ static double end_of(const struct bc_table *table, const struct bc_column *value
     return NAN;
 }
 
+/* What a real number is multiplied by before it is written: times in ns are written in us. */
+static double factor_of(const struct bc_column *column)
+{
+    return column->cell == BC_CELL_US || column->cell == BC_CELL_TIME ? 1e-3 : 1.0;
+}
+
 /* Writes `< x` to the cell: x is a bound with two digits, rounded up. */
 static void format_bound(char *cell, double bound)
 {
@@ -147,9 +153,7 @@ static void format_bound(char *cell, double bound)
              ceil(bound / unit * (1 - 1e-9)) * unit);
 }
 
-/* For people: a time or rate that may be 0 by its interval isn't told from nothing, but has a
- * bound.
- */
+/* For people: a value that is better less, and whose interval contains 0, becomes a bound. */
 static void bound_noise(char *cell, const struct bc_lines *lines, const struct bc_column *column,
                         const void *result)
 {
@@ -157,9 +161,8 @@ static void bound_noise(char *cell, const struct bc_lines *lines, const struct b
         return;
     const double lo = end_of(lines->table, column, "_lo", result);
     const double hi = end_of(lines->table, column, "_hi", result);
-    const bool is_in_ns = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
     if (lo <= 0.0 && hi > 0.0 && isfinite(hi))
-        format_bound(cell, is_in_ns ? hi * 1e-3 : hi);
+        format_bound(cell, hi * factor_of(column));
 }
 
 /* For people: the column with no more decimals than make five digits. */
@@ -170,8 +173,7 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
     const void *const at = (const char *)result + column->at;
     const bool is_real =
         !is_text(column) && column->cell != BC_CELL_INT && column->cell != BC_CELL_INTEGER;
-    const bool is_in_ns = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
-    const double size = is_real ? fabs(*(const double *)at) * (is_in_ns ? 1e-3 : 1.0) : 0.0;
+    const double size = is_real ? fabs(*(const double *)at) * factor_of(column) : 0.0;
     if (size >= 1.0 && isfinite(size)) {
         const double left = fmax(DIGITS - 1 - floor(log10(size)), 0.0); /* for decimals */
         few.places = (int)fmin(few.places, left);

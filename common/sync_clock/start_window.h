@@ -41,7 +41,7 @@ double bc_start_window_time(struct bc_start_window *window, int quantity, int64_
 /* The `starts` of a source whose kernel does that; NULL without a window. */
 struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
 
-/* For struct bc_program, which makes and destroys the window by it. A program with it has the
+/* For struct bc_program: makes, uses and destroys the window. A program that names it has the
    option
    --start. */
 extern const struct bc_starter bc_window_starter;

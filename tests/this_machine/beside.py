@@ -19,8 +19,8 @@ from sequential import EXIT_STATUS, Target, judge, within
 SECONDS = 9  # that a test may take
 
 BELOW = Target(0.0, 0.8)
-# Of calls under the monitor: they take no longer than twice as long. Of a poll: what it takes more is two readings of
-# the clock, and no longer again for some 150 instructions, which processors with a quick clock need as long for.
+# A call under the monitor takes at most twice as long. A poll that is monitored takes longer by at most twice two
+# readings of the clock: the readings, and some 150 instructions, which take as long where the clock is quick.
 TWICE = Target(0.0, 2.0)
 AT_LEAST = Target(0.8, math.inf)
 

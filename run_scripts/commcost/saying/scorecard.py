@@ -24,7 +24,7 @@ from commcost.saying.gains import UNSURE, does_it_pay
 from commcost.words import counted, cut, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
-UNSTEADY = 2   # times the least value of launches: a greatest one beyond it is none of the machine's
+UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
 HOSTS = 3      # that the title names
 WIDTH = 100    # of a terminal
 CELL = 26      # of the columns behind that, but the last
