@@ -455,6 +455,13 @@ class Whole(CardCase):
         launches = [[dict(row, status="ok", lost_pct=23 if run == 0 else 1) for row in rows] for run in range(3)]
         assert not self.card(("halo", columns, launches)).mind
 
+    def test_units_stay(self):
+        """A line isn't broken between a number and its unit."""
+        for length in range(60):
+            rows = swaps("10x10x10", **{"shared window": 14.5, length * "x": 29.0})
+            text = scorecard.text_of(self.card(("halo", HALO, rows)))
+            assert "29.0 µs" in text, text
+
     def test_launches_that_differ(self):
         def launches(*of_each):
             return [swaps("10x10x10", persistent=time_us, put=9.0) for time_us in of_each]

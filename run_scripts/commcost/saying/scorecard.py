@@ -28,6 +28,7 @@ UNSTEADY = 2   # max over min of a row's launches, from which on the row counts 
 HOSTS = 3      # that the title names
 WIDTH = 100    # of a terminal
 CELL = 26      # of the columns behind that, but the last
+NO_BREAK = "\u00a0"
 ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
@@ -187,9 +188,10 @@ def lines_of(part):
     lines = [aligned(head, widths) if heads else part.heading]
     for line, row in zip(part.lines, cells):
         start = aligned(row, widths, line.note != "")
-        lines += textwrap.wrap(line.note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
+        note = re.sub("(?<=[0-9]) ", NO_BREAK, line.note)  # a number keeps its unit
+        lines += textwrap.wrap(note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
                                break_on_hyphens=False) or [start]
-    return lines
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def aligned(cells, widths, is_more=False):
