@@ -1,6 +1,5 @@
 /* What a row of halo says. */
-#ifndef COMMCOST_HALO_COLUMNS_H
-#define COMMCOST_HALO_COLUMNS_H
+#pragma once
 
 #include "common/batch/transfer.h"
 
@@ -12,5 +11,3 @@ struct halo_result {
 };
 
 extern const struct bc_table halo_table;
-
-#endif

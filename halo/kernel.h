@@ -1,6 +1,5 @@
 /* The timed loop. */
-#ifndef COMMCOST_HALO_KERNEL_H
-#define COMMCOST_HALO_KERNEL_H
+#pragma once
 
 #include "common/sync_clock/start_window.h"
 #include "halo/swap/methods.h"
@@ -9,5 +8,3 @@
    `window` is NULL without --start=window. Collective. */
 double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
                        int64_t repetitions, struct bc_start_window *window);
-
-#endif

@@ -1,6 +1,5 @@
 /* The options of halo. */
-#ifndef COMMCOST_HALO_PARAMETERS_H
-#define COMMCOST_HALO_PARAMETERS_H
+#pragma once
 
 #include "common/run/options.h"
 #include "halo/swap/box_list.h"
@@ -39,5 +38,3 @@ bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
 /* Leaves boxes that need more than `bytes` out of the default list, but for the first one, and
    makes `local_text` what is left. Local, after halo_parameters_complete. */
 void halo_parameters_shorten(struct halo_parameters *parameters, double bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a row of linkmap says. */
-#ifndef COMMCOST_LINKMAP_COLUMNS_H
-#define COMMCOST_LINKMAP_COLUMNS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/stats/stats.h"
@@ -19,5 +18,3 @@ struct linkmap_result {
 };
 
 extern const struct bc_table linkmap_table;
-
-#endif

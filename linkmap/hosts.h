@@ -1,8 +1,7 @@
 /*
  * What the points of a map are called in results: by their hosts.
  */
-#ifndef COMMCOST_LINKMAP_HOSTS_H
-#define COMMCOST_LINKMAP_HOSTS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "linkmap/links.h"
@@ -24,5 +23,3 @@ struct linkmap_host {
    point's in MPI_COMM_WORLD. Collective over points->comm. */
 struct linkmap_host *linkmap_hosts_gather(const struct linkmap_points *points, int rank,
                                           bool with_ranks);
-
-#endif

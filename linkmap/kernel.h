@@ -1,8 +1,7 @@
 /*
  * A message and its answer: the timed region of linkmap.
  */
-#ifndef COMMCOST_LINKMAP_KERNEL_H
-#define COMMCOST_LINKMAP_KERNEL_H
+#pragma once
 
 #include <mpi.h>
 
@@ -22,5 +21,3 @@ struct linkmap_message {
 void linkmap_ask(const struct linkmap_message *message, double *times_ns);
 
 void linkmap_answer(const struct linkmap_message *message);
-
-#endif

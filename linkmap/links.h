@@ -5,8 +5,7 @@
  * A point is a rank of the communicator `points->comm`. All functions are collective over it unless
  * they say otherwise; ranks that aren't points don't call them.
  */
-#ifndef COMMCOST_LINKMAP_LINKS_H
-#define COMMCOST_LINKMAP_LINKS_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -72,5 +71,3 @@ double linkmap_time(const struct linkmap_links *links, const struct linkmap_poin
 
 /* Local. */
 void linkmap_links_free(struct linkmap_links *links);
-
-#endif

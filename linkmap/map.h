@@ -8,8 +8,7 @@
  * don't change it. A map is the same on all points, but for the point's own times; its memory grows
  * with the number of points, not with its square.
  */
-#ifndef COMMCOST_LINKMAP_MAP_H
-#define COMMCOST_LINKMAP_MAP_H
+#pragma once
 
 #include "common/stats/stats.h"
 #include "linkmap/links.h"
@@ -55,5 +54,3 @@ double linkmap_median(const double *values, int count);
 
 /* Local. */
 void linkmap_map_free(struct linkmap_map *map);
-
-#endif

@@ -1,6 +1,5 @@
 /* The options of linkmap. */
-#ifndef COMMCOST_LINKMAP_PARAMETERS_H
-#define COMMCOST_LINKMAP_PARAMETERS_H
+#pragma once
 
 #include "common/run/options.h"
 #include "common/run/parse.h"
@@ -26,5 +25,3 @@ struct linkmap_parameters {
 extern const struct linkmap_parameters linkmap_default_parameters;
 enum { LINKMAP_OPTIONS = 6 };
 extern const struct bc_option linkmap_options[LINKMAP_OPTIONS];
-
-#endif

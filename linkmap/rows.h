@@ -1,6 +1,5 @@
 /* The rows of a message size: one of the whole, one of each point, and one of each pair. */
-#ifndef COMMCOST_LINKMAP_ROWS_H
-#define COMMCOST_LINKMAP_ROWS_H
+#pragma once
 
 #include "linkmap/state.h"
 
@@ -9,5 +8,3 @@ bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row 
 
 /* Writes all rows of a message size, and frees what is kept of it. Collective. */
 void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What linkmap knows of the job and of each message size.
  */
-#ifndef COMMCOST_LINKMAP_STATE_H
-#define COMMCOST_LINKMAP_STATE_H
+#pragma once
 
 #include "common/run/program.h"
 #include "linkmap/columns.h"
@@ -41,5 +40,3 @@ struct linkmap_row {
     int from, to;                 /* the pair that is written */
     struct linkmap_links fetched; /* those of `from`; rank 0 */
 };
-
-#endif

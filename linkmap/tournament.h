@@ -4,8 +4,7 @@
  * Combinations", Cambridge and Dublin Mathematical Journal 2 (1847); Anderson, Combinatorial
  * Designs and Tournaments, 1997). All functions are local and depend on their arguments only.
  */
-#ifndef COMMCOST_LINKMAP_TOURNAMENT_H
-#define COMMCOST_LINKMAP_TOURNAMENT_H
+#pragma once
 
 /* The number of rounds: points - 1 if `points` is even; otherwise `points`, in each of which one
    point rests. */
@@ -13,5 +12,3 @@ int linkmap_rounds(int points);
 
 /* The partner of a point (0 to points - 1) in a round (0 to linkmap_rounds - 1); -1: it rests. */
 int linkmap_partner(int point, int round, int points);
-
-#endif

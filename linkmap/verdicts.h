@@ -9,8 +9,7 @@
  * threshold, and its min by more than half of the threshold. A suspected point is slow if most of
  * its links are.
  */
-#ifndef COMMCOST_LINKMAP_VERDICTS_H
-#define COMMCOST_LINKMAP_VERDICTS_H
+#pragma once
 
 #include "linkmap/map.h"
 
@@ -67,5 +66,3 @@ bool linkmap_next_slow(const struct linkmap_verdicts *verdicts, int *from, int *
 
 /* Local. */
 void linkmap_verdicts_free(struct linkmap_verdicts *verdicts);
-
-#endif

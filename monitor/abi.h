@@ -4,8 +4,7 @@
  * chapter 20), which one library may have beside another of its own. So a monitor can't even pass a
  * call on to a library of another ABI than it was built for. All functions are local.
  */
-#ifndef COMMCOST_MONITOR_ABI_H
-#define COMMCOST_MONITOR_ABI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool abi_fits(struct abi built, struct abi program);
 
 /* Its name in words, up to `size` bytes. Returns `text`. */
 const char *abi_name(struct abi abi, char *text, size_t size);
-
-#endif

@@ -13,8 +13,7 @@
  * Calls are followed while sizes are counted, and outermost ones only, see inside.h. All functions
  * are local.
  */
-#ifndef COMMCOST_MONITOR_BETWEEN_H
-#define COMMCOST_MONITOR_BETWEEN_H
+#pragma once
 
 #include "monitor/snapshot.h"
 
@@ -38,5 +37,3 @@ void between_call_left(void);
 /* The call that the thread has just left completed `count` operations such as `first`: one that
    waited for them, or their own. Wants the lock. */
 void between_settle(const struct operation *first, int64_t count, bool are_waited_for);
-
-#endif

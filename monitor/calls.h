@@ -1,6 +1,5 @@
 /* What the wrappers of MPI functions share. All functions are local. */
-#ifndef COMMCOST_MONITOR_CALLS_H
-#define COMMCOST_MONITOR_CALLS_H
+#pragma once
 
 #include "common/large_count/counts.h"
 #include "monitor/requests.h"
@@ -164,5 +163,3 @@ static inline int other_left(const struct mpi_call *call, bool entered, int erro
 /* Measures the monitor's own work between the start and the end of an operation with a request, in
    ticks, including the reading of the clock. Takes about 10 us, while nothing is monitored. */
 uint64_t posted_own_ticks(void);
-
-#endif

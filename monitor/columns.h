@@ -1,6 +1,5 @@
 /* What rows say: those of monitor_overhead, and those of the monitor's reports. */
-#ifndef COMMCOST_MONITOR_COLUMNS_H
-#define COMMCOST_MONITOR_COLUMNS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/stats/stats.h"
@@ -29,5 +28,3 @@ enum monitor_merge {
 
 /* By column of monitor_report_table. */
 extern const enum monitor_merge monitor_report_merges[];
-
-#endif

@@ -20,8 +20,7 @@
  * offsets and a line between: Becker, Rabenseifner and Wolf, "Implications of Non-Constant Clock
  * Drifts for the Timestamps of Concurrent Events", CLUSTER 2008.
  */
-#ifndef COMMCOST_MONITOR_COMMON_CLOCK_H
-#define COMMCOST_MONITOR_COMMON_CLOCK_H
+#pragma once
 
 #include "common/sync_clock/pairs.h"
 #include "monitor/ticks.h"
@@ -54,5 +53,3 @@ int common_clock_find(MPI_Comm comm, struct common_clock *clock);
    wrong. Local. */
 double common_clock_ns(const struct common_clock *clock, uint64_t ticks);
 double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks);
-
-#endif

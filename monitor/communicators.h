@@ -29,8 +29,7 @@
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.
  */
-#ifndef COMMCOST_MONITOR_COMMUNICATORS_H
-#define COMMCOST_MONITOR_COMMUNICATORS_H
+#pragma once
 
 #include "monitor/handles.h"
 
@@ -142,5 +141,3 @@ void communicator_find_members(int number);
 /* Gives up the records of freed communicators. Only while nothing is monitored; the caller has the
    lock. */
 void communicators_tidy(void);
-
-#endif

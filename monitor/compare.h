@@ -19,8 +19,7 @@
  * back. Each rank sends and receives for a series of its own, and for those that it passes on, two
  * messages for each rank below it: no collectives, and no memory that grows with the ranks.
  */
-#ifndef COMMCOST_MONITOR_COMPARE_H
-#define COMMCOST_MONITOR_COMPARE_H
+#pragma once
 
 #include "monitor/common_clock.h"
 #include "monitor/late.h"
@@ -52,5 +51,3 @@ struct late_waiting {
  */
 void late_compare(int count, const struct late_item items[], double tick_ns,
                   const struct common_clock *clock, MPI_Comm comm, struct late_waiting waiting[]);
-
-#endif

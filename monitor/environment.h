@@ -6,8 +6,7 @@
  * Processes that a program spawns have their own MPI_COMM_WORLD and report: FILE.spawned-PID, with
  * the process number of their rank 0.
  */
-#ifndef COMMCOST_MONITOR_ENVIRONMENT_H
-#define COMMCOST_MONITOR_ENVIRONMENT_H
+#pragma once
 
 #include "common/run/options.h"
 #include "monitor/mpirtmon.h"
@@ -44,5 +43,3 @@ void environment_switch(bool on);
 /* Ends that monitor and writes its report; a line on stderr says if the report is lost. Collective
    over MPI_COMM_WORLD where it runs; call it before MPI is finalised. */
 void environment_end(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* The flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR.
  */
-#ifndef COMMCOST_MONITOR_FLAGS_H
-#define COMMCOST_MONITOR_FLAGS_H
+#pragma once
 
 #include "monitor/mpirtmon.h"
 
@@ -17,5 +16,3 @@ static inline bool any_flag(const MPIX_Monitor *handle)
     return 0 MONITOR_FLAGS(OR_FLAG);
 #undef OR_FLAG
 }
-
-#endif

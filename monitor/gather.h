@@ -1,8 +1,7 @@
 /*
  * Brings the rows of all ranks together.
  */
-#ifndef COMMCOST_MONITOR_GATHER_H
-#define COMMCOST_MONITOR_GATHER_H
+#pragma once
 
 #include "monitor/rows.h"
 
@@ -23,5 +22,3 @@ bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm);
 /* Sends the rows of rank `from`, not 0, of `comm` to rank 0, which frees them with rows_free. Both
    ranks call it. False on rank 0 if either rank lacks memory: then there are no rows. */
 bool rows_fetch(struct rows *rows, int from, MPI_Comm comm);
-
-#endif

@@ -2,8 +2,7 @@
  * What the wrappers of all threads share: the monitor's one lock, maps from MPI handles to small
  * numbers, and pools of such numbers.
  */
-#ifndef COMMCOST_MONITOR_HANDLES_H
-#define COMMCOST_MONITOR_HANDLES_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -169,5 +168,3 @@ static inline void pool_give_back(struct pool *pool, int32_t number)
 
 /* All numbers have been given back. */
 static inline void pool_clear(struct pool *pool) { pool->given_back_count = pool->used = 0; }
-
-#endif

@@ -13,8 +13,7 @@
  * it is inside, the computing clock: two of its readings differ by what the thread computed between
  * them. All functions are local and need no lock.
  */
-#ifndef COMMCOST_MONITOR_INSIDE_H
-#define COMMCOST_MONITOR_INSIDE_H
+#pragma once
 
 #include "monitor/ticks.h"
 
@@ -70,5 +69,3 @@ static inline uint64_t inside_leave(bool is_outermost, uint64_t left_ticks)
         inside.left_ticks = left_ticks;
     return ticks;
 }
-
-#endif

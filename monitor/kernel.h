@@ -2,8 +2,7 @@
  * The timed loops of monitor_overhead: for each kind of call one through the monitor's wrappers and
  * one directly.
  */
-#ifndef COMMCOST_MONITOR_KERNEL_H
-#define COMMCOST_MONITOR_KERNEL_H
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, 
 
 extern const struct monitor_call monitor_calls[];
 extern const int monitor_calls_count;
-
-#endif

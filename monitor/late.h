@@ -13,8 +13,7 @@
  * long ones may be among these or not (the regression estimator: W. G. Cochran, "Sampling
  * Techniques", 3rd edition, 1977, chapter 7).
  */
-#ifndef COMMCOST_MONITOR_LATE_H
-#define COMMCOST_MONITOR_LATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ struct late_mean {
    any unit, of which a tick has `tick`. It waits only where it has this part. Local. */
 struct late_mean late_mean(const struct late_series *series, const double waited[],
                            enum late_part part, double tick);
-
-#endif

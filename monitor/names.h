@@ -2,8 +2,7 @@
  * For readers of functions.def that want the names of its functions: with ROW defined as NAMES each
  * row is an OPERATION(Name, class) or, where it counts as "other MPI", an UNCOUNTED(Name).
  */
-#ifndef COMMCOST_MONITOR_NAMES_H
-#define COMMCOST_MONITOR_NAMES_H
+#pragma once
 
 #define NAMES(KIND, ...) NAMES_OF_##KIND(__VA_ARGS__)
 
@@ -51,5 +50,3 @@
     ELEVENTH(__VA_ARGS__, NAMED_10, NAMED_9, NAMED_8, NAMED_7, NAMED_6, NAMED_5, NAMED_4, NAMED_3, \
              NAMED_2, NAMED_1, )                                                                   \
     (__VA_ARGS__)
-
-#endif

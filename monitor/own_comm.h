@@ -2,8 +2,7 @@
  * A communicator of the monitor's own, on which its messages meet none of the program's and errors
  * return. MPI may have no room for one (2,046 with MPICH), which must not end the program.
  */
-#ifndef COMMCOST_MONITOR_OWN_COMM_H
-#define COMMCOST_MONITOR_OWN_COMM_H
+#pragma once
 
 #include <mpi.h>
 
@@ -11,5 +10,3 @@
    MPI_COMM_NULL, on all of them, if MPI has no room: the error handler of `of` doesn't see that,
    but it sees errors of other threads' calls on `of` meanwhile. Collective over `of`. */
 MPI_Comm own_comm_make(MPI_Comm of);
-
-#endif

@@ -10,8 +10,7 @@
  * it. A rank that comes late, or files that are seen late, can make the answer no, but never
  * different ones. All functions are local, and none calls MPI.
  */
-#ifndef COMMCOST_MONITOR_PRESENCE_H
-#define COMMCOST_MONITOR_PRESENCE_H
+#pragma once
 
 #include "common/run/options.h"
 
@@ -29,5 +28,3 @@ bool presence_agree(int rank, int ranks, struct bc_error *error);
 /* Removes the files. Call it when all ranks have come back from presence_agree: where the answer
    was no, after MPI_Finalize. */
 void presence_end(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* The report of a snapshot, in the output format of all programs of commcost, and its warnings. */
-#ifndef COMMCOST_MONITOR_REPORT_H
-#define COMMCOST_MONITOR_REPORT_H
+#pragma once
 
 #include "monitor/rows.h"
 
@@ -39,5 +38,3 @@ void report_is_last(void);
 
 /* A report to this file takes the place of what is there when the report is written. Local. */
 void report_replaces(FILE *file);
-
-#endif

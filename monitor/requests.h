@@ -15,8 +15,7 @@
  * So a request has one operation, or several after one that was kept was not complete: a queue. All
  * functions are local; the caller has the monitor's lock, unless they say otherwise.
  */
-#ifndef COMMCOST_MONITOR_REQUESTS_H
-#define COMMCOST_MONITOR_REQUESTS_H
+#pragma once
 
 #include "monitor/snapshot.h"
 
@@ -96,5 +95,3 @@ void persistent_made(MPI_Request request, const struct plan *plan);
 
 /* NULL if the request isn't a known persistent one. Valid until request_forget. */
 const struct plan *persistent_find(MPI_Request request);
-
-#endif

@@ -2,8 +2,7 @@
  * The rows of a report, and those of this process, from its counts. See waiting.h and gather.h for
  * what other ranks add.
  */
-#ifndef COMMCOST_MONITOR_ROWS_H
-#define COMMCOST_MONITOR_ROWS_H
+#pragma once
 
 #include "monitor/snapshot.h"
 
@@ -66,5 +65,3 @@ void rows_set_mean(MPIX_Monitor_row *row);
  * are local. */
 bool rows_append(struct rows *rows, const struct rows *more);
 void rows_free(struct rows *rows);
-
-#endif

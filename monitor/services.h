@@ -2,8 +2,7 @@
  * Other software services (MPI/RT draft, section 8.3.3): what the operating system counts for the
  * whole process, and the MPI library's performance variables (MPI_T). All functions are local.
  */
-#ifndef COMMCOST_MONITOR_SERVICES_H
-#define COMMCOST_MONITOR_SERVICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ void services_read(struct services *services);
 
 /* Subtracts an earlier reading from a later one. NAN for services that the earlier one lacks. */
 void services_since(struct services *now, const struct services *before);
-
-#endif

@@ -3,8 +3,7 @@
  * two. Room for them is made when a snapshot starts; a count that finds none is lost. All
  * functions are local; the caller has the monitor's lock.
  */
-#ifndef COMMCOST_MONITOR_SIZES_H
-#define COMMCOST_MONITOR_SIZES_H
+#pragma once
 
 #include "monitor/handles.h"
 
@@ -72,5 +71,3 @@ static inline bool size_table_add(struct size_table *table, const struct sized_k
     count->amounts.joinable += amounts->joinable;
     return true;
 }
-
-#endif

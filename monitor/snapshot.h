@@ -15,8 +15,7 @@
  * Memory for counts is allocated when a snapshot is created, and none later. All functions are
  * local. "Wants the lock": the caller has the monitor's lock, see handles.h.
  */
-#ifndef COMMCOST_MONITOR_SNAPSHOT_H
-#define COMMCOST_MONITOR_SNAPSHOT_H
+#pragma once
 
 #include "monitor/communicators.h"
 #include "monitor/inside.h"
@@ -361,5 +360,3 @@ void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks);
    Both take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);
-
-#endif

@@ -5,8 +5,7 @@
  * takes about half as long as clock_gettime, and two readings are most of what the monitor costs.
  * Elsewhere a tick is a nanosecond of CLOCK_MONOTONIC. All functions are local.
  */
-#ifndef COMMCOST_MONITOR_TICKS_H
-#define COMMCOST_MONITOR_TICKS_H
+#pragma once
 
 #include "common/clock/ticks.h"
 
@@ -32,5 +31,3 @@ uint64_t ticks_cost(void);
 
 /* Name of the clock, for reports. */
 const char *ticks_clock(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* What else is in the process: programs that use MPI, and other tools that wrap its functions. All
    functions are local. */
-#ifndef COMMCOST_MONITOR_TOOLS_H
-#define COMMCOST_MONITOR_TOOLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ struct tool_before {
 };
 
 struct tool_before tool_before(void);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What ranks waited for late ones, in the rows of a report.
  */
-#ifndef COMMCOST_MONITOR_WAITING_H
-#define COMMCOST_MONITOR_WAITING_H
+#pragma once
 
 #include "monitor/rows.h"
 
@@ -12,5 +11,3 @@
    duplicate of MPI_COMM_WORLD. */
 void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool compare_clocks,
                     MPI_Comm comm);
-
-#endif

@@ -7,8 +7,7 @@
  * held alone, while there is room. Threads may add operations in another order than they began
  * in. All functions are local and take the monitor's lock, unless they say otherwise.
  */
-#ifndef COMMCOST_MONITOR_WINDOWS_H
-#define COMMCOST_MONITOR_WINDOWS_H
+#pragma once
 
 #include "monitor/snapshot.h"
 
@@ -63,5 +62,3 @@ bool ending_finish(struct ending ending, int error, const struct mpi_call *call,
 
 /* Forgets all operations, but no windows. The caller has the lock. */
 void windows_clear(void);
-
-#endif

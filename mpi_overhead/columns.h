@@ -1,6 +1,5 @@
 /* What a row of mpi_overhead says. */
-#ifndef COMMCOST_MPI_OVERHEAD_COLUMNS_H
-#define COMMCOST_MPI_OVERHEAD_COLUMNS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/stats/stats.h"
@@ -20,5 +19,3 @@ struct overhead_result {
 };
 
 extern const struct bc_table overhead_table;
-
-#endif

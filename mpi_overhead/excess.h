@@ -1,6 +1,5 @@
 /* How much longer one operation takes than another that takes about as long. Local. */
-#ifndef COMMCOST_MPI_OVERHEAD_EXCESS_H
-#define COMMCOST_MPI_OVERHEAD_EXCESS_H
+#pragma once
 
 #include "common/sampling/samples.h"
 
@@ -13,5 +12,3 @@
    and for sd, p99 and max, as bc_samples_summarize with BC_MEDIAN. */
 struct bc_summary overhead_excess(const struct bc_samples *samples, int quantity, int subtrahend,
                                   double confidence);
-
-#endif

@@ -10,8 +10,7 @@
  * Times are those of one iteration in ns; the work's own time is measured by the same loop without
  * a message.
  */
-#ifndef COMMCOST_MPI_OVERHEAD_KNEE_FIT_H
-#define COMMCOST_MPI_OVERHEAD_KNEE_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct knee_fit {
    of the left points and whose overhead is the median of iter less work of the right points.
    Then leaves points within `near_ns` of the knee out of both medians. */
 struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* The options of mpi_overhead; the timed loops (kernel.c); and one row: the host overhead of a
    message of one size in one direction. */
-#ifndef COMMCOST_MPI_OVERHEAD_MEASURE_H
-#define COMMCOST_MPI_OVERHEAD_MEASURE_H
+#pragma once
 
 #include "common/clock/work.h"
 #include "common/layout/node_order.h"
@@ -101,5 +100,3 @@ bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead
    Collective over MPI_COMM_WORLD. */
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result);
-
-#endif

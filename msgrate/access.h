@@ -1,6 +1,5 @@
 /* Iterations with one-sided communication: puts, or gets, in a window, by several threads. */
-#ifndef COMMCOST_MSGRATE_ACCESS_H
-#define COMMCOST_MSGRATE_ACCESS_H
+#pragma once
 
 #include "msgrate/iterations.h"
 
@@ -77,5 +76,3 @@ msgrate_team_fn msgrate_put_share, msgrate_get_share;
    Collective. */
 void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_pattern *pattern,
                           double seconds, struct msgrate_row *row);
-
-#endif

@@ -1,6 +1,5 @@
 /* What msgrate and msgrate_rma share: options, and for all rows peers and the cache flush. */
-#ifndef COMMCOST_MSGRATE_BENCH_H
-#define COMMCOST_MSGRATE_BENCH_H
+#pragma once
 
 #include "common/machine/cache.h"
 #include "common/layout/node_order.h"
@@ -73,5 +72,3 @@ bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 /* Makes what all rows share, and writes notes. Collective. */
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run);
 void msgrate_close(struct msgrate_bench *bench);
-
-#endif

@@ -1,6 +1,5 @@
 /* What rows of msgrate and msgrate_rma say. */
-#ifndef COMMCOST_MSGRATE_COLUMNS_H
-#define COMMCOST_MSGRATE_COLUMNS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/stats/stats.h"
@@ -25,5 +24,3 @@ struct msgrate_result {
 
 /* Of msgrate, without and with -o, and of msgrate_rma. */
 extern const struct bc_table msgrate_table, msgrate_machine_table, msgrate_rma_table;
-
-#endif

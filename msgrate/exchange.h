@@ -1,6 +1,5 @@
 /* Iterations with two-sided communication. */
-#ifndef COMMCOST_MSGRATE_EXCHANGE_H
-#define COMMCOST_MSGRATE_EXCHANGE_H
+#pragma once
 
 #include "msgrate/iterations.h"
 
@@ -45,5 +44,3 @@ extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
    anew. Collective. */
 void msgrate_exchange_visit(struct msgrate_bench *bench, const struct msgrate_pattern *pattern,
                             double seconds, struct msgrate_row *row);
-
-#endif

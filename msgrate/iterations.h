@@ -5,8 +5,7 @@
  * Before each iteration, and outside its time, the caches are flushed, what is transferred is
  * written, and all ranks meet in a barrier, so that no rank times the flush of another one.
  */
-#ifndef COMMCOST_MSGRATE_ITERATIONS_H
-#define COMMCOST_MSGRATE_ITERATIONS_H
+#pragma once
 
 #include "common/large_count/large_count.h"
 #include "msgrate/bench.h"
@@ -87,5 +86,3 @@ bool msgrate_is_precise(const struct msgrate_bench *bench, const struct msgrate_
    Collective. */
 void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
                       struct msgrate_result *result);
-
-#endif

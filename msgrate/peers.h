@@ -6,8 +6,7 @@
  * ascending order. Where `count` is odd, the extra peer is above for sending and below for
  * receiving, so that one peer makes a ring.
  */
-#ifndef COMMCOST_MSGRATE_PEERS_H
-#define COMMCOST_MSGRATE_PEERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, 
 /* The partner in a job cut in halves, the lower of which sends to the upper; -1 for the last rank
    of an odd job, which rests. */
 int msgrate_partner(int rank, int ranks);
-
-#endif

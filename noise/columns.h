@@ -1,6 +1,5 @@
 /* What a row of noise says. */
-#ifndef COMMCOST_NOISE_COLUMNS_H
-#define COMMCOST_NOISE_COLUMNS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/stats/stats.h"
@@ -23,5 +22,3 @@ struct noise_result {
 };
 
 extern const struct bc_table noise_table;
-
-#endif

@@ -2,8 +2,7 @@
  * A histogram of durations in fixed memory: each class is 2^(1/16) (4 %) wider than the one before,
  * and histograms of several ranks add up. All functions are local.
  */
-#ifndef COMMCOST_NOISE_HISTOGRAM_H
-#define COMMCOST_NOISE_HISTOGRAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ void noise_histogram_add(struct noise_histogram *histogram, int64_t ns);
 
 /* The quantile p (0 to 1), to within 2.2 %; NAN if the histogram is empty. */
 double noise_histogram_quantile(const struct noise_histogram *histogram, double p);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The timed regions of noise: work alone, and work before a collective operation.
  */
-#ifndef COMMCOST_NOISE_KERNEL_H
-#define COMMCOST_NOISE_KERNEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ void noise_quanta(uint64_t units, int count, int64_t *readings_ns);
 typedef void noise_steps_fn(uint64_t units, int count, int64_t *readings_ns);
 noise_steps_fn noise_barrier_steps;
 noise_steps_fn noise_allreduce_steps; /* the sum of one double */
-
-#endif

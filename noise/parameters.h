@@ -1,6 +1,5 @@
 /* The options of noise. */
-#ifndef COMMCOST_NOISE_PARAMETERS_H
-#define COMMCOST_NOISE_PARAMETERS_H
+#pragma once
 
 #include "common/run/options.h"
 #include "common/run/parse.h"
@@ -27,5 +26,3 @@ extern const struct bc_option noise_options[NOISE_OPTIONS];
 
 /* The name of an operation. */
 const char *noise_operation_name(int operation);
-
-#endif

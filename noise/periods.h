@@ -11,8 +11,7 @@
  * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
  * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010).
  */
-#ifndef COMMCOST_NOISE_PERIODS_H
-#define COMMCOST_NOISE_PERIODS_H
+#pragma once
 
 #include "common/stats/stats.h"
 #include "noise/rank_stops.h"
@@ -41,5 +40,3 @@ bool noise_is_same_period(const struct noise_period *a, const struct noise_perio
    memory the job ends. */
 int noise_periods_find(const struct noise_stops *stops, double alpha, double confidence,
                        struct noise_period found[NOISE_PERIODS_MAX], signed char *source);
-
-#endif

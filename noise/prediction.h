@@ -11,8 +11,7 @@
  * 2003; traces of noise put together over ranks: Hoefler, Schneider and Lumsdaine, "Characterizing
  * the Influence of System Noise on Large-Scale Applications by Simulation", SC 2010.
  */
-#ifndef COMMCOST_NOISE_PREDICTION_H
-#define COMMCOST_NOISE_PREDICTION_H
+#pragma once
 
 #include "noise/rank_stops.h"
 
@@ -34,5 +33,3 @@ int noise_cell_part(double cells, double max, int part, double *first);
    spread over each visit. Collective over MPI_COMM_WORLD, with the same number of visits and
    step_ns on all ranks. */
 void noise_predict(const struct noise_stops *stops, const double *step_ns, double *slowdown_pct);
-
-#endif

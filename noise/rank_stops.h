@@ -5,8 +5,7 @@
  * Source: fixed work quanta: Sottile and Minnich, "Analysis of Microbenchmarks for Performance
  * Tuning of Clusters", CLUSTER 2004.
  */
-#ifndef COMMCOST_NOISE_RANK_STOPS_H
-#define COMMCOST_NOISE_RANK_STOPS_H
+#pragma once
 
 #include "common/stats/stats.h"
 
@@ -64,5 +63,3 @@ void noise_stops_drop_cut_visit(struct noise_stops *stops);
 int noise_last_watched(const struct noise_stops *stops);
 
 void noise_stops_free(struct noise_stops *stops);
-
-#endif

@@ -2,8 +2,7 @@
  * Where stops come from: periodic sources (periods.h), by period and length, with the ranks that
  * have them; and stops of which single ranks have more than the others (uneven.h).
  */
-#ifndef COMMCOST_NOISE_SOURCES_H
-#define COMMCOST_NOISE_SOURCES_H
+#pragma once
 
 #include "common/run/run.h"
 #include "noise/periods.h"
@@ -42,5 +41,3 @@ void noise_sources_find(const struct bc_run *run, const struct noise_stops *stop
                         const struct noise_limits *limits, struct noise_sources *sources);
 
 void noise_sources_free(struct noise_sources *sources);
-
-#endif

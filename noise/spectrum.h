@@ -5,8 +5,7 @@
  * frequencies, and so the level of chance there. All functions are local; without memory the job
  * ends. Sources: periods.h.
  */
-#ifndef COMMCOST_NOISE_SPECTRUM_H
-#define COMMCOST_NOISE_SPECTRUM_H
+#pragma once
 
 #include "noise/rank_stops.h"
 
@@ -72,5 +71,3 @@ int noise_find_peaks(const struct noise_search *search, double alpha,
 
 /* Moves a peak to its maximum between the frequencies of the search. */
 void noise_refine_peak(const struct noise_search *search, struct noise_peak *peak);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What noise knows of a rank and of the job.
  */
-#ifndef COMMCOST_NOISE_STATE_H
-#define COMMCOST_NOISE_STATE_H
+#pragma once
 
 #include "common/sync_clock/global_clock.h"
 #include "common/clock/work.h"
@@ -52,5 +51,3 @@ struct noise {
 struct noise_row {
     struct noise_stops stops; /* on the clock that ranks share */
 };
-
-#endif

@@ -6,8 +6,7 @@
  * length, it has more stops than the background: significantly over visits, and by enough to
  * matter. All functions are local.
  */
-#ifndef COMMCOST_NOISE_UNEVEN_H
-#define COMMCOST_NOISE_UNEVEN_H
+#pragma once
 
 #include "noise/rank_stops.h"
 
@@ -58,5 +57,3 @@ enum { NOISE_VISITS_MIN = 4 };
    which the caller frees. Needs 2 ranks to find any. Without memory the job ends. */
 int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits *limits,
                       struct noise_uneven **found);
-
-#endif

@@ -5,8 +5,7 @@
  * in the upper half, r + P/2, does the other end of the message. Where a message goes both ways
  * both work. In a job of odd size the last rank rests.
  */
-#ifndef COMMCOST_OVERLAP_PAIRS_H
-#define COMMCOST_OVERLAP_PAIRS_H
+#pragma once
 
 #include "overlap/engine/program.h"
 
@@ -77,5 +76,3 @@ void overlap_stay_away(struct overlap_operation *operation);
     .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
     .send = {overlap_one_block_of_upper, overlap_sent_to_all},                                     \
     .receive = {overlap_one_block_of_lower, overlap_from_partner}
-
-#endif

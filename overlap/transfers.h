@@ -1,7 +1,6 @@
 /* One-sided transfers between partners: their window, which all ranks have locked
    (MPI_Win_lock_all) as long as the operation lasts. */
-#ifndef COMMCOST_OVERLAP_TRANSFERS_H
-#define COMMCOST_OVERLAP_TRANSFERS_H
+#pragma once
 
 #include "overlap/pairs.h"
 
@@ -28,5 +27,3 @@ static inline void overlap_flush(const struct overlap_operation *operation)
 {
     BC_MPI(MPI_Win_flush(operation->partner, overlap_window(operation)));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What a row of pingpong says. */
-#ifndef COMMCOST_PINGPONG_COLUMNS_H
-#define COMMCOST_PINGPONG_COLUMNS_H
+#pragma once
 
 #include "common/batch/transfer.h"
 #include "pingpong/shape.h"
@@ -13,5 +12,3 @@ struct pingpong_result {
 };
 
 extern const struct bc_table pingpong_table;
-
-#endif

@@ -1,6 +1,5 @@
 /* The timed loops of pingpong (kernel.c), and one row: the time of a repetition, there and back. */
-#ifndef COMMCOST_PINGPONG_MEASURE_H
-#define COMMCOST_PINGPONG_MEASURE_H
+#pragma once
 
 #include "common/batch/transfer.h"
 #include "pingpong/patterns.h"
@@ -23,5 +22,3 @@ int64_t pingpong_play_half(struct pingpong_game *game, bool there);
    before and verified after. Collective over MPI_COMM_WORLD. */
 void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
                     struct bc_transfer_row *row);
-
-#endif

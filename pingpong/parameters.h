@@ -1,7 +1,6 @@
 /* The options of pingpong, and the arrangements that one of them chooses from: which ranks play
    ping-pong with which. */
-#ifndef COMMCOST_PINGPONG_PARAMETERS_H
-#define COMMCOST_PINGPONG_PARAMETERS_H
+#pragma once
 
 #include "common/run/options.h"
 #include "pingpong/patterns.h"
@@ -50,5 +49,3 @@ const char *pingpong_arrangement_name(int arrangement);
 bool pingpong_can_arrange(int arrangement, int ranks);
 
 struct pingpong_part pingpong_part_of(int arrangement, int rank, int ranks);
-
-#endif

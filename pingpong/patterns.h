@@ -9,8 +9,7 @@
  * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
  * Computing, IOS Press, 2012).
  */
-#ifndef COMMCOST_PINGPONG_PATTERNS_H
-#define COMMCOST_PINGPONG_PATTERNS_H
+#pragma once
 
 #include "common/coarray/coarray.h"
 #include "common/large_count/large_count.h"
@@ -56,5 +55,3 @@ struct pingpong_pattern {
 
 enum { PINGPONG_PATTERNS = 21 };
 extern const struct pingpong_pattern pingpong_patterns[PINGPONG_PATTERNS];
-
-#endif

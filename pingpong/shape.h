@@ -1,7 +1,6 @@
 /* What data a transfer moves: `count` blocks of `blksize` values, whose starts are `stride` values
    apart. Pure; values are doubles. */
-#ifndef COMMCOST_PINGPONG_SHAPE_H
-#define COMMCOST_PINGPONG_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ struct pingpong_limits {
    of blocks, is always one of the shapes. */
 bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *limits, int index,
                        struct pingpong_shape *shape);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a row of syncbench says. */
-#ifndef COMMCOST_SYNCBENCH_COLUMNS_H
-#define COMMCOST_SYNCBENCH_COLUMNS_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/stats/stats.h"
@@ -19,5 +18,3 @@ struct syncbench_result {
 };
 
 extern const struct bc_table syncbench_table;
-
-#endif

@@ -6,8 +6,7 @@
  * Computing, IOS Press, 2012). The coarrays are those of common/coarray/coarray.h. MPI's own
  * synchronisations stand beside them.
  */
-#ifndef COMMCOST_SYNCBENCH_KINDS_H
-#define COMMCOST_SYNCBENCH_KINDS_H
+#pragma once
 
 #include "common/coarray/coarray.h"
 
@@ -75,5 +74,3 @@ void syncbench_nothing(struct syncbench_team *team);
    for all, a rank looks at log2(P) of the others, and puts log2(P) values in each synchronisation.
    Collective over MPI_COMM_WORLD. */
 int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team);
-
-#endif

@@ -1,7 +1,6 @@
 /* The timed loops of syncbench (kernel.c), and one row: what a synchronisation adds to a loop of
    delays. */
-#ifndef COMMCOST_SYNCBENCH_MEASURE_H
-#define COMMCOST_SYNCBENCH_MEASURE_H
+#pragma once
 
 #include "common/run/run.h"
 #include "common/sync_clock/start_window.h"
@@ -57,5 +56,3 @@ bool syncbench_is_precise(const struct bc_run *run, const struct syncbench_row *
    specified. Local. */
 void syncbench_conclude(const struct bc_run *run, struct syncbench_row *row,
                         struct syncbench_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* The options of syncbench. */
-#ifndef COMMCOST_SYNCBENCH_PARAMETERS_H
-#define COMMCOST_SYNCBENCH_PARAMETERS_H
+#pragma once
 
 #include "common/run/options.h"
 
@@ -21,5 +20,3 @@ extern const struct bc_option syncbench_options[SYNCBENCH_OPTIONS];
 
 /* The specification's repetitions of a loop, and loops. */
 enum { SYNCBENCH_INNER = 200, SYNCBENCH_OUTER = 100 };
-
-#endif

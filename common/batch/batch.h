@@ -2,8 +2,7 @@
  * Samples of a repetition that is too short for the clock, or that continues into the next one: the
  * time of a batch of repetitions, long against the clock, divided by their number.
  */
-#ifndef COMMCOST_COMMON_BATCH_BATCH_H
-#define COMMCOST_COMMON_BATCH_BATCH_H
+#pragma once
 
 #include "common/run/run.h"
 
@@ -94,5 +93,3 @@ bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *ro
    --dump-samples, and frees what the row holds. Local. */
 void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
                        struct bc_batch_result *result);
-
-#endif

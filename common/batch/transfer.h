@@ -2,8 +2,7 @@
  * Rows of programs that time batches of transfers: latency, bandwidth and whether the data was
  * right, with the columns of the EPCC Fortran coarray micro-benchmark suite.
  */
-#ifndef COMMCOST_COMMON_BATCH_TRANSFER_H
-#define COMMCOST_COMMON_BATCH_TRANSFER_H
+#pragma once
 
 #include "common/result/output.h"
 #include "common/batch/batch.h"
@@ -36,5 +35,3 @@ struct bc_transfer_result {
 void bc_transfer_conclude(const struct bc_run *run, struct bc_transfer_row *row,
                           const char *quantity, int transfers, int64_t ndata,
                           struct bc_transfer_result *result);
-
-#endif

@@ -2,8 +2,7 @@
  * The clock of every measurement: nanoseconds since an arbitrary origin that differs from rank to
  * rank. Call bc_clock_select() once, before anything is timed. All functions are local.
  */
-#ifndef COMMCOST_COMMON_CLOCK_CLOCK_H
-#define COMMCOST_COMMON_CLOCK_CLOCK_H
+#pragma once
 
 #include "common/clock/source.h"
 
@@ -40,5 +39,3 @@ struct bc_clock_cost bc_clock_measure(void);
 
 /* Seconds since an arbitrary origin, for time budgets, not for measuring. */
 double bc_elapsed_s(void);
-
-#endif

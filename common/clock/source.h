@@ -3,8 +3,7 @@
  * sleep. Tests link other definitions of them, in which time is virtual (tests/virtual) or
  * simulated (tests/simulation). All functions are local.
  */
-#ifndef COMMCOST_COMMON_CLOCK_SOURCE_H
-#define COMMCOST_COMMON_CLOCK_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ uint64_t bc_work(uint64_t units);
 
 /* Sleeps for `ns` nanoseconds; a signal ends the sleep earlier. */
 void bc_sleep_ns(int64_t ns);
-
-#endif

@@ -3,8 +3,7 @@
  * virtual machine. The kernel's counters see nothing of a host's interruptions; a loop that reads
  * the clock all the time does, as a gap between two readings.
  */
-#ifndef COMMCOST_COMMON_CLOCK_STOPS_H
-#define COMMCOST_COMMON_CLOCK_STOPS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct bc_stops {
 void bc_stops_watch(struct bc_stops *stops, double seconds);
 
 #define BC_STOP_NS 500
-
-#endif

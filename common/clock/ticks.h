@@ -1,8 +1,7 @@
 /*
  * Ticks of a counter, and how long they are. All functions are local.
  */
-#ifndef COMMCOST_COMMON_CLOCK_TICKS_H
-#define COMMCOST_COMMON_CLOCK_TICKS_H
+#pragma once
 
 #include "common/clock/source.h"
 
@@ -38,5 +37,3 @@ struct bc_moment bc_moment_now(uint64_t (*read)(void));
 
 /* Nanoseconds a tick since `origin`: the longer ago, the better. Waits until that is min_ns ago. */
 double bc_tick_ns(const struct bc_moment *origin, int64_t min_ns, uint64_t (*read)(void));
-
-#endif

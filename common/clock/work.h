@@ -6,8 +6,7 @@
  * empty assembly statement in each step hides the value from the compiler, so the loop stays at any
  * optimisation level and with link-time optimisation.
  */
-#ifndef COMMCOST_COMMON_CLOCK_WORK_H
-#define COMMCOST_COMMON_CLOCK_WORK_H
+#pragma once
 
 #include "common/clock/source.h"
 
@@ -39,5 +38,3 @@ static inline double bc_work_ns(const struct bc_work_rate *rate, uint64_t units)
 {
     return units == 0 ? 0.0 : rate->call_ns + rate->ns_per_unit * (double)units;
 }
-
-#endif

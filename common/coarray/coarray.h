@@ -25,8 +25,7 @@
  * rank must be created one after the other, with a barrier of all ranks in between: on one node the
  * library mixes up their windows, or creates none (tests/mpi_defects/windows_at_once.c).
  */
-#ifndef COMMCOST_COMMON_COARRAY_COARRAY_H
-#define COMMCOST_COMMON_COARRAY_COARRAY_H
+#pragma once
 
 #include <mpi.h>
 #include <stdint.h>
@@ -140,5 +139,3 @@ void bc_queue_lock_destroy(struct bc_queue_lock *lock);
    serves the transfers of other ranks. */
 void bc_queue_lock_acquire(struct bc_queue_lock *lock);
 void bc_queue_lock_release(struct bc_queue_lock *lock);
-
-#endif

@@ -2,8 +2,7 @@
  * Functions with counts of type MPI_Count, by the names that MPI 4.0 gives them where the library
  * has those: MPI 4.1 deprecates the names that end in _x.
  */
-#ifndef COMMCOST_COMMON_LARGE_COUNT_COUNTS_H
-#define COMMCOST_COMMON_LARGE_COUNT_COUNTS_H
+#pragma once
 
 #include <mpi.h>
 
@@ -20,6 +19,4 @@
 #define BC_PMPI_STATUS_SET_ELEMENTS PMPI_Status_set_elements_c
 #else
 #define BC_PMPI_STATUS_SET_ELEMENTS PMPI_Status_set_elements_x
-#endif
-
 #endif

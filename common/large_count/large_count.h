@@ -10,8 +10,7 @@
  *
  * All functions are local. An MPI error ends the job.
  */
-#ifndef COMMCOST_COMMON_LARGE_COUNT_LARGE_COUNT_H
-#define COMMCOST_COMMON_LARGE_COUNT_LARGE_COUNT_H
+#pragma once
 
 #include <limits.h>
 #include <mpi.h>
@@ -66,5 +65,3 @@ MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype e
    BC_DIRECTIONS_MAX. */
 MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
                          const int64_t *start, MPI_Datatype element);
-
-#endif

@@ -2,8 +2,7 @@
  * Periodic three-dimensional grids of processes, with ranks in the order of MPI_Cart_create: the
  * last coordinate changes fastest. All functions are local, without side effects.
  */
-#ifndef COMMCOST_COMMON_LAYOUT_GRID_H
-#define COMMCOST_COMMON_LAYOUT_GRID_H
+#pragma once
 
 enum { BC_GRID_DIMENSIONS = 3, BC_GRID_SIDES = 6 };
 
@@ -13,5 +12,3 @@ enum { BC_GRID_DIMENSIONS = 3, BC_GRID_SIDES = 6 };
    ranks. */
 void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank,
                         int neighbours[BC_GRID_SIDES]);
-
-#endif

@@ -13,8 +13,7 @@
  * All functions take O(log P) messages a rank, and memory that does not grow with P, but for what
  * the MPI library takes for a communicator.
  */
-#ifndef COMMCOST_COMMON_LAYOUT_NODE_ORDER_H
-#define COMMCOST_COMMON_LAYOUT_NODE_ORDER_H
+#pragma once
 
 #include "common/machine/job.h"
 #include "common/result/output.h"
@@ -45,5 +44,3 @@ int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
    Collective over MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);
-
-#endif

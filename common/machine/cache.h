@@ -1,6 +1,5 @@
 /* Flushing the caches, so that a measurement starts with cold ones. All functions are local. */
-#ifndef COMMCOST_COMMON_MACHINE_CACHE_H
-#define COMMCOST_COMMON_MACHINE_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void bc_cache_flush_destroy(struct bc_cache_flush *flush);
 /* Evicts what the caches hold: computes a[i] = a[i - 1] + 1 over the whole buffer, as specified,
    and before and after that reads its lines in scattered order. Takes up to about 1 ms a MiB. */
 void bc_cache_flush_run(struct bc_cache_flush *flush);
-
-#endif

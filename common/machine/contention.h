@@ -10,8 +10,7 @@
  *
  * None of these functions runs in a timed region.
  */
-#ifndef COMMCOST_COMMON_MACHINE_CONTENTION_H
-#define COMMCOST_COMMON_MACHINE_CONTENTION_H
+#pragma once
 
 #include "common/machine/job.h"
 #include "common/result/output.h"
@@ -67,5 +66,3 @@ void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
    beginning. Collective over MPI_COMM_WORLD. */
 void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,
                        struct bc_output *output);
-
-#endif

@@ -5,8 +5,7 @@
  * Source: Linux's Documentation/ABI/stable/sysfs-devices-system-cpu (core_cpus_list, and
  * thread_siblings_list of kernels before 5.3).
  */
-#ifndef COMMCOST_COMMON_MACHINE_CORES_H
-#define COMMCOST_COMMON_MACHINE_CORES_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ void bc_cores_read(struct bc_cores *cores, const char *folder);
 /* The cores that have a processor in `processors`; one whose core isn't known is a core. */
 struct bc_processors bc_cores_of(const struct bc_cores *cores,
                                  const struct bc_processors *processors);
-
-#endif

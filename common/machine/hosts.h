@@ -10,8 +10,7 @@
  * Ranks are written as bc_format_ranks does. A host that continues no such pattern is listed by
  * itself. All functions but bc_hosts_gather are local.
  */
-#ifndef COMMCOST_COMMON_MACHINE_HOSTS_H
-#define COMMCOST_COMMON_MACHINE_HOSTS_H
+#pragma once
 
 #include <mpi.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 char *bc_hosts_format(const struct bc_hosts *hosts);
 
 void bc_hosts_free(struct bc_hosts *hosts);
-
-#endif

@@ -1,6 +1,5 @@
 /* The job: its ranks, nodes and processors, and the memory that each rank may take. */
-#ifndef COMMCOST_COMMON_MACHINE_JOB_H
-#define COMMCOST_COMMON_MACHINE_JOB_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -70,5 +69,3 @@ long bc_launcher_processes(void);
 
 /* The batch system's id of the job; NULL where there is none. */
 const char *bc_launcher_job_id(void);
-
-#endif

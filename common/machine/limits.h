@@ -18,8 +18,7 @@
  * cpu.max), cgroup-v1/cgroups.rst, cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst
  * (cpu.cfs_quota_us, cpu.cfs_period_us), and cgroups(7) for /proc/self/cgroup.
  */
-#ifndef COMMCOST_COMMON_MACHINE_LIMITS_H
-#define COMMCOST_COMMON_MACHINE_LIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ const char *bc_quota_file(const struct bc_quota *quota);
    a line. */
 bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
     __attribute__((format(printf, 4, 5)));
-
-#endif

@@ -2,8 +2,7 @@
  * The metadata of a result: program, MPI library, job, processor, system. All functions are local
  * and do nothing where the output is NULL.
  */
-#ifndef COMMCOST_COMMON_MACHINE_METADATA_H
-#define COMMCOST_COMMON_MACHINE_METADATA_H
+#pragma once
 
 #include "common/machine/job.h"
 #include "common/result/output.h"
@@ -19,5 +18,3 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
 /* Writes MPI library and its variables, ranks, nodes, hosts, binding, processor, kernel and job id,
    and warns of shared processors, cores and quotas. Calls MPI. */
 void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level);
-
-#endif

@@ -10,8 +10,7 @@
  * Don't use them in a timed region. Ranks may leave them up to a millisecond apart; the barrier
  * that releases ranks into a timed region is bc_harness_release.
  */
-#ifndef COMMCOST_COMMON_MPI_HARNESS_H
-#define COMMCOST_COMMON_MPI_HARNESS_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Dataty
 void bc_harness_release(MPI_Comm comm);
 void bc_harness_release_allreduce(const void *send, void *receive, int count, MPI_Datatype type,
                                   MPI_Op op, MPI_Comm comm);
-
-#endif

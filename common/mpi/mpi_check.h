@@ -4,8 +4,7 @@
  * MPI_COMM_WORLD returns errors instead of aborting (common/run/program.c sets that), so the
  * message can say which call failed, on which rank and why.
  */
-#ifndef COMMCOST_COMMON_MPI_MPI_CHECK_H
-#define COMMCOST_COMMON_MPI_MPI_CHECK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -43,5 +42,3 @@ void *bc_reallocate(void *memory, size_t count, size_t element_bytes, const char
    bc_allocate. */
 void *bc_allocate_pages(size_t bytes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of common/result/ share. All functions are local. */
-#ifndef COMMCOST_COMMON_RESULT_INTERNAL_H
-#define COMMCOST_COMMON_RESULT_INTERNAL_H
+#pragma once
 
 #include "common/result/output.h"
 
@@ -38,5 +37,3 @@ void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *
    BC_FORMAT_METRICS (metrics.c). */
 void bc_metrics_write(FILE *stream, const char *program, const struct bc_table *table,
                       const void *result);
-
-#endif

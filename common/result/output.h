@@ -6,8 +6,7 @@
  * Only the rank that reports opens an output; on all others the handle is NULL and every function
  * does nothing, so that callers need no branch. All functions are local.
  */
-#ifndef COMMCOST_COMMON_RESULT_OUTPUT_H
-#define COMMCOST_COMMON_RESULT_OUTPUT_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -207,5 +206,3 @@ bool bc_output_close(struct bc_output *output);
    the file is still there (a folder may have been removed meanwhile), else what errno says of it.
  */
 int bc_stream_problem(FILE *stream);
-
-#endif

@@ -2,8 +2,7 @@
  * Growable strings; and texts from outside, such as arguments and host names, made safe for results
  * and terminals.
  */
-#ifndef COMMCOST_COMMON_RESULT_TEXT_H
-#define COMMCOST_COMMON_RESULT_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -28,5 +27,3 @@ void bc_print_wrapped(FILE *stream, const char *text, size_t column, size_t widt
    and paragraph separators of Unicode, become `control`; each byte that isn't UTF-8 becomes a
    question mark. The text gets no longer. Local. */
 void bc_make_plain_text(char *text, char control);
-
-#endif

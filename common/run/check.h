@@ -1,6 +1,5 @@
 /* What programs make of the data that --check verified. */
-#ifndef COMMCOST_COMMON_RUN_CHECK_H
-#define COMMCOST_COMMON_RUN_CHECK_H
+#pragma once
 
 #include "common/run/run.h"
 
@@ -9,5 +8,3 @@
    with exit status 1. Returns the sum on rank 0, and 0 on all others. Call it when `outcome` is
    complete. Collective over MPI_COMM_WORLD. */
 int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome);
-
-#endif

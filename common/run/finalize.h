@@ -2,8 +2,7 @@
  * The end of MPI, which may not come: MPICH 4.0.2 over TCP waits in MPI_Finalize for ever, now and
  * then, on machines with other things to do. By then a program has done all it was started for.
  */
-#ifndef COMMCOST_COMMON_RUN_FINALIZE_H
-#define COMMCOST_COMMON_RUN_FINALIZE_H
+#pragma once
 
 /* The seconds that MPI_Finalize may take in jobs of up to BC_FINALIZE_RANKS ranks. */
 #ifndef BC_FINALIZE_S
@@ -20,5 +19,3 @@ unsigned bc_finalize_seconds(int ranks);
 /* Finalizes MPI. If that takes longer than bc_finalize_seconds of MPI_COMM_WORLD the process says
    so and ends with the exit status that the program was about to return. Collective. */
 void bc_finalize(int status);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of common/run/ share, and what tests look at; no program includes it. */
-#ifndef COMMCOST_COMMON_RUN_INTERNAL_H
-#define COMMCOST_COMMON_RUN_INTERNAL_H
+#pragma once
 
 #include "common/machine/contention.h"
 #include "common/run/program.h"
@@ -58,5 +57,3 @@ int bc_files_close(struct bc_run *run, int status);
 
 /* Frees what bc_add_row and bc_next_visit have made. Local. */
 void bc_visits_free(struct bc_run *run);
-
-#endif

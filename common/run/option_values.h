@@ -1,7 +1,6 @@
 /* The value of one option, taken from a text and as text. Internal to options. All functions are
    local. */
-#ifndef COMMCOST_COMMON_RUN_OPTION_VALUES_H
-#define COMMCOST_COMMON_RUN_OPTION_VALUES_H
+#pragma once
 
 #include "common/result/text.h"
 #include "common/run/options.h"
@@ -22,5 +21,3 @@ struct bc_text bc_option_value_text(const struct bc_option_entry *entry, bool fo
 
 /* Whether the name at that index stands in the list before, too. */
 bool bc_name_is_listed_before(bc_name_fn *name_at, int index);
-
-#endif

@@ -6,8 +6,7 @@
  * from the same rows. Nothing here calls MPI or ends the program, unless there is no memory for a
  * value as text.
  */
-#ifndef COMMCOST_COMMON_RUN_OPTIONS_H
-#define COMMCOST_COMMON_RUN_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,5 +135,3 @@ bool bc_options_decode(struct bc_options *options, const char *text);
    variable that had the text. */
 bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *name_at, int count,
                      struct bc_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Values as users write them. Every function takes the whole text or none of it: on bad input, such
  * as NULL and the empty string, it returns false and leaves *value as it was.
  */
-#ifndef COMMCOST_COMMON_RUN_PARSE_H
-#define COMMCOST_COMMON_RUN_PARSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ int64_t bc_size_list_max(const struct bc_size_list *list);
 bool bc_size_list_is_first(const struct bc_size_list *sizes, size_t i);
 
 void bc_size_list_free(struct bc_size_list *list);
-
-#endif

@@ -15,8 +15,7 @@
  *         return bc_finish(run);
  *     }
  */
-#ifndef COMMCOST_COMMON_RUN_PROGRAM_H
-#define COMMCOST_COMMON_RUN_PROGRAM_H
+#pragma once
 
 #include "common/run/run.h"
 
@@ -103,5 +102,3 @@ void bc_write_row(struct bc_run *run, const void *result);
 /* Marks the end of the result and finalizes MPI. Returns the exit status, the same on every rank.
  */
 int bc_finish(struct bc_run *run);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A run of a benchmark, as its program sees it, and how it samples. bc_start makes it (program.h).
  */
-#ifndef COMMCOST_COMMON_RUN_RUN_H
-#define COMMCOST_COMMON_RUN_RUN_H
+#pragma once
 
 #include "common/clock/clock.h"
 #include "common/machine/job.h"
@@ -153,5 +152,3 @@ struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_sam
 /* The mean of one value a visit, with an interval over visits: bc_mean_of_visits, or by the
    estimator `mean` Student's. Local. */
 struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* The options that every benchmark has, and what they ask of a row. */
-#ifndef COMMCOST_COMMON_RUN_SETTINGS_H
-#define COMMCOST_COMMON_RUN_SETTINGS_H
+#pragma once
 
 #include "common/run/options.h"
 
@@ -40,5 +39,3 @@ struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_
  */
 bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
                           struct bc_error *error);
-
-#endif

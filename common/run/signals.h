@@ -1,6 +1,5 @@
 /* Signals that ask a run to end: they are noted, and the run ends after the visit in hand. */
-#ifndef COMMCOST_COMMON_RUN_SIGNALS_H
-#define COMMCOST_COMMON_RUN_SIGNALS_H
+#pragma once
 
 /* Begins to note SIGTERM, SIGINT and SIGUSR1, with which schedulers warn. Local. */
 void bc_signals_watch(void);
@@ -10,5 +9,3 @@ int bc_signals_noted(void);
 
 /* The name of such a signal. */
 const char *bc_signal_name(int number);
-
-#endif

@@ -4,8 +4,7 @@
  * A row is visited several times in a run, and the rounds of one visit follow one another. All
  * functions are local. Without memory the job ends.
  */
-#ifndef COMMCOST_COMMON_SAMPLING_SAMPLES_H
-#define COMMCOST_COMMON_SAMPLING_SAMPLES_H
+#pragma once
 
 #include "common/stats/stats.h"
 
@@ -52,5 +51,3 @@ void bc_samples_clear(struct bc_samples *samples);
 
 /* Makes it an empty store without memory. */
 void bc_samples_free(struct bc_samples *samples);
-
-#endif

@@ -9,8 +9,7 @@
  * grow with P. Rank 0 decides
  * how many rounds to take; between two rounds of a batch nothing runs but the source's own code.
  */
-#ifndef COMMCOST_COMMON_SAMPLING_SAMPLING_H
-#define COMMCOST_COMMON_SAMPLING_SAMPLING_H
+#pragma once
 
 #include "common/sampling/samples.h"
 
@@ -87,5 +86,3 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *s
 
 /* Local; the sampler may be NULL. */
 void bc_sampler_destroy(struct bc_sampler *sampler);
-
-#endif

@@ -1,6 +1,5 @@
 /* Pseudo-random numbers for choices that all ranks make alike: they depend on the state alone. */
-#ifndef COMMCOST_COMMON_STATS_RANDOM_H
-#define COMMCOST_COMMON_STATS_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline uint64_t bc_random_next(uint64_t *state)
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * reorder their argument, bc_summary_scale changes it and bc_stopping_look counts. Arrays named
  * `sorted` must be in ascending order. A value that needs more samples than there are is NAN.
  */
-#ifndef COMMCOST_COMMON_STATS_STATS_H
-#define COMMCOST_COMMON_STATS_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *sum
 
 /* The number of samples for the next look, after a look at `count`. */
 size_t bc_next_look(size_t count, size_t min_samples);
-
-#endif

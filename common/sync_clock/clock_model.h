@@ -30,8 +30,7 @@
  * All functions are local and without side effects, but that bc_hull_find reorders its argument.
  * Times are nanoseconds.
  */
-#ifndef COMMCOST_COMMON_SYNC_CLOCK_CLOCK_MODEL_H
-#define COMMCOST_COMMON_SYNC_CLOCK_CLOCK_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ int64_t bc_clock_model_other(const struct bc_clock_model *model, int64_t referen
    is the other clock of `far`. */
 struct bc_clock_model bc_clock_model_chain(const struct bc_clock_model *far,
                                            const struct bc_clock_model *near);
-
-#endif

@@ -20,8 +20,7 @@
  * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
  * each; all others sleep. Messages are sent with PMPI_ functions, so interposers don't see them.
  */
-#ifndef COMMCOST_COMMON_SYNC_CLOCK_GLOBAL_CLOCK_H
-#define COMMCOST_COMMON_SYNC_CLOCK_GLOBAL_CLOCK_H
+#pragma once
 
 #include "common/sync_clock/clock_model.h"
 #include "common/machine/job.h"
@@ -62,5 +61,3 @@ struct bc_global_clock_report bc_global_clock_report(const struct bc_global_cloc
 
 /* Collective. */
 void bc_global_clock_destroy(struct bc_global_clock *clock);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Messages are sent with PMPI_ functions, so interposers don't see them.
  */
-#ifndef COMMCOST_COMMON_SYNC_CLOCK_PAIRS_H
-#define COMMCOST_COMMON_SYNC_CLOCK_PAIRS_H
+#pragma once
 
 #include "common/sync_clock/clock_model.h"
 
@@ -88,5 +87,3 @@ struct bc_known_clock {
    its own knowledge, which is against that rank. */
 void bc_pair_hand_down(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
                        struct bc_known_clock *known);
-
-#endif

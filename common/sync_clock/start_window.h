@@ -16,8 +16,7 @@
  *
  * A program without windows passes NULL for the window.
  */
-#ifndef COMMCOST_COMMON_SYNC_CLOCK_START_WINDOW_H
-#define COMMCOST_COMMON_SYNC_CLOCK_START_WINDOW_H
+#pragma once
 
 #include "common/clock/clock.h"
 #include "common/machine/job.h"
@@ -45,5 +44,3 @@ struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
    option
    --start. */
 extern const struct bc_starter bc_window_starter;
-
-#endif

@@ -8,8 +8,7 @@
  * contiguous, as in C. Face 2 d is the lower one of direction d and face 2 d + 1 the upper one,
  * which is the order in which MPI numbers the neighbours in a Cartesian communicator.
  */
-#ifndef COMMCOST_HALO_SWAP_BOX_H
-#define COMMCOST_HALO_SWAP_BOX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ void halo_unpack(const struct halo_box *box, const struct halo_region *region, c
    don't overlap; the box is both arrays'. */
 void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
                const struct halo_region *to, double *destination);
-
-#endif

@@ -1,6 +1,5 @@
 /* The boxes of an option --local. All functions are local. */
-#ifndef COMMCOST_HALO_SWAP_BOX_LIST_H
-#define COMMCOST_HALO_SWAP_BOX_LIST_H
+#pragma once
 
 #include "common/run/options.h"
 #include "halo/swap/box.h"
@@ -30,5 +29,3 @@ struct bc_error halo_box_advice(double bytes, bool packs);
 /* Whether all boxes fit into `bytes` of what `where` names. False with the error set. */
 bool halo_boxes_fit(const struct halo_box *boxes, int count, double bytes, bool packs,
                     const char *where, struct bc_error *error);
-
-#endif

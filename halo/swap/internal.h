@@ -2,8 +2,7 @@
  * What the files of the methods share. Each file defines one row of the table, or a few that belong
  * together, for methods.c to list.
  */
-#ifndef COMMCOST_HALO_SWAP_INTERNAL_H
-#define COMMCOST_HALO_SWAP_INTERNAL_H
+#pragma once
 
 #include "halo/swap/methods.h"
 
@@ -25,5 +24,3 @@ enum { HALO_NOTIFICATION_TAG = HALO_FACES };
 
 /* Makes exchange->own: zeros, freed by free(). Local; ends the job if there is no memory. */
 void *halo_allocate_own(struct halo_exchange *exchange, size_t bytes);
-
-#endif

@@ -7,8 +7,7 @@
  * Coarrays", Applications, Tools and Techniques on the Road to Exascale Computing, IOS Press,
  * 2012). The others are what MPI programs choose between.
  */
-#ifndef COMMCOST_HALO_SWAP_METHODS_H
-#define COMMCOST_HALO_SWAP_METHODS_H
+#pragma once
 
 #include "halo/swap/box.h"
 
@@ -110,5 +109,3 @@ struct halo_neighbourhood {
 /* Collective over `comm`; the same on every rank. */
 struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
                                                 MPI_Comm node_comm);
-
-#endif

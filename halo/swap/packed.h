@@ -1,6 +1,5 @@
 /* Faces in messages, packed into contiguous buffers: all six, or some beside another way. */
-#ifndef COMMCOST_HALO_SWAP_PACKED_H
-#define COMMCOST_HALO_SWAP_PACKED_H
+#pragma once
 
 #include "common/large_count/large_count.h"
 #include "halo/swap/methods.h"
@@ -27,5 +26,3 @@ void halo_packed_start(const struct halo_exchange *exchange, struct halo_packed 
    when it has arrived, by MPI_Waitany, so that one face is unpacked while others are on their way;
    then waits for the sends. */
 void halo_packed_finish(const struct halo_exchange *exchange, struct halo_packed *packed);
-
-#endif

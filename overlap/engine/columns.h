@@ -1,6 +1,5 @@
 /* The columns of the overlap suite. */
-#ifndef COMMCOST_OVERLAP_ENGINE_COLUMNS_H
-#define COMMCOST_OVERLAP_ENGINE_COLUMNS_H
+#pragma once
 
 #include "common/run/program.h"
 #include "overlap/engine/parameters.h"
@@ -14,5 +13,3 @@
    (struct bc_table); where they vary, form and test_calls come before these. Once a run. */
 void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
                          const struct bc_column *own_keys, size_t own_count, const char *main);
-
-#endif

@@ -30,8 +30,7 @@
  *
  * All functions are local unless they say otherwise.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
-#define COMMCOST_OVERLAP_ENGINE_ESTIMATE_H
+#pragma once
 
 #include "common/sampling/samples.h"
 
@@ -125,5 +124,3 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
    above the threshold), "loses" (all of it below - threshold), "even" (all of it between these), or
    "can't tell"; NULL without an interval. */
 const char *overlap_verdict(const struct bc_summary *gain_pct, double threshold_pct);
-
-#endif

@@ -2,8 +2,7 @@
  * The timed regions, and the rounds that are made of them: what is measured in turn, so that
  * whatever drifts affects all of it alike.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_KERNEL_H
-#define COMMCOST_OVERLAP_ENGINE_KERNEL_H
+#pragma once
 
 #include "common/sampling/samples.h"
 #include "common/sync_clock/start_window.h"
@@ -54,5 +53,3 @@ void overlap_take_total(void *context, double *values);
 void overlap_take_trial(void *context, double *values);
 void overlap_take_plenty(void *context, double *values);
 void overlap_take_round(void *context, double *values);
-
-#endif

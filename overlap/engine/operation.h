@@ -6,8 +6,7 @@
  * number of requests; `between` stands between two parts of the work; `finish` completes it;
  * `blocking` does all of it at once, the way a program does that doesn't overlap anything.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_OPERATION_H
-#define COMMCOST_OVERLAP_ENGINE_OPERATION_H
+#pragma once
 
 #include "common/machine/job.h"
 #include "common/layout/grid.h"
@@ -229,5 +228,3 @@ bool overlap_operation_verify(struct overlap_operation *operation);
 
 /* Collective. */
 void overlap_operation_destroy(struct overlap_operation *operation);
-
-#endif

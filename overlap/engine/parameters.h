@@ -1,6 +1,5 @@
 /* The options of the overlap suite. */
-#ifndef COMMCOST_OVERLAP_ENGINE_PARAMETERS_H
-#define COMMCOST_OVERLAP_ENGINE_PARAMETERS_H
+#pragma once
 
 #include "common/run/options.h"
 
@@ -52,5 +51,3 @@ extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
 bool overlap_parameters_complete(void *state, struct bc_error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * Each operation is a file of its own beside this folder, which says what the operation is (a
  * collective with OVERLAP_COLLECTIVE) and has its main(). The method is in this folder.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_PROGRAM_H
-#define COMMCOST_OVERLAP_ENGINE_PROGRAM_H
+#pragma once
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
@@ -113,5 +112,3 @@ void overlap_close(const struct overlap_state *overlap);
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
     .budget_s = 15.0, /* start-up and the search for a size included */                            \
         .starter = &bc_window_starter, .first_share = 0.4
-
-#endif

@@ -3,8 +3,7 @@
  * Judged from the rows of the largest messages, by the share of the operation's time that isn't
  * exposed under plenty of work (hidden). All functions are local.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_PROGRESS_H
-#define COMMCOST_OVERLAP_ENGINE_PROGRESS_H
+#pragma once
 
 #include "common/result/output.h"
 
@@ -44,5 +43,3 @@ void overlap_progress_add(struct overlap_progress *progress,
 
 /* Writes the judgement as a note; nothing where no row was large. */
 void overlap_progress_note(const struct overlap_progress *progress, struct bc_output *output);
-
-#endif

@@ -4,8 +4,7 @@
  * What it says of work and total is of work that was seen not to make the operation longer than its
  * reference, in the same rounds but for the mean: the specification's guarantee.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_ROW_H
-#define COMMCOST_OVERLAP_ENGINE_ROW_H
+#pragma once
 
 #include "common/clock/work.h"
 #include "common/run/run.h"
@@ -132,5 +131,3 @@ struct overlap_result {
  */
 void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
                       struct overlap_result *result);
-
-#endif

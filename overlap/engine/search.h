@@ -3,8 +3,7 @@
  * MPI_Test with the min exposed time. Which to try next, and when to stop. Pure logic: trials go
  * in, amounts come out; the unit tests drive it with functions. All functions are local.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_SEARCH_H
-#define COMMCOST_OVERLAP_ENGINE_SEARCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, do
 /* Of the numbers that were tried and whose exposed time is within the tolerance of the min, the
    smallest; 0 if none was tried. */
 int64_t overlap_calls_best(const struct overlap_calls_search *search);
-
-#endif

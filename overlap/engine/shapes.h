@@ -1,7 +1,6 @@
 /* The words in which a collective's file says what it is: how much a rank sends and receives, and
    which values. */
-#ifndef COMMCOST_OVERLAP_ENGINE_SHAPES_H
-#define COMMCOST_OVERLAP_ENGINE_SHAPES_H
+#pragma once
 
 #include "overlap/engine/operation.h"
 
@@ -162,5 +161,3 @@ static inline double overlap_sum_below_me(const struct overlap_operation *operat
 {
     return operation->shape.rank == 0 ? NAN : overlap_value_sum(operation->shape.rank, 0, i);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Which sizes are measured, and into how many parts the work under them can be cut.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_SIZES_H
-#define COMMCOST_OVERLAP_ENGINE_SIZES_H
+#pragma once
 
 #include "overlap/engine/row.h"
 
@@ -31,5 +30,3 @@ void overlap_note_fine_cuts(const struct overlap_state *overlap);
    `bytes` bytes. The time-driven model looks for the size of the first variant. */
 void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *variants,
                        size_t bytes);
-
-#endif

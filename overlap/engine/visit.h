@@ -10,8 +10,7 @@
  *
  * The first visit of a row does all of it; later ones, which refine it, measure at the answer only.
  */
-#ifndef COMMCOST_OVERLAP_ENGINE_VISIT_H
-#define COMMCOST_OVERLAP_ENGINE_VISIT_H
+#pragma once
 
 #include "common/run/program.h"
 #include "overlap/engine/row.h"
@@ -24,5 +23,3 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit);
    (significant on rank 0) bounds the time for them. Collective. */
 double overlap_quick_reference_ns(const struct overlap_state *overlap,
                                   struct overlap_operation *operation, double seconds);
-
-#endif
