@@ -2,11 +2,11 @@
 
 static const struct bc_column columns[] = {
     BC_COLUMN("arrangement", BC_KEY, 0, pingpong_result, arrangement),
-    BC_COLUMN("pattern", BC_KEY, 17, pingpong_result, pattern),
+    BC_COLUMN("pattern", BC_KEY, 16, pingpong_result, pattern),
     BC_COLUMN("sync", BC_KEY, 6, pingpong_result, sync),
-    BC_COLUMN("count", BC_KEY, 0, pingpong_result, shape.count),
-    BC_COLUMN("blksize", BC_KEY, 0, pingpong_result, shape.blksize),
-    BC_COLUMN("stride", BC_KEY, 0, pingpong_result, shape.stride),
+    BC_COLUMN("count", BC_KEY, 6, pingpong_result, shape.count),
+    BC_COLUMN("blksize", BC_KEY, 7, pingpong_result, shape.blksize),
+    BC_COLUMN("stride", BC_KEY, 6, pingpong_result, shape.stride),
     BC_COLUMN("ndata", BC_KEY, 0, pingpong_result, ndata),
     BC_COLUMN("nextent", BC_INFO, 0, pingpong_result, nextent),
     BC_TRANSFER_COLUMNS(pingpong_result, transfers),

@@ -87,17 +87,26 @@ static const char *heading(const struct bc_lines *lines, size_t i)
     return column->name;
 }
 
+static bool is_integer(const struct bc_column *column)
+{
+    return column->cell == BC_CELL_INT || column->cell == BC_CELL_INTEGER;
+}
+
 /* The width of a column in a table: that of its heading or of usual values. A longer value pushes
    the rest of its line to the right. */
 static int width_of(const struct bc_lines *lines, size_t i)
 {
-    enum { NUMBER_WIDTH = 8, STATUS_WIDTH = 8 };
+    enum { NUMBER_WIDTH = 8, END_WIDTH = 7, STATUS_WIDTH = 8 };
     const struct bc_column *const column = lines->shown[i];
-    const int heading_width = (int)strlen(heading(lines, i));
-    int width = is_text(column) ? column->places : NUMBER_WIDTH;
+    const char *const name = heading(lines, i);
+    int width = NUMBER_WIDTH;
+    if (is_text(column) || (is_integer(column) && column->places > 0))
+        width = column->places;
+    else if (name != column->name)
+        width = END_WIDTH;
     if (column->cell == BC_CELL_STATUS)
         width = STATUS_WIDTH;
-    return width > heading_width ? width : heading_width;
+    return width > (int)strlen(name) ? width : (int)strlen(name);
 }
 
 /* Whether a spreadsheet may take a text for a date or another number: 2-3, 1/2, 1,4. In quotes,
@@ -171,9 +180,9 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
     enum { DIGITS = 5 };
     struct bc_column few = *column;
     const void *const at = (const char *)result + column->at;
-    const bool is_real =
-        !is_text(column) && column->cell != BC_CELL_INT && column->cell != BC_CELL_INTEGER;
-    const double size = is_real ? fabs(*(const double *)at) * factor_of(column) : 0.0;
+    const double size = !is_text(column) && !is_integer(column)
+                            ? fabs(*(const double *)at) * factor_of(column)
+                            : 0.0;
     if (size >= 1.0 && isfinite(size)) {
         const double left = fmax(DIGITS - 1 - floor(log10(size)), 0.0); /* for decimals */
         few.places = (int)fmin(few.places, left);

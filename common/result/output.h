@@ -62,8 +62,8 @@ enum bc_cell {
 struct bc_column {
     const char *name; /* without blanks, if there is to be a header */
     enum bc_role role;
-    int places; /* decimals of a real number; of a text, the characters that its column takes in
-                   a table, 0: those of its name */
+    int places; /* decimals of a real number; of others, the characters that its column takes in
+                   a table, 0: as usual */
     enum bc_cell cell;
     size_t at; /* offsetof the value in the result struct */
 };
