@@ -422,14 +422,14 @@ TEST(tables_are_for_people)
     for (size_t i = 0; i < COUNT(rows); i++)
         bc_output_row(output, &rows[i]);
     assert_true(bc_output_close(output));
-    assert_string_equal(contents(f), "kind           time_us        lo        hi  gain_pct\n"
-                                     "message          1.500     1.400     1.600       1.0\n"
-                                     "noise            < 3.4    -1.000     3.352      -1.0\n"
-                                     "little        < 0.0046     0.000     0.005        NA\n"
-                                     "much          < 130000    -0.001    123457       0.0\n"
-                                     "round           < 1000    -0.001    1000.0       0.0\n"
-                                     "negative        -0.020    -0.030    -0.010       0.0\n"
-                                     "no interval      0.020        NA        NA       0.0\n");
+    assert_string_equal(contents(f), "kind           time_us       lo       hi  gain_pct\n"
+                                     "message          1.500    1.400    1.600       1.0\n"
+                                     "noise            < 3.4   -1.000    3.352      -1.0\n"
+                                     "little        < 0.0046    0.000    0.005        NA\n"
+                                     "much          < 130000   -0.001   123457       0.0\n"
+                                     "round           < 1000   -0.001   1000.0       0.0\n"
+                                     "negative        -0.020   -0.030   -0.010       0.0\n"
+                                     "no interval      0.020       NA       NA       0.0\n");
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
