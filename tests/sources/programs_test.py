@@ -1,0 +1,73 @@
+"""Each program is its own main() in its own file, and links no file of another program. Prints for each its file, and
+the files that it links with their lines."""
+
+import glob
+import json
+import os
+import re
+import shlex
+
+from case import Case
+
+# What only some link, in the folder of the benchmark that it is named after.
+SHARED = ("common/", "halo/swap/")
+FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo", "linkmap", "noise", "monitor")
+
+
+def sources_of_objects():
+    """Returns {object: source} of all that the build compiles."""
+    with open(os.path.join(Case.build, "compile_commands.json"), encoding="utf-8") as stream:
+        commands = json.load(stream)
+    found = {}
+    for command in commands:
+        words = shlex.split(command["command"])
+        path = os.path.join(command["directory"], words[words.index("-o") + 1])
+        found[path] = os.path.relpath(command["file"], Case.source)
+    return found
+
+
+def programs():
+    """Returns {program: the words of its link command}."""
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted(glob.glob(os.path.join(Case.build, folder, "CMakeFiles", "*.dir", "link.txt"))):
+            with open(path, encoding="utf-8") as stream:
+                words = shlex.split(stream.read())
+            if "-shared" not in words and "-o" in words:
+                found[os.path.join(Case.build, folder, words[words.index("-o") + 1])] = words
+    return found
+
+
+def linked(program, words, objects):
+    """Returns the sources of the objects and archives that a link command names."""
+    paths = [os.path.normpath(os.path.join(os.path.dirname(program), word)) for word in words]
+    sources = {objects[path] for path in paths if path.endswith(".o")}
+    for folder, name in (os.path.split(path) for path in paths if path.endswith(".a")):
+        members = os.path.join(folder, "CMakeFiles", name[len("lib"):-len(".a")] + ".dir", "")
+        sources.update(source for path, source in objects.items() if path.startswith(members))
+    return sorted(sources)
+
+
+def text_of(source):
+    with open(os.path.join(Case.source, source), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def lines_of(sources):
+    return sum(text_of(source).count("\n") for source in sources)
+
+
+class Programs(Case):
+    def test_each_has_its_main_and_files(self):
+        objects = sources_of_objects()
+        for program, words in programs().items():
+            with self.subTest(program=program):
+                sources = linked(program, words, objects)
+                mains = [source for source in sources if re.search(r"^int main\(", text_of(source), re.MULTILINE)]
+                self.assertEqual(1, len(mains), mains)
+                folder = os.path.dirname(mains[0]) + "/"
+                own = [source for source in sources if source.startswith(folder)]
+                self.assertEqual([], [source for source in sources if source not in own and
+                                      not source.startswith(SHARED)], "files of another program")
+                print("{:<27} {:<30} links {:>2} files, {:>5} lines; {:>2} of its own, {:>4} lines".format(
+                    os.path.basename(program), mains[0], len(sources), lines_of(sources), len(own), lines_of(own)))
