@@ -1,10 +1,21 @@
-#include "noise/periods.h"
-
+/*
+ * Which stops of a rank are periodic: timer ticks, daemons that run once a second.
+ *
+ * Stops of about the same length (within a factor of 4; rare ones also within 1.4) are searched
+ * together, the longest first. At each frequency the H test compares their phases with those of
+ * random stops (spectrum.h). A peak must also look like a clock, since stops may come in bursts, or
+ * more often at some times: most periods have a stop within a tenth of the period, and just before
+ * and after that there are hardly more stops than at other times.
+ *
+ * Sources: de Jager, Swanepoel and Raubenheimer, "A Powerful Test for Weak Periodic Signals with
+ * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
+ * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010).
+ */
 #include "common/mpi/mpi_check.h"
+#include "noise/sources.h"
 #include "noise/spectrum.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,19 @@
-#include "noise/prediction.h"
-
+/*
+ * How much stops slow down a program whose ranks synchronise again and again.
+ *
+ * A step is some work and an operation in which all ranks wait for each other, for the rank that is
+ * stopped longest. The time is divided into cells as long as an undisturbed step, on a clock that
+ * all ranks share. In each cell all ranks lose the max over ranks of the time in which one was
+ * stopped. Stops of several ranks at the same time, as of daemons that run at full seconds, count
+ * once, and a stop longer than a step fills whole cells.
+ *
+ * Sources: Petrini, Kerbyson and Pakin, "The Case of the Missing Supercomputer Performance", SC
+ * 2003; traces of noise put together over ranks: Hoefler, Schneider and Lumsdaine, "Characterizing
+ * the Influence of System Noise on Large-Scale Applications by Simulation", SC 2010.
+ */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "noise/rank_stops.h"
 
 #include <math.h>
 #include <stdbool.h>

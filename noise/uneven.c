@@ -1,9 +1,15 @@
-#include "noise/uneven.h"
-
+/*
+ * Which ranks are stopped more often than the others, and by stops of which length.
+ *
+ * The background is what all ranks have in common: the mean of the half of the ranks that are
+ * interrupted for the shortest time. A rank has a source of its own where, in some classes of
+ * length, it has more stops than the background: significantly over visits, and by enough to
+ * matter.
+ */
 #include "common/mpi/mpi_check.h"
+#include "noise/sources.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +17,9 @@
    standard deviations of ranks from each other. */
 #define MORE_MIN 0.5
 #define DEVIATIONS_MIN 5.0
+
+/* With fewer visits than this the parts decide alone. */
+enum { VISITS_MIN = 4 };
 
 /* Rates, and what ranks have in common in them. */
 struct comparison {
@@ -99,18 +108,23 @@ static void find_background(struct comparison *c, const bool *chosen)
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
+/* Classes of a rank that follow one another. */
+struct classes {
+    int rank, first, last;
+};
+
 /* The rates of a rank beyond the background, and the background's. */
 struct excess {
     struct noise_rate own, background;
 };
 
 /* Of classes together, as a mean over rows. */
-static struct excess excess_of(const struct comparison *c, const struct noise_uneven *where,
+static struct excess excess_of(const struct comparison *c, const struct classes *where,
                                int first_row, int rows)
 {
     struct excess e = {{0.0, 0.0}, {0.0, 0.0}};
     for (int row = first_row; row < first_row + rows; row++)
-        for (int class = where->first_class; class <= where->last_class; class ++) {
+        for (int class = where->first; class <= where->last; class ++) {
             const size_t cell = (size_t)row * NOISE_CLASSES + (size_t) class;
             noise_rate_add(&e.own, rate_of(c, where->rank, row, class), 1.0 / rows);
             noise_rate_add(&e.background, &c->background[cell], 1.0 / rows);
@@ -125,7 +139,7 @@ static struct excess excess_of(const struct comparison *c, const struct noise_un
 static bool has_more(const struct comparison *c, double alpha, int rank, int class, double *values)
 {
     const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
-    const struct noise_uneven where = {.rank = rank, .first_class = class, .last_class = class};
+    const struct classes where = {rank, class, class};
     /* Half of the ranks are compared, in all classes, and an interval can be wrong at either end.
      */
     const double by_parts = 1.0 - 2.0 * alpha / ((double)c->ranks * (double)NOISE_CLASSES);
@@ -137,21 +151,20 @@ static bool has_more(const struct comparison *c, double alpha, int rank, int cla
     for (size_t visit = 0; visit < visits; visit++)
         values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
     /* Differences between visits are common to all classes, and from 4 ranks on in the spread. */
-    return visits < NOISE_VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
+    return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
 }
 
 /* Fills in the amount of a rank's stops beyond the background. False if it is below the threshold
    or MORE_MIN of the background. `values` has room for 3 values a visit. */
 static bool summarize(const struct comparison *c, const struct noise_limits *limits,
-                      struct noise_uneven *made, double *values)
+                      const struct classes *where, struct noise_amount *amount, double *values)
 {
     const size_t visits = (size_t)c->rows / NOISE_PARTS;
     double *const per_s = values, *const length = values + visits, *const pct = length + visits;
     double background_pct = 0.0;
     size_t with_stops = 0;
-    struct noise_amount *const amount = &made->amount;
     for (size_t i = 0; i < visits; i++) {
-        const struct excess e = excess_of(c, made, (int)i * NOISE_PARTS, NOISE_PARTS);
+        const struct excess e = excess_of(c, where, (int)i * NOISE_PARTS, NOISE_PARTS);
         per_s[i] = e.own.per_s;
         pct[i] = e.own.stopped_ns_per_s * 1e-7;
         background_pct += e.background.stopped_ns_per_s * 1e-7 / (double)visits;
@@ -178,7 +191,7 @@ struct search {
     struct comparison no_period, all;
     const struct noise_limits *limits;
     double *values; /* 3 a row */
-    struct noise_uneven *found;
+    struct noise_source *found;
     int count;
 };
 
@@ -192,12 +205,13 @@ static bool has_more_of_both(const struct search *s, int rank, int class)
 static void find_of_rank(struct search *s, int rank)
 {
     for (int class = 0; class < NOISE_CLASSES; class ++) {
-        struct noise_uneven made = {.rank = rank, .first_class = class};
+        struct noise_source made = {.period = {NAN, {NAN, NAN}}, .rank = rank};
+        struct classes where = {.rank = rank, .first = class};
         while (class < NOISE_CLASSES && has_more_of_both(s, rank, class))
             class ++;
-        made.last_class = class - 1;
-        if (made.last_class < made.first_class ||
-            !summarize(&s->no_period, s->limits, &made, s->values))
+        where.last = class - 1;
+        if (where.last < where.first ||
+            !summarize(&s->no_period, s->limits, &where, &made.amount, s->values))
             continue;
         s->found = bc_reallocate(s->found, (size_t)s->count + 1, sizeof *s->found,
                                  "no memory for %d sources", s->count + 1);
@@ -206,7 +220,7 @@ static void find_of_rank(struct search *s, int rank)
 }
 
 int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits *limits,
-                      struct noise_uneven **found)
+                      struct noise_source **found)
 {
     const int ranks = rates->ranks, rows = rates->rows;
     struct search s = {.no_period = {.rates = rates->no_period, .ranks = ranks, .rows = rows},

@@ -1,8 +1,7 @@
 /* What is made of readings of the clock: stops, their lengths, and the time that is lost in cells.
  */
 #include "helpers.h"
-#include "noise/histogram.h"
-#include "noise/prediction.h"
+
 #include "noise/rank_stops.h"
 
 #include <math.h>
