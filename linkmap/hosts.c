@@ -1,6 +1,5 @@
-#include "linkmap/hosts.h"
-
 #include "common/mpi/mpi_check.h"
+#include "linkmap/linkmap.h"
 
 #include <stdio.h>
 #include <stdlib.h>

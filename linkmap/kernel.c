@@ -1,34 +1,41 @@
-#include "linkmap/kernel.h"
-
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
+#include "linkmap/links.h"
 
-static inline void send(const struct linkmap_message *m, int bytes)
+static inline void send(const struct linkmap_points *points, int bytes, int partner)
 {
-    BC_MPI(MPI_Send(m->sent, bytes, MPI_BYTE, m->partner, m->tag, m->comm));
+    BC_MPI(MPI_Send(points->sent, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE, points->comm));
 }
 
-static inline void receive(const struct linkmap_message *m, int bytes)
+static inline void receive(const struct linkmap_points *points, int bytes, int partner)
 {
-    BC_MPI(MPI_Recv(m->received, bytes, MPI_BYTE, m->partner, m->tag, m->comm, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(points->received, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE, points->comm,
+                    MPI_STATUS_IGNORE));
 }
 
-void linkmap_ask(const struct linkmap_message *message, double *times_ns)
+static inline int answer_bytes(const struct linkmap_links *links)
 {
-    send(message, message->bytes);
-    receive(message, message->answer_bytes);
-    for (int i = 0; i < message->repetitions; i++) {
+    return links->one_way ? 0 : links->bytes;
+}
+
+void linkmap_ask(const struct linkmap_links *links, const struct linkmap_points *points,
+                 int partner, double *times_ns)
+{
+    send(points, links->bytes, partner);
+    receive(points, answer_bytes(links), partner);
+    for (int i = 0; i < links->repetitions; i++) {
         const int64_t start_ns = bc_now_ns();
-        send(message, message->bytes);
-        receive(message, message->answer_bytes);
+        send(points, links->bytes, partner);
+        receive(points, answer_bytes(links), partner);
         times_ns[i] = (double)(bc_now_ns() - start_ns);
     }
 }
 
-void linkmap_answer(const struct linkmap_message *message)
+void linkmap_answer(const struct linkmap_links *links, const struct linkmap_points *points,
+                    int partner)
 {
-    for (int i = 0; i <= message->repetitions; i++) {
-        receive(message, message->bytes);
-        send(message, message->answer_bytes);
+    for (int i = 0; i <= links->repetitions; i++) {
+        receive(points, links->bytes, partner);
+        send(points, answer_bytes(links), partner);
     }
 }

@@ -1,18 +1,17 @@
 /*
  * Which node, link or direction of a job is slow: the time of a message between every two nodes.
  *
- * Method: all pairs of nodes exchange messages in a tournament (tournament.h, links.h); map.h
- * explains the times, verdicts.h names what is slow.
+ * Method: all pairs of nodes exchange messages in a tournament (links.h); map.c explains the
+ * times, verdicts.c names what is slow.
  */
 #include "common/clock/clock.h"
 #include "common/layout/node_order.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
-#include "linkmap/rows.h"
-#include "linkmap/tournament.h"
+#include "linkmap/linkmap.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,25 +72,22 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* The errno for which a file can't be written; 0 if it can. Leaves the file alone. */
-static int unwritable(const char *path)
+/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Returns the
+   errno for which a list can't be written; 0 if it can. */
+static int remove_old_list(const char *path)
 {
     struct stat status;
-    char folder[PATH_MAX];
-    if (stat(path, &status) == 0)
-        return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
-    if (errno != ENOENT || strlen(path) >= sizeof folder)
-        return errno != ENOENT ? errno : ENAMETOOLONG;
-    snprintf(folder, sizeof folder, "%s", path);
-    char *const slash = strrchr(folder, '/');
-    if (slash == NULL)
-        snprintf(folder, sizeof folder, ".");
-    else
-        slash[slash == folder] = '\0';
-    return access(folder, W_OK) == 0 ? 0 : errno;
+    const int file = open(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0666);
+    if (file < 0)
+        return errno;
+    close(file);
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
+        (void)unlink(path); /* a file that can't be removed is overwritten */
+    return 0;
 }
 
-/* Whether the list of slow hosts can be written; true on all ranks but rank 0. */
+/* Whether the list of slow hosts can be written, of which it removes an old one; true on all ranks
+   but rank 0. */
 static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
                         struct bc_error *error)
 {
@@ -104,19 +100,11 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                                 "--exclude: %.200s is the file of another option: use another "
                                 "file",
                                 p->exclude);
-    const int problem = unwritable(p->exclude);
+    const int problem = remove_old_list(p->exclude);
     return problem == 0 ||
            bc_error_set(error,
                         "--exclude: cannot write '%.200s': %s: use a file that can be written",
                         p->exclude, strerror(problem));
-}
-
-/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Rank 0. */
-static void remove_old_list(const char *path)
-{
-    struct stat there;
-    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
-        (void)unlink(path); /* a file that can't be removed is overwritten */
 }
 
 /* ---- what all sizes share -------------------------------------------------------------------- */
@@ -161,8 +149,6 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     points->received = bc_allocate_pages(bytes, "no memory for messages");
     linkmap->hosts = linkmap_hosts_gather(points, run->job.rank, linkmap->per_rank);
     note_points(linkmap);
-    if (points->own == 0 && linkmap->parameters.exclude != NULL)
-        remove_old_list(linkmap->parameters.exclude);
 }
 
 /* A row for each different size. */
@@ -174,8 +160,7 @@ static void list_rows(const struct linkmap *linkmap)
             struct linkmap_row *const row = bc_add_row(linkmap->run);
             row->links.bytes = (int)sizes->values[i];
             row->links.one_way = row->links.bytes >= ONE_WAY_BYTES;
-            row->medians.points = linkmap->points.count;
-            row->whole.points = 1;
+            row->medians.points = linkmap->points.count + 1;
         }
 }
 
@@ -244,7 +229,7 @@ static void gather_medians(const struct linkmap_points *points, struct linkmap_r
             linkmap_median(linkmap_times_of(&row->links.times, visit, way), points->count);
         BC_MPI(MPI_Gather(&own_ns, 1, MPI_DOUBLE, medians, 1, MPI_DOUBLE, 0, points->comm));
         if (points->own == 0)
-            *linkmap_times_of(&row->whole, visit, way) = linkmap_median(medians, points->count);
+            medians[points->count] = linkmap_median(medians, points->count);
     }
 }
 
@@ -292,17 +277,15 @@ static int repetitions_of(const struct bc_run *run, bool one_way)
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
     struct linkmap_row *const row = visit->row;
-    struct linkmap_points *const points = &linkmap->points;
+    const struct linkmap_points *const points = &linkmap->points;
     const int rounds = linkmap_rounds(points->count);
     const int block = row->links.times.visits == 0 ? BLOCK_ROUNDS : rounds;
     if (points->own < 0)
         return;
     row->links.repetitions = repetitions_of(linkmap->run, row->links.one_way);
     linkmap_begin_visit(&row->links, points);
-    if (points->own == 0) {
+    if (points->own == 0)
         linkmap_times_add_visit(&row->medians);
-        linkmap_times_add_visit(&row->whole);
-    }
     for (int done = 0; done < rounds;) {
         const int first = done;
         done = rounds - done > block ? done + block : rounds;

@@ -3,8 +3,6 @@
 #include "common/mpi/mpi_check.h"
 #include "common/stats/random.h"
 #include "common/stats/stats.h"
-#include "linkmap/kernel.h"
-#include "linkmap/tournament.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +37,12 @@ double *linkmap_times_list(const struct linkmap_times *times, int way, int point
 /* ---- one link -------------------------------------------------------------------------------- */
 
 /* Asks, and returns the median or mean, less the clock's cost. */
-static double ask(const struct linkmap_points *points, const struct linkmap_message *message)
+static double ask(const struct linkmap_links *links, const struct linkmap_points *points,
+                  int partner)
 {
-    const size_t count = (size_t)message->repetitions;
+    const size_t count = (size_t)links->repetitions;
     double *const times_ns = bc_allocate(count, sizeof *times_ns, "no memory for times");
-    linkmap_ask(message, times_ns);
+    linkmap_ask(links, points, partner, times_ns);
     const double ns = points->takes_mean ? bc_mean(times_ns, count) : bc_median(times_ns, count);
     free(times_ns);
     return ns - points->clock_ns;
@@ -52,25 +51,15 @@ static double ask(const struct linkmap_points *points, const struct linkmap_mess
 void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
                        int partner, bool leads, double times_ns[LINKMAP_WAYS])
 {
-    const struct linkmap_message message = {
-        .sent = points->sent,
-        .received = points->received,
-        .bytes = links->bytes,
-        .answer_bytes = links->one_way ? 0 : links->bytes,
-        .partner = partner,
-        .tag = LINKMAP_TAG_MESSAGE,
-        .comm = points->comm,
-        .repetitions = links->repetitions,
-    };
     double own_ns = NAN, partners_ns = NAN;
     if (leads)
-        own_ns = ask(points, &message);
+        own_ns = ask(links, points, partner);
     else
-        linkmap_answer(&message);
+        linkmap_answer(links, points, partner);
     if (links->one_way && leads)
-        linkmap_answer(&message);
+        linkmap_answer(links, points, partner);
     else if (links->one_way)
-        own_ns = ask(points, &message);
+        own_ns = ask(links, points, partner);
     else
         own_ns /= 2.0;
     BC_MPI(MPI_Sendrecv(&own_ns, 1, MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, &partners_ns, 1,
@@ -105,6 +94,27 @@ static void check_link(struct linkmap_links *links, const struct linkmap_points 
     BC_MPI(MPI_Sendrecv(&wrong_here, 1, MPI_INT, partner, LINKMAP_TAG_CHECK, &wrong_there, 1,
                         MPI_INT, partner, LINKMAP_TAG_CHECK, points->comm, MPI_STATUS_IGNORE));
     links->wrong[partner] += wrong_here || wrong_there;
+}
+
+/* ---- the tournament -------------------------------------------------------------------------- */
+
+/* An even number: with an odd number of points one seat is empty, and who meets it rests. */
+static int seats(int points) { return points + points % 2; }
+
+int linkmap_rounds(int points) { return points < 2 ? 0 : seats(points) - 1; }
+
+int linkmap_partner(int point, int round, int points)
+{
+    /* Seats i and j meet if i + j is 2 * round modulo `last`; the seat that would meet itself meets
+       the last one. */
+    const int last = seats(points) - 1;
+    int partner = round;
+    if (point != last) {
+        partner = (int)(((long long)2 * round - point) % last);
+        partner = partner < 0 ? partner + last : partner;
+        partner = partner == point ? last : partner;
+    }
+    return partner < points ? partner : -1;
 }
 
 /* ---- all links ------------------------------------------------------------------------------- */

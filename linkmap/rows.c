@@ -1,8 +1,7 @@
-#include "linkmap/rows.h"
-
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
+#include "linkmap/linkmap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,11 +82,12 @@ static void set_times(const struct linkmap *linkmap, const struct linkmap_row *r
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     const double precision = linkmap->run->settings.precision_pct / 100.0;
+    const struct linkmap_times *const times = &row->medians;
     bool precise = true;
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        double *const values = linkmap_times_list(&row->whole, way, 0);
+        double *const values = linkmap_times_list(times, way, linkmap->points.count);
         const struct bc_summary ns =
-            bc_run_over_visits(linkmap->run, values, (size_t)row->whole.visits);
+            bc_run_over_visits(linkmap->run, values, (size_t)times->visits);
         precise = precise && bc_is_precise(&ns, precision);
         free(values);
     }
@@ -118,8 +118,7 @@ static void judge(struct linkmap *linkmap, struct linkmap_row *row)
         .threshold = p->threshold_pct / 100.0,
         .seconds = seconds_again(linkmap),
     };
-    linkmap_map_make(&row->map, &row->links, &linkmap->points, limits.threshold);
-    linkmap_judge(&row->verdicts, &row->map, &row->links, &linkmap->points, &limits);
+    linkmap_judge(&row->verdicts, &row->links, &linkmap->points, &limits);
 }
 
 /* The number of suspects without a verdict. */
@@ -134,7 +133,7 @@ static int count_unknown(const struct linkmap_verdicts *verdicts)
 /* The verdict on all points and links together. */
 static const char *whole_verdict(const struct linkmap_row *row)
 {
-    const bool two_groups = row->map.groups > 1;
+    const bool two_groups = row->verdicts.map.groups > 1;
     for (int i = 0; i < row->verdicts.count; i++)
         if (row->verdicts.suspects[i].slow)
             return two_groups ? "two groups, out of line" : "out of line";
@@ -146,7 +145,7 @@ static const char *whole_verdict(const struct linkmap_row *row)
 static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     struct bc_output *const output = linkmap->run->output;
-    const struct linkmap_map *const map = &row->map;
+    const struct linkmap_map *const map = &row->verdicts.map;
     const int bytes = row->links.bytes, visits = row->links.times.visits;
     const int unknown = count_unknown(&row->verdicts);
     if (map->groups > 1)
@@ -218,11 +217,11 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
 /* ---- the row of the whole -------------------------------------------------------------------- */
 
 /* The point with the longest median, either way. */
-static int slowest_point(const struct linkmap_times *medians)
+static int slowest_point(const struct linkmap_times *medians, int points)
 {
     double max_ns = 0.0;
     int slowest = 0;
-    for (int i = 0; i < medians->points; i++)
+    for (int i = 0; i < points; i++)
         for (int way = 0; way < LINKMAP_WAYS; way++) {
             double *const values = linkmap_times_list(medians, way, i);
             const double ns = bc_median(values, (size_t)medians->visits);
@@ -247,8 +246,9 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
 {
     row->status = status_of(linkmap, row);
     struct linkmap_result result = begin_result(linkmap, row, "whole");
-    set_times(linkmap, row, &row->whole, 0, &result);
-    result.outcome.slowest_rank = linkmap->hosts[slowest_point(&row->medians)].rank;
+    set_times(linkmap, row, &row->medians, linkmap->points.count, &result);
+    result.outcome.slowest_rank =
+        linkmap->hosts[slowest_point(&row->medians, linkmap->points.count)].rank;
     if (warn_of_wrong(linkmap, row))
         result.outcome.status = BC_FAIL;
     if (row->is_judged) {
@@ -273,8 +273,8 @@ static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, 
     if (row->is_judged) {
         const enum linkmap_fault fault =
             linkmap_fault_of(&row->verdicts, point, point, &result.alone_pct);
-        result.verdict = linkmap_fault_name(fault);
-        result.group = row->map.groups > 1 ? row->map.group[point] : BC_NO_INT;
+        result.verdict = linkmap_fault_names[fault];
+        result.group = row->verdicts.map.groups > 1 ? row->verdicts.map.group[point] : BC_NO_INT;
         host->is_slow = host->is_slow || fault > LINKMAP_EVEN;
     }
     bc_write_row(linkmap->run, &result);
@@ -335,8 +335,8 @@ static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *
     if (row->links.wrong != NULL && links->wrong[row->to] > 0)
         result.outcome.status = BC_FAIL;
     if (row->is_judged)
-        result.verdict = linkmap_fault_name(
-            linkmap_fault_of(&row->verdicts, row->from, row->to, &result.alone_pct));
+        result.verdict = linkmap_fault_names[linkmap_fault_of(&row->verdicts, row->from, row->to,
+                                                              &result.alone_pct)];
     bc_write_row(linkmap->run, &result);
 }
 
@@ -360,10 +360,8 @@ static void free_row(struct linkmap_row *row)
 {
     linkmap_links_free(&row->links);
     linkmap_links_free(&row->fetched);
-    linkmap_map_free(&row->map);
     linkmap_verdicts_free(&row->verdicts);
     free(row->medians.ns);
-    free(row->whole.ns);
     free(row->wrong);
 }
 
