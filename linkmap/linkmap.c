@@ -151,31 +151,40 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     note_points(linkmap);
 }
 
-/* A row for each different size. */
+/* A row for each different size. --samples are divided among the visits. */
 static void list_rows(const struct linkmap *linkmap)
 {
     const struct bc_size_list *const sizes = &linkmap->parameters.sizes;
+    const int64_t samples = linkmap->run->settings.samples, visits = linkmap->run->visits;
     for (size_t i = 0; i < sizes->count; i++)
         if (bc_size_list_is_first(sizes, i)) {
             struct linkmap_row *const row = bc_add_row(linkmap->run);
+            row->links.points = &linkmap->points;
             row->links.bytes = (int)sizes->values[i];
             row->links.one_way = row->links.bytes >= ONE_WAY_BYTES;
+            row->links.repetitions = samples > 0          ? (int)((samples + visits - 1) / visits)
+                                     : row->links.one_way ? ONE_WAYS
+                                                          : ROUND_TRIPS;
             row->medians.points = linkmap->points.count + 1;
         }
 }
 
 /* ---- the list of slow hosts ------------------------------------------------------------------ */
 
-/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. Returns
-   0 or errno. Rank 0. */
-static int write_excluded(const struct linkmap *linkmap)
+/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. Rank 0.
+ */
+static void write_excluded(struct linkmap *linkmap)
 {
-    FILE *const file = fopen(linkmap->parameters.exclude, "w");
+    struct bc_run *const run = linkmap->run;
     const char *last = NULL;
-    if (file == NULL)
-        return errno;
+    if (run->signal != 0) {
+        bc_output_remark(run->output, "warning",
+                         "--exclude: no file was written, since there are no verdicts");
+        return;
+    }
+    FILE *const file = fopen(linkmap->parameters.exclude, "w");
     /* The ranks of a host follow one another. */
-    for (int i = 0; i < linkmap->points.count; i++) {
+    for (int i = 0; file != NULL && i < linkmap->points.count; i++) {
         const struct linkmap_host *const host = &linkmap->hosts[i];
         if (!host->is_slow || (last != NULL && strcmp(host->name, last) == 0))
             continue;
@@ -184,30 +193,20 @@ static int write_excluded(const struct linkmap *linkmap)
     }
     if (last != NULL)
         fputc('\n', file);
-    const int problem = bc_stream_problem(file);
-    return fclose(file) == 0 || problem != 0 ? problem : errno;
-}
-
-static void finish_excluded(struct linkmap *linkmap)
-{
-    struct bc_run *const run = linkmap->run;
-    if (run->signal != 0) {
-        bc_output_remark(run->output, "warning",
-                         "--exclude: no file was written, since there are no verdicts");
-        return;
+    int problem = file != NULL ? bc_stream_problem(file) : errno;
+    if (file != NULL && fclose(file) != 0 && problem == 0)
+        problem = errno;
+    if (problem != 0) {
+        bc_output_remark(run->output, "warning", "--exclude: %.200s: cannot be written: %s",
+                         linkmap->parameters.exclude, strerror(problem));
+        run->failed = true;
     }
-    const int problem = write_excluded(linkmap);
-    if (problem == 0)
-        return;
-    bc_output_remark(run->output, "warning", "--exclude: %.200s: cannot be written: %s",
-                     linkmap->parameters.exclude, strerror(problem));
-    run->failed = true;
 }
 
 static void close_linkmap(struct linkmap *linkmap)
 {
     if (linkmap->points.own == 0 && linkmap->parameters.exclude != NULL)
-        finish_excluded(linkmap);
+        write_excluded(linkmap);
     free(linkmap->points.sent);
     free(linkmap->points.received);
     free(linkmap->hosts);
@@ -265,14 +264,6 @@ static void note_progress(struct linkmap *linkmap, const struct linkmap_row *row
         note_line(linkmap, row, first, rounds);
 }
 
-/* Messages of a link in a visit: --samples are divided among the visits. */
-static int repetitions_of(const struct bc_run *run, bool one_way)
-{
-    if (run->settings.samples == 0)
-        return one_way ? ONE_WAYS : ROUND_TRIPS;
-    return (int)((run->settings.samples + run->visits - 1) / run->visits);
-}
-
 /* Ignores visit->seconds: half of a tournament says nothing. */
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
@@ -282,14 +273,13 @@ static void measure(struct linkmap *linkmap, struct bc_visit *visit)
     const int block = row->links.times.visits == 0 ? BLOCK_ROUNDS : rounds;
     if (points->own < 0)
         return;
-    row->links.repetitions = repetitions_of(linkmap->run, row->links.one_way);
-    linkmap_begin_visit(&row->links, points);
+    linkmap_begin_visit(&row->links);
     if (points->own == 0)
         linkmap_times_add_visit(&row->medians);
     for (int done = 0; done < rounds;) {
         const int first = done;
         done = rounds - done > block ? done + block : rounds;
-        linkmap_time_rounds(&row->links, points, first, done);
+        linkmap_time_rounds(&row->links, first, done);
         gather_medians(points, row);
         note_progress(linkmap, row, done);
     }

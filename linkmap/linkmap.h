@@ -62,11 +62,10 @@ struct linkmap {
     double again_end_s;         /* when timing suspects again must end; rank 0 */
 };
 
-/* The links of a point that brought wrong data: their number, and the first partners. */
-enum { LINKMAP_WRONG_SHOWN = 4 };
+/* The links of a point that brought wrong data: their number, and the first partner behind the
+   point; 0: none. */
 struct linkmap_wrong {
-    int links;
-    int partners[LINKMAP_WRONG_SHOWN];
+    int links, partner;
 };
 
 /* What is kept of a message size. */

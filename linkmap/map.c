@@ -56,7 +56,7 @@ double linkmap_median(const double *values, int count)
 /* Brings a number of each point to all of them. */
 static void allgather_value(const struct linkmap_map *map, double own, double *all)
 {
-    BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, map->points->comm));
+    BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, map->comm));
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -104,22 +104,14 @@ static int propose_groups(struct linkmap_map *map, int min_size, double threshol
 {
     const struct split split = split_of(map, min_size, threshold);
     struct bc_located mine = {split.quality, map->own}, best;
-    BC_MPI(MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, map->points->comm));
+    BC_MPI(MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, map->comm));
     if (best.value <= 0.0)
         return -1;
     if (best.rank == map->own)
         for (int i = 0; i < map->count; i++)
             map->group[i] = map->times_ns[LINKMAP_OUT][i] >= split.limit_ns;
-    BC_MPI(MPI_Bcast(map->group, map->count, MPI_INT, best.rank, map->points->comm));
+    BC_MPI(MPI_Bcast(map->group, map->count, MPI_INT, best.rank, map->comm));
     return best.rank;
-}
-
-/* Makes the first point's group 0. */
-static void begin_with_zero(struct linkmap_map *map)
-{
-    const int first = map->group[0];
-    for (int i = 0; i < map->count; i++)
-        map->group[i] ^= first;
 }
 
 /* Sets the times expected from group to group: the median over points of their links' medians. */
@@ -175,37 +167,30 @@ static bool are_consistent(const struct linkmap_map *map, double threshold)
         cell[0]++;
         cell[1] += is_consistent(map, time_ns, linkmap_expected(map, map->own, i), threshold);
     }
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts[0], 2 * CELLS, MPI_LONG, MPI_SUM, map->points->comm));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, counts[0], 2 * CELLS, MPI_LONG, MPI_SUM, map->comm));
     for (int i = 0; i < CELLS; i++)
         consistent = consistent && (double)counts[i][1] >= CONSISTENT_SHARE * (double)counts[i][0];
     return consistent;
 }
 
-/* Whether the slower group is only a minority of points that are slow with all others: then links
-   within it take no less than links to the others. With a bottleneck between two groups, links
-   within either take less. Two points that are slow with each other are a slow link, no group. */
-static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns)
-{
-    const double within[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
-    const double across = (map->expected_ns[0][1] + map->expected_ns[1][0]) / 2.0;
-    const int slower = within[1] > within[0];
-    int size = 0;
-    for (int i = 0; i < map->count; i++)
-        size += map->group[i] == slower;
-    return within[slower] >= across - resolution_ns && (2 * size < map->count || size == 2);
-}
-
-/* Whether the groups explain the links. Collective over the points. */
+/* Whether the groups explain the links. The slower group must not be only a minority of points that
+   are slow with all others: then links within it take no less than links to the others. With a
+   bottleneck between two groups, links within either take less. Two points that are slow with each
+   other are a slow link, no group. Collective over the points. */
 static bool are_groups(const struct linkmap_map *map, int min_size, double threshold)
 {
     const struct bc_interval expected_ns = linkmap_expected_range(map);
     const double resolution_ns = threshold * expected_ns.lo;
-    int size = 0;
+    const double within_ns[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
+    const double across_ns = (map->expected_ns[0][1] + map->expected_ns[1][0]) / 2.0;
+    const int slower = within_ns[1] > within_ns[0];
+    int size[2] = {0, 0};
     for (int i = 0; i < map->count; i++)
-        size += map->group[i];
-    const bool consistent = are_consistent(map, threshold);
-    return consistent && size >= min_size && map->count - size >= min_size &&
-           expected_ns.hi > expected_ns.lo + resolution_ns && !is_slow_minority(map, resolution_ns);
+        size[map->group[i]]++;
+    const bool is_slow_minority = within_ns[slower] >= across_ns - resolution_ns &&
+                                  (2 * size[slower] < map->count || size[slower] == 2);
+    return are_consistent(map, threshold) && size[0] >= min_size && size[1] >= min_size &&
+           expected_ns.hi > expected_ns.lo + resolution_ns && !is_slow_minority;
 }
 
 static void find_groups(struct linkmap_map *map, double threshold)
@@ -217,7 +202,8 @@ static void find_groups(struct linkmap_map *map, double threshold)
        own group; of two kinds of points, those to the quicker kind. */
     for (int side = 0; side < 2 && proposer >= 0; side++) {
         map->group[proposer] ^= side;
-        begin_with_zero(map);
+        for (int i = map->count - 1; i >= 0; i--) /* the first point's group is 0 */
+            map->group[i] ^= map->group[0];
         expect_of_groups(map);
         if (are_groups(map, min_size, threshold))
             return;
@@ -295,21 +281,20 @@ double linkmap_explained(const struct linkmap_map *map, int from, int to)
            map->effect_ns[LINKMAP_IN][to];
 }
 
-void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
-                      const struct linkmap_points *points, double threshold)
+void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links, double threshold)
 {
     *map = (struct linkmap_map){
         .links = links,
-        .points = points,
-        .count = points->count,
-        .own = points->own,
-        .group = bc_allocate((size_t)points->count, sizeof(int), "no memory for a map"),
+        .comm = links->points->comm,
+        .count = links->points->count,
+        .own = links->points->own,
+        .group = bc_allocate((size_t)links->points->count, sizeof(int), "no memory for a map"),
     };
     for (int way = 0; way < LINKMAP_WAYS; way++) {
         map->effect_ns[way] = allocate(map->count);
         map->times_ns[way] = allocate(map->count);
         for (int i = 0; i < map->count; i++)
-            map->times_ns[way][i] = linkmap_time(links, points, way, i);
+            map->times_ns[way][i] = linkmap_time(links, way, i);
     }
     find_groups(map, threshold);
     find_effects(map);

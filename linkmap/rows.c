@@ -118,7 +118,7 @@ static void judge(struct linkmap *linkmap, struct linkmap_row *row)
         .threshold = p->threshold_pct / 100.0,
         .seconds = seconds_again(linkmap),
     };
-    linkmap_judge(&row->verdicts, &row->links, &linkmap->points, &limits);
+    linkmap_judge(&row->verdicts, &row->links, &limits);
 }
 
 /* The number of suspects without a verdict. */
@@ -179,16 +179,19 @@ static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &linkmap->points;
     struct linkmap_wrong own = {0};
-    for (int i = 0; row->links.wrong != NULL && i < points->count; i++)
-        if (row->links.wrong[i] > 0 && own.links++ < LINKMAP_WRONG_SHOWN)
-            own.partners[own.links - 1] = i;
+    for (int i = points->count - 1; row->links.wrong != NULL && i >= 0; i--)
+        if (row->links.wrong[i] > 0) {
+            own.links++;
+            own.partner = i > points->own ? i : own.partner;
+        }
     if (points->own == 0)
         row->wrong = bc_allocate((size_t)points->count, sizeof *row->wrong, "no memory for checks");
     BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, row->wrong, (int)sizeof own, MPI_BYTE, 0,
                       points->comm));
 }
 
-/* Warns of wrong data and names the first links with it. False if there are none; rank 0. */
+/* Warns of wrong data and names the first links with it, one a point. False if there are none; rank
+ * 0. */
 static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     enum { SHOWN = 8 };
@@ -198,12 +201,9 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
     for (int i = 0; row->wrong != NULL && i < linkmap->points.count; i++) {
         const struct linkmap_wrong *const wrong = &row->wrong[i];
         ends += wrong->links;
-        for (int k = 0; k < wrong->links && k < LINKMAP_WRONG_SHOWN; k++) {
-            if (wrong->partners[k] < i || shown == SHOWN)
-                continue;
+        if (wrong->partner > i && shown < SHOWN)
             bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", linkmap->hosts[i].label,
-                           linkmap->hosts[wrong->partners[k]].label);
-        }
+                           linkmap->hosts[wrong->partner].label);
     }
     if (ends > 0)
         bc_output_remark(linkmap->run->output, "warning",
@@ -223,11 +223,9 @@ static int slowest_point(const struct linkmap_times *medians, int points)
     int slowest = 0;
     for (int i = 0; i < points; i++)
         for (int way = 0; way < LINKMAP_WAYS; way++) {
-            double *const values = linkmap_times_list(medians, way, i);
-            const double ns = bc_median(values, (size_t)medians->visits);
+            const double ns = linkmap_times_median(medians, way, i);
             slowest = ns > max_ns ? i : slowest;
             max_ns = fmax(max_ns, ns);
-            free(values);
         }
     return slowest;
 }

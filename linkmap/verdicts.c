@@ -119,13 +119,13 @@ static int own_suspects(const struct linkmap_map *map, const struct linkmap_limi
 static void bcast_suspects(struct linkmap_verdicts *verdicts)
 {
     BC_MPI(MPI_Bcast(verdicts->suspects, verdicts->count * (int)sizeof *verdicts->suspects,
-                     MPI_BYTE, 0, verdicts->map.points->comm));
+                     MPI_BYTE, 0, verdicts->map.comm));
 }
 
 /* Adds the suspected links of all points, the slowest first. */
 static void suspect_links(struct linkmap_verdicts *verdicts, const struct linkmap_limits *limits)
 {
-    const struct linkmap_points *const points = verdicts->map.points;
+    const struct linkmap_points *const points = verdicts->map.links->points;
     struct linkmap_suspect own[OF_POINT_MAX];
     int left_out = own_suspects(&verdicts->map, limits, own), found = 0;
     const size_t all_count = points->own == 0 ? (size_t)points->count * OF_POINT_MAX : 0;
@@ -257,7 +257,7 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, double sec
    their first points. False on all points if a signal ended that. */
 static bool time_in_turn(const struct plan *plan, double *times_ns)
 {
-    const struct linkmap_points *const points = plan->map->points;
+    const struct linkmap_points *const points = plan->map->links->points;
     int ended = 0;
     for (int visit = 0; visit < ALONE_VISITS && !ended; visit++) {
         for (int i = 0; i < plan->count; i++) {
@@ -266,8 +266,7 @@ static bool time_in_turn(const struct plan *plan, double *times_ns)
             double both_ns[LINKMAP_WAYS];
             bc_harness_barrier(points->comm);
             if (leads || points->own == link->to)
-                linkmap_time_link(plan->map->links, points, leads ? link->to : link->from, leads,
-                                  both_ns);
+                linkmap_time_link(plan->map->links, leads ? link->to : link->from, leads, both_ns);
             if (leads)
                 times_ns[i * ALONE_VISITS + visit] = both_ns[LINKMAP_OUT];
         }
@@ -280,7 +279,7 @@ static bool time_in_turn(const struct plan *plan, double *times_ns)
 /* Fills in the planned links' times alone, on all points. */
 static void time_alone(struct plan *plan)
 {
-    const struct linkmap_points *const points = plan->map->points;
+    const struct linkmap_points *const points = plan->map->links->points;
     const size_t count = (size_t)plan->count;
     double *const times_ns =
         bc_allocate(count * ALONE_VISITS, sizeof *times_ns, "no memory to time %zu links", count);
@@ -347,13 +346,13 @@ static void decide(const struct plan *plan, int number, double threshold,
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
 void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links *links,
-                   const struct linkmap_points *points, const struct linkmap_limits *limits)
+                   const struct linkmap_limits *limits)
 {
     struct linkmap_map *const map = &verdicts->map;
     *verdicts = (struct linkmap_verdicts){
-        .suspects = bc_allocate((size_t)LINKMAP_WAYS * (size_t)points->count + LINKS_MAX,
+        .suspects = bc_allocate((size_t)LINKMAP_WAYS * (size_t)links->points->count + LINKS_MAX,
                                 sizeof *verdicts->suspects, "no memory for suspects")};
-    linkmap_map_make(map, links, points, limits->threshold);
+    linkmap_map_make(map, links, limits->threshold);
     /* Messages that share a bottleneck between groups vary most. */
     verdicts->resolution =
         fmax(limits->threshold, deviations_of_link(map, limits->alpha) * map->sigma_ns /

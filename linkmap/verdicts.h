@@ -20,7 +20,7 @@ enum { LINKMAP_POINTS_FOR_SIGMA = 8 };
 enum { LINKMAP_GROUPS_MAX = 2 };
 struct linkmap_map {
     const struct linkmap_links *links;
-    const struct linkmap_points *points;
+    MPI_Comm comm;
     int count, own;                 /* the number of points, and this one's number */
     double *times_ns[LINKMAP_WAYS]; /* of this point's links; NAN for the point itself */
     int groups;                     /* 1 or 2 */
@@ -35,8 +35,7 @@ struct linkmap_map {
    points and at least two, if links within and between them differ by more than `threshold` (0.2: a
    fifth) of the min, and if neither a minority of points that are slow with all others nor one slow
    link explains that. Collective over points->comm. */
-void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
-                      const struct linkmap_points *points, double threshold);
+void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links, double threshold);
 void linkmap_map_free(struct linkmap_map *map);
 
 /* The time of a link that its groups alone explain, and the min and max of all groups. Local. */
@@ -89,7 +88,7 @@ struct linkmap_limits {
    linkmap_verdicts_free. Collective over points->comm, which has LINKMAP_POINTS_MIN ranks or more.
    */
 void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links *links,
-                   const struct linkmap_points *points, const struct linkmap_limits *limits);
+                   const struct linkmap_limits *limits);
 
 /* The fault of a point (from == to) or of the links between two points (from < to). Sets
  *alone_pct to the suspect's, that of the slower way; NAN if none was suspected. Local. */

@@ -37,10 +37,10 @@ int noise_class_of(int64_t length_ns)
     return class;
 }
 
-static const struct noise_rate *rate_of(const struct comparison *c, int rank, int row, int class)
+/* By row and class. */
+static const struct noise_rate *rates_of(const struct comparison *c, int rank)
 {
-    return &c->rates[((size_t)rank * (size_t)c->rows + (size_t)row) * NOISE_CLASSES +
-                     (size_t) class];
+    return c->rates + (size_t)rank * (size_t)c->rows * NOISE_CLASSES;
 }
 
 void noise_rate_add(struct noise_rate *sum, const struct noise_rate *rate, double share)
@@ -63,9 +63,8 @@ static bool *choose_ranks(const struct comparison *c)
         bc_allocate((size_t)c->ranks, sizeof *chosen, "no memory for %d ranks", c->ranks);
     double *const loads = allocate_by_rank(c->ranks), *const sorted = allocate_by_rank(c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
-        for (int row = 0; row < c->rows; row++)
-            for (int class = 0; class < NOISE_CLASSES; class ++)
-                loads[rank] += rate_of(c, rank, row, class)->stopped_ns_per_s;
+        for (int i = 0; i < c->rows * NOISE_CLASSES; i++)
+            loads[rank] += rates_of(c, rank)[i].stopped_ns_per_s;
     memcpy(sorted, loads, (size_t)c->ranks * sizeof *sorted);
     bc_sort(sorted, (size_t)c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
@@ -84,7 +83,7 @@ static double spread_of(const struct comparison *c, int class)
     double *const means = allocate_by_rank(c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
         for (int row = 0; row < c->rows; row++)
-            means[rank] += rate_of(c, rank, row, class)->per_s / c->rows;
+            means[rank] += rates_of(c, rank)[row * NOISE_CLASSES + class].per_s / c->rows;
     bc_sort(means, (size_t)c->ranks);
     const double sigma = bc_mad_sigma(means, (size_t)c->ranks);
     free(means);
@@ -101,36 +100,27 @@ static void find_background(struct comparison *c, const bool *chosen)
     c->background = bc_allocate(cells, sizeof *c->background, "no memory for the background");
     for (int rank = 0; rank < c->ranks; rank++)
         for (size_t i = 0; chosen[rank] && i < cells; i++)
-            noise_rate_add(&c->background[i], rate_of(c, rank, 0, 0) + i, 1.0 / count);
+            noise_rate_add(&c->background[i], &rates_of(c, rank)[i], 1.0 / count);
     for (int class = 0; class < NOISE_CLASSES; class ++)
         c->spread[class] = spread_of(c, class);
 }
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
-/* Classes of a rank that follow one another. */
+/* Classes that follow one another. */
 struct classes {
-    int rank, first, last;
+    int first, last;
 };
 
-/* The rates of a rank beyond the background, and the background's. */
-struct excess {
-    struct noise_rate own, background;
-};
-
-/* Of classes together, as a mean over rows. */
-static struct excess excess_of(const struct comparison *c, const struct classes *where,
-                               int first_row, int rows)
+/* The rate of classes together, as a mean over rows. */
+static struct noise_rate mean_rate(const struct noise_rate *rates, struct classes classes,
+                                   int first_row, int rows)
 {
-    struct excess e = {{0.0, 0.0}, {0.0, 0.0}};
+    struct noise_rate mean = {0.0, 0.0};
     for (int row = first_row; row < first_row + rows; row++)
-        for (int class = where->first; class <= where->last; class ++) {
-            const size_t cell = (size_t)row * NOISE_CLASSES + (size_t) class;
-            noise_rate_add(&e.own, rate_of(c, where->rank, row, class), 1.0 / rows);
-            noise_rate_add(&e.background, &c->background[cell], 1.0 / rows);
-        }
-    noise_rate_add(&e.own, &e.background, -1.0);
-    return e;
+        for (int class = classes.first; class <= classes.last; class ++)
+            noise_rate_add(&mean, &rates[row * NOISE_CLASSES + class], 1.0 / rows);
+    return mean;
 }
 
 /* Whether a rank has significantly more stops of a class than the background: by Student's
@@ -139,12 +129,13 @@ static struct excess excess_of(const struct comparison *c, const struct classes 
 static bool has_more(const struct comparison *c, double alpha, int rank, int class, double *values)
 {
     const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
-    const struct classes where = {rank, class, class};
+    const struct classes one = {class, class};
     /* Half of the ranks are compared, in all classes, and an interval can be wrong at either end.
      */
     const double by_parts = 1.0 - 2.0 * alpha / ((double)c->ranks * (double)NOISE_CLASSES);
     for (size_t row = 0; row < rows; row++)
-        values[row] = excess_of(c, &where, (int)row, 1).own.per_s;
+        values[row] = mean_rate(rates_of(c, rank), one, (int)row, 1).per_s -
+                      mean_rate(c->background, one, (int)row, 1).per_s;
     if (!(bc_mean_interval(values, rows, by_parts).lo > 0.0) ||
         !(bc_mean(values, rows) > DEVIATIONS_MIN * c->spread[class]))
         return false;
@@ -157,19 +148,23 @@ static bool has_more(const struct comparison *c, double alpha, int rank, int cla
 /* Fills in the amount of a rank's stops beyond the background. False if it is below the threshold
    or MORE_MIN of the background. `values` has room for 3 values a visit. */
 static bool summarize(const struct comparison *c, const struct noise_limits *limits,
-                      const struct classes *where, struct noise_amount *amount, double *values)
+                      struct classes classes, struct noise_source *made, double *values)
 {
     const size_t visits = (size_t)c->rows / NOISE_PARTS;
     double *const per_s = values, *const length = values + visits, *const pct = length + visits;
+    struct noise_amount *const amount = &made->amount;
     double background_pct = 0.0;
     size_t with_stops = 0;
     for (size_t i = 0; i < visits; i++) {
-        const struct excess e = excess_of(c, where, (int)i * NOISE_PARTS, NOISE_PARTS);
-        per_s[i] = e.own.per_s;
-        pct[i] = e.own.stopped_ns_per_s * 1e-7;
-        background_pct += e.background.stopped_ns_per_s * 1e-7 / (double)visits;
+        const int row = (int)i * NOISE_PARTS;
+        const struct noise_rate background = mean_rate(c->background, classes, row, NOISE_PARTS);
+        struct noise_rate more = mean_rate(rates_of(c, made->rank), classes, row, NOISE_PARTS);
+        noise_rate_add(&more, &background, -1.0);
+        per_s[i] = more.per_s;
+        pct[i] = more.stopped_ns_per_s * 1e-7;
+        background_pct += background.stopped_ns_per_s * 1e-7 / (double)visits;
         if (per_s[i] > 0.0)
-            length[with_stops++] = e.own.stopped_ns_per_s / per_s[i];
+            length[with_stops++] = more.stopped_ns_per_s / per_s[i];
     }
     amount->per_s = bc_mean_of_visits(per_s, visits, limits->confidence);
     amount->stopped_pct = bc_mean_of_visits(pct, visits, limits->confidence);
@@ -206,12 +201,12 @@ static void find_of_rank(struct search *s, int rank)
 {
     for (int class = 0; class < NOISE_CLASSES; class ++) {
         struct noise_source made = {.period = {NAN, {NAN, NAN}}, .rank = rank};
-        struct classes where = {.rank = rank, .first = class};
+        struct classes classes = {.first = class};
         while (class < NOISE_CLASSES && has_more_of_both(s, rank, class))
             class ++;
-        where.last = class - 1;
-        if (where.last < where.first ||
-            !summarize(&s->no_period, s->limits, &where, &made.amount, s->values))
+        classes.last = class - 1;
+        if (classes.last < classes.first ||
+            !summarize(&s->no_period, s->limits, classes, &made, s->values))
             continue;
         s->found = bc_reallocate(s->found, (size_t)s->count + 1, sizeof *s->found,
                                  "no memory for %d sources", s->count + 1);

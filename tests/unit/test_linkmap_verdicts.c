@@ -42,21 +42,21 @@ static double time_in(double table_ns[POINTS][POINTS], bool one_way, int from, i
     return one_way || from < to ? table_ns[from][to] : table_ns[to][from];
 }
 
-double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
-                    int partner)
+double linkmap_time(const struct linkmap_links *links, int way, int partner)
 {
-    if (partner == points->own)
+    if (partner == links->points->own)
         return NAN;
-    return way == LINKMAP_OUT ? time_in(together_ns, links->one_way, points->own, partner)
-                              : time_in(together_ns, links->one_way, partner, points->own);
+    return way == LINKMAP_OUT ? time_in(together_ns, links->one_way, links->points->own, partner)
+                              : time_in(together_ns, links->one_way, partner, links->points->own);
 }
 
-void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
-                       int partner, bool leads, double times_ns[LINKMAP_WAYS])
+void linkmap_time_link(const struct linkmap_links *links, int partner, bool leads,
+                       double times_ns[LINKMAP_WAYS])
 {
-    const double factor = leads && ++alone_calls[points->own][partner] == 6 ? last_alone : 1.0;
-    times_ns[LINKMAP_OUT] = factor * time_in(alone_ns, links->one_way, points->own, partner);
-    times_ns[LINKMAP_IN] = factor * time_in(alone_ns, links->one_way, partner, points->own);
+    const double factor =
+        leads && ++alone_calls[links->points->own][partner] == 6 ? last_alone : 1.0;
+    times_ns[LINKMAP_OUT] = factor * time_in(alone_ns, links->one_way, links->points->own, partner);
+    times_ns[LINKMAP_IN] = factor * time_in(alone_ns, links->one_way, partner, links->points->own);
 }
 
 /* ---- what is said of them -------------------------------------------------------------------- */
@@ -86,11 +86,11 @@ static void judge(bool one_way, struct linkmap_limits limits)
 {
     const struct linkmap_points points = {.comm = MPI_COMM_WORLD, .count = POINTS, .own = rank};
     const struct linkmap_links links = {
-        .bytes = one_way ? 1 << 20 : 8, .one_way = one_way, .repetitions = 4};
+        .points = &points, .bytes = one_way ? 1 << 20 : 8, .one_way = one_way, .repetitions = 4};
     struct linkmap_verdicts verdicts;
     char who[16];
     double pct;
-    linkmap_judge(&verdicts, &links, &points, &limits);
+    linkmap_judge(&verdicts, &links, &limits);
     found.groups = verdicts.map.groups;
     found.suspects = verdicts.count;
     found.text[0] = '\0';
