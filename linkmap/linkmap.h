@@ -80,14 +80,6 @@ struct linkmap_row {
     struct linkmap_links fetched; /* those of `from`; rank 0 */
 };
 
-/* The hosts of all points on rank 0, which frees them; NULL elsewhere. They are called as Slurm
-   does where it started each rank itself: within Slurm's jobs mpirun may hand the first node's
-   variables to the ranks of all nodes, which then have fewer different names from Slurm than from
-   MPI. Labels have ranks if `with_ranks` or if several points have the same name. `rank` is the
-   point's in MPI_COMM_WORLD. Collective over points->comm. */
-struct linkmap_host *linkmap_hosts_gather(const struct linkmap_points *points, int rank,
-                                          bool with_ranks);
-
 /* Whether the times of the whole are as precise as --precision asks. Rank 0. */
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 

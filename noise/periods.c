@@ -38,7 +38,8 @@ static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
    those when one is due. */
 #define BLUR_MAX 0.5
 
-/* Min power of a clock's own frequency, as a share of that of its multiples. */
+/* Min power of a clock's own frequency, as a share of that of its multiples: short stops have the
+   same power at all harmonics. At a multiple of the true period some harmonics have no power. */
 #define FIRST_MIN 0.3
 
 /* Stops come in bursts if less than BURST_FREE of them begin at least BURST of their mean distance
@@ -137,16 +138,6 @@ static bool is_clock(const struct noise_search *search, const struct clock *cloc
            on - other_on >= COVERED_MIN * due && near - other_near <= BLUR_MAX * (on - other_on);
 }
 
-/* Whether the powers are those of short stops, which are alike at all harmonics. At a multiple of
-   the true period some harmonics have no power. */
-static bool is_pulse(const struct noise_powers *powers)
-{
-    double max = 0.0;
-    for (int m = 0; m < NOISE_HARMONICS; m++)
-        max = fmax(max, powers->of[m]);
-    return powers->of[0] >= FIRST_MIN * max;
-}
-
 /* Makes the clock of a peak; false if it is none. The peak may be at a multiple of the period, so
    the shortest period that is a clock counts. */
 static bool make_clock(const struct noise_search *search, const struct noise_peak *peak,
@@ -156,9 +147,12 @@ static bool make_clock(const struct noise_search *search, const struct noise_pea
     for (int parts = PARTS_MAX; parts >= 1; parts--) {
         const double frequency = parts * peak->frequency;
         const struct noise_powers powers = noise_powers_at(search, frequency);
+        double max = 0.0;
+        for (int m = 0; m < NOISE_HARMONICS; m++)
+            max = fmax(max, powers.of[m]);
         clock->period_s = 1.0 / frequency;
         clock->origin_s = find_origin(search, clock->period_s);
-        if (noise_h_of(&powers, peak->level) > h_min && is_pulse(&powers) &&
+        if (noise_h_of(&powers, peak->level) > h_min && powers.of[0] >= FIRST_MIN * max &&
             is_clock(search, clock))
             return true;
     }

@@ -56,12 +56,13 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
 
 /* ---- what rank 0 knows of each rank ---------------------------------------------------------- */
 
+/* The stops of a rank, or summed over ranks. */
 struct report {
     int rank, group; /* group: the number of the host or rank that has a row */
     char host[BC_CELL_LENGTH];
-    int64_t max_ns, left_out;         /* the longest stop; as in struct noise_stops */
-    struct noise_histogram lengths;   /* of stops */
-    const struct noise_watch *visits; /* on rank 0 */
+    int64_t max_ns, left_out;       /* the longest stop; as in struct noise_stops */
+    struct noise_histogram lengths; /* of stops */
+    struct noise_watch *visits;     /* on rank 0 */
 };
 
 /* Gathers the reports of all ranks and their visits on rank 0, which frees both. Collective. */
@@ -110,36 +111,24 @@ static const struct report **list_by_group(const struct report *reports, const i
 
 /* ---- the job, hosts and ranks ---------------------------------------------------------------- */
 
-/* Sums over the stops of several ranks. */
-struct sums {
-    struct noise_watch *visits;
-    struct noise_histogram lengths;
-    int64_t max_ns, quanta;
-    double most_stopped; /* the largest share of a rank's time, and that rank */
-    int slowest_rank;
-};
-
-static void add_report(struct sums *sums, const struct report *report, int visits)
+/* Adds a rank's stops to `sum`. Returns the share of time in which the rank was interrupted. */
+static double add_report(struct report *sum, const struct report *report, int visits)
 {
     int64_t stopped_ns = 0, watched_ns = 0;
     for (int i = 0; i < visits; i++) {
         const struct noise_watch *const watch = &report->visits[i];
-        sums->visits[i].stops += watch->stops;
-        sums->visits[i].stopped_ns += watch->stopped_ns;
-        sums->visits[i].watched_ns += watch->watched_ns;
-        sums->quanta += watch->quanta;
+        sum->visits[i].stops += watch->stops;
+        sum->visits[i].quanta += watch->quanta;
+        sum->visits[i].stopped_ns += watch->stopped_ns;
+        sum->visits[i].watched_ns += watch->watched_ns;
         stopped_ns += watch->stopped_ns;
         watched_ns += watch->watched_ns;
     }
     for (int i = 0; i < NOISE_BINS; i++)
-        sums->lengths.count[i] += report->lengths.count[i];
-    if (report->max_ns > sums->max_ns)
-        sums->max_ns = report->max_ns;
-    const double share = watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
-    if (share > sums->most_stopped) {
-        sums->most_stopped = share;
-        sums->slowest_rank = report->rank;
-    }
+        sum->lengths.count[i] += report->lengths.count[i];
+    if (report->max_ns > sum->max_ns)
+        sum->max_ns = report->max_ns;
+    return watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
 }
 
 static struct noise_result stops_result(const struct noise *noise, const char *scope,
@@ -147,20 +136,25 @@ static struct noise_result stops_result(const struct noise *noise, const char *s
 {
     const struct bc_run *const run = noise->run;
     struct noise_result result = begin_result(noise, scope);
-    struct sums sums = {.most_stopped = -1.0};
-    sums.visits = bc_allocate((size_t)visits, sizeof *sums.visits, "no memory for visits");
-    for (int i = 0; i < count; i++)
-        add_report(&sums, list[i], visits);
-    result.stops = noise_amount_over_visits(run, sums.visits, (size_t)visits);
-    if (sums.max_ns > 0) {
-        const double p99 = noise_histogram_quantile(&sums.lengths, 0.99);
-        result.stops.length_ns.p99 = fmin(p99, (double)sums.max_ns);
-        result.stops.length_ns.max = (double)sums.max_ns;
+    struct report sum = {.max_ns = 0};
+    double max_share = -1.0;
+    sum.visits = bc_allocate((size_t)visits, sizeof *sum.visits, "no memory for visits");
+    for (int i = 0; i < count; i++) {
+        const double share = add_report(&sum, list[i], visits);
+        result.outcome.slowest_rank =
+            share > max_share ? list[i]->rank : result.outcome.slowest_rank;
+        max_share = fmax(share, max_share);
     }
-    result.outcome.samples = sums.quanta;
-    result.outcome.slowest_rank = sums.slowest_rank;
-    result.outcome.status = status_of(run, &result.stops.per_s, sums.quanta, count);
-    free(sums.visits);
+    result.stops = noise_amount_over_visits(run, sum.visits, (size_t)visits);
+    if (sum.max_ns > 0) {
+        const double p99 = noise_histogram_quantile(&sum.lengths, 0.99);
+        result.stops.length_ns.p99 = fmin(p99, (double)sum.max_ns);
+        result.stops.length_ns.max = (double)sum.max_ns;
+    }
+    for (int i = 0; i < visits; i++)
+        result.outcome.samples += sum.visits[i].quanta;
+    result.outcome.status = status_of(run, &result.stops.per_s, result.outcome.samples, count);
+    free(sum.visits);
     return result;
 }
 
