@@ -22,20 +22,6 @@ static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-/* What all rows of a size have in common; rank 0. */
-static struct linkmap_result begin_result(const struct linkmap *linkmap,
-                                          const struct linkmap_row *row, const char *scope)
-{
-    const struct bc_presence *const presence = &linkmap->run->presence;
-    const int64_t samples = (int64_t)row->links.times.visits * row->links.repetitions;
-    return (struct linkmap_result){
-        .scope = scope,
-        .bytes = row->links.bytes,
-        .alone_pct = NAN,
-        .group = BC_NO_INT,
-        .outcome = {presence->visits, presence->lost_pct, samples, row->status, BC_NO_INT}};
-}
-
 /* Writes the values of visits to the file of --dump-samples, if any; rank 0. */
 static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
 {
@@ -58,25 +44,37 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
         .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
 }
 
-/* Sets a result's times to those of a point, summarized over visits, and dumps them. */
-static void set_times(const struct linkmap *linkmap, const struct linkmap_row *row,
-                      const struct linkmap_times *times, int point, struct linkmap_result *result)
+/* The result of links with these times of `point`, summarized over visits, which it dumps; rank 0.
+   `rank` is the slowest one. */
+static struct linkmap_result make_result(const struct linkmap *linkmap,
+                                         const struct linkmap_row *row, const char *scope,
+                                         const struct linkmap_times *times, int point, int rank,
+                                         bool has_wrong_data)
 {
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
+    const struct bc_run *const run = linkmap->run;
     const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
     const bool one_way = row->links.one_way;
-    result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = none;
+    struct linkmap_result result = {.scope = scope,
+                                    .bytes = row->links.bytes,
+                                    .time = none,
+                                    .ways = {none, none},
+                                    .alone_pct = NAN,
+                                    .group = BC_NO_INT,
+                                    .outcome = {run->presence.visits, run->presence.lost_pct,
+                                                (int64_t)times->visits * row->links.repetitions,
+                                                has_wrong_data ? BC_FAIL : row->status, rank}};
     for (int way = 0; way < (one_way ? LINKMAP_WAYS : 1); way++) {
         double *const values = linkmap_times_list(times, way, point);
-        dump(linkmap->run, one_way ? names[way] : "time", values, times->visits);
-        const struct bc_summary ns =
-            bc_run_over_visits(linkmap->run, values, (size_t)times->visits);
+        dump(run, one_way ? names[way] : "time", values, times->visits);
+        const struct bc_summary ns = bc_run_over_visits(run, values, (size_t)times->visits);
         if (one_way)
-            result->ways[way] = bandwidth_of(ns, row->links.bytes);
+            result.ways[way] = bandwidth_of(ns, row->links.bytes);
         else
-            result->time = ns;
+            result.time = ns;
         free(values);
     }
+    return result;
 }
 
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row)
@@ -230,25 +228,19 @@ static int slowest_point(const struct linkmap_times *medians, int points)
     return slowest;
 }
 
-/* The status of a size's rows. One visit was asked for where no interval can be precise. */
-static enum bc_status status_of(const struct linkmap *linkmap, const struct linkmap_row *row)
-{
-    const struct bc_run *const run = linkmap->run;
-    return run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row)
-               ? BC_OK
-               : BC_BUDGET;
-}
-
-/* Rank 0. */
+/* Sets the status of all rows. Rank 0. */
 static struct linkmap_result whole_result(const struct linkmap *linkmap, struct linkmap_row *row)
 {
-    row->status = status_of(linkmap, row);
-    struct linkmap_result result = begin_result(linkmap, row, "whole");
-    set_times(linkmap, row, &row->medians, linkmap->points.count, &result);
-    result.outcome.slowest_rank =
-        linkmap->hosts[slowest_point(&row->medians, linkmap->points.count)].rank;
-    if (warn_of_wrong(linkmap, row))
-        result.outcome.status = BC_FAIL;
+    const struct bc_run *const run = linkmap->run;
+    const int points = linkmap->points.count;
+    const int slowest = slowest_point(&row->medians, points);
+    /* If one visit was asked for, no interval can be precise. */
+    const bool ok =
+        run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row);
+    row->status = ok ? BC_OK : BC_BUDGET;
+    const bool wrong = warn_of_wrong(linkmap, row);
+    struct linkmap_result result = make_result(linkmap, row, "whole", &row->medians, points,
+                                               linkmap->hosts[slowest].rank, wrong);
     if (row->is_judged) {
         result.verdict = whole_verdict(row);
         note_verdicts(linkmap, row);
@@ -262,12 +254,10 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
 static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, int point)
 {
     struct linkmap_host *const host = &linkmap->hosts[point];
-    struct linkmap_result result = begin_result(linkmap, row, linkmap->per_rank ? "rank" : "node");
+    struct linkmap_result result =
+        make_result(linkmap, row, linkmap->per_rank ? "rank" : "node", &row->medians, point,
+                    host->rank, row->wrong != NULL && row->wrong[point].links > 0);
     result.a = host->label;
-    set_times(linkmap, row, &row->medians, point, &result);
-    result.outcome.slowest_rank = host->rank;
-    if (row->wrong != NULL && row->wrong[point].links > 0)
-        result.outcome.status = BC_FAIL;
     if (row->is_judged) {
         const enum linkmap_fault fault =
             linkmap_fault_of(&row->verdicts, point, point, &result.alone_pct);
@@ -325,13 +315,12 @@ static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
 static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row,
                        const struct linkmap_links *links)
 {
-    struct linkmap_result result = begin_result(linkmap, row, "pair");
-    result.a = linkmap->hosts[row->from].label;
+    const struct linkmap_host *const from = &linkmap->hosts[row->from];
+    struct linkmap_result result =
+        make_result(linkmap, row, "pair", &links->times, row->to, from->rank,
+                    row->links.wrong != NULL && links->wrong[row->to] > 0);
+    result.a = from->label;
     result.b = linkmap->hosts[row->to].label;
-    set_times(linkmap, row, &links->times, row->to, &result);
-    result.outcome.slowest_rank = linkmap->hosts[row->from].rank;
-    if (row->links.wrong != NULL && links->wrong[row->to] > 0)
-        result.outcome.status = BC_FAIL;
     if (row->is_judged)
         result.verdict = linkmap_fault_names[linkmap_fault_of(&row->verdicts, row->from, row->to,
                                                               &result.alone_pct)];

@@ -107,80 +107,6 @@ static void find_background(struct comparison *c, const bool *chosen)
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
-/* Classes that follow one another. */
-struct classes {
-    int first, last;
-};
-
-/* The rate of classes together, as a mean over rows. */
-static struct noise_rate mean_rate(const struct noise_rate *rates, struct classes classes,
-                                   int first_row, int rows)
-{
-    struct noise_rate mean = {0.0, 0.0};
-    for (int row = first_row; row < first_row + rows; row++)
-        for (int class = classes.first; class <= classes.last; class ++)
-            noise_rate_add(&mean, &rates[row * NOISE_CLASSES + class], 1.0 / rows);
-    return mean;
-}
-
-/* Whether a rank has significantly more stops of a class than the background: by Student's
-   intervals of the differences of parts and of visits, and by far more than ranks differ. `values`
-   has room for a value a row. */
-static bool has_more(const struct comparison *c, double alpha, int rank, int class, double *values)
-{
-    const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
-    const struct classes one = {class, class};
-    /* Half of the ranks are compared, in all classes, and an interval can be wrong at either end.
-     */
-    const double by_parts = 1.0 - 2.0 * alpha / ((double)c->ranks * (double)NOISE_CLASSES);
-    for (size_t row = 0; row < rows; row++)
-        values[row] = mean_rate(rates_of(c, rank), one, (int)row, 1).per_s -
-                      mean_rate(c->background, one, (int)row, 1).per_s;
-    if (!(bc_mean_interval(values, rows, by_parts).lo > 0.0) ||
-        !(bc_mean(values, rows) > DEVIATIONS_MIN * c->spread[class]))
-        return false;
-    for (size_t visit = 0; visit < visits; visit++)
-        values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
-    /* Differences between visits are common to all classes, and from 4 ranks on in the spread. */
-    return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
-}
-
-/* Fills in the amount of a rank's stops beyond the background. False if it is below the threshold
-   or MORE_MIN of the background. `values` has room for 3 values a visit. */
-static bool summarize(const struct comparison *c, const struct noise_limits *limits,
-                      struct classes classes, struct noise_source *made, double *values)
-{
-    const size_t visits = (size_t)c->rows / NOISE_PARTS;
-    double *const per_s = values, *const length = values + visits, *const pct = length + visits;
-    struct noise_amount *const amount = &made->amount;
-    double background_pct = 0.0;
-    size_t with_stops = 0;
-    for (size_t i = 0; i < visits; i++) {
-        const int row = (int)i * NOISE_PARTS;
-        const struct noise_rate background = mean_rate(c->background, classes, row, NOISE_PARTS);
-        struct noise_rate more = mean_rate(rates_of(c, made->rank), classes, row, NOISE_PARTS);
-        noise_rate_add(&more, &background, -1.0);
-        per_s[i] = more.per_s;
-        pct[i] = more.stopped_ns_per_s * 1e-7;
-        background_pct += background.stopped_ns_per_s * 1e-7 / (double)visits;
-        if (per_s[i] > 0.0)
-            length[with_stops++] = more.stopped_ns_per_s / per_s[i];
-    }
-    amount->per_s = bc_mean_of_visits(per_s, visits, limits->confidence);
-    amount->stopped_pct = bc_mean_of_visits(pct, visits, limits->confidence);
-    amount->length_ns = bc_mean_of_visits(length, with_stops, limits->confidence);
-    /* Visits with few stops have less weight. */
-    const double moved_ns =
-        amount->stopped_pct.value * 1e7 / amount->per_s.value - amount->length_ns.value;
-    amount->length_ns.value += moved_ns;
-    amount->length_ns.interval.lo += moved_ns;
-    amount->length_ns.interval.hi += moved_ns;
-    return amount->stopped_pct.value >= limits->threshold_pct &&
-           amount->stopped_pct.value >= MORE_MIN * background_pct;
-}
-
-/* ---- all ranks ------------------------------------------------------------------------------- */
-
 /* What is compared, and the sources found so far. */
 struct search {
     struct comparison no_period, all;
@@ -190,23 +116,86 @@ struct search {
     int count;
 };
 
-static bool has_more_of_both(const struct search *s, int rank, int class)
+/* Whether a rank has significantly more stops of a class than the background: by Student's
+   intervals of the differences of parts and of visits, and by far more than ranks differ. */
+static bool has_more(const struct search *s, const struct comparison *c, int rank, int class)
 {
-    return has_more(&s->no_period, s->limits->alpha, rank, class, s->values) &&
-           has_more(&s->all, s->limits->alpha, rank, class, s->values);
+    const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
+    const double alpha = s->limits->alpha;
+    double *const values = s->values;
+    /* Half of the ranks are compared, in all classes, and an interval can be wrong at either end.
+     */
+    const double by_parts = 1.0 - 2.0 * alpha / ((double)c->ranks * (double)NOISE_CLASSES);
+    for (size_t row = 0; row < rows; row++) {
+        const size_t cell = row * NOISE_CLASSES + (size_t) class;
+        values[row] = rates_of(c, rank)[cell].per_s - c->background[cell].per_s;
+    }
+    if (!(bc_mean_interval(values, rows, by_parts).lo > 0.0) ||
+        !(bc_mean(values, rows) > DEVIATIONS_MIN * c->spread[class]))
+        return false;
+    for (size_t visit = 0; visit < visits; visit++)
+        values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
+    /* Differences between visits are common to all classes, and from 4 ranks on in the spread. */
+    return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
 }
+
+/* The rate of classes together, as a mean over the parts of a visit. */
+static struct noise_rate rate_of_visit(const struct noise_rate *rates, size_t visit, int first,
+                                       int last)
+{
+    struct noise_rate mean = {0.0, 0.0};
+    for (size_t row = visit * NOISE_PARTS; row < (visit + 1) * NOISE_PARTS; row++)
+        for (int class = first; class <= last; class ++)
+            noise_rate_add(&mean, &rates[row * NOISE_CLASSES + (size_t) class], 1.0 / NOISE_PARTS);
+    return mean;
+}
+
+/* Fills in the amount of a rank's stops of these classes beyond the background. False if it is
+   below the threshold or MORE_MIN of the background. */
+static bool summarize(const struct search *s, int rank, int first, int last,
+                      struct noise_amount *amount)
+{
+    const struct comparison *const c = &s->no_period;
+    const size_t visits = (size_t)c->rows / NOISE_PARTS;
+    const double confidence = s->limits->confidence;
+    double *const per_s = s->values, *const length = per_s + visits, *const pct = length + visits;
+    double background_pct = 0.0;
+    size_t with_stops = 0;
+    for (size_t i = 0; i < visits; i++) {
+        const struct noise_rate background = rate_of_visit(c->background, i, first, last);
+        struct noise_rate more = rate_of_visit(rates_of(c, rank), i, first, last);
+        noise_rate_add(&more, &background, -1.0);
+        per_s[i] = more.per_s;
+        pct[i] = more.stopped_ns_per_s * 1e-7;
+        background_pct += background.stopped_ns_per_s * 1e-7 / (double)visits;
+        if (per_s[i] > 0.0)
+            length[with_stops++] = more.stopped_ns_per_s / per_s[i];
+    }
+    amount->per_s = bc_mean_of_visits(per_s, visits, confidence);
+    amount->stopped_pct = bc_mean_of_visits(pct, visits, confidence);
+    amount->length_ns = bc_mean_of_visits(length, with_stops, confidence);
+    /* Visits with few stops have less weight. */
+    const double moved_ns =
+        amount->stopped_pct.value * 1e7 / amount->per_s.value - amount->length_ns.value;
+    amount->length_ns.value += moved_ns;
+    amount->length_ns.interval.lo += moved_ns;
+    amount->length_ns.interval.hi += moved_ns;
+    return amount->stopped_pct.value >= s->limits->threshold_pct &&
+           amount->stopped_pct.value >= MORE_MIN * background_pct;
+}
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* Adds the sources of a rank: runs of classes of which it has more. */
 static void find_of_rank(struct search *s, int rank)
 {
     for (int class = 0; class < NOISE_CLASSES; class ++) {
         struct noise_source made = {.period = {NAN, {NAN, NAN}}, .rank = rank};
-        struct classes classes = {.first = class};
-        while (class < NOISE_CLASSES && has_more_of_both(s, rank, class))
+        const int first = class;
+        while (class < NOISE_CLASSES && has_more(s, &s->no_period, rank, class) &&
+               has_more(s, &s->all, rank, class))
             class ++;
-        classes.last = class - 1;
-        if (classes.last < classes.first ||
-            !summarize(&s->no_period, s->limits, classes, &made, s->values))
+        if (class == first || !summarize(s, rank, first, class - 1, &made.amount))
             continue;
         s->found = bc_reallocate(s->found, (size_t)s->count + 1, sizeof *s->found,
                                  "no memory for %d sources", s->count + 1);
