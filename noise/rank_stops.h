@@ -87,6 +87,5 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double beg
 
 /* Internal to it. Cells are reduced in parts that don't overlap: all of them if there are at most
    `max` or they fit into one part; otherwise the parts for which `max` has room, spread evenly. The
-   number of parts; and the number of cells of a part, with its first one. */
-int noise_cell_parts(double cells, double max);
+   number of cells of a part, with its first one; 0 behind the last part. */
 int noise_cell_part(double cells, double max, int part, double *first);

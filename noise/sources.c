@@ -115,7 +115,7 @@ static void merge(struct noise_sources *sources, const struct noise_source *own)
     if (place == sources->count) {
         sources->source = bc_reallocate(sources->source, (size_t)++sources->count,
                                         sizeof *sources->source, "no memory for sources");
-        sources->source[place] = (struct noise_shared_source){.mean = *own};
+        sources->source[place] = (struct noise_shared_source){.mean.is_periodic = own->is_periodic};
     }
     struct noise_shared_source *const shared = &sources->source[place];
     struct noise_source *const mean = &shared->mean;
