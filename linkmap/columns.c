@@ -1,4 +1,4 @@
-#include "linkmap/columns.h"
+#include "linkmap/linkmap.h"
 
 #define BANDWIDTH_COLUMNS(name, way)                                                               \
     BC_COLUMN(name "_mbs", BC_MORE, 3, linkmap_result, ways[way].value),                           \

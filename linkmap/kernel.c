@@ -1,34 +1,40 @@
-#include "linkmap/kernel.h"
-
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
+#include "linkmap/links.h"
 
-static inline void send(const struct linkmap_message *m, int bytes)
+static inline void send(const struct linkmap_links *links, int bytes, int partner)
 {
-    BC_MPI(MPI_Send(m->sent, bytes, MPI_BYTE, m->partner, m->tag, m->comm));
+    BC_MPI(MPI_Send(links->points->sent, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE,
+                    links->points->comm));
 }
 
-static inline void receive(const struct linkmap_message *m, int bytes)
+static inline void receive(const struct linkmap_links *links, int bytes, int partner)
 {
-    BC_MPI(MPI_Recv(m->received, bytes, MPI_BYTE, m->partner, m->tag, m->comm, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(links->points->received, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE,
+                    links->points->comm, MPI_STATUS_IGNORE));
 }
 
-void linkmap_ask(const struct linkmap_message *message, double *times_ns)
+static inline int answer_bytes(const struct linkmap_links *links)
 {
-    send(message, message->bytes);
-    receive(message, message->answer_bytes);
-    for (int i = 0; i < message->repetitions; i++) {
+    return links->one_way ? 0 : links->bytes;
+}
+
+void linkmap_ask(const struct linkmap_links *links, int partner, double *times_ns)
+{
+    send(links, links->bytes, partner);
+    receive(links, answer_bytes(links), partner);
+    for (int i = 0; i < links->repetitions; i++) {
         const int64_t start_ns = bc_now_ns();
-        send(message, message->bytes);
-        receive(message, message->answer_bytes);
+        send(links, links->bytes, partner);
+        receive(links, answer_bytes(links), partner);
         times_ns[i] = (double)(bc_now_ns() - start_ns);
     }
 }
 
-void linkmap_answer(const struct linkmap_message *message)
+void linkmap_answer(const struct linkmap_links *links, int partner)
 {
-    for (int i = 0; i <= message->repetitions; i++) {
-        receive(message, message->bytes);
-        send(message, message->answer_bytes);
+    for (int i = 0; i <= links->repetitions; i++) {
+        receive(links, links->bytes, partner);
+        send(links, answer_bytes(links), partner);
     }
 }

@@ -1,18 +1,17 @@
 /*
  * Which node, link or direction of a job is slow: the time of a message between every two nodes.
  *
- * Method: all pairs of nodes exchange messages in a tournament (tournament.h, links.h); map.h
- * explains the times, verdicts.h names what is slow.
+ * Method: all pairs of nodes exchange messages in a tournament (links.h); map.c explains the
+ * times, verdicts.c names what is slow.
  */
 #include "common/clock/clock.h"
 #include "common/layout/node_order.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
-#include "linkmap/rows.h"
-#include "linkmap/tournament.h"
+#include "linkmap/linkmap.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,25 +72,22 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* The errno for which a file can't be written; 0 if it can. Leaves the file alone. */
-static int unwritable(const char *path)
+/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Returns the
+   errno for which a list can't be written; 0 if it can. */
+static int remove_old_list(const char *path)
 {
     struct stat status;
-    char folder[PATH_MAX];
-    if (stat(path, &status) == 0)
-        return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
-    if (errno != ENOENT || strlen(path) >= sizeof folder)
-        return errno != ENOENT ? errno : ENAMETOOLONG;
-    snprintf(folder, sizeof folder, "%s", path);
-    char *const slash = strrchr(folder, '/');
-    if (slash == NULL)
-        snprintf(folder, sizeof folder, ".");
-    else
-        slash[slash == folder] = '\0';
-    return access(folder, W_OK) == 0 ? 0 : errno;
+    const int file = open(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0666);
+    if (file < 0)
+        return errno;
+    close(file);
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
+        (void)unlink(path); /* a file that can't be removed is overwritten */
+    return 0;
 }
 
-/* Whether the list of slow hosts can be written; true on all ranks but rank 0. */
+/* Whether the list of slow hosts can be written, of which it removes an old one; true on all ranks
+   but rank 0. */
 static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
                         struct bc_error *error)
 {
@@ -104,19 +100,87 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                                 "--exclude: %.200s is the file of another option: use another "
                                 "file",
                                 p->exclude);
-    const int problem = unwritable(p->exclude);
+    const int problem = remove_old_list(p->exclude);
     return problem == 0 ||
            bc_error_set(error,
                         "--exclude: cannot write '%.200s': %s: use a file that can be written",
                         p->exclude, strerror(problem));
 }
 
-/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Rank 0. */
-static void remove_old_list(const char *path)
+/* ---- the hosts of points --------------------------------------------------------------------- */
+
+/* The names that a point's host has. */
+struct names {
+    char slurm[LINKMAP_HOST_LENGTH], processor[LINKMAP_HOST_LENGTH];
+    int rank; /* the point's, in MPI_COMM_WORLD */
+};
+
+static int compare_texts(const void *a, const void *b)
 {
-    struct stat there;
-    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
-        (void)unlink(path); /* a file that can't be removed is overwritten */
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The number of different names, which start every `step` bytes. */
+static int count_different(const char *first, size_t step, int count)
+{
+    const char **const sorted = bc_allocate((size_t)count, sizeof *sorted, "no memory for names");
+    int different = 0;
+    for (int i = 0; i < count; i++)
+        sorted[i] = first + (size_t)i * step;
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_texts);
+    for (int i = 0; i < count; i++)
+        different += i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0;
+    free(sorted);
+    return different;
+}
+
+/* Sets the names and labels of the hosts. */
+static void name_hosts(struct linkmap_host *hosts, const struct names *all, int count,
+                       bool with_ranks)
+{
+    const int by_slurm = count_different(all->slurm, sizeof *all, count);
+    const int by_processor = count_different(all->processor, sizeof *all, count);
+    bool from_slurm = by_slurm >= by_processor;
+    for (int i = 0; i < count; i++)
+        from_slurm = from_slurm && all[i].slurm[0] != '\0';
+    with_ranks = with_ranks || (from_slurm ? by_slurm : by_processor) < count;
+    for (int i = 0; i < count; i++) {
+        struct linkmap_host *const host = &hosts[i];
+        host->rank = all[i].rank;
+        memcpy(host->name, from_slurm ? all[i].slurm : all[i].processor, sizeof host->name);
+        const int length = snprintf(host->label, sizeof host->label, "%s", host->name);
+        if (with_ranks)
+            snprintf(host->label + length, sizeof host->label - (size_t)length, ":%d", host->rank);
+    }
+}
+
+/* The hosts of all points on rank 0, which frees them; NULL elsewhere. They are called as Slurm
+   does where it started each rank itself: within Slurm's jobs mpirun may hand the first node's
+   variables to the ranks of all nodes, which then have fewer different names from Slurm than from
+   MPI. Labels have ranks if `with_ranks` or if several points have the same name. `rank` is the
+   point's in MPI_COMM_WORLD. Collective over points->comm. */
+static struct linkmap_host *gather_hosts(const struct linkmap_points *points, int rank,
+                                         bool with_ranks)
+{
+    char processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    const char *const slurm = getenv("SLURMD_NODENAME");
+    const size_t count = points->own == 0 ? (size_t)points->count : 0;
+    struct linkmap_host *hosts = NULL;
+    struct names own = {.rank = rank};
+    int length;
+    BC_MPI(MPI_Get_processor_name(processor, &length));
+    snprintf(own.processor, sizeof own.processor, "%.*s", LINKMAP_HOST_LENGTH - 1, processor);
+    snprintf(own.slurm, sizeof own.slurm, "%.*s", LINKMAP_HOST_LENGTH - 1,
+             slurm != NULL ? slurm : "");
+    struct names *const all = bc_allocate(count, sizeof *all, "no memory for %zu names", count);
+    BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
+                      points->comm));
+    if (points->own == 0) {
+        hosts = bc_allocate(count, sizeof *hosts, "no memory for %zu names", count);
+        name_hosts(hosts, all, points->count, with_ranks);
+    }
+    free(all);
+    return hosts;
 }
 
 /* ---- what all sizes share -------------------------------------------------------------------- */
@@ -159,38 +223,44 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     BC_MPI(MPI_Comm_rank(points->comm, &points->own));
     points->sent = bc_allocate_pages(bytes, "no memory for messages");
     points->received = bc_allocate_pages(bytes, "no memory for messages");
-    linkmap->hosts = linkmap_hosts_gather(points, run->job.rank, linkmap->per_rank);
+    linkmap->hosts = gather_hosts(points, run->job.rank, linkmap->per_rank);
     note_points(linkmap);
-    if (points->own == 0 && linkmap->parameters.exclude != NULL)
-        remove_old_list(linkmap->parameters.exclude);
 }
 
-/* A row for each different size. */
+/* A row for each different size. --samples are divided among the visits. */
 static void list_rows(const struct linkmap *linkmap)
 {
     const struct bc_size_list *const sizes = &linkmap->parameters.sizes;
+    const int64_t samples = linkmap->run->settings.samples, visits = linkmap->run->visits;
     for (size_t i = 0; i < sizes->count; i++)
         if (bc_size_list_is_first(sizes, i)) {
             struct linkmap_row *const row = bc_add_row(linkmap->run);
+            row->links.points = &linkmap->points;
             row->links.bytes = (int)sizes->values[i];
             row->links.one_way = row->links.bytes >= ONE_WAY_BYTES;
-            row->medians.points = linkmap->points.count;
-            row->whole.points = 1;
+            row->links.repetitions = samples > 0          ? (int)((samples + visits - 1) / visits)
+                                     : row->links.one_way ? ONE_WAYS
+                                                          : ROUND_TRIPS;
+            row->medians.points = linkmap->points.count + 1;
         }
 }
 
 /* ---- the list of slow hosts ------------------------------------------------------------------ */
 
-/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. Returns
-   0 or errno. Rank 0. */
-static int write_excluded(const struct linkmap *linkmap)
+/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. Rank 0.
+ */
+static void write_excluded(struct linkmap *linkmap)
 {
-    FILE *const file = fopen(linkmap->parameters.exclude, "w");
+    struct bc_run *const run = linkmap->run;
     const char *last = NULL;
-    if (file == NULL)
-        return errno;
+    if (run->signal != 0) {
+        bc_output_remark(run->output, "warning",
+                         "--exclude: no file was written, since there are no verdicts");
+        return;
+    }
+    FILE *const file = fopen(linkmap->parameters.exclude, "w");
     /* The ranks of a host follow one another. */
-    for (int i = 0; i < linkmap->points.count; i++) {
+    for (int i = 0; file != NULL && i < linkmap->points.count; i++) {
         const struct linkmap_host *const host = &linkmap->hosts[i];
         if (!host->is_slow || (last != NULL && strcmp(host->name, last) == 0))
             continue;
@@ -199,30 +269,20 @@ static int write_excluded(const struct linkmap *linkmap)
     }
     if (last != NULL)
         fputc('\n', file);
-    const int problem = bc_stream_problem(file);
-    return fclose(file) == 0 || problem != 0 ? problem : errno;
-}
-
-static void finish_excluded(struct linkmap *linkmap)
-{
-    struct bc_run *const run = linkmap->run;
-    if (run->signal != 0) {
-        bc_output_remark(run->output, "warning",
-                         "--exclude: no file was written, since there are no verdicts");
-        return;
+    int problem = file != NULL ? bc_stream_problem(file) : errno;
+    if (file != NULL && fclose(file) != 0 && problem == 0)
+        problem = errno;
+    if (problem != 0) {
+        bc_output_remark(run->output, "warning", "--exclude: %.200s: cannot be written: %s",
+                         linkmap->parameters.exclude, strerror(problem));
+        run->failed = true;
     }
-    const int problem = write_excluded(linkmap);
-    if (problem == 0)
-        return;
-    bc_output_remark(run->output, "warning", "--exclude: %.200s: cannot be written: %s",
-                     linkmap->parameters.exclude, strerror(problem));
-    run->failed = true;
 }
 
 static void close_linkmap(struct linkmap *linkmap)
 {
     if (linkmap->points.own == 0 && linkmap->parameters.exclude != NULL)
-        finish_excluded(linkmap);
+        write_excluded(linkmap);
     free(linkmap->points.sent);
     free(linkmap->points.received);
     free(linkmap->hosts);
@@ -244,7 +304,7 @@ static void gather_medians(const struct linkmap_points *points, struct linkmap_r
             linkmap_median(linkmap_times_of(&row->links.times, visit, way), points->count);
         BC_MPI(MPI_Gather(&own_ns, 1, MPI_DOUBLE, medians, 1, MPI_DOUBLE, 0, points->comm));
         if (points->own == 0)
-            *linkmap_times_of(&row->whole, visit, way) = linkmap_median(medians, points->count);
+            medians[points->count] = linkmap_median(medians, points->count);
     }
 }
 
@@ -280,33 +340,22 @@ static void note_progress(struct linkmap *linkmap, const struct linkmap_row *row
         note_line(linkmap, row, first, rounds);
 }
 
-/* Messages of a link in a visit: --samples are divided among the visits. */
-static int repetitions_of(const struct bc_run *run, bool one_way)
-{
-    if (run->settings.samples == 0)
-        return one_way ? ONE_WAYS : ROUND_TRIPS;
-    return (int)((run->settings.samples + run->visits - 1) / run->visits);
-}
-
 /* Ignores visit->seconds: half of a tournament says nothing. */
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
     struct linkmap_row *const row = visit->row;
-    struct linkmap_points *const points = &linkmap->points;
+    const struct linkmap_points *const points = &linkmap->points;
     const int rounds = linkmap_rounds(points->count);
     const int block = row->links.times.visits == 0 ? BLOCK_ROUNDS : rounds;
     if (points->own < 0)
         return;
-    row->links.repetitions = repetitions_of(linkmap->run, row->links.one_way);
-    linkmap_begin_visit(&row->links, points);
-    if (points->own == 0) {
+    linkmap_begin_visit(&row->links);
+    if (points->own == 0)
         linkmap_times_add_visit(&row->medians);
-        linkmap_times_add_visit(&row->whole);
-    }
     for (int done = 0; done < rounds;) {
         const int first = done;
         done = rounds - done > block ? done + block : rounds;
-        linkmap_time_rounds(&row->links, points, first, done);
+        linkmap_time_rounds(&row->links, first, done);
         gather_medians(points, row);
         note_progress(linkmap, row, done);
     }

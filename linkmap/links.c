@@ -3,8 +3,6 @@
 #include "common/mpi/mpi_check.h"
 #include "common/stats/random.h"
 #include "common/stats/stats.h"
-#include "linkmap/kernel.h"
-#include "linkmap/tournament.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,45 +34,45 @@ double *linkmap_times_list(const struct linkmap_times *times, int way, int point
     return values;
 }
 
+double linkmap_times_median(const struct linkmap_times *times, int way, int point)
+{
+    double *const values = linkmap_times_list(times, way, point);
+    const double ns = bc_median(values, (size_t)times->visits);
+    free(values);
+    return ns;
+}
+
 /* ---- one link -------------------------------------------------------------------------------- */
 
 /* Asks, and returns the median or mean, less the clock's cost. */
-static double ask(const struct linkmap_points *points, const struct linkmap_message *message)
+static double ask(const struct linkmap_links *links, int partner)
 {
-    const size_t count = (size_t)message->repetitions;
+    const struct linkmap_points *const points = links->points;
+    const size_t count = (size_t)links->repetitions;
     double *const times_ns = bc_allocate(count, sizeof *times_ns, "no memory for times");
-    linkmap_ask(message, times_ns);
+    linkmap_ask(links, partner, times_ns);
     const double ns = points->takes_mean ? bc_mean(times_ns, count) : bc_median(times_ns, count);
     free(times_ns);
     return ns - points->clock_ns;
 }
 
-void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
-                       int partner, bool leads, double times_ns[LINKMAP_WAYS])
+void linkmap_time_link(const struct linkmap_links *links, int partner, bool leads,
+                       double times_ns[LINKMAP_WAYS])
 {
-    const struct linkmap_message message = {
-        .sent = points->sent,
-        .received = points->received,
-        .bytes = links->bytes,
-        .answer_bytes = links->one_way ? 0 : links->bytes,
-        .partner = partner,
-        .tag = LINKMAP_TAG_MESSAGE,
-        .comm = points->comm,
-        .repetitions = links->repetitions,
-    };
     double own_ns = NAN, partners_ns = NAN;
     if (leads)
-        own_ns = ask(points, &message);
+        own_ns = ask(links, partner);
     else
-        linkmap_answer(&message);
+        linkmap_answer(links, partner);
     if (links->one_way && leads)
-        linkmap_answer(&message);
+        linkmap_answer(links, partner);
     else if (links->one_way)
-        own_ns = ask(points, &message);
+        own_ns = ask(links, partner);
     else
         own_ns /= 2.0;
     BC_MPI(MPI_Sendrecv(&own_ns, 1, MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, &partners_ns, 1,
-                        MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, points->comm, MPI_STATUS_IGNORE));
+                        MPI_DOUBLE, partner, LINKMAP_TAG_TIMES, links->points->comm,
+                        MPI_STATUS_IGNORE));
     times_ns[LINKMAP_OUT] = links->one_way || leads ? own_ns : partners_ns;
     times_ns[LINKMAP_IN] = links->one_way || !leads ? partners_ns : own_ns;
 }
@@ -88,9 +86,9 @@ static unsigned char data_at(int from, int to, int place)
 }
 
 /* Sends a message of known data each way. What arrived wrong at either end counts at both. */
-static void check_link(struct linkmap_links *links, const struct linkmap_points *points,
-                       int partner)
+static void check_link(struct linkmap_links *links, int partner)
 {
+    const struct linkmap_points *const points = links->points;
     unsigned char *const sent = points->sent, *const received = points->received;
     int wrong_here = 0, wrong_there;
     for (int i = 0; i < links->bytes; i++) {
@@ -107,10 +105,32 @@ static void check_link(struct linkmap_links *links, const struct linkmap_points 
     links->wrong[partner] += wrong_here || wrong_there;
 }
 
+/* ---- the tournament -------------------------------------------------------------------------- */
+
+/* An even number: with an odd number of points one seat is empty, and who meets it rests. */
+static int seats(int points) { return points + points % 2; }
+
+int linkmap_rounds(int points) { return points < 2 ? 0 : seats(points) - 1; }
+
+int linkmap_partner(int point, int round, int points)
+{
+    /* Seats i and j meet if i + j is 2 * round modulo `last`; the seat that would meet itself meets
+       the last one. */
+    const int last = seats(points) - 1;
+    int partner = round;
+    if (point != last) {
+        partner = (int)(((long long)2 * round - point) % last);
+        partner = partner < 0 ? partner + last : partner;
+        partner = partner == point ? last : partner;
+    }
+    return partner < points ? partner : -1;
+}
+
 /* ---- all links ------------------------------------------------------------------------------- */
 
-void linkmap_begin_visit(struct linkmap_links *links, const struct linkmap_points *points)
+void linkmap_begin_visit(struct linkmap_links *links)
 {
+    const struct linkmap_points *const points = links->points;
     links->times.points = points->count;
     linkmap_times_add_visit(&links->times);
     if (points->checks && links->wrong == NULL)
@@ -132,9 +152,9 @@ static int *order_of_visit(int visit, int points)
     return order;
 }
 
-void linkmap_time_rounds(struct linkmap_links *links, const struct linkmap_points *points,
-                         int first, int end)
+void linkmap_time_rounds(struct linkmap_links *links, int first, int end)
 {
+    const struct linkmap_points *const points = links->points;
     const int visit = links->times.visits - 1;
     int *const order = order_of_visit(visit, points->count);
     int own_place = 0;
@@ -146,22 +166,18 @@ void linkmap_time_rounds(struct linkmap_links *links, const struct linkmap_point
         if (place < 0)
             continue;
         const int partner = order[place];
-        linkmap_time_link(links, points, partner, points->own < partner, times_ns);
+        linkmap_time_link(links, partner, points->own < partner, times_ns);
         if (points->checks)
-            check_link(links, points, partner);
+            check_link(links, partner);
         for (int way = 0; way < LINKMAP_WAYS; way++)
             linkmap_times_of(&links->times, visit, way)[partner] = times_ns[way];
     }
     free(order);
 }
 
-double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
-                    int partner)
+double linkmap_time(const struct linkmap_links *links, int way, int partner)
 {
-    double *const values = linkmap_times_list(&links->times, way, partner);
-    const double ns = partner == points->own ? NAN : bc_median(values, (size_t)links->times.visits);
-    free(values);
-    return ns;
+    return partner == links->points->own ? NAN : linkmap_times_median(&links->times, way, partner);
 }
 
 void linkmap_links_free(struct linkmap_links *links)

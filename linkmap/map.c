@@ -1,8 +1,15 @@
-#include "linkmap/map.h"
-
+/*
+ * What explains the times of the links of one message size: the usual time of a link, the effects
+ * of single points, and two groups of points, if links between them take another time than within.
+ *
+ * The time from point i to point j is expected to be the usual one from i's group to j's, plus the
+ * effects of i on what it sends and of j on what it receives. Each of these is a median over many
+ * links, as in Tukey's median polish (Exploratory Data Analysis, 1977, ch. 10), so a few slow links
+ * don't change it.
+ */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/stats/stats.h"
+#include "linkmap/verdicts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,8 +72,8 @@ struct split {
    A single long link makes no group: it is a slow link. */
 static struct split split_of(const struct linkmap_map *map, int min_size, double threshold)
 {
-    double *const sorted = allocate(map->points);
-    const int count = (int)sort_numbers(map->times_ns[LINKMAP_OUT], map->points, sorted);
+    double *const sorted = allocate(map->count);
+    const int count = (int)sort_numbers(map->times_ns[LINKMAP_OUT], map->count, sorted);
     struct split best = {0.0, INFINITY};
     double sum = 0.0, squares = 0.0, low_sum = 0.0;
     for (int i = 0; i < count; i++) {
@@ -101,32 +108,24 @@ static int propose_groups(struct linkmap_map *map, int min_size, double threshol
     if (best.value <= 0.0)
         return -1;
     if (best.rank == map->own)
-        for (int i = 0; i < map->points; i++)
+        for (int i = 0; i < map->count; i++)
             map->group[i] = map->times_ns[LINKMAP_OUT][i] >= split.limit_ns;
-    BC_MPI(MPI_Bcast(map->group, map->points, MPI_INT, best.rank, map->comm));
+    BC_MPI(MPI_Bcast(map->group, map->count, MPI_INT, best.rank, map->comm));
     return best.rank;
-}
-
-/* Makes the first point's group 0. */
-static void begin_with_zero(struct linkmap_map *map)
-{
-    const int first = map->group[0];
-    for (int i = 0; i < map->points; i++)
-        map->group[i] ^= first;
 }
 
 /* Sets the times expected from group to group: the median over points of their links' medians. */
 static void expect_of_groups(struct linkmap_map *map)
 {
-    double *const of_group = allocate(map->points), *const all = allocate(map->points);
+    double *const of_group = allocate(map->count), *const all = allocate(map->count);
     for (int to = 0; to < map->groups; to++) {
-        for (int i = 0; i < map->points; i++)
+        for (int i = 0; i < map->count; i++)
             of_group[i] = map->group[i] == to ? map->times_ns[LINKMAP_OUT][i] : NAN;
-        allgather_value(map, linkmap_median(of_group, map->points), all);
+        allgather_value(map, linkmap_median(of_group, map->count), all);
         for (int from = 0; from < map->groups; from++) {
-            for (int i = 0; i < map->points; i++)
+            for (int i = 0; i < map->count; i++)
                 of_group[i] = map->group[i] == from ? all[i] : NAN;
-            map->expected_ns[from][to] = linkmap_median(of_group, map->points);
+            map->expected_ns[from][to] = linkmap_median(of_group, map->count);
         }
     }
     free(of_group);
@@ -160,7 +159,7 @@ static bool are_consistent(const struct linkmap_map *map, double threshold)
     enum { CELLS = LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX };
     long counts[CELLS][2] = {{0}}; /* links from group to group; those that are consistent */
     bool consistent = true;
-    for (int i = 0; i < map->points; i++) {
+    for (int i = 0; i < map->count; i++) {
         const double time_ns = map->times_ns[LINKMAP_OUT][i];
         if (isnan(time_ns))
             continue;
@@ -174,49 +173,43 @@ static bool are_consistent(const struct linkmap_map *map, double threshold)
     return consistent;
 }
 
-/* Whether the slower group is only a minority of points that are slow with all others: then links
-   within it take no less than links to the others. With a bottleneck between two groups, links
-   within either take less. Two points that are slow with each other are a slow link, no group. */
-static bool is_slow_minority(const struct linkmap_map *map, double resolution_ns)
-{
-    const double within[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
-    const double across = (map->expected_ns[0][1] + map->expected_ns[1][0]) / 2.0;
-    const int slower = within[1] > within[0];
-    int size = 0;
-    for (int i = 0; i < map->points; i++)
-        size += map->group[i] == slower;
-    return within[slower] >= across - resolution_ns && (2 * size < map->points || size == 2);
-}
-
-/* Whether the groups explain the links. Collective over the points. */
+/* Whether the groups explain the links. The slower group must not be only a minority of points that
+   are slow with all others: then links within it take no less than links to the others. With a
+   bottleneck between two groups, links within either take less. Two points that are slow with each
+   other are a slow link, no group. Collective over the points. */
 static bool are_groups(const struct linkmap_map *map, int min_size, double threshold)
 {
     const struct bc_interval expected_ns = linkmap_expected_range(map);
     const double resolution_ns = threshold * expected_ns.lo;
-    int size = 0;
-    for (int i = 0; i < map->points; i++)
-        size += map->group[i];
-    const bool consistent = are_consistent(map, threshold);
-    return consistent && size >= min_size && map->points - size >= min_size &&
-           expected_ns.hi > expected_ns.lo + resolution_ns && !is_slow_minority(map, resolution_ns);
+    const double within_ns[2] = {map->expected_ns[0][0], map->expected_ns[1][1]};
+    const double across_ns = (map->expected_ns[0][1] + map->expected_ns[1][0]) / 2.0;
+    const int slower = within_ns[1] > within_ns[0];
+    int size[2] = {0, 0};
+    for (int i = 0; i < map->count; i++)
+        size[map->group[i]]++;
+    const bool is_slow_minority = within_ns[slower] >= across_ns - resolution_ns &&
+                                  (2 * size[slower] < map->count || size[slower] == 2);
+    return are_consistent(map, threshold) && size[0] >= min_size && size[1] >= min_size &&
+           expected_ns.hi > expected_ns.lo + resolution_ns && !is_slow_minority;
 }
 
 static void find_groups(struct linkmap_map *map, double threshold)
 {
-    const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * map->points));
+    const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * map->count));
     const int proposer = propose_groups(map, min_size, threshold);
     map->groups = 2;
     /* The proposer may be of either group: with a bottleneck its short links are those within its
        own group; of two kinds of points, those to the quicker kind. */
     for (int side = 0; side < 2 && proposer >= 0; side++) {
         map->group[proposer] ^= side;
-        begin_with_zero(map);
+        for (int i = map->count - 1; i >= 0; i--) /* the first point's group is 0 */
+            map->group[i] ^= map->group[0];
         expect_of_groups(map);
         if (are_groups(map, min_size, threshold))
             return;
     }
     map->groups = 1;
-    memset(map->group, 0, (size_t)map->points * sizeof *map->group);
+    memset(map->group, 0, (size_t)map->count * sizeof *map->group);
     expect_of_groups(map);
 }
 
@@ -227,26 +220,26 @@ static void find_groups(struct linkmap_map *map, double threshold)
 static double own_effect(const struct linkmap_map *map, int way)
 {
     const int point = map->own;
-    double *const residuals_ns = allocate(map->points);
-    for (int i = 0; i < map->points; i++) {
+    double *const residuals_ns = allocate(map->count);
+    for (int i = 0; i < map->count; i++) {
         const int from = way == LINKMAP_OUT ? point : i, to = way == LINKMAP_OUT ? i : point;
         residuals_ns[i] =
             map->times_ns[way][i] - linkmap_explained(map, from, to) + map->effect_ns[way][point];
     }
-    const double effect_ns = linkmap_median(residuals_ns, map->points);
+    const double effect_ns = linkmap_median(residuals_ns, map->count);
     free(residuals_ns);
     return effect_ns;
 }
 
 static void find_effects(struct linkmap_map *map)
 {
-    double *const sorted = allocate(map->points);
+    double *const sorted = allocate(map->count);
     for (int turn = 0; turn < TURNS; turn++)
         for (int way = 0; way < LINKMAP_WAYS; way++)
             allgather_value(map, own_effect(map, way), map->effect_ns[way]);
     for (int way = 0; way < LINKMAP_WAYS; way++)
         map->effect_sigma_ns[way] =
-            bc_mad_sigma(sorted, sort_numbers(map->effect_ns[way], map->points, sorted));
+            bc_mad_sigma(sorted, sort_numbers(map->effect_ns[way], map->count, sorted));
     free(sorted);
 }
 
@@ -254,12 +247,12 @@ static void find_effects(struct linkmap_map *map)
    point's absolute residuals, so that a few slow points don't raise it. */
 static void find_sigma(struct linkmap_map *map)
 {
-    double *const residuals_ns = allocate(map->points), *const all = allocate(map->points);
-    for (int i = 0; i < map->points; i++)
+    double *const residuals_ns = allocate(map->count), *const all = allocate(map->count);
+    for (int i = 0; i < map->count; i++)
         residuals_ns[i] = fabs(map->times_ns[LINKMAP_OUT][i] - linkmap_explained(map, map->own, i));
-    allgather_value(map, 1.4826 * linkmap_median(residuals_ns, map->points), all);
-    const double polished_away = POLISHED_AWAY / fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
-    map->sigma_ns = linkmap_median(all, map->points) / (1.0 - polished_away);
+    allgather_value(map, 1.4826 * linkmap_median(residuals_ns, map->count), all);
+    const double polished_away = POLISHED_AWAY / fmax(LINKMAP_POINTS_FOR_SIGMA, map->count);
+    map->sigma_ns = linkmap_median(all, map->count) / (1.0 - polished_away);
     free(residuals_ns);
     free(all);
 }
@@ -288,20 +281,20 @@ double linkmap_explained(const struct linkmap_map *map, int from, int to)
            map->effect_ns[LINKMAP_IN][to];
 }
 
-void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links,
-                      const struct linkmap_points *points, double threshold)
+void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links, double threshold)
 {
     *map = (struct linkmap_map){
-        .comm = points->comm,
-        .points = points->count,
-        .own = points->own,
-        .group = bc_allocate((size_t)points->count, sizeof(int), "no memory for a map"),
+        .links = links,
+        .comm = links->points->comm,
+        .count = links->points->count,
+        .own = links->points->own,
+        .group = bc_allocate((size_t)links->points->count, sizeof(int), "no memory for a map"),
     };
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        map->effect_ns[way] = allocate(map->points);
-        map->times_ns[way] = allocate(map->points);
-        for (int i = 0; i < map->points; i++)
-            map->times_ns[way][i] = linkmap_time(links, points, way, i);
+        map->effect_ns[way] = allocate(map->count);
+        map->times_ns[way] = allocate(map->count);
+        for (int i = 0; i < map->count; i++)
+            map->times_ns[way][i] = linkmap_time(links, way, i);
     }
     find_groups(map, threshold);
     find_effects(map);

@@ -1,4 +1,4 @@
-#include "linkmap/parameters.h"
+#include "linkmap/linkmap.h"
 
 #include <limits.h>
 

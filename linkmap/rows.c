@@ -1,8 +1,7 @@
-#include "linkmap/rows.h"
-
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
+#include "linkmap/linkmap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,20 +21,6 @@ enum { VISITS_MIN = 3 };
 static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own >= 0; }
 
 /* ---- a result -------------------------------------------------------------------------------- */
-
-/* What all rows of a size have in common; rank 0. */
-static struct linkmap_result begin_result(const struct linkmap *linkmap,
-                                          const struct linkmap_row *row, const char *scope)
-{
-    const struct bc_presence *const presence = &linkmap->run->presence;
-    const int64_t samples = (int64_t)row->links.times.visits * row->links.repetitions;
-    return (struct linkmap_result){
-        .scope = scope,
-        .bytes = row->links.bytes,
-        .alone_pct = NAN,
-        .group = BC_NO_INT,
-        .outcome = {presence->visits, presence->lost_pct, samples, row->status, BC_NO_INT}};
-}
 
 /* Writes the values of visits to the file of --dump-samples, if any; rank 0. */
 static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
@@ -59,35 +44,48 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
         .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
 }
 
-/* Sets a result's times to those of a point, summarized over visits, and dumps them. */
-static void set_times(const struct linkmap *linkmap, const struct linkmap_row *row,
-                      const struct linkmap_times *times, int point, struct linkmap_result *result)
+/* The result of links with these times of `point`, summarized over visits, which it dumps; rank 0.
+   `rank` is the slowest one. */
+static struct linkmap_result make_result(const struct linkmap *linkmap,
+                                         const struct linkmap_row *row, const char *scope,
+                                         const struct linkmap_times *times, int point, int rank,
+                                         bool has_wrong_data)
 {
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
+    const struct bc_run *const run = linkmap->run;
     const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
     const bool one_way = row->links.one_way;
-    result->time = result->ways[LINKMAP_OUT] = result->ways[LINKMAP_IN] = none;
+    struct linkmap_result result = {.scope = scope,
+                                    .bytes = row->links.bytes,
+                                    .time = none,
+                                    .ways = {none, none},
+                                    .alone_pct = NAN,
+                                    .group = BC_NO_INT,
+                                    .outcome = {run->presence.visits, run->presence.lost_pct,
+                                                (int64_t)times->visits * row->links.repetitions,
+                                                has_wrong_data ? BC_FAIL : row->status, rank}};
     for (int way = 0; way < (one_way ? LINKMAP_WAYS : 1); way++) {
         double *const values = linkmap_times_list(times, way, point);
-        dump(linkmap->run, one_way ? names[way] : "time", values, times->visits);
-        const struct bc_summary ns =
-            bc_run_over_visits(linkmap->run, values, (size_t)times->visits);
+        dump(run, one_way ? names[way] : "time", values, times->visits);
+        const struct bc_summary ns = bc_run_over_visits(run, values, (size_t)times->visits);
         if (one_way)
-            result->ways[way] = bandwidth_of(ns, row->links.bytes);
+            result.ways[way] = bandwidth_of(ns, row->links.bytes);
         else
-            result->time = ns;
+            result.time = ns;
         free(values);
     }
+    return result;
 }
 
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     const double precision = linkmap->run->settings.precision_pct / 100.0;
+    const struct linkmap_times *const times = &row->medians;
     bool precise = true;
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        double *const values = linkmap_times_list(&row->whole, way, 0);
+        double *const values = linkmap_times_list(times, way, linkmap->points.count);
         const struct bc_summary ns =
-            bc_run_over_visits(linkmap->run, values, (size_t)row->whole.visits);
+            bc_run_over_visits(linkmap->run, values, (size_t)times->visits);
         precise = precise && bc_is_precise(&ns, precision);
         free(values);
     }
@@ -118,8 +116,7 @@ static void judge(struct linkmap *linkmap, struct linkmap_row *row)
         .threshold = p->threshold_pct / 100.0,
         .seconds = seconds_again(linkmap),
     };
-    linkmap_map_make(&row->map, &row->links, &linkmap->points, limits.threshold);
-    linkmap_judge(&row->verdicts, &row->map, &row->links, &linkmap->points, &limits);
+    linkmap_judge(&row->verdicts, &row->links, &limits);
 }
 
 /* The number of suspects without a verdict. */
@@ -134,7 +131,7 @@ static int count_unknown(const struct linkmap_verdicts *verdicts)
 /* The verdict on all points and links together. */
 static const char *whole_verdict(const struct linkmap_row *row)
 {
-    const bool two_groups = row->map.groups > 1;
+    const bool two_groups = row->verdicts.map.groups > 1;
     for (int i = 0; i < row->verdicts.count; i++)
         if (row->verdicts.suspects[i].slow)
             return two_groups ? "two groups, out of line" : "out of line";
@@ -146,7 +143,7 @@ static const char *whole_verdict(const struct linkmap_row *row)
 static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     struct bc_output *const output = linkmap->run->output;
-    const struct linkmap_map *const map = &row->map;
+    const struct linkmap_map *const map = &row->verdicts.map;
     const int bytes = row->links.bytes, visits = row->links.times.visits;
     const int unknown = count_unknown(&row->verdicts);
     if (map->groups > 1)
@@ -180,16 +177,19 @@ static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &linkmap->points;
     struct linkmap_wrong own = {0};
-    for (int i = 0; row->links.wrong != NULL && i < points->count; i++)
-        if (row->links.wrong[i] > 0 && own.links++ < LINKMAP_WRONG_SHOWN)
-            own.partners[own.links - 1] = i;
+    for (int i = points->count - 1; row->links.wrong != NULL && i >= 0; i--)
+        if (row->links.wrong[i] > 0) {
+            own.links++;
+            own.partner = i > points->own ? i : own.partner;
+        }
     if (points->own == 0)
         row->wrong = bc_allocate((size_t)points->count, sizeof *row->wrong, "no memory for checks");
     BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, row->wrong, (int)sizeof own, MPI_BYTE, 0,
                       points->comm));
 }
 
-/* Warns of wrong data and names the first links with it. False if there are none; rank 0. */
+/* Warns of wrong data and names the first links with it, one a point. False if there are none; rank
+ * 0. */
 static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     enum { SHOWN = 8 };
@@ -199,12 +199,9 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
     for (int i = 0; row->wrong != NULL && i < linkmap->points.count; i++) {
         const struct linkmap_wrong *const wrong = &row->wrong[i];
         ends += wrong->links;
-        for (int k = 0; k < wrong->links && k < LINKMAP_WRONG_SHOWN; k++) {
-            if (wrong->partners[k] < i || shown == SHOWN)
-                continue;
+        if (wrong->partner > i && shown < SHOWN)
             bc_text_append(&named, "%s%s and %s", shown++ > 0 ? ", " : "", linkmap->hosts[i].label,
-                           linkmap->hosts[wrong->partners[k]].label);
-        }
+                           linkmap->hosts[wrong->partner].label);
     }
     if (ends > 0)
         bc_output_remark(linkmap->run->output, "warning",
@@ -218,39 +215,32 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
 /* ---- the row of the whole -------------------------------------------------------------------- */
 
 /* The point with the longest median, either way. */
-static int slowest_point(const struct linkmap_times *medians)
+static int slowest_point(const struct linkmap_times *medians, int points)
 {
     double max_ns = 0.0;
     int slowest = 0;
-    for (int i = 0; i < medians->points; i++)
+    for (int i = 0; i < points; i++)
         for (int way = 0; way < LINKMAP_WAYS; way++) {
-            double *const values = linkmap_times_list(medians, way, i);
-            const double ns = bc_median(values, (size_t)medians->visits);
+            const double ns = linkmap_times_median(medians, way, i);
             slowest = ns > max_ns ? i : slowest;
             max_ns = fmax(max_ns, ns);
-            free(values);
         }
     return slowest;
 }
 
-/* The status of a size's rows. One visit was asked for where no interval can be precise. */
-static enum bc_status status_of(const struct linkmap *linkmap, const struct linkmap_row *row)
-{
-    const struct bc_run *const run = linkmap->run;
-    return run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row)
-               ? BC_OK
-               : BC_BUDGET;
-}
-
-/* Rank 0. */
+/* Sets the status of all rows. Rank 0. */
 static struct linkmap_result whole_result(const struct linkmap *linkmap, struct linkmap_row *row)
 {
-    row->status = status_of(linkmap, row);
-    struct linkmap_result result = begin_result(linkmap, row, "whole");
-    set_times(linkmap, row, &row->whole, 0, &result);
-    result.outcome.slowest_rank = linkmap->hosts[slowest_point(&row->medians)].rank;
-    if (warn_of_wrong(linkmap, row))
-        result.outcome.status = BC_FAIL;
+    const struct bc_run *const run = linkmap->run;
+    const int points = linkmap->points.count;
+    const int slowest = slowest_point(&row->medians, points);
+    /* If one visit was asked for, no interval can be precise. */
+    const bool ok =
+        run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row);
+    row->status = ok ? BC_OK : BC_BUDGET;
+    const bool wrong = warn_of_wrong(linkmap, row);
+    struct linkmap_result result = make_result(linkmap, row, "whole", &row->medians, points,
+                                               linkmap->hosts[slowest].rank, wrong);
     if (row->is_judged) {
         result.verdict = whole_verdict(row);
         note_verdicts(linkmap, row);
@@ -264,17 +254,15 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
 static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, int point)
 {
     struct linkmap_host *const host = &linkmap->hosts[point];
-    struct linkmap_result result = begin_result(linkmap, row, linkmap->per_rank ? "rank" : "node");
+    struct linkmap_result result =
+        make_result(linkmap, row, linkmap->per_rank ? "rank" : "node", &row->medians, point,
+                    host->rank, row->wrong != NULL && row->wrong[point].links > 0);
     result.a = host->label;
-    set_times(linkmap, row, &row->medians, point, &result);
-    result.outcome.slowest_rank = host->rank;
-    if (row->wrong != NULL && row->wrong[point].links > 0)
-        result.outcome.status = BC_FAIL;
     if (row->is_judged) {
         const enum linkmap_fault fault =
             linkmap_fault_of(&row->verdicts, point, point, &result.alone_pct);
-        result.verdict = linkmap_fault_name(fault);
-        result.group = row->map.groups > 1 ? row->map.group[point] : BC_NO_INT;
+        result.verdict = linkmap_fault_names[fault];
+        result.group = row->verdicts.map.groups > 1 ? row->verdicts.map.group[point] : BC_NO_INT;
         host->is_slow = host->is_slow || fault > LINKMAP_EVEN;
     }
     bc_write_row(linkmap->run, &result);
@@ -327,16 +315,15 @@ static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
 static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row,
                        const struct linkmap_links *links)
 {
-    struct linkmap_result result = begin_result(linkmap, row, "pair");
-    result.a = linkmap->hosts[row->from].label;
+    const struct linkmap_host *const from = &linkmap->hosts[row->from];
+    struct linkmap_result result =
+        make_result(linkmap, row, "pair", &links->times, row->to, from->rank,
+                    row->links.wrong != NULL && links->wrong[row->to] > 0);
+    result.a = from->label;
     result.b = linkmap->hosts[row->to].label;
-    set_times(linkmap, row, &links->times, row->to, &result);
-    result.outcome.slowest_rank = linkmap->hosts[row->from].rank;
-    if (row->links.wrong != NULL && links->wrong[row->to] > 0)
-        result.outcome.status = BC_FAIL;
     if (row->is_judged)
-        result.verdict = linkmap_fault_name(
-            linkmap_fault_of(&row->verdicts, row->from, row->to, &result.alone_pct));
+        result.verdict = linkmap_fault_names[linkmap_fault_of(&row->verdicts, row->from, row->to,
+                                                              &result.alone_pct)];
     bc_write_row(linkmap->run, &result);
 }
 
@@ -360,10 +347,8 @@ static void free_row(struct linkmap_row *row)
 {
     linkmap_links_free(&row->links);
     linkmap_links_free(&row->fetched);
-    linkmap_map_free(&row->map);
     linkmap_verdicts_free(&row->verdicts);
     free(row->medians.ns);
-    free(row->whole.ns);
     free(row->wrong);
 }
 

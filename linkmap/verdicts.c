@@ -1,9 +1,19 @@
-#include "linkmap/verdicts.h"
-
+/*
+ * Which points and links are slow: the map of all links makes them suspects, which are timed again,
+ * one link alone at a time, in turn with links of no suspect (controls).
+ *
+ * A point or link is suspected if it takes longer than the map explains, by more than the threshold
+ * and by more standard deviations than any point or link would reach with probability alpha if
+ * residuals were normally distributed. A suspected link is slow if it is slow alone, too: against
+ * the median of the controls between the same groups its median is longer by more than the
+ * threshold, and its min by more than half of the threshold. A suspected point is slow if most of
+ * its links are.
+ */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/signals.h"
 #include "common/stats/random.h"
+#include "linkmap/verdicts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,11 +31,7 @@ enum { CONTROLS = 5 };
 /* How often each link is timed alone. */
 enum { ALONE_VISITS = 6 };
 
-const char *linkmap_fault_name(enum linkmap_fault fault)
-{
-    static const char *const names[] = {NULL, "even", "slow", "slow out", "slow in"};
-    return names[fault];
-}
+const char *const linkmap_fault_names[] = {NULL, "even", "slow", "slow out", "slow in"};
 
 static bool is_point(const struct linkmap_suspect *suspect) { return suspect->from == suspect->to; }
 
@@ -36,32 +42,32 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
    degree of freedom a point keeps the probability at or below alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
-    const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->points);
+    const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->count);
     return bc_student_quantile(1.0 - fmin(0.25, alpha / among), degrees);
 }
 
 /* The median of the times that groups alone explain of a point's links. */
 static double expected_of_point(const struct linkmap_map *map, int point)
 {
-    double *const values = bc_allocate((size_t)map->points, sizeof *values, "no memory");
-    for (int i = 0; i < map->points; i++)
+    double *const values = bc_allocate((size_t)map->count, sizeof *values, "no memory");
+    for (int i = 0; i < map->count; i++)
         values[i] = i == point ? NAN : linkmap_expected(map, point, i);
-    const double ns = linkmap_median(values, map->points);
+    const double ns = linkmap_median(values, map->count);
     free(values);
     return ns;
 }
 
 /* Adds the suspected points, the same on all points. */
-static void suspect_points(struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
-                           const struct linkmap_limits *limits)
+static void suspect_points(struct linkmap_verdicts *verdicts, const struct linkmap_limits *limits)
 {
-    const int ways = verdicts->one_way ? LINKMAP_WAYS : 1;
-    const double beyond = deviations(map, limits->alpha / 2.0, (double)ways * map->points);
-    for (int point = 0; point < map->points; point++)
+    const struct linkmap_map *const map = &verdicts->map;
+    const int ways = map->links->one_way ? LINKMAP_WAYS : 1;
+    const double beyond = deviations(map, limits->alpha / 2.0, (double)ways * map->count);
+    for (int point = 0; point < map->count; point++)
         for (int way = 0; way < ways; way++) {
             /* An effect is a median of residuals, so their deviation adds to that of effects. */
             const double sigma_ns =
-                hypot(map->effect_sigma_ns[way], 1.2533 * map->sigma_ns / sqrt(map->points - 1.0));
+                hypot(map->effect_sigma_ns[way], 1.2533 * map->sigma_ns / sqrt(map->count - 1.0));
             const double more_ns = map->effect_ns[way][point];
             if (more_ns > beyond * sigma_ns &&
                 more_ns > limits->threshold * expected_of_point(map, point))
@@ -78,22 +84,23 @@ static int by_more(const void *a, const void *b)
 }
 
 /* The standard deviations by which a link must take longer to be suspected. */
-static double deviations_of_link(const struct linkmap_map *map, bool one_way, double alpha)
+static double deviations_of_link(const struct linkmap_map *map, double alpha)
 {
-    const double among = (one_way ? 1.0 : 0.5) * map->points * (map->points - 1.0);
+    const double among = (map->links->one_way ? 1.0 : 0.5) * map->count * (map->count - 1.0);
     return deviations(map, alpha / 2.0, among);
 }
 
-/* The suspected links from this point, the slowest first: at most OF_POINT_MAX. A round trip counts
-   as a link of its first point. Returns how many were left out. */
-static int own_suspects(const struct linkmap_map *map, bool one_way,
-                        const struct linkmap_limits *limits, struct linkmap_suspect *own)
+/* The suspected links from this point, the slowest first: at most OF_POINT_MAX; `from` of the rest
+   is NONE. A round trip counts as a link of its first point. Returns how many were left out. */
+enum { NONE = -1 };
+static int own_suspects(const struct linkmap_map *map, const struct linkmap_limits *limits,
+                        struct linkmap_suspect *own)
 {
-    const double beyond = deviations_of_link(map, one_way, limits->alpha);
+    const double beyond = deviations_of_link(map, limits->alpha);
     struct linkmap_suspect *const all =
-        bc_allocate((size_t)map->points, sizeof *all, "no memory for suspects");
+        bc_allocate((size_t)map->count, sizeof *all, "no memory for suspects");
     int count = 0;
-    for (int to = one_way ? 0 : map->own + 1; to < map->points; to++) {
+    for (int to = map->links->one_way ? 0 : map->own + 1; to < map->count; to++) {
         const double explained_ns = linkmap_explained(map, map->own, to);
         const double more_ns = map->times_ns[LINKMAP_OUT][to] - explained_ns;
         if (to != map->own && more_ns > limits->threshold * explained_ns &&
@@ -102,32 +109,32 @@ static int own_suspects(const struct linkmap_map *map, bool one_way,
                 .from = map->own, .to = to, .more_ns = more_ns, .alone_pct = NAN};
     }
     qsort(all, (size_t)count, sizeof *all, by_more);
-    const int kept = count < OF_POINT_MAX ? count : OF_POINT_MAX;
     for (int i = 0; i < OF_POINT_MAX; i++)
-        own[i] = i < kept ? all[i] : (struct linkmap_suspect){.from = -1};
+        own[i] = i < count ? all[i] : (struct linkmap_suspect){.from = NONE};
     free(all);
-    return count - kept;
+    return count > OF_POINT_MAX ? count - OF_POINT_MAX : 0;
 }
 
 /* Makes all points' suspects those of rank 0. */
-static void bcast_suspects(struct linkmap_verdicts *verdicts, const struct linkmap_points *points)
+static void bcast_suspects(struct linkmap_verdicts *verdicts)
 {
     BC_MPI(MPI_Bcast(verdicts->suspects, verdicts->count * (int)sizeof *verdicts->suspects,
-                     MPI_BYTE, 0, points->comm));
+                     MPI_BYTE, 0, verdicts->map.comm));
 }
 
 /* Adds the suspected links of all points, the slowest first. */
-static void gather_suspects(struct linkmap_verdicts *verdicts, const struct linkmap_suspect *own,
-                            int left_out, const struct linkmap_points *points)
+static void suspect_links(struct linkmap_verdicts *verdicts, const struct linkmap_limits *limits)
 {
-    const int bytes = OF_POINT_MAX * (int)sizeof *own;
+    const struct linkmap_points *const points = verdicts->map.links->points;
+    struct linkmap_suspect own[OF_POINT_MAX];
+    int left_out = own_suspects(&verdicts->map, limits, own), found = 0;
     const size_t all_count = points->own == 0 ? (size_t)points->count * OF_POINT_MAX : 0;
     struct linkmap_suspect *const all =
         bc_allocate(all_count, sizeof *all, "no memory for suspects");
-    BC_MPI(MPI_Gather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, points->comm));
-    int found = 0;
+    BC_MPI(MPI_Gather(own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
+                      points->comm));
     for (size_t i = 0; i < all_count; i++)
-        if (all[i].from >= 0)
+        if (all[i].from != NONE)
             all[found++] = all[i];
     qsort(all, (size_t)found, sizeof *all, by_more);
     for (int i = 0; i < found && i < LINKS_MAX; i++)
@@ -136,7 +143,7 @@ static void gather_suspects(struct linkmap_verdicts *verdicts, const struct link
     left_out += found > LINKS_MAX ? found - LINKS_MAX : 0;
     BC_MPI(MPI_Allreduce(&left_out, &verdicts->left_out, 1, MPI_INT, MPI_SUM, points->comm));
     BC_MPI(MPI_Bcast(&verdicts->count, 1, MPI_INT, 0, points->comm));
-    bcast_suspects(verdicts, points);
+    bcast_suspects(verdicts);
 }
 
 /* Whether a link or one of its points is suspected, apart from point `but` (-1: none). */
@@ -165,8 +172,7 @@ struct retimed_link {
 
 struct plan {
     const struct linkmap_verdicts *verdicts;
-    const struct linkmap_map *map;
-    double link_turns; /* how often a link is used */
+    const struct linkmap_map *map; /* of the verdicts */
     uint64_t random;
     struct retimed_link *links;
     int count;
@@ -176,15 +182,15 @@ struct plan {
 static void add_link(struct plan *plan, int from, int to, int suspect, double more_ns)
 {
     const double ns = linkmap_explained(plan->map, from, to) + fmax(0.0, more_ns);
-    plan->seconds += 2e-9 * ns * plan->link_turns;
-    plan->links[plan->count++] = (struct retimed_link){.from = from, .to = to, .suspect = suspect};
+    plan->seconds += 2e-9 * ns * (plan->map->links->repetitions + 1) * ALONE_VISITS;
+    plan->links[plan->count++] = (struct retimed_link){from, to, suspect, NAN, NAN};
 }
 
 /* Adds controls between two groups. */
 static void plan_controls(struct plan *plan, int from_group, int to_group)
 {
     const struct linkmap_map *const map = plan->map;
-    const uint64_t points = (uint64_t)map->points;
+    const uint64_t points = (uint64_t)map->count;
     const uint64_t first = bc_random_next(&plan->random) % (points * points);
     int added = 0;
     for (uint64_t i = 0; i < points * points && added < CONTROLS; i++) {
@@ -203,7 +209,7 @@ static void plan_controls(struct plan *plan, int from_group, int to_group)
 /* Adds the links of a suspect: itself, or those of a point to partners that aren't suspected. */
 static void plan_suspect(struct plan *plan, int suspect)
 {
-    const int points = plan->map->points;
+    const int points = plan->map->count;
     const struct linkmap_suspect *const s = &plan->verdicts->suspects[suspect];
     const int first = (int)(bc_random_next(&plan->random) % (uint64_t)points);
     int added = 0;
@@ -224,16 +230,15 @@ static void plan_suspect(struct plan *plan, int suspect)
 
 /* The same on all points. Leaves out the suspects for which there is no time, but keeps the first
    one unless there is no time at all. */
-static struct plan make_plan(const struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
-                             const struct linkmap_links *links, double seconds)
+static struct plan make_plan(const struct linkmap_verdicts *verdicts, double seconds)
 {
+    const struct linkmap_map *const map = &verdicts->map;
     const size_t max = (size_t)verdicts->count * PARTNERS +
                        (size_t)LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX * CONTROLS;
     struct plan plan = {
         .verdicts = verdicts,
         .map = map,
-        .link_turns = (links->repetitions + 1) * ALONE_VISITS,
-        .random = (uint64_t)map->points,
+        .random = (uint64_t)map->count,
         .links = bc_allocate(max, sizeof *plan.links, "no memory to time %zu links", max)};
     if (verdicts->count == 0)
         return plan;
@@ -250,9 +255,9 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, const stru
 
 /* Times the planned links in turn, ALONE_VISITS times, to times_ns[link * ALONE_VISITS + visit] on
    their first points. False on all points if a signal ended that. */
-static bool time_in_turn(const struct plan *plan, const struct linkmap_links *links,
-                         const struct linkmap_points *points, double *times_ns)
+static bool time_in_turn(const struct plan *plan, double *times_ns)
 {
+    const struct linkmap_points *const points = plan->map->links->points;
     int ended = 0;
     for (int visit = 0; visit < ALONE_VISITS && !ended; visit++) {
         for (int i = 0; i < plan->count; i++) {
@@ -261,7 +266,7 @@ static bool time_in_turn(const struct plan *plan, const struct linkmap_links *li
             double both_ns[LINKMAP_WAYS];
             bc_harness_barrier(points->comm);
             if (leads || points->own == link->to)
-                linkmap_time_link(links, points, leads ? link->to : link->from, leads, both_ns);
+                linkmap_time_link(plan->map->links, leads ? link->to : link->from, leads, both_ns);
             if (leads)
                 times_ns[i * ALONE_VISITS + visit] = both_ns[LINKMAP_OUT];
         }
@@ -272,28 +277,28 @@ static bool time_in_turn(const struct plan *plan, const struct linkmap_links *li
 }
 
 /* Fills in the planned links' times alone, on all points. */
-static void time_alone(struct plan *plan, const struct linkmap_links *links,
-                       const struct linkmap_points *points)
+static void time_alone(struct plan *plan)
 {
+    const struct linkmap_points *const points = plan->map->links->points;
     const size_t count = (size_t)plan->count;
     double *const times_ns =
         bc_allocate(count * ALONE_VISITS, sizeof *times_ns, "no memory to time %zu links", count);
-    double *const medians_ns = bc_allocate(2 * count, sizeof *medians_ns, "no memory for times");
-    double *const min_ns = medians_ns + count;
-    const bool whole = time_in_turn(plan, links, points, times_ns);
+    double *const median_ns = bc_allocate(2 * count, sizeof *median_ns, "no memory for times");
+    double *const min_ns = median_ns + count;
+    const bool whole = time_in_turn(plan, times_ns);
     for (size_t i = 0; i < count; i++) {
         const bool is_own = points->own == plan->links[i].from;
         double *const of_link = times_ns + i * ALONE_VISITS;
-        medians_ns[i] = is_own ? bc_median(of_link, ALONE_VISITS) : -INFINITY;
+        median_ns[i] = is_own ? bc_median(of_link, ALONE_VISITS) : -INFINITY;
         min_ns[i] = is_own ? of_link[0] : -INFINITY; /* sorted now */
     }
-    bc_harness_allreduce(MPI_IN_PLACE, medians_ns, plan->count, MPI_DOUBLE, MPI_MAX, points->comm);
+    bc_harness_allreduce(MPI_IN_PLACE, median_ns, plan->count, MPI_DOUBLE, MPI_MAX, points->comm);
     bc_harness_allreduce(MPI_IN_PLACE, min_ns, plan->count, MPI_DOUBLE, MPI_MAX, points->comm);
-    for (size_t i = 0; i < count; i++) {
-        plan->links[i].median_ns = whole ? medians_ns[i] : NAN;
-        plan->links[i].min_ns = whole ? min_ns[i] : NAN;
+    for (size_t i = 0; whole && i < count; i++) {
+        plan->links[i].median_ns = median_ns[i];
+        plan->links[i].min_ns = min_ns[i];
     }
-    free(medians_ns);
+    free(median_ns);
     free(times_ns);
 }
 
@@ -340,66 +345,52 @@ static void decide(const struct plan *plan, int number, double threshold,
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
-                   const struct linkmap_links *links, const struct linkmap_points *points,
+void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links *links,
                    const struct linkmap_limits *limits)
 {
-    struct linkmap_suspect own[OF_POINT_MAX];
-    /* Messages that share a bottleneck between groups vary most. */
-    const double max_ns = linkmap_expected_range(map).hi;
-    const double beyond = deviations_of_link(map, links->one_way, limits->alpha);
+    struct linkmap_map *const map = &verdicts->map;
     *verdicts = (struct linkmap_verdicts){
-        .suspects = bc_allocate((size_t)LINKMAP_WAYS * (size_t)map->points + LINKS_MAX,
-                                sizeof *verdicts->suspects, "no memory for suspects"),
-        .one_way = links->one_way,
-        .resolution = fmax(limits->threshold, beyond * map->sigma_ns / max_ns)};
-    suspect_points(verdicts, map, limits);
-    const int left_out = own_suspects(map, links->one_way, limits, own);
-    gather_suspects(verdicts, own, left_out, points);
-    struct plan plan = make_plan(verdicts, map, links, limits->seconds);
-    time_alone(&plan, links, points);
+        .suspects = bc_allocate((size_t)LINKMAP_WAYS * (size_t)links->points->count + LINKS_MAX,
+                                sizeof *verdicts->suspects, "no memory for suspects")};
+    linkmap_map_make(map, links, limits->threshold);
+    /* Messages that share a bottleneck between groups vary most. */
+    verdicts->resolution =
+        fmax(limits->threshold, deviations_of_link(map, limits->alpha) * map->sigma_ns /
+                                    linkmap_expected_range(map).hi);
+    suspect_points(verdicts, limits);
+    suspect_links(verdicts, limits);
+    struct plan plan = make_plan(verdicts, limits->seconds);
+    time_alone(&plan);
     for (int i = 0; i < verdicts->count; i++)
         decide(&plan, i, limits->threshold, &verdicts->suspects[i]);
-    bcast_suspects(verdicts, points);
+    bcast_suspects(verdicts);
     free(plan.links);
-}
-
-/* The suspects of a point or of a link, both ways together. */
-struct both_ways {
-    bool suspected, slow;     /* either way */
-    bool maybe[LINKMAP_WAYS]; /* slow, or not timed again */
-    double alone_pct;
-};
-
-static struct both_ways find_both_ways(const struct linkmap_verdicts *verdicts, int from, int to)
-{
-    struct both_ways both = {.alone_pct = NAN};
-    for (int i = 0; i < verdicts->count; i++) {
-        const struct linkmap_suspect *const s = &verdicts->suspects[i];
-        const bool is_same = s->from == from && s->to == to;
-        const int way = is_same ? s->way : LINKMAP_IN;
-        if (!is_same && (s->from != to || s->to != from))
-            continue;
-        both.suspected = true;
-        both.slow = both.slow || s->slow;
-        both.maybe[way] = both.maybe[way] || s->slow || !s->timed;
-        both.alone_pct = fmax(both.alone_pct, s->alone_pct);
-    }
-    return both;
 }
 
 /* If one way is slow, a way that was suspected and not timed again counts as slow, too. */
 enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int from, int to,
                                     double *alone_pct)
 {
-    const struct both_ways both = find_both_ways(verdicts, from, to);
-    const bool out = both.maybe[LINKMAP_OUT], in = both.maybe[LINKMAP_IN];
+    bool suspected = false, slow = false;      /* either way */
+    bool maybe[LINKMAP_WAYS] = {false, false}; /* slow, or not timed again */
+    *alone_pct = NAN;
+    for (int i = 0; i < verdicts->count; i++) {
+        const struct linkmap_suspect *const s = &verdicts->suspects[i];
+        const bool is_same = s->from == from && s->to == to;
+        const int way = is_same ? s->way : LINKMAP_IN;
+        if (!is_same && (s->from != to || s->to != from))
+            continue;
+        suspected = true;
+        slow = slow || s->slow;
+        maybe[way] = maybe[way] || s->slow || !s->timed;
+        *alone_pct = fmax(*alone_pct, s->alone_pct);
+    }
+    const bool out = maybe[LINKMAP_OUT], in = maybe[LINKMAP_IN];
     /* A link that isn't among the suspects may be one of those that were left out. */
-    const bool left_out = !both.suspected && from != to && verdicts->left_out > 0;
-    *alone_pct = both.alone_pct;
-    if (!both.slow)
+    const bool left_out = !suspected && from != to && verdicts->left_out > 0;
+    if (!slow)
         return out || in || left_out ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
-    if ((out && in) || !verdicts->one_way)
+    if ((out && in) || !verdicts->map.links->one_way)
         return LINKMAP_SLOW;
     return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;
 }
@@ -423,4 +414,8 @@ bool linkmap_next_slow(const struct linkmap_verdicts *verdicts, int *from, int *
     return next < INT64_MAX;
 }
 
-void linkmap_verdicts_free(struct linkmap_verdicts *verdicts) { free(verdicts->suspects); }
+void linkmap_verdicts_free(struct linkmap_verdicts *verdicts)
+{
+    linkmap_map_free(&verdicts->map);
+    free(verdicts->suspects);
+}

@@ -1,17 +1,52 @@
 /*
- * Which points and links are slow: the map of all links makes them suspects, which are timed again,
- * one link alone at a time, in turn with links of no suspect (controls).
- *
- * A point or link is suspected if it takes longer than the map explains, by more than the threshold
- * and by more standard deviations than any point or link would reach with probability alpha if
- * residuals were normally distributed. A suspected link is slow if it is slow alone, too: against
- * the median of the controls between the same groups its median is longer by more than the
- * threshold, and its min by more than half of the threshold. A suspected point is slow if most of
- * its links are.
+ * What explains the times of the links of one message size (map.c), and which points and links are
+ * slow (verdicts.c).
  */
 #pragma once
 
-#include "linkmap/map.h"
+#include "common/stats/stats.h"
+#include "linkmap/links.h"
+
+/* Min points for verdicts: among fewer there is no majority to which a slow one compares. */
+enum { LINKMAP_POINTS_MIN = 4 };
+
+/* The deviation of links from a few points is uncertain. With fewer points than this the rules for
+   this number apply: chance makes more of them suspected, and timing them again clears these. */
+enum { LINKMAP_POINTS_FOR_SIGMA = 8 };
+
+/* The usual time of a link, the effects of single points, and two groups of points, if links
+   between them take another time than within. It is the same on all points, but for the point's own
+   times; its memory grows with the number of points, not with its square. */
+enum { LINKMAP_GROUPS_MAX = 2 };
+struct linkmap_map {
+    const struct linkmap_links *links;
+    MPI_Comm comm;
+    int count, own;                 /* the number of points, and this one's number */
+    double *times_ns[LINKMAP_WAYS]; /* of this point's links; NAN for the point itself */
+    int groups;                     /* 1 or 2 */
+    int *group;                     /* of each point: 0 or 1; the first point's is 0 */
+    double expected_ns[LINKMAP_GROUPS_MAX][LINKMAP_GROUPS_MAX]; /* from group to group */
+    double *effect_ns[LINKMAP_WAYS];                            /* of each point on its links */
+    double sigma_ns;                                            /* of the residual of a link */
+    double effect_sigma_ns[LINKMAP_WAYS];                       /* of effect_ns */
+};
+
+/* Makes the map of all links timed so far. There are two groups only if each has a quarter of the
+   points and at least two, if links within and between them differ by more than `threshold` (0.2: a
+   fifth) of the min, and if neither a minority of points that are slow with all others nor one slow
+   link explains that. Collective over points->comm. */
+void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links, double threshold);
+void linkmap_map_free(struct linkmap_map *map);
+
+/* The time of a link that its groups alone explain, and the min and max of all groups. Local. */
+double linkmap_expected(const struct linkmap_map *map, int from, int to);
+struct bc_interval linkmap_expected_range(const struct linkmap_map *map);
+
+/* The same with the effects of the link's points. Local. */
+double linkmap_explained(const struct linkmap_map *map, int from, int to);
+
+/* The median of the values that are numbers; NAN if none is. Local. */
+double linkmap_median(const double *values, int count);
 
 enum linkmap_fault {
     LINKMAP_UNKNOWN, /* suspected, and not timed again */
@@ -21,8 +56,8 @@ enum linkmap_fault {
     LINKMAP_SLOW_IN
 };
 
-/* How a fault is called in a result: NULL, even, slow, slow out, slow in. */
-const char *linkmap_fault_name(enum linkmap_fault fault);
+/* How a fault is called in a result; NULL: unknown. */
+extern const char *const linkmap_fault_names[];
 
 /* A suspected point or link. */
 struct linkmap_suspect {
@@ -35,10 +70,10 @@ struct linkmap_suspect {
 };
 
 struct linkmap_verdicts {
+    struct linkmap_map map;
     struct linkmap_suspect *suspects; /* the same on all points: points, then links */
     int count;
     int left_out; /* suspected links beyond those */
-    bool one_way; /* as in struct linkmap_links */
     /* By what share of the explained time a link must take longer to be suspected: the threshold,
        or more if the times of links vary that much. */
     double resolution;
@@ -49,10 +84,10 @@ struct linkmap_limits {
     double seconds;          /* about how long timing again may take */
 };
 
-/* Finds suspects and times them again, until a signal arrives. Free with linkmap_verdicts_free.
-   Collective over points->comm. */
-void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_map *map,
-                   const struct linkmap_links *links, const struct linkmap_points *points,
+/* Makes the map, finds suspects and times them again, until a signal arrives. Free with
+   linkmap_verdicts_free. Collective over points->comm, which has LINKMAP_POINTS_MIN ranks or more.
+   */
+void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links *links,
                    const struct linkmap_limits *limits);
 
 /* The fault of a point (from == to) or of the links between two points (from < to). Sets
@@ -64,5 +99,4 @@ enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int
    `to`. False if there is none. Local; the time grows with the number of suspects. */
 bool linkmap_next_slow(const struct linkmap_verdicts *verdicts, int *from, int *to);
 
-/* Local. */
 void linkmap_verdicts_free(struct linkmap_verdicts *verdicts);

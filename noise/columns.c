@@ -1,4 +1,4 @@
-#include "noise/columns.h"
+#include "noise/noise.h"
 
 #define RANGE_COLUMNS(name, unit, decimals, member)                                                \
     BC_COLUMN(name "_lo_" unit, BC_INFO, decimals, noise_result, member.interval.lo),              \

@@ -1,10 +1,5 @@
-#include "noise/kernel.h"
-
-#include "common/clock/clock.h"
-#include "common/clock/work.h"
 #include "common/mpi/mpi_check.h"
-
-#include <mpi.h>
+#include "noise/noise.h"
 
 void noise_quanta(uint64_t units, int count, int64_t *readings_ns)
 {

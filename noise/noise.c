@@ -4,15 +4,14 @@
  *
  * Method: all ranks do quanta of work at the same time, each of which takes the same time unless
  * the rank is interrupted (rank_stops.h). The stops of all ranks show their sources (sources.h),
- * and predict the slowdown of a barrier or an allreduce after some work (prediction.h), which is
+ * and predict the slowdown of a barrier or an allreduce after some work (prediction.c), which is
  * measured in turn with the quanta.
  */
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/signals.h"
-#include "noise/kernel.h"
-#include "noise/rows.h"
+#include "noise/noise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,21 +60,6 @@ static void describe_quanta(const struct noise *noise)
                      report.error_ns * 1e-3);
 }
 
-/* The ranks that have a row together, in the order of MPI_COMM_WORLD. */
-static void make_groups(struct noise *noise)
-{
-    const struct bc_job *const job = &noise->run->job;
-    int rank;
-    if (noise->parameters.per == NOISE_PER_RANK)
-        BC_MPI(MPI_Comm_dup(MPI_COMM_SELF, &noise->group));
-    else
-        BC_MPI(MPI_Comm_dup(job->node_comm, &noise->group));
-    BC_MPI(MPI_Comm_rank(noise->group, &rank));
-    BC_MPI(
-        MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : MPI_UNDEFINED, job->rank, &noise->leaders));
-    noise->groups = noise->parameters.per == NOISE_PER_RANK ? job->ranks : job->nodes;
-}
-
 /* Each chosen operation with each different grain. */
 static void list_steps(struct noise *noise)
 {
@@ -115,7 +99,6 @@ static void open_noise(struct noise *noise, struct bc_run *run)
     for (int i = 0; i <= BLOCK_MAX; i++)
         noise->readings[i] = -1;
     noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, false);
-    make_groups(noise);
     list_steps(noise);
     describe_quanta(noise);
 }
@@ -127,9 +110,6 @@ static void close_noise(struct noise *noise)
     free(noise->steps);
     free(noise->readings);
     bc_global_clock_destroy(noise->clock);
-    if (noise->leaders != MPI_COMM_NULL)
-        BC_MPI(MPI_Comm_free(&noise->leaders));
-    BC_MPI(MPI_Comm_free(&noise->group));
 }
 
 /* ---- a visit --------------------------------------------------------------------------------- */
@@ -145,10 +125,10 @@ static int64_t samples_of_visit(const struct bc_run *run)
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
 /* Each rank works on its own for `seconds`, or for the quanta of --samples, or until a signal. */
-static void watch(struct noise *noise, double seconds, struct noise_row *row)
+static void watch(struct noise *noise, double seconds, struct noise_stops *stops)
 {
     const int64_t asked = samples_of_visit(noise->run);
-    noise_stops_begin_visit(&row->stops);
+    noise_stops_begin_visit(stops);
     bc_harness_release(MPI_COMM_WORLD);
     if (noise->units == 0)
         return;
@@ -158,7 +138,7 @@ static void watch(struct noise *noise, double seconds, struct noise_row *row)
         const int count =
             asked > 0 && asked - done < noise->block ? (int)(asked - done) : noise->block;
         noise_quanta(noise->units, count, noise->readings);
-        noise_stops_add(&row->stops, noise->readings, count, noise->min_stop_ns);
+        noise_stops_add(stops, noise->readings, count, noise->min_stop_ns);
         done += count;
     } while (bc_now_ns() < end_ns && (asked == 0 || done < asked) && bc_signals_noted() == 0);
 }
@@ -219,8 +199,8 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
 /* All ranks do steps, for `seconds` or as many as --samples. Collective. */
 static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
-    static noise_steps_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,
-                                                              noise_allreduce_steps};
+    static noise_kernel_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,
+                                                               noise_allreduce_steps};
     const int64_t end_ns = end_of(seconds);
     struct tally tally = {0};
     int64_t count;
@@ -260,21 +240,21 @@ static void move_to_shared_clock(const struct noise *noise, struct noise_stops *
 
 static void measure(struct noise *noise, struct bc_visit *visit)
 {
-    struct noise_row *const row = visit->row;
+    struct noise_stops *const stops = visit->row;
     double seconds = visit->seconds;
-    const size_t first = row->stops.count;
+    const size_t first = stops->count;
     bc_harness_bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     const double share_s = seconds / all_shares(noise);
     /* The quanta of two visits follow each other: long enough for sources that stop once a second.
      */
     const bool quanta_first = noise->run->visit % 2 == 0;
     if (quanta_first)
-        watch(noise, QUANTA_SHARES * share_s, row);
+        watch(noise, QUANTA_SHARES * share_s, stops);
     for (int i = 0; i < noise->step_kinds; i++)
         step(noise, &noise->steps[i], STEPS_SHARES * share_s);
     if (!quanta_first)
-        watch(noise, QUANTA_SHARES * share_s, row);
-    move_to_shared_clock(noise, &row->stops, first);
+        watch(noise, QUANTA_SHARES * share_s, stops);
+    move_to_shared_clock(noise, stops, first);
     visit->is_precise = true; /* ranks are watched for a fixed time */
 }
 
@@ -287,7 +267,7 @@ const struct bc_program noise_program = {
     .defaults = &noise_default_parameters,
     .defaults_bytes = sizeof noise_default_parameters,
     .state_bytes = sizeof(struct noise),
-    .row_bytes = sizeof(struct noise_row),
+    .row_bytes = sizeof(struct noise_stops),
     .budget_s = 15.0,
 };
 

@@ -1,4 +1,4 @@
-#include "noise/parameters.h"
+#include "noise/noise.h"
 
 const struct noise_parameters noise_default_parameters = {
     .quantum_us = 1.0,

@@ -1,10 +1,21 @@
-#include "noise/periods.h"
-
+/*
+ * Which stops of a rank are periodic: timer ticks, daemons that run once a second.
+ *
+ * Stops of about the same length (within a factor of 4; rare ones also within 1.4) are searched
+ * together, the longest first. At each frequency the H test compares their phases with those of
+ * random stops (spectrum.h). A peak must also look like a clock, since stops may come in bursts, or
+ * more often at some times: most periods have a stop within a tenth of the period, and just before
+ * and after that there are hardly more stops than at other times.
+ *
+ * Sources: de Jager, Swanepoel and Raubenheimer, "A Powerful Test for Weak Periodic Signals with
+ * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
+ * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010).
+ */
 #include "common/mpi/mpi_check.h"
+#include "noise/sources.h"
 #include "noise/spectrum.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +38,8 @@ static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
    those when one is due. */
 #define BLUR_MAX 0.5
 
-/* Min power of a clock's own frequency, as a share of that of its multiples. */
+/* Min power of a clock's own frequency, as a share of that of its multiples: short stops have the
+   same power at all harmonics. At a multiple of the true period some harmonics have no power. */
 #define FIRST_MIN 0.3
 
 /* Stops come in bursts if less than BURST_FREE of them begin at least BURST of their mean distance
@@ -126,16 +138,6 @@ static bool is_clock(const struct noise_search *search, const struct clock *cloc
            on - other_on >= COVERED_MIN * due && near - other_near <= BLUR_MAX * (on - other_on);
 }
 
-/* Whether the powers are those of short stops, which are alike at all harmonics. At a multiple of
-   the true period some harmonics have no power. */
-static bool is_pulse(const struct noise_powers *powers)
-{
-    double max = 0.0;
-    for (int m = 0; m < NOISE_HARMONICS; m++)
-        max = fmax(max, powers->of[m]);
-    return powers->of[0] >= FIRST_MIN * max;
-}
-
 /* Makes the clock of a peak; false if it is none. The peak may be at a multiple of the period, so
    the shortest period that is a clock counts. */
 static bool make_clock(const struct noise_search *search, const struct noise_peak *peak,
@@ -145,9 +147,12 @@ static bool make_clock(const struct noise_search *search, const struct noise_pea
     for (int parts = PARTS_MAX; parts >= 1; parts--) {
         const double frequency = parts * peak->frequency;
         const struct noise_powers powers = noise_powers_at(search, frequency);
+        double max = 0.0;
+        for (int m = 0; m < NOISE_HARMONICS; m++)
+            max = fmax(max, powers.of[m]);
         clock->period_s = 1.0 / frequency;
         clock->origin_s = find_origin(search, clock->period_s);
-        if (noise_h_of(&powers, peak->level) > h_min && is_pulse(&powers) &&
+        if (noise_h_of(&powers, peak->level) > h_min && powers.of[0] >= FIRST_MIN * max &&
             is_clock(search, clock))
             return true;
     }

@@ -1,7 +1,19 @@
-#include "noise/prediction.h"
-
+/*
+ * How much stops slow down a program whose ranks synchronise again and again.
+ *
+ * A step is some work and an operation in which all ranks wait for each other, for the rank that is
+ * stopped longest. The time is divided into cells as long as an undisturbed step, on a clock that
+ * all ranks share. In each cell all ranks lose the max over ranks of the time in which one was
+ * stopped. Stops of several ranks at the same time, as of daemons that run at full seconds, count
+ * once, and a stop longer than a step fills whole cells.
+ *
+ * Sources: Petrini, Kerbyson and Pakin, "The Case of the Missing Supercomputer Performance", SC
+ * 2003; traces of noise put together over ranks: Hoefler, Schneider and Lumsdaine, "Characterizing
+ * the Influence of System Noise on Large-Scale Applications by Simulation", SC 2010.
+ */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
+#include "noise/rank_stops.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -11,19 +23,13 @@
 /* Cells that are reduced at once, and max number of cells in all visits together. */
 enum { CELLS_AT_ONCE = 1 << 15, CELLS_MAX = 1 << 22 };
 
-static bool all_fit(double cells, double max) { return cells <= fmax(max, CELLS_AT_ONCE); }
-
-int noise_cell_parts(double cells, double max)
-{
-    return all_fit(cells, max) ? (int)ceil(cells / CELLS_AT_ONCE)
-                               : (int)fmax(1.0, floor(max / CELLS_AT_ONCE));
-}
-
 int noise_cell_part(double cells, double max, int part, double *first)
 {
-    *first = all_fit(cells, max) ? (double)part * CELLS_AT_ONCE
-                                 : floor(cells * part / noise_cell_parts(cells, max));
-    return (int)fmin(CELLS_AT_ONCE, cells - *first);
+    const bool all_fit = cells <= fmax(max, CELLS_AT_ONCE);
+    const double parts =
+        all_fit ? ceil(cells / CELLS_AT_ONCE) : fmax(1.0, floor(max / CELLS_AT_ONCE));
+    *first = all_fit ? (double)part * CELLS_AT_ONCE : floor(cells * part / parts);
+    return part < parts ? (int)fmin(CELLS_AT_ONCE, cells - *first) : 0;
 }
 
 size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
@@ -72,14 +78,12 @@ static double predict_visit(const struct noise_stops *stops, const struct noise_
     const double cells_there = floor((double)(span_ns[1] - span_ns[0]) / step_ns);
     if (cells_there < 1.0)
         return NAN;
-    const int parts = noise_cell_parts(cells_there, cells_max);
     float *const own = bc_allocate(CELLS_AT_ONCE, sizeof *own, "no memory for cells");
     float *const max = bc_allocate(CELLS_AT_ONCE, sizeof *max, "no memory for cells");
-    double lost_ns = 0.0, all_ns = 0.0;
+    double lost_ns = 0.0, all_ns = 0.0, first;
     size_t from = 0;
-    for (int i = 0; i < parts; i++) {
-        double first;
-        const int count = noise_cell_part(cells_there, cells_max, i, &first);
+    int count;
+    for (int i = 0; (count = noise_cell_part(cells_there, cells_max, i, &first)) > 0; i++) {
         memset(own, 0, (size_t)count * sizeof *own);
         from = noise_fill_cells(stops, from, (double)span_ns[0] + first * step_ns, step_ns, own,
                                 count);

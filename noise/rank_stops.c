@@ -1,7 +1,6 @@
 #include "noise/rank_stops.h"
 
 #include "common/mpi/mpi_check.h"
-#include "common/stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -90,4 +89,25 @@ void noise_stops_free(struct noise_stops *stops)
     free(stops->stop);
     free(stops->visits);
     *stops = (struct noise_stops){0};
+}
+
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+void noise_histogram_add(struct noise_histogram *histogram, int64_t ns)
+{
+    const double bin = ns > 1 ? floor(log2((double)ns) * NOISE_BINS_AN_OCTAVE) : 0.0;
+    histogram->count[bin < NOISE_BINS ? (int)bin : NOISE_BINS - 1]++;
+}
+
+double noise_histogram_quantile(const struct noise_histogram *histogram, double p)
+{
+    int64_t all = 0, below = 0;
+    for (int i = 0; i < NOISE_BINS; i++)
+        all += histogram->count[i];
+    for (int i = 0; i < NOISE_BINS; i++) {
+        below += histogram->count[i];
+        if (below > 0 && (double)below >= p * (double)all)
+            return exp2((i + 0.5) / NOISE_BINS_AN_OCTAVE);
+    }
+    return NAN;
 }

@@ -1,6 +1,7 @@
 /*
- * The interruptions (stops) of a rank: by how much quanta of work take longer than usual. All
- * functions are local; without memory the job ends.
+ * The interruptions (stops) of a rank: by how much quanta of work take longer than usual; and how
+ * much they slow down a program whose ranks wait for each other. All functions but noise_predict
+ * are local; without memory the job ends.
  *
  * Source: fixed work quanta: Sottile and Minnich, "Analysis of Microbenchmarks for Performance
  * Tuning of Clusters", CLUSTER 2004.
@@ -33,13 +34,6 @@ struct noise_stops {
     int visit_count;
 };
 
-/* How much stops there are, over visits. */
-struct noise_amount {
-    struct bc_summary per_s;       /* stops a second of a rank */
-    struct bc_summary length_ns;   /* of a stop */
-    struct bc_summary stopped_pct; /* share of a rank's time */
-};
-
 /* Max length of the list, at 16 bytes a stop. A rank whose list is full isn't watched. */
 enum { NOISE_STOPS_MAX = 1 << 20 };
 
@@ -63,3 +57,35 @@ void noise_stops_drop_cut_visit(struct noise_stops *stops);
 int noise_last_watched(const struct noise_stops *stops);
 
 void noise_stops_free(struct noise_stops *stops);
+
+/* A histogram of durations from 1 ns to 2^40 ns (18 minutes): each class is 2^(1/16) (4 %) wider
+   than the one before, and histograms add up. All zeros is an empty one. */
+enum { NOISE_BINS_AN_OCTAVE = 16, NOISE_BINS = 40 * NOISE_BINS_AN_OCTAVE };
+struct noise_histogram {
+    int64_t count[NOISE_BINS];
+};
+
+void noise_histogram_add(struct noise_histogram *histogram, int64_t ns);
+
+/* The quantile p (0 to 1), to within 2.2 %; NAN if the histogram is empty. */
+double noise_histogram_quantile(const struct noise_histogram *histogram, double p);
+
+/* ---- prediction.c ---------------------------------------------------------------------------- */
+
+/* By how many percent stops slow down steps that take step_ns[visit] undisturbed, in each visit:
+   slowdown_pct[0] .. [visits - 1] on rank 0; NAN if not all ranks were watched, or if step_ns isn't
+   above 0. Times of stops are on the clock that ranks share. Uses at most a few million cells,
+   spread over each visit. Collective over MPI_COMM_WORLD, with the same number of visits and
+   step_ns on all ranks. */
+void noise_predict(const struct noise_stops *stops, const double *step_ns, double *slowdown_pct);
+
+/* Internal to it. Adds the ns of stops in each cell to cells[0] .. cells[count - 1]; cell i begins
+   at begin_ns + i * cell_ns. Uses the stops from index `from` on. Returns the index of the first
+   stop that isn't over when the last cell ends. */
+size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double begin_ns,
+                        double cell_ns, float *cells, int count);
+
+/* Internal to it. Cells are reduced in parts that don't overlap: all of them if there are at most
+   `max` or they fit into one part; otherwise the parts for which `max` has room, spread evenly. The
+   number of cells of a part, with its first one; 0 behind the last part. */
+int noise_cell_part(double cells, double max, int part, double *first);

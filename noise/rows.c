@@ -1,47 +1,37 @@
-#include "noise/rows.h"
-
 #include "common/machine/hosts.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "noise/dump.h"
-#include "noise/prediction.h"
+#include "noise/noise.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* If more than this share of the steps is stopped, usual steps are, too. */
-#define STOPPED_MAX 0.25
-
 /* ---- a result -------------------------------------------------------------------------------- */
 
-static struct bc_summary no_summary(void)
-{
-    return (struct bc_summary){
-        .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
-}
+static const struct bc_summary no_summary = {
+    .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
 
-/* A result without values. Its padding is zeros, since it may be sent. */
+/* A result without values. */
 static struct noise_result begin_result(const struct noise *noise, const char *scope)
 {
     const struct bc_presence *const presence = &noise->run->presence;
-    const struct bc_summary none = no_summary();
-    struct noise_result result;
-    memset(&result, 0, sizeof result);
-    result.scope = scope;
-    snprintf(result.host, sizeof result.host, "NA");
-    snprintf(result.ranks, sizeof result.ranks, "NA");
-    snprintf(result.about, sizeof result.about, "NA");
-    result.grain_us = BC_NO_INTEGER;
-    result.stops = (struct noise_amount){none, none, none};
-    result.step = result.slowdown_pct = result.predicted_pct = none;
-    result.period_ms = result.usual_ns = NAN;
-    result.period_interval_ms = none.interval;
-    result.outcome.visits = presence->visits;
-    result.outcome.lost_pct = presence->lost_pct;
-    result.outcome.slowest_rank = BC_NO_INT;
-    return result;
+    return (struct noise_result){.scope = scope,
+                                 .host = "NA",
+                                 .ranks = "NA",
+                                 .about = "NA",
+                                 .grain_us = BC_NO_INTEGER,
+                                 .stops = {no_summary, no_summary, no_summary},
+                                 .step = no_summary,
+                                 .slowdown_pct = no_summary,
+                                 .predicted_pct = no_summary,
+                                 .period_ms = NAN,
+                                 .usual_ns = NAN,
+                                 .period_interval_ms = {NAN, NAN},
+                                 .outcome = {.visits = presence->visits,
+                                             .lost_pct = presence->lost_pct,
+                                             .slowest_rank = BC_NO_INT}};
 }
 
 /* BC_OK if a value is as precise as asked for, or has --samples of each of `ranks` ranks, or if one
@@ -64,104 +54,133 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
         snprintf(result->ranks, sizeof result->ranks, "%d ranks, the first %d", count, ranks[0]);
 }
 
-/* ---- stops of several ranks together --------------------------------------------------------- */
+/* ---- what rank 0 knows of each rank ---------------------------------------------------------- */
 
-/* Sums over the stops of several ranks. */
-struct sums {
-    struct noise_sum *visits;
-    struct noise_histogram lengths;
-    int64_t max_ns, quanta;
-    int ranks;
-    struct bc_located most_stopped; /* share of the time, and its rank of MPI_COMM_WORLD */
+/* The stops of a rank, or summed over ranks. */
+struct report {
+    int rank, group; /* group: the number of the host or rank that has a row */
+    char host[BC_CELL_LENGTH];
+    int64_t max_ns, left_out;       /* the longest stop; as in struct noise_stops */
+    struct noise_histogram lengths; /* of stops */
+    struct noise_watch *visits;     /* on rank 0 */
 };
 
-/* The sums of this rank; the caller frees result.visits. */
-static struct sums own_sums(const struct noise_stops *stops, int world_rank)
+/* Gathers the reports of all ranks (5 KB each) and their visits on rank 0, which frees both.
+   Collective. */
+static struct report *gather_reports(const struct noise *noise, const struct noise_stops *stops,
+                                     struct noise_watch **visits)
 {
-    const size_t visits = (size_t)stops->visit_count;
-    struct sums own = {.visits = bc_allocate(visits, sizeof *own.visits, "no memory for visits")};
-    int64_t stopped_ns = 0, watched_ns = 0;
-    for (size_t i = 0; i < visits; i++) {
-        const struct noise_watch *const watch = &stops->visits[i];
-        own.visits[i] = (struct noise_sum){watch->stops, watch->stopped_ns, watch->watched_ns};
-        own.quanta += watch->quanta;
-        stopped_ns += watch->stopped_ns;
-        watched_ns += watch->watched_ns;
-    }
+    const struct bc_job *const job = &noise->run->job;
+    const size_t count = (size_t)stops->visit_count;
+    char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length;
+    struct report own = {.rank = job->rank,
+                         .group = noise->parameters.per == NOISE_PER_RANK ? job->rank : job->node,
+                         .left_out = (int64_t)stops->left_out};
+    BC_MPI(MPI_Get_processor_name(host, &length));
+    snprintf(own.host, sizeof own.host, "%.*s", BC_CELL_LENGTH - 1, host);
     for (size_t i = 0; i < stops->count; i++) {
         noise_histogram_add(&own.lengths, stops->stop[i].length_ns);
         if (stops->stop[i].length_ns > own.max_ns)
             own.max_ns = stops->stop[i].length_ns;
     }
-    own.most_stopped.value = watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
-    own.most_stopped.rank = world_rank;
-    return own;
+    struct report *const reports = noise_gather(noise->run, &own, sizeof own);
+    *visits = noise_gather(noise->run, stops->visits, count * sizeof **visits);
+    for (int rank = 0; reports != NULL && rank < job->ranks; rank++)
+        reports[rank].visits = *visits + (size_t)rank * count;
+    return reports;
 }
 
-/* Adds up over the ranks of `comm`, on its rank 0; the caller frees result.visits. Collective. */
-static struct sums add_up(const struct noise_stops *stops, int world_rank, MPI_Comm comm)
+static int by_group(const void *a, const void *b)
 {
-    enum { NUMBERS = sizeof(struct noise_sum) / sizeof(int64_t) };
-    struct sums own = own_sums(stops, world_rank), all = own_sums(stops, world_rank);
-    bc_harness_reduce(own.visits, all.visits, stops->visit_count * NUMBERS, MPI_INT64_T, MPI_SUM, 0,
-                      comm);
-    bc_harness_reduce(own.lengths.count, all.lengths.count, NOISE_BINS, MPI_INT64_T, MPI_SUM, 0,
-                      comm);
-    bc_harness_reduce(&own.max_ns, &all.max_ns, 1, MPI_INT64_T, MPI_MAX, 0, comm);
-    bc_harness_reduce(&own.quanta, &all.quanta, 1, MPI_INT64_T, MPI_SUM, 0, comm);
-    bc_harness_reduce(&own.most_stopped, &all.most_stopped, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, comm);
-    BC_MPI(MPI_Comm_size(comm, &all.ranks));
-    free(own.visits);
-    return all;
+    const struct report *const left = *(const struct report *const *)a;
+    const struct report *const right = *(const struct report *const *)b;
+    return left->group != right->group ? left->group - right->group : left->rank - right->rank;
 }
 
-/* Sets the result of the ranks of `comm`, on its rank 0. Collective. */
-static void set_stops(const struct noise *noise, const struct noise_row *row, const char *scope,
-                      MPI_Comm comm, struct noise_result *result)
+/* The reports of the ranks by their groups; NULL: of ranks 0 to count - 1. The caller frees it. */
+static const struct report **list_by_group(const struct report *reports, const int *ranks,
+                                           int count)
+{
+    const struct report **const list =
+        bc_allocate((size_t)count, sizeof *list, "no memory for %d ranks", count);
+    for (int i = 0; i < count; i++)
+        list[i] = &reports[ranks != NULL ? ranks[i] : i];
+    qsort(list, (size_t)count, sizeof *list, by_group);
+    return list;
+}
+
+/* ---- the job, hosts and ranks ---------------------------------------------------------------- */
+
+/* Adds a rank's stops to `sum`. Returns the share of time in which the rank was interrupted. */
+static double add_report(struct report *sum, const struct report *report, int visits)
+{
+    int64_t stopped_ns = 0, watched_ns = 0;
+    for (int i = 0; i < visits; i++) {
+        const struct noise_watch *const watch = &report->visits[i];
+        sum->visits[i].stops += watch->stops;
+        sum->visits[i].quanta += watch->quanta;
+        sum->visits[i].stopped_ns += watch->stopped_ns;
+        sum->visits[i].watched_ns += watch->watched_ns;
+        stopped_ns += watch->stopped_ns;
+        watched_ns += watch->watched_ns;
+    }
+    for (int i = 0; i < NOISE_BINS; i++)
+        sum->lengths.count[i] += report->lengths.count[i];
+    if (report->max_ns > sum->max_ns)
+        sum->max_ns = report->max_ns;
+    return watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
+}
+
+static struct noise_result stops_result(const struct noise *noise, const char *scope,
+                                        const struct report *const *list, int count, int visits)
 {
     const struct bc_run *const run = noise->run;
-    const struct sums sums = add_up(&row->stops, run->job.rank, comm);
-    const double max_ns = (double)sums.max_ns;
-    *result = begin_result(noise, scope);
-    result->stops = noise_amount_over_visits(run, sums.visits, (size_t)row->stops.visit_count);
-    if (sums.max_ns > 0) {
-        result->stops.length_ns.p99 = fmin(noise_histogram_quantile(&sums.lengths, 0.99), max_ns);
-        result->stops.length_ns.max = max_ns;
+    struct noise_result result = begin_result(noise, scope);
+    struct report sum = {.max_ns = 0};
+    double max_share = -1.0;
+    sum.visits = bc_allocate((size_t)visits, sizeof *sum.visits, "no memory for visits");
+    for (int i = 0; i < count; i++) {
+        const double share = add_report(&sum, list[i], visits);
+        result.outcome.slowest_rank =
+            share > max_share ? list[i]->rank : result.outcome.slowest_rank;
+        max_share = fmax(share, max_share);
     }
-    result->outcome.samples = sums.quanta;
-    result->outcome.slowest_rank = sums.most_stopped.rank;
-    result->outcome.status = status_of(run, &result->stops.per_s, sums.quanta, sums.ranks);
-    free(sums.visits);
+    result.stops = noise_amount_over_visits(run, sum.visits, (size_t)visits);
+    if (sum.max_ns > 0) {
+        const double p99 = noise_histogram_quantile(&sum.lengths, 0.99);
+        result.stops.length_ns.p99 = fmin(p99, (double)sum.max_ns);
+        result.stops.length_ns.max = (double)sum.max_ns;
+    }
+    for (int i = 0; i < visits; i++)
+        result.outcome.samples += sum.visits[i].quanta;
+    result.outcome.status = status_of(run, &result.stops.per_s, result.outcome.samples, count);
+    free(sum.visits);
+    return result;
 }
 
-/* Sets the results of hosts or ranks, on rank 0, in the order of their lowest ranks. Collective. */
-static void set_groups(const struct noise *noise, const struct noise_row *row,
-                       struct noise_result *results)
+/* Sets the results of the job, then of hosts or ranks in the order of their lowest ranks. Returns
+   their number. */
+static int set_stops(const struct noise *noise, const struct report *reports, int visits,
+                     struct noise_result *results)
 {
-    const char *const scope = noise->parameters.per == NOISE_PER_RANK ? "rank" : "host";
-    const int own_rank = noise->run->job.rank;
-    char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
-    struct noise_result result;
-    int length, count;
-    set_stops(noise, row, scope, noise->group, &result);
-    BC_MPI(MPI_Comm_size(noise->group, &count));
-    int *const ranks = bc_allocate((size_t)count, sizeof *ranks, "no memory for %d ranks", count);
-    BC_MPI(MPI_Gather(&own_rank, 1, MPI_INT, ranks, 1, MPI_INT, 0, noise->group));
-    BC_MPI(MPI_Get_processor_name(host, &length));
-    snprintf(result.host, sizeof result.host, "%.*s", BC_CELL_LENGTH - 1, host);
-    if (noise->leaders != MPI_COMM_NULL) {
-        set_ranks(&result, ranks, count);
-        BC_MPI(MPI_Gather(&result, (int)sizeof result, MPI_BYTE, results, (int)sizeof result,
-                          MPI_BYTE, 0, noise->leaders));
+    const int ranks = noise->run->job.ranks;
+    const struct report **const list = list_by_group(reports, NULL, ranks);
+    int *const of_group = bc_allocate((size_t)ranks, sizeof *of_group, "no memory for ranks");
+    int made = 0;
+    results[made++] = stops_result(noise, "job", list, ranks, visits);
+    for (int first = 0, end = 0; first < ranks; first = end) {
+        for (; end < ranks && list[end]->group == list[first]->group; end++)
+            of_group[end - first] = list[end]->rank;
+        struct noise_result *const result = &results[made++];
+        *result = stops_result(noise, noise->parameters.per == NOISE_PER_RANK ? "rank" : "host",
+                               list + first, end - first, visits);
+        memcpy(result->host, list[first]->host, sizeof result->host);
+        set_ranks(result, of_group, end - first);
     }
-    /* Pointers of another process, and values of rank 0 only. */
-    result = begin_result(noise, scope);
-    for (int i = 0; own_rank == 0 && i < noise->groups; i++) {
-        results[i].scope = scope;
-        results[i].outcome.visits = result.outcome.visits;
-        results[i].outcome.lost_pct = result.outcome.lost_pct;
-    }
-    free(ranks);
+    free(of_group);
+    free(list);
+    return made;
 }
 
 /* ---- sources --------------------------------------------------------------------------------- */
@@ -198,89 +217,56 @@ static void tell_apart(const struct noise_result *results, int number, struct no
 }
 
 static struct noise_result source_result(const struct noise *noise,
-                                         const struct noise_source *source, int64_t quanta)
+                                         const struct noise_shared_source *source, int64_t quanta)
 {
+    const struct noise_source *const mean = &source->mean;
     struct noise_result result = begin_result(noise, "source");
-    result.source = source->is_periodic ? "periodic" : "irregular";
+    result.source = mean->is_periodic ? "periodic" : "irregular";
     set_ranks(&result, source->ranks, source->rank_count);
-    set_about(&result, source);
-    result.stops = source->amount;
+    set_about(&result, mean);
+    result.stops = mean->amount;
     result.stops.length_ns.p99 = result.stops.length_ns.max = NAN;
-    result.period_ms = source->period.period_ns * 1e-6;
-    result.period_interval_ms = (struct bc_interval){source->period.interval_ns.lo * 1e-6,
-                                                     source->period.interval_ns.hi * 1e-6};
+    result.period_ms = mean->period.period_ns * 1e-6;
+    result.period_interval_ms = (struct bc_interval){mean->period.interval_ns.lo * 1e-6,
+                                                     mean->period.interval_ns.hi * 1e-6};
     result.outcome.samples = quanta;
     result.outcome.status =
         status_of(noise->run, &result.stops.per_s, quanta, noise->run->job.ranks);
     return result;
 }
 
-/* A rank of a source, and the index of its host or rank among the results. */
-struct located {
-    int group, rank;
-};
-
-static int by_group(const void *a, const void *b)
-{
-    const struct located *const left = a, *const right = b;
-    return left->group != right->group ? left->group - right->group : left->rank - right->rank;
-}
-
 /* Names the hosts of a source: in its row if there is one, in a note if there are several and other
-   hosts, too. `group_of` has the group of each rank, `groups` the results of groups; rank 0. */
-static void name_hosts(const struct noise *noise, const struct noise_source *source,
-                       const int *group_of, const struct noise_result *groups,
-                       struct noise_result *result)
+   hosts, too. */
+static void name_hosts(const struct noise *noise, const struct report *reports,
+                       const struct noise_shared_source *source, struct noise_result *result)
 {
-    const size_t count = (size_t)source->rank_count;
-    struct located *const located = bc_allocate(count, sizeof *located, "no memory for ranks");
-    int *const ranks = bc_allocate(count, sizeof *ranks, "no memory for ranks");
+    const int count = source->rank_count;
+    const struct report **const list = list_by_group(reports, source->ranks, count);
+    int *const of_host = bc_allocate((size_t)count, sizeof *of_host, "no memory for ranks");
     struct bc_hosts hosts = {0};
-    size_t host_count = 0, first = 0;
-    for (size_t i = 0; i < count; i++)
-        located[i] = (struct located){group_of[source->ranks[i]], source->ranks[i]};
-    qsort(located, count, sizeof *located, by_group);
-    for (size_t i = 0; i < count; i++) {
-        const char *const host = groups[located[i].group].host;
-        ranks[i - first] = located[i].rank;
-        if (i + 1 < count && strcmp(host, groups[located[i + 1].group].host) == 0)
-            continue;
-        bc_hosts_add(&hosts, host, ranks, i + 1 - first);
-        host_count++;
-        first = i + 1;
+    int host_count = 0;
+    for (int first = 0, end = 0; first < count; first = end, host_count++) {
+        for (; end < count && strcmp(list[end]->host, list[first]->host) == 0; end++)
+            of_host[end - first] = list[end]->rank;
+        bc_hosts_add(&hosts, list[first]->host, of_host, (size_t)(end - first));
     }
     if (host_count == 1) {
-        memcpy(result->host, groups[located[0].group].host, sizeof result->host);
-    } else if (source->rank_count < noise->run->job.ranks) {
+        memcpy(result->host, list[0]->host, sizeof result->host);
+    } else if (count < noise->run->job.ranks) {
         char *const text = bc_hosts_format(&hosts);
         bc_output_remark(noise->run->output, "note", "source %s %s is on %s", result->source,
                          result->about, text);
         free(text);
     }
     bc_hosts_free(&hosts);
-    free(ranks);
-    free(located);
-}
-
-/* Sets the results of sources, on rank 0. Collective. */
-static void set_sources(const struct noise *noise, const struct noise_sources *sources,
-                        int64_t quanta, const struct noise_result *groups,
-                        struct noise_result *results)
-{
-    const struct bc_run *const run = noise->run;
-    const int own = noise->parameters.per == NOISE_PER_RANK ? run->job.rank : run->job.node;
-    int *const group_of = bc_allocate(run->job.rank == 0 ? (size_t)run->job.ranks : 0,
-                                      sizeof *group_of, "no memory for %d ranks", run->job.ranks);
-    BC_MPI(MPI_Gather(&own, 1, MPI_INT, group_of, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    for (int i = 0; i < sources->count; i++) { /* none but on rank 0 */
-        results[i] = source_result(noise, &sources->source[i], quanta);
-        tell_apart(results, i, &results[i]);
-        name_hosts(noise, &sources->source[i], group_of, groups, &results[i]);
-    }
-    free(group_of);
+    free(of_host);
+    free(list);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
+
+/* If more than this share of the steps is stopped, usual steps are, too. */
+#define STOPPED_MAX 0.25
 
 /* Most steps are interrupted if the usual step takes longer than its work (up to WORK_OFF longer
    than calibrated) and USUAL_MAX times the shortest operation. */
@@ -325,59 +311,111 @@ static void warn_of_steps(const struct noise *noise, const struct noise_steps *s
             name, (long long)steps->grain_us);
 }
 
-/* The prediction for steps whose usual time in each visit is usual_ns[visit], on rank 0.
- * Collective.
- */
-static struct bc_summary predict(const struct noise *noise, const struct noise_row *row,
-                                 const double *usual_ns)
+/* The predicted slowdown of steps on rank 0. Collective. */
+static struct bc_summary predict(const struct noise *noise, const struct noise_stops *stops,
+                                 const struct noise_steps *steps)
 {
-    const int visits = row->stops.visit_count;
-    struct bc_summary predicted = no_summary();
+    const size_t visits = (size_t)stops->visit_count;
+    struct bc_summary predicted = no_summary;
     if (noise->units == 0 || noise->run->job.shares_processors)
         return predicted;
-    double *const step_ns =
-        bc_allocate(2 * (size_t)visits, sizeof *step_ns, "no memory for visits");
+    double *const step_ns = bc_allocate(2 * visits, sizeof *step_ns, "no memory for visits");
     double *const pct = step_ns + visits;
     if (noise->run->job.rank == 0)
-        memcpy(step_ns, usual_ns, (size_t)visits * sizeof *step_ns);
-    bc_harness_bcast(step_ns, visits, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    noise_predict(&row->stops, step_ns, pct);
+        memcpy(step_ns, steps->visits.values[NOISE_STEP_USUAL], visits * sizeof *step_ns);
+    bc_harness_bcast(step_ns, stops->visit_count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    noise_predict(stops, step_ns, pct);
     if (noise->run->job.rank == 0)
-        predicted = noise_over_visits(noise->run, pct, (size_t)visits);
+        predicted = noise_over_visits(noise->run, pct, visits);
     free(step_ns);
     return predicted;
 }
 
-/* Sets the result of an operation, on rank 0. Collective. */
-static void set_steps(const struct noise *noise, const struct noise_row *row,
-                      const struct noise_steps *steps, struct noise_result *result)
+static struct noise_result steps_result(const struct noise *noise, const struct noise_steps *steps,
+                                        struct bc_summary predicted)
 {
     const struct bc_run *const run = noise->run;
     const size_t visits = steps->visits.count;
     double *const *const values = steps->visits.values;
-    const struct bc_summary predicted = predict(noise, row, values[NOISE_STEP_USUAL]);
-    if (run->job.rank != 0)
+    struct noise_result result = begin_result(noise, "collective");
+    result.operation = noise_operation_name(steps->operation);
+    result.grain_us = steps->grain_us;
+    result.step = noise_over_visits(run, values[NOISE_STEP_MEAN], visits);
+    result.step.p99 = fmin(noise_histogram_quantile(&steps->times, 0.99), steps->max_ns);
+    result.step.max = steps->max_ns;
+    result.usual_ns = noise_over_visits(run, values[NOISE_STEP_USUAL], visits).value;
+    result.slowdown_pct = noise_over_visits(run, values[NOISE_STEP_SLOWDOWN], visits);
+    result.predicted_pct = predicted;
+    result.outcome.samples = steps->count;
+    result.outcome.status = status_of(run, &result.step, steps->count, 1);
+    warn_of_steps(noise, steps, &result);
+    return result;
+}
+
+/* ---- --dump-samples -------------------------------------------------------------------------- */
+
+/* Writes when a rank was watched, when its stops began and how long they took; rank 0. */
+static void dump_rank(const struct bc_run *run, const struct report *report, int visits,
+                      const struct noise_stop *stop)
+{
+    static const char *const names[] = {"watch_begin_ns", "watch_end_ns", "stop_begin_ns",
+                                        "stop_ns"};
+    struct bc_samples watched = {0}, stopped = {0};
+    char name[64];
+    for (int visit = 0; visit < visits; visit++) {
+        const struct noise_watch *const watch = &report->visits[visit];
+        bc_samples_begin_visit(&watched);
+        bc_samples_begin_visit(&stopped);
+        bc_samples_append(&watched, (double[]){(double)watch->begin_ns, (double)watch->end_ns}, 2,
+                          report->rank);
+        for (int64_t i = 0; i < watch->stops; i++, stop++)
+            bc_samples_append(&stopped, (double[]){(double)stop->begin_ns, (double)stop->length_ns},
+                              2, report->rank);
+    }
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "rank%d_%s", report->rank, names[i]);
+        bc_run_dump(run, name, i < 2 ? &watched : &stopped, i % 2);
+    }
+    bc_samples_free(&watched);
+    bc_samples_free(&stopped);
+}
+
+/* Writes what all ranks saw to the file of --dump-samples, if there is one, in turn, so that rank 0
+   has the stops of one at a time. Collective. */
+static void dump_stops(const struct noise *noise, const struct noise_stops *stops,
+                       const struct report *reports)
+{
+    enum { TAG_STOPS = 1 };
+    const struct bc_run *const run = noise->run;
+    if (run->settings.dump_samples == NULL)
         return;
-    *result = begin_result(noise, "collective");
-    result->operation = noise_operation_name(steps->operation);
-    result->grain_us = steps->grain_us;
-    result->step = noise_over_visits(run, values[NOISE_STEP_MEAN], visits);
-    result->step.p99 = fmin(noise_histogram_quantile(&steps->times, 0.99), steps->max_ns);
-    result->step.max = steps->max_ns;
-    result->usual_ns = noise_over_visits(run, values[NOISE_STEP_USUAL], visits).value;
-    result->slowdown_pct = noise_over_visits(run, values[NOISE_STEP_SLOWDOWN], visits);
-    result->predicted_pct = predicted;
-    result->outcome.samples = steps->count;
-    result->outcome.status = status_of(run, &result->step, steps->count, 1);
-    warn_of_steps(noise, steps, result);
+    if (run->job.rank != 0) {
+        BC_MPI(MPI_Send(stops->stop, (int)(stops->count * sizeof *stops->stop), MPI_BYTE, 0,
+                        TAG_STOPS, MPI_COMM_WORLD));
+        return;
+    }
+    dump_rank(run, &reports[0], stops->visit_count, stops->stop);
+    for (int rank = 1; rank < run->job.ranks; rank++) {
+        int64_t count = 0;
+        for (int i = 0; i < stops->visit_count; i++)
+            count += reports[rank].visits[i].stops;
+        struct noise_stop *const others =
+            bc_allocate((size_t)count, sizeof *others, "no memory for stops");
+        BC_MPI(MPI_Recv(others, (int)((size_t)count * sizeof *others), MPI_BYTE, rank, TAG_STOPS,
+                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        dump_rank(run, &reports[rank], stops->visit_count, others);
+        free(others);
+    }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void warn_of_left_out(const struct noise *noise, const struct noise_row *row)
+static void warn_of_left_out(const struct noise *noise, const struct report *reports)
 {
-    int64_t own = (int64_t)row->stops.left_out, most = 0;
-    bc_harness_reduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    int64_t most = 0;
+    for (int rank = 0; rank < noise->run->job.ranks; rank++)
+        if (reports[rank].left_out > most)
+            most = reports[rank].left_out;
     if (most > 0)
         bc_output_remark(
             noise->run->output, "warning",
@@ -386,45 +424,53 @@ static void warn_of_left_out(const struct noise *noise, const struct noise_row *
             NOISE_STOPS_MAX, (long long)most);
 }
 
-/* The results of hosts or ranks, sources and operations, and their number; on rank 0, which has
-   that of the job. Collective. */
-static struct noise_result *list_parts(const struct noise *noise, const struct noise_row *row,
-                                       const struct noise_result *of_job, int *count)
+/* Writes all rows, behind all remarks on them; rank 0. */
+static void write_results(const struct noise *noise, const struct report *reports, int visits,
+                          const struct noise_sources *sources, const struct bc_summary *predicted)
 {
-    const struct bc_run *const run = noise->run;
-    const bool reports = run->job.rank == 0;
+    const size_t max =
+        1 + (size_t)noise->run->job.ranks + (size_t)sources->count + (size_t)noise->step_kinds;
+    struct noise_result *const results =
+        bc_allocate(max, sizeof *results, "no memory for %zu rows", max);
+    warn_of_left_out(noise, reports);
+    int count = set_stops(noise, reports, visits, results);
+    struct noise_result *const of_sources = results + count;
+    for (int i = 0; i < sources->count; i++, count++) {
+        results[count] = source_result(noise, &sources->source[i], results[0].outcome.samples);
+        tell_apart(of_sources, i, &results[count]);
+        name_hosts(noise, reports, &sources->source[i], &results[count]);
+    }
+    for (int i = 0; i < noise->step_kinds; i++)
+        results[count++] = steps_result(noise, &noise->steps[i], predicted[i]);
+    for (int i = 0; i < count; i++)
+        bc_write_row(noise->run, &results[i]);
+    free(results);
+}
+
+void noise_write_rows(const struct noise *noise, struct noise_stops *stops)
+{
+    struct bc_run *const run = noise->run;
     const struct noise_limits limits = {noise->parameters.alpha_pct / 100.0,
                                         noise->parameters.threshold_pct,
                                         run->settings.confidence_pct / 100.0};
+    struct bc_summary *const predicted =
+        bc_allocate((size_t)noise->step_kinds, sizeof *predicted, "no memory for predictions");
     struct noise_sources sources;
-    noise_sources_find(run, &row->stops, &limits, &sources);
-    *count = reports ? noise->groups + sources.count + noise->step_kinds : 0;
-    struct noise_result *const results =
-        bc_allocate((size_t)*count, sizeof *results, "no memory for %d rows", *count);
-    struct noise_result *next = results + (reports ? noise->groups : 0);
-    set_groups(noise, row, results);
-    set_sources(noise, &sources, of_job->outcome.samples, results, next);
-    next += sources.count;
-    for (int i = 0; i < noise->step_kinds; i++)
-        set_steps(noise, row, &noise->steps[i], reports ? next++ : NULL);
-    noise_sources_free(&sources);
-    return results;
-}
-
-void noise_write_rows(const struct noise *noise, struct noise_row *row)
-{
-    struct bc_run *const run = noise->run;
-    struct noise_result of_job = {0};
-    int count;
+    struct noise_watch *visits;
     if (run->signal != 0) /* else a short visit is what was asked for */
-        noise_stops_drop_cut_visit(&row->stops);
-    warn_of_left_out(noise, row);
-    set_stops(noise, row, "job", MPI_COMM_WORLD, &of_job);
-    struct noise_result *const parts = list_parts(noise, row, &of_job, &count);
-    noise_dump(noise, row);
-    bc_write_row(run, &of_job);
-    for (int i = 0; i < count; i++) /* none but on rank 0 */
-        bc_write_row(run, &parts[i]);
-    noise_stops_free(&row->stops);
-    free(parts);
+        noise_stops_drop_cut_visit(stops);
+    struct report *const reports = gather_reports(noise, stops, &visits);
+    noise_sources_find(run, stops, &limits, &sources);
+    for (int i = 0; i < noise->step_kinds; i++)
+        predicted[i] = predict(noise, stops, &noise->steps[i]);
+    dump_stops(noise, stops, reports);
+    if (run->job.rank == 0)
+        write_results(noise, reports, stops->visit_count, &sources, predicted);
+    else
+        bc_write_row(run, NULL);
+    noise_sources_free(&sources);
+    noise_stops_free(stops);
+    free(reports);
+    free(visits);
+    free(predicted);
 }

@@ -15,14 +15,6 @@
    with their neighbours. */
 enum { VISITS_MAX = 6, ROWS_MAX = VISITS_MAX * NOISE_PARTS };
 
-/* A source of one rank. */
-struct own_source {
-    bool is_periodic;
-    struct noise_period period;
-    struct noise_amount amount;
-    int rank; /* -1: no source */
-};
-
 /* ---- over visits ----------------------------------------------------------------------------- */
 
 struct bc_summary noise_over_visits(const struct bc_run *run, double *values, size_t count)
@@ -37,14 +29,14 @@ struct bc_summary noise_over_visits(const struct bc_run *run, double *values, si
     return mean;
 }
 
-struct noise_amount noise_amount_over_visits(const struct bc_run *run, const struct noise_sum *sums,
-                                             size_t count)
+struct noise_amount noise_amount_over_visits(const struct bc_run *run,
+                                             const struct noise_watch *visits, size_t count)
 {
     double *const per_s = bc_allocate(3 * count, sizeof *per_s, "no memory for visits");
     double *const length_ns = per_s + count, *const pct = length_ns + count;
     for (size_t i = 0; i < count; i++) {
-        const double stops = (double)sums[i].stops, stopped_ns = (double)sums[i].stopped_ns;
-        const double watched_ns = (double)sums[i].watched_ns;
+        const double stops = (double)visits[i].stops, stopped_ns = (double)visits[i].stopped_ns;
+        const double watched_ns = (double)visits[i].watched_ns;
         per_s[i] = watched_ns > 0.0 ? stops / watched_ns * 1e9 : NAN;
         pct[i] = watched_ns > 0.0 ? 100.0 * stopped_ns / watched_ns : NAN;
         length_ns[i] = stops > 0.0 ? stopped_ns / stops : NAN;
@@ -58,21 +50,21 @@ struct noise_amount noise_amount_over_visits(const struct bc_run *run, const str
 
 /* ---- this rank's ----------------------------------------------------------------------------- */
 
-/* Fills in the amount of one of this rank's periods. Its length is the median of a visit's stops,
-   since another stop may have come just when one was due. */
-static void summarize_period(const struct bc_run *run, const struct noise_stops *stops,
-                             const signed char *source, int number, struct own_source *own)
+/* The amount of one of this rank's periods. Its length is the median of a visit's stops, since
+   another stop may have come just when one was due. */
+static struct noise_amount amount_of_period(const struct bc_run *run,
+                                            const struct noise_stops *stops,
+                                            const signed char *source, int number)
 {
     const size_t visits = (size_t)stops->visit_count;
-    struct noise_sum *const sums = bc_allocate(visits, sizeof *sums, "no memory for a period");
+    struct noise_watch *const sums = bc_allocate(visits, sizeof *sums, "no memory for a period");
     double *const medians = bc_allocate(visits, sizeof *medians, "no memory for a period");
     double *const lengths = bc_allocate(stops->count, sizeof *lengths, "no memory for a period");
     size_t next = 0;
     for (size_t visit = 0; visit < visits; visit++) {
-        const struct noise_watch *const watch = &stops->visits[visit];
         size_t members = 0;
-        sums[visit].watched_ns = watch->watched_ns;
-        for (int64_t i = 0; i < watch->stops; i++, next++)
+        sums[visit].watched_ns = stops->visits[visit].watched_ns;
+        for (int64_t i = 0; i < stops->visits[visit].stops; i++, next++)
             if (source[next] == number) {
                 lengths[members++] = (double)stops->stop[next].length_ns;
                 sums[visit].stops++;
@@ -80,13 +72,12 @@ static void summarize_period(const struct bc_run *run, const struct noise_stops 
             }
         medians[visit] = bc_median(lengths, members);
     }
-    own->amount = noise_amount_over_visits(run, sums, visits);
-    own->amount.length_ns = noise_over_visits(run, medians, visits);
-    own->is_periodic = true;
-    own->rank = run->job.rank;
+    struct noise_amount amount = noise_amount_over_visits(run, sums, visits);
+    amount.length_ns = noise_over_visits(run, medians, visits);
     free(lengths);
     free(medians);
     free(sums);
+    return amount;
 }
 
 /* ---- all ranks', on rank 0 ------------------------------------------------------------------- */
@@ -106,16 +97,17 @@ static void average_summary(struct bc_summary *mean, const struct bc_summary *ne
     average_interval(&mean->interval, &next->interval, n);
 }
 
-static bool is_same(const struct noise_source *source, const struct own_source *own)
+static bool is_same(const struct noise_shared_source *shared, const struct noise_source *own)
 {
-    const double factor = source->amount.length_ns.value / own->amount.length_ns.value;
-    return source->is_periodic == own->is_periodic && factor < SAME_LENGTH &&
-           factor > 1.0 / SAME_LENGTH && source->ranks[source->rank_count - 1] != own->rank &&
-           (!own->is_periodic || noise_is_same_period(&source->period, &own->period));
+    const struct noise_source *const mean = &shared->mean;
+    const double factor = mean->amount.length_ns.value / own->amount.length_ns.value;
+    return mean->is_periodic == own->is_periodic && factor < SAME_LENGTH &&
+           factor > 1.0 / SAME_LENGTH && shared->ranks[shared->rank_count - 1] != own->rank &&
+           (!own->is_periodic || noise_is_same_period(&mean->period, &own->period));
 }
 
 /* Adds a source of one rank to the same source of other ranks, or as a new one. */
-static void merge(struct noise_sources *sources, const struct own_source *own)
+static void merge(struct noise_sources *sources, const struct noise_source *own)
 {
     int place = 0;
     while (place < sources->count && !is_same(&sources->source[place], own))
@@ -123,33 +115,33 @@ static void merge(struct noise_sources *sources, const struct own_source *own)
     if (place == sources->count) {
         sources->source = bc_reallocate(sources->source, (size_t)++sources->count,
                                         sizeof *sources->source, "no memory for sources");
-        sources->source[place] = (struct noise_source){.is_periodic = own->is_periodic};
+        sources->source[place] = (struct noise_shared_source){.mean.is_periodic = own->is_periodic};
     }
-    struct noise_source *const source = &sources->source[place];
-    const int n = ++source->rank_count;
-    source->ranks = bc_reallocate(source->ranks, (size_t)n, sizeof *source->ranks,
+    struct noise_shared_source *const shared = &sources->source[place];
+    struct noise_source *const mean = &shared->mean;
+    const int n = ++shared->rank_count;
+    shared->ranks = bc_reallocate(shared->ranks, (size_t)n, sizeof *shared->ranks,
                                   "no memory for the ranks of a source");
-    source->ranks[n - 1] = own->rank;
-    average(&source->period.period_ns, own->period.period_ns, n);
-    average_interval(&source->period.interval_ns, &own->period.interval_ns, n);
-    average_summary(&source->amount.per_s, &own->amount.per_s, n);
-    average_summary(&source->amount.length_ns, &own->amount.length_ns, n);
-    average_summary(&source->amount.stopped_pct, &own->amount.stopped_pct, n);
+    shared->ranks[n - 1] = own->rank;
+    average(&mean->period.period_ns, own->period.period_ns, n);
+    average_interval(&mean->period.interval_ns, &own->period.interval_ns, n);
+    average_summary(&mean->amount.per_s, &own->amount.per_s, n);
+    average_summary(&mean->amount.length_ns, &own->amount.length_ns, n);
+    average_summary(&mean->amount.stopped_pct, &own->amount.stopped_pct, n);
 }
 
 /* Sources that stop ranks for longest first. */
 static int by_stopped(const void *a, const void *b)
 {
-    const struct noise_source *const left = a, *const right = b;
-    const double left_pct = left->amount.stopped_pct.value * left->rank_count;
-    const double right_pct = right->amount.stopped_pct.value * right->rank_count;
+    const struct noise_shared_source *const left = a, *const right = b;
+    const double left_pct = left->mean.amount.stopped_pct.value * left->rank_count;
+    const double right_pct = right->mean.amount.stopped_pct.value * right->rank_count;
     return (left_pct < right_pct) - (left_pct > right_pct);
 }
 
 /* ---- collective ------------------------------------------------------------------------------ */
 
-/* `bytes` of all ranks on rank 0, NULL elsewhere; the caller frees them. */
-static void *gather(const struct bc_run *run, const void *own, size_t bytes)
+void *noise_gather(const struct bc_run *run, const void *own, size_t bytes)
 {
     void *all = NULL;
     if (run->job.rank == 0)
@@ -163,23 +155,25 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
                            const struct noise_limits *limits, signed char *source,
                            struct noise_sources *sources)
 {
+    enum { NOT_FOUND = -1 };
     struct noise_period found[NOISE_PERIODS_MAX];
-    struct own_source own[NOISE_PERIODS_MAX];
+    struct noise_source own[NOISE_PERIODS_MAX];
     const int count = noise_periods_find(stops, limits->alpha / run->job.ranks, limits->confidence,
                                          found, source);
-    memset(own, 0, sizeof own);
+    memset(own, 0, sizeof own); /* the padding, too */
     for (int i = 0; i < NOISE_PERIODS_MAX; i++) {
-        own[i].rank = -1;
+        own[i].is_periodic = true;
+        own[i].rank = i < count ? run->job.rank : NOT_FOUND;
         if (i < count) {
             own[i].period = found[i];
-            summarize_period(run, stops, source, i, &own[i]);
+            own[i].amount = amount_of_period(run, stops, source, i);
         }
     }
     /* A search may take seconds, on some ranks more than on others. */
     bc_harness_barrier(MPI_COMM_WORLD);
-    struct own_source *const all = gather(run, own, sizeof own);
+    struct noise_source *const all = noise_gather(run, own, sizeof own);
     for (int i = 0; all != NULL && i < run->job.ranks * NOISE_PERIODS_MAX; i++)
-        if (all[i].rank >= 0)
+        if (all[i].rank != NOT_FOUND)
             merge(sources, &all[i]);
     free(all);
 }
@@ -250,15 +244,13 @@ static void gather_uneven(const struct bc_run *run, const struct noise_stops *st
     const size_t count = (size_t)rows.count * NOISE_CLASSES;
     struct noise_rate *const own = bc_allocate(2 * count, sizeof *own, "no memory for rates");
     count_classes(stops, source, &rows, own, own + count);
-    struct noise_rate *const no_period = gather(run, own, count * sizeof *own);
-    struct noise_rate *const all = gather(run, own + count, count * sizeof *own);
+    struct noise_rate *const no_period = noise_gather(run, own, count * sizeof *own);
+    struct noise_rate *const all = noise_gather(run, own + count, count * sizeof *own);
     const struct noise_rates rates = {no_period, all, run->job.ranks, rows.count};
-    struct noise_uneven *found = NULL;
+    struct noise_source *found = NULL;
     const int found_count = run->job.rank == 0 ? noise_uneven_find(&rates, limits, &found) : 0;
     for (int i = 0; i < found_count; i++)
-        merge(sources, &(struct own_source){.period = {NAN, {NAN, NAN}},
-                                            .amount = found[i].amount,
-                                            .rank = found[i].rank});
+        merge(sources, &found[i]);
     free(found);
     free(all);
     free(no_period);

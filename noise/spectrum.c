@@ -61,20 +61,6 @@ static double complex window_at(const struct noise_search *search, double freque
     return sum / (I * TURN * frequency * search->watched_s);
 }
 
-static struct noise_powers powers_of_sums(const struct noise_search *search, double frequency,
-                                          const double complex sums[NOISE_HARMONICS])
-{
-    const double n = (double)search->count;
-    struct noise_powers powers;
-    for (int m = 0; m < NOISE_HARMONICS; m++) {
-        const double complex window = window_at(search, (m + 1) * frequency);
-        const double by_window = cabs(window) * cabs(window);
-        const double excess = cabs(sums[m] - n * window);
-        powers.of[m] = 2.0 * excess * excess / (n * fmax(1e-3, 1.0 - by_window));
-    }
-    return powers;
-}
-
 double noise_h_of(const struct noise_powers *powers, double level)
 {
     double z = 0.0, h = 0.0;
@@ -87,14 +73,22 @@ double noise_h_of(const struct noise_powers *powers, double level)
 
 struct noise_powers noise_powers_at(const struct noise_search *search, double frequency)
 {
+    const double n = (double)search->count;
     double complex sums[NOISE_HARMONICS] = {0};
+    struct noise_powers powers;
     for (size_t i = 0; i < search->count; i++) {
         const double complex one = cexp(I * TURN * frequency * search->train->events[i].time_s);
         double complex power = 1.0;
         for (int m = 0; m < NOISE_HARMONICS; m++)
             sums[m] += power *= one;
     }
-    return powers_of_sums(search, frequency, sums);
+    for (int m = 0; m < NOISE_HARMONICS; m++) {
+        const double complex window = window_at(search, (m + 1) * frequency);
+        const double by_window = cabs(window) * cabs(window);
+        const double excess = cabs(sums[m] - n * window);
+        powers.of[m] = 2.0 * excess * excess / (n * fmax(1e-3, 1.0 - by_window));
+    }
+    return powers;
 }
 
 /* Keeps the highest peaks, descending. */

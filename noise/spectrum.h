@@ -3,7 +3,7 @@
  * of each frequency, since stops are short compared to their period. The watched time has gaps,
  * whose share of each harmonic is subtracted. Bursts raise the power in a whole band of
  * frequencies, and so the level of chance there. All functions are local; without memory the job
- * ends. Sources: periods.h.
+ * ends. Sources: periods.c.
  */
 #pragma once
 

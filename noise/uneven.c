@@ -1,9 +1,15 @@
-#include "noise/uneven.h"
-
+/*
+ * Which ranks are stopped more often than the others, and by stops of which length.
+ *
+ * The background is what all ranks have in common: the mean of the half of the ranks that are
+ * interrupted for the shortest time. A rank has a source of its own where, in some classes of
+ * length, it has more stops than the background: significantly over visits, and by enough to
+ * matter.
+ */
 #include "common/mpi/mpi_check.h"
+#include "noise/sources.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +17,9 @@
    standard deviations of ranks from each other. */
 #define MORE_MIN 0.5
 #define DEVIATIONS_MIN 5.0
+
+/* With fewer visits than this the parts decide alone. */
+enum { VISITS_MIN = 4 };
 
 /* Rates, and what ranks have in common in them. */
 struct comparison {
@@ -28,10 +37,10 @@ int noise_class_of(int64_t length_ns)
     return class;
 }
 
-static const struct noise_rate *rate_of(const struct comparison *c, int rank, int row, int class)
+/* By row and class. */
+static const struct noise_rate *rates_of(const struct comparison *c, int rank)
 {
-    return &c->rates[((size_t)rank * (size_t)c->rows + (size_t)row) * NOISE_CLASSES +
-                     (size_t) class];
+    return c->rates + (size_t)rank * (size_t)c->rows * NOISE_CLASSES;
 }
 
 void noise_rate_add(struct noise_rate *sum, const struct noise_rate *rate, double share)
@@ -54,9 +63,8 @@ static bool *choose_ranks(const struct comparison *c)
         bc_allocate((size_t)c->ranks, sizeof *chosen, "no memory for %d ranks", c->ranks);
     double *const loads = allocate_by_rank(c->ranks), *const sorted = allocate_by_rank(c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
-        for (int row = 0; row < c->rows; row++)
-            for (int class = 0; class < NOISE_CLASSES; class ++)
-                loads[rank] += rate_of(c, rank, row, class)->stopped_ns_per_s;
+        for (int i = 0; i < c->rows * NOISE_CLASSES; i++)
+            loads[rank] += rates_of(c, rank)[i].stopped_ns_per_s;
     memcpy(sorted, loads, (size_t)c->ranks * sizeof *sorted);
     bc_sort(sorted, (size_t)c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
@@ -75,7 +83,7 @@ static double spread_of(const struct comparison *c, int class)
     double *const means = allocate_by_rank(c->ranks);
     for (int rank = 0; rank < c->ranks; rank++)
         for (int row = 0; row < c->rows; row++)
-            means[rank] += rate_of(c, rank, row, class)->per_s / c->rows;
+            means[rank] += rates_of(c, rank)[row * NOISE_CLASSES + class].per_s / c->rows;
     bc_sort(means, (size_t)c->ranks);
     const double sigma = bc_mad_sigma(means, (size_t)c->ranks);
     free(means);
@@ -92,112 +100,102 @@ static void find_background(struct comparison *c, const bool *chosen)
     c->background = bc_allocate(cells, sizeof *c->background, "no memory for the background");
     for (int rank = 0; rank < c->ranks; rank++)
         for (size_t i = 0; chosen[rank] && i < cells; i++)
-            noise_rate_add(&c->background[i], rate_of(c, rank, 0, 0) + i, 1.0 / count);
+            noise_rate_add(&c->background[i], &rates_of(c, rank)[i], 1.0 / count);
     for (int class = 0; class < NOISE_CLASSES; class ++)
         c->spread[class] = spread_of(c, class);
 }
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
-/* The rates of a rank beyond the background, and the background's. */
-struct excess {
-    struct noise_rate own, background;
+/* What is compared, and the sources found so far. */
+struct search {
+    struct comparison no_period, all;
+    const struct noise_limits *limits;
+    double *values; /* 3 a row */
+    struct noise_source *found;
+    int count;
 };
 
-/* Of classes together, as a mean over rows. */
-static struct excess excess_of(const struct comparison *c, const struct noise_uneven *where,
-                               int first_row, int rows)
-{
-    struct excess e = {{0.0, 0.0}, {0.0, 0.0}};
-    for (int row = first_row; row < first_row + rows; row++)
-        for (int class = where->first_class; class <= where->last_class; class ++) {
-            const size_t cell = (size_t)row * NOISE_CLASSES + (size_t) class;
-            noise_rate_add(&e.own, rate_of(c, where->rank, row, class), 1.0 / rows);
-            noise_rate_add(&e.background, &c->background[cell], 1.0 / rows);
-        }
-    noise_rate_add(&e.own, &e.background, -1.0);
-    return e;
-}
-
 /* Whether a rank has significantly more stops of a class than the background: by Student's
-   intervals of the differences of parts and of visits, and by far more than ranks differ. `values`
-   has room for a value a row. */
-static bool has_more(const struct comparison *c, double alpha, int rank, int class, double *values)
+   intervals of the differences of parts and of visits, and by far more than ranks differ. */
+static bool has_more(const struct search *s, const struct comparison *c, int rank, int class)
 {
     const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
-    const struct noise_uneven where = {.rank = rank, .first_class = class, .last_class = class};
+    const double alpha = s->limits->alpha;
+    double *const values = s->values;
     /* Half of the ranks are compared, in all classes, and an interval can be wrong at either end.
      */
     const double by_parts = 1.0 - 2.0 * alpha / ((double)c->ranks * (double)NOISE_CLASSES);
-    for (size_t row = 0; row < rows; row++)
-        values[row] = excess_of(c, &where, (int)row, 1).own.per_s;
+    for (size_t row = 0; row < rows; row++) {
+        const size_t cell = row * NOISE_CLASSES + (size_t) class;
+        values[row] = rates_of(c, rank)[cell].per_s - c->background[cell].per_s;
+    }
     if (!(bc_mean_interval(values, rows, by_parts).lo > 0.0) ||
         !(bc_mean(values, rows) > DEVIATIONS_MIN * c->spread[class]))
         return false;
     for (size_t visit = 0; visit < visits; visit++)
         values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
     /* Differences between visits are common to all classes, and from 4 ranks on in the spread. */
-    return visits < NOISE_VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
+    return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
 }
 
-/* Fills in the amount of a rank's stops beyond the background. False if it is below the threshold
-   or MORE_MIN of the background. `values` has room for 3 values a visit. */
-static bool summarize(const struct comparison *c, const struct noise_limits *limits,
-                      struct noise_uneven *made, double *values)
+/* The rate of classes together, as a mean over the parts of a visit. */
+static struct noise_rate rate_of_visit(const struct noise_rate *rates, size_t visit, int first,
+                                       int last)
 {
+    struct noise_rate mean = {0.0, 0.0};
+    for (size_t row = visit * NOISE_PARTS; row < (visit + 1) * NOISE_PARTS; row++)
+        for (int class = first; class <= last; class ++)
+            noise_rate_add(&mean, &rates[row * NOISE_CLASSES + (size_t) class], 1.0 / NOISE_PARTS);
+    return mean;
+}
+
+/* Fills in the amount of a rank's stops of these classes beyond the background. False if it is
+   below the threshold or MORE_MIN of the background. */
+static bool summarize(const struct search *s, int rank, int first, int last,
+                      struct noise_amount *amount)
+{
+    const struct comparison *const c = &s->no_period;
     const size_t visits = (size_t)c->rows / NOISE_PARTS;
-    double *const per_s = values, *const length = values + visits, *const pct = length + visits;
+    const double confidence = s->limits->confidence;
+    double *const per_s = s->values, *const length = per_s + visits, *const pct = length + visits;
     double background_pct = 0.0;
     size_t with_stops = 0;
-    struct noise_amount *const amount = &made->amount;
     for (size_t i = 0; i < visits; i++) {
-        const struct excess e = excess_of(c, made, (int)i * NOISE_PARTS, NOISE_PARTS);
-        per_s[i] = e.own.per_s;
-        pct[i] = e.own.stopped_ns_per_s * 1e-7;
-        background_pct += e.background.stopped_ns_per_s * 1e-7 / (double)visits;
+        const struct noise_rate background = rate_of_visit(c->background, i, first, last);
+        struct noise_rate more = rate_of_visit(rates_of(c, rank), i, first, last);
+        noise_rate_add(&more, &background, -1.0);
+        per_s[i] = more.per_s;
+        pct[i] = more.stopped_ns_per_s * 1e-7;
+        background_pct += background.stopped_ns_per_s * 1e-7 / (double)visits;
         if (per_s[i] > 0.0)
-            length[with_stops++] = e.own.stopped_ns_per_s / per_s[i];
+            length[with_stops++] = more.stopped_ns_per_s / per_s[i];
     }
-    amount->per_s = bc_mean_of_visits(per_s, visits, limits->confidence);
-    amount->stopped_pct = bc_mean_of_visits(pct, visits, limits->confidence);
-    amount->length_ns = bc_mean_of_visits(length, with_stops, limits->confidence);
+    amount->per_s = bc_mean_of_visits(per_s, visits, confidence);
+    amount->stopped_pct = bc_mean_of_visits(pct, visits, confidence);
+    amount->length_ns = bc_mean_of_visits(length, with_stops, confidence);
     /* Visits with few stops have less weight. */
     const double moved_ns =
         amount->stopped_pct.value * 1e7 / amount->per_s.value - amount->length_ns.value;
     amount->length_ns.value += moved_ns;
     amount->length_ns.interval.lo += moved_ns;
     amount->length_ns.interval.hi += moved_ns;
-    return amount->stopped_pct.value >= limits->threshold_pct &&
+    return amount->stopped_pct.value >= s->limits->threshold_pct &&
            amount->stopped_pct.value >= MORE_MIN * background_pct;
 }
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* What is compared, and the sources found so far. */
-struct search {
-    struct comparison no_period, all;
-    const struct noise_limits *limits;
-    double *values; /* 3 a row */
-    struct noise_uneven *found;
-    int count;
-};
-
-static bool has_more_of_both(const struct search *s, int rank, int class)
-{
-    return has_more(&s->no_period, s->limits->alpha, rank, class, s->values) &&
-           has_more(&s->all, s->limits->alpha, rank, class, s->values);
-}
-
 /* Adds the sources of a rank: runs of classes of which it has more. */
 static void find_of_rank(struct search *s, int rank)
 {
     for (int class = 0; class < NOISE_CLASSES; class ++) {
-        struct noise_uneven made = {.rank = rank, .first_class = class};
-        while (class < NOISE_CLASSES && has_more_of_both(s, rank, class))
+        struct noise_source made = {.period = {NAN, {NAN, NAN}}, .rank = rank};
+        const int first = class;
+        while (class < NOISE_CLASSES && has_more(s, &s->no_period, rank, class) &&
+               has_more(s, &s->all, rank, class))
             class ++;
-        made.last_class = class - 1;
-        if (made.last_class < made.first_class ||
-            !summarize(&s->no_period, s->limits, &made, s->values))
+        if (class == first || !summarize(s, rank, first, class - 1, &made.amount))
             continue;
         s->found = bc_reallocate(s->found, (size_t)s->count + 1, sizeof *s->found,
                                  "no memory for %d sources", s->count + 1);
@@ -206,7 +204,7 @@ static void find_of_rank(struct search *s, int rank)
 }
 
 int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits *limits,
-                      struct noise_uneven **found)
+                      struct noise_source **found)
 {
     const int ranks = rates->ranks, rows = rates->rows;
     struct search s = {.no_period = {.rates = rates->no_period, .ranks = ranks, .rows = rows},

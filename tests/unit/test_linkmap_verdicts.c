@@ -42,21 +42,21 @@ static double time_in(double table_ns[POINTS][POINTS], bool one_way, int from, i
     return one_way || from < to ? table_ns[from][to] : table_ns[to][from];
 }
 
-double linkmap_time(const struct linkmap_links *links, const struct linkmap_points *points, int way,
-                    int partner)
+double linkmap_time(const struct linkmap_links *links, int way, int partner)
 {
-    if (partner == points->own)
+    if (partner == links->points->own)
         return NAN;
-    return way == LINKMAP_OUT ? time_in(together_ns, links->one_way, points->own, partner)
-                              : time_in(together_ns, links->one_way, partner, points->own);
+    return way == LINKMAP_OUT ? time_in(together_ns, links->one_way, links->points->own, partner)
+                              : time_in(together_ns, links->one_way, partner, links->points->own);
 }
 
-void linkmap_time_link(const struct linkmap_links *links, const struct linkmap_points *points,
-                       int partner, bool leads, double times_ns[LINKMAP_WAYS])
+void linkmap_time_link(const struct linkmap_links *links, int partner, bool leads,
+                       double times_ns[LINKMAP_WAYS])
 {
-    const double factor = leads && ++alone_calls[points->own][partner] == 6 ? last_alone : 1.0;
-    times_ns[LINKMAP_OUT] = factor * time_in(alone_ns, links->one_way, points->own, partner);
-    times_ns[LINKMAP_IN] = factor * time_in(alone_ns, links->one_way, partner, points->own);
+    const double factor =
+        leads && ++alone_calls[links->points->own][partner] == 6 ? last_alone : 1.0;
+    times_ns[LINKMAP_OUT] = factor * time_in(alone_ns, links->one_way, links->points->own, partner);
+    times_ns[LINKMAP_IN] = factor * time_in(alone_ns, links->one_way, partner, links->points->own);
 }
 
 /* ---- what is said of them -------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static struct {
 
 static void note(const char *who, enum linkmap_fault fault, double alone_pct)
 {
-    const char *const name = linkmap_fault_name(fault);
+    const char *const name = linkmap_fault_names[fault];
     const size_t used = strlen(found.text);
     if (fault == LINKMAP_EVEN && isnan(alone_pct))
         return;
@@ -86,14 +86,12 @@ static void judge(bool one_way, struct linkmap_limits limits)
 {
     const struct linkmap_points points = {.comm = MPI_COMM_WORLD, .count = POINTS, .own = rank};
     const struct linkmap_links links = {
-        .bytes = one_way ? 1 << 20 : 8, .one_way = one_way, .repetitions = 4};
-    struct linkmap_map map;
+        .points = &points, .bytes = one_way ? 1 << 20 : 8, .one_way = one_way, .repetitions = 4};
     struct linkmap_verdicts verdicts;
     char who[16];
     double pct;
-    linkmap_map_make(&map, &links, &points, limits.threshold);
-    linkmap_judge(&verdicts, &map, &links, &points, &limits);
-    found.groups = map.groups;
+    linkmap_judge(&verdicts, &links, &limits);
+    found.groups = verdicts.map.groups;
     found.suspects = verdicts.count;
     found.text[0] = '\0';
     for (int a = 0; a < POINTS; a++) {
@@ -115,7 +113,6 @@ static void judge(bool one_way, struct linkmap_limits limits)
     if (linkmap_next_slow(&verdicts, &from, &to))
         found.are_pairs_right = false;
     linkmap_verdicts_free(&verdicts);
-    linkmap_map_free(&map);
     found.calls = 0;
     for (int i = 0; i < POINTS; i++)
         found.calls += alone_calls[rank][i];
@@ -270,6 +267,8 @@ static struct linkmap_suspect suspect(int from, int to, enum linkmap_way way, in
                                     .alone_pct = alone_pct};
 }
 
+static const struct linkmap_links one_way = {.one_way = true};
+
 /* Outcomes of both ways of a point make one verdict. */
 TEST(both_ways_make_a_verdict)
 {
@@ -289,7 +288,8 @@ TEST(both_ways_make_a_verdict)
         struct linkmap_suspect suspects[] = {
             suspect(2, 2, LINKMAP_OUT, NAMED, 99.0), suspect(1, 1, LINKMAP_OUT, out, 30.0 * out),
             suspect(1, 1, LINKMAP_IN, in, in == NOT_TIMED ? NAN : 31.0 * in)};
-        const struct linkmap_verdicts verdicts = {suspects, COUNT(suspects), .one_way = true};
+        const struct linkmap_verdicts verdicts = {
+            .map.links = &one_way, .suspects = suspects, .count = COUNT(suspects)};
         double pct;
         assert_int_equal(linkmap_fault_of(&verdicts, 1, 1, &pct), outcomes[i].fault);
         assert_near(pct, outcomes[i].pct, 0.0);
@@ -300,7 +300,8 @@ TEST(links_that_were_left_out_have_no_verdict)
 {
     double pct;
     struct linkmap_suspect suspects[] = {suspect(1, 2, LINKMAP_OUT, QUICK, 3.0)};
-    struct linkmap_verdicts verdicts = {.suspects = suspects, .count = 1, .left_out = 1};
+    struct linkmap_verdicts verdicts = {
+        .map.links = &one_way, .suspects = suspects, .count = 1, .left_out = 1};
     assert_int_equal(linkmap_fault_of(&verdicts, 0, 1, &pct), LINKMAP_UNKNOWN);
     assert_int_equal(linkmap_fault_of(&verdicts, 1, 2, &pct), LINKMAP_EVEN);
     assert_near(pct, 3.0, 0.0);

@@ -2,8 +2,7 @@
    ranks alike they are not; and the rank that has more than the others. */
 #include "common/stats/random.h"
 #include "helpers.h"
-#include "noise/periods.h"
-#include "noise/uneven.h"
+#include "noise/sources.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -299,13 +298,13 @@ static void begin_ranks(int ranks)
 
 static const struct noise_limits limits = {ALPHA, 0.05, 0.95};
 
-static struct noise_uneven uneven; /* the first rank that was named */
+static struct noise_source uneven; /* the first rank that was named */
 
 static int find_uneven(const struct noise_rate *all_rates, int ranks, int rows)
 {
     const struct noise_rates seen = {
         .no_period = rates, .all = all_rates, .ranks = ranks, .rows = rows};
-    struct noise_uneven *named;
+    struct noise_source *named;
     const int count = noise_uneven_find(&seen, &limits, &named);
     assert_int_equal(named == NULL, count == 0);
     if (count > 0)

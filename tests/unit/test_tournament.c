@@ -1,6 +1,6 @@
 /* Who meets whom in a tournament of up to 70 points. */
 #include "helpers.h"
-#include "linkmap/tournament.h"
+#include "linkmap/links.h"
 
 #include <string.h>
 

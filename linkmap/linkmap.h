@@ -1,0 +1,88 @@
+/*
+ * What the files of linkmap share: options, the columns of a row, and what is kept of the job and
+ * of each message size.
+ */
+#pragma once
+
+#include "common/run/parse.h"
+#include "common/run/program.h"
+#include "linkmap/verdicts.h"
+
+/* What links connect. */
+enum linkmap_per { LINKMAP_PER_AUTO, LINKMAP_PER_NODE, LINKMAP_PER_RANK };
+
+/* Which pairs get a row. */
+enum linkmap_pairs { LINKMAP_PAIRS_OUT_OF_LINE, LINKMAP_PAIRS_ALL };
+
+struct linkmap_parameters {
+    int per;   /* enum linkmap_per */
+    int pairs; /* enum linkmap_pairs */
+    struct bc_size_list sizes;
+    double alpha_pct;     /* probability that anything is suspected although all links are alike */
+    double threshold_pct; /* how much longer than others a slow node or link takes, at least */
+    const char *exclude;  /* file for the list of slow nodes; NULL: none */
+};
+
+extern const struct linkmap_parameters linkmap_default_parameters;
+enum { LINKMAP_OPTIONS = 6 };
+extern const struct bc_option linkmap_options[LINKMAP_OPTIONS];
+
+struct linkmap_result {
+    const char *scope; /* whole, node (or rank), pair */
+    const char *a, *b; /* labels of hosts */
+    int64_t bytes;
+    struct bc_summary time;               /* half a round trip, ns */
+    struct bc_summary ways[LINKMAP_WAYS]; /* bandwidths, MB/s */
+    double alone_pct;
+    const char *verdict;
+    int group;
+    struct bc_outcome outcome;
+};
+
+extern const struct bc_table linkmap_table;
+
+enum { LINKMAP_HOST_LENGTH = 256 };
+
+/* The host of a point. */
+struct linkmap_host {
+    char name[LINKMAP_HOST_LENGTH];
+    char label[BC_CELL_LENGTH]; /* what the point is called: HOST, or HOST:RANK */
+    int rank;                   /* the point's, in MPI_COMM_WORLD */
+    bool is_slow;               /* the point, with any message size */
+};
+
+struct linkmap {
+    struct linkmap_parameters parameters;
+    struct bc_run *run;
+    bool per_rank;
+    struct linkmap_points points;
+    struct linkmap_host *hosts; /* of the points; NULL on all ranks but rank 0 */
+    double noted_s;             /* when progress was noted last */
+    int judged;                 /* sizes that have verdicts */
+    double again_end_s;         /* when timing suspects again must end; rank 0 */
+};
+
+/* The links of a point that brought wrong data: their number, and the first partner behind the
+   point; 0: none. */
+struct linkmap_wrong {
+    int links, partner;
+};
+
+/* What is kept of a message size. */
+struct linkmap_row {
+    struct linkmap_links links;
+    struct linkmap_times medians; /* of each point's links, and last of these medians; rank 0 */
+    bool is_judged;
+    struct linkmap_verdicts verdicts;
+    struct linkmap_wrong *wrong;  /* by point; rank 0, NULL where data isn't verified */
+    enum bc_status status;        /* of its rows whose data is right */
+    int from, to;                 /* the pair that is written */
+    struct linkmap_links fetched; /* those of `from`; rank 0 */
+};
+
+/* Whether the times of the whole are as precise as --precision asks. Rank 0. */
+bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
+
+/* Writes a size's rows of the whole, of each point, and of pairs, and frees what is kept of it.
+   Collective. */
+void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row);
