@@ -21,10 +21,8 @@
  *
  * A communicator that finds no room counts with others in the same condition, on this rank. Its
  * ordinal is its own nevertheless, as on ranks where it has room: for up to 12,288 handles at a
- * time, and as many names of freed communicators.
- *
- * Nothing is sent when a communicator is made, nor to number it for a report. A new one takes some
- * 2,000 instructions, about 1/30 of what MPI takes to make it.
+ * time, and as many names of freed communicators. A new one takes some 2,000 instructions, about
+ * 1/30 of what MPI takes to make it, and a step for each that is like it but for the ordinal.
  *
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.

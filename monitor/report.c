@@ -5,11 +5,9 @@
 #include "common/machine/metadata.h"
 #include "monitor/columns.h"
 #include "monitor/flags.h"
-#include "monitor/gather.h"
 #include "monitor/requests.h"
 #include "monitor/own_comm.h"
 #include "monitor/tools.h"
-#include "monitor/waiting.h"
 #include "monitor/windows.h"
 
 #include <locale.h>
@@ -209,71 +207,29 @@ static int agreed(int value)
     return value;
 }
 
-/* Sends the rows of one rank after the other to rank 0, which writes them and adds them to `rows`.
-   `own` are this rank's rows. Collective. False on rank 0 if there is no memory for all of them. */
-static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows,
-                            const struct bc_job *job, MPI_Comm comm)
-{
-    if (job->rank != 0)
-        return rows_fetch(own, job->rank, comm);
-    write_rows(output, own);
-    bool good = rows_append(rows, own);
-    for (int rank = 1; rank < job->ranks; rank++) {
-        struct rows more;
-        good = rows_fetch(&more, rank, comm) && good;
-        write_rows(output, &more);
-        good = rows_append(rows, &more) && good;
-        rows_free(&more);
-    }
-    return good;
-}
-
-static FILE *replaced;
-
-void report_replaces(FILE *file) { replaced = file; }
-
-static struct bc_output *begin_output(FILE *file)
-{
-    const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
-    struct bc_output *const output = bc_output_attach(file, &style, &monitor_report_table);
-    if (output == NULL || file != replaced)
-        return output;
-    rewind(file);
-    /* A pipe can't be truncated and keeps its line. */
-    (void)!ftruncate(fileno(file), 0);
-    return output;
-}
-
-/* Collective; only the code of rank 0 counts. */
+/* Collective; only the code of rank 0, where `rows` become those of the report, counts. */
 static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job,
                      MPI_Comm comm)
 {
-    const bool root = job->rank == 0;
-    const bool per_rank = agreed(snapshot->asked.per_rank != 0);
-    struct rows own = {0};
-    struct bc_output *output = NULL;
-    rows_find_late(rows, snapshot,
-                   agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock),
-                   comm);
-    bool good = !root || !per_rank || rows_append(&own, rows);
-    /* Where each rank has rows of its own its total is among them. */
-    good = rows_gather(rows, !per_rank, comm) && good;
-    if (root && good)
-        output = begin_output(snapshot->file);
-    good = agreed(good && output != NULL);
-    if (good && root) {
-        write_head(output, snapshot, rows, job);
-        write_rows(output, rows);
+    const MPIX_Monitor *const asked = &snapshot->asked;
+    struct rows all;
+    rows_find_late(rows, snapshot, agreed(asked->profile && asked->coll && asked->clock), comm);
+    const bool has_memory = rows_gather(rows, agreed(asked->per_rank != 0), comm, &all);
+    if (job->rank != 0)
+        return MPIX_MONITOR_SUCCESS;
+    const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
+    struct bc_output *const output =
+        has_memory ? bc_output_attach(snapshot->file, &style, &monitor_report_table) : NULL;
+    if (output == NULL) {
+        rows_free(&all);
+        return MPIX_MONITOR_ERR_MEMORY;
     }
-    if (good && per_rank)
-        good = write_each_rank(output, root ? &own : rows, rows, job, comm);
-    rows_free(&own);
-    if (good)
-        bc_output_end(output, 0);
-    const bool written = bc_output_close(output);
-    return !good      ? MPIX_MONITOR_ERR_MEMORY
-           : !written ? MPIX_MONITOR_ERR_OUTPUT
-                      : MPIX_MONITOR_SUCCESS;
+    write_head(output, snapshot, &all, job);
+    write_rows(output, &all);
+    bc_output_end(output, 0);
+    rows_free(rows);
+    *rows = all;
+    return bc_output_close(output) ? MPIX_MONITOR_SUCCESS : MPIX_MONITOR_ERR_OUTPUT;
 }
 
 /* The report's communicator, whether there is one, and room for those that other modules make for

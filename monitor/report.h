@@ -35,6 +35,3 @@ bool report_reserve(void);
 
 /* Nothing needs to be reserved after the next report. Local. */
 void report_is_last(void);
-
-/* A report to this file takes the place of what is there when the report is written. Local. */
-void report_replaces(FILE *file);

@@ -11,10 +11,10 @@ static const char *const kind_names[] = {
     [KIND_COMM] = "comm",         [KIND_OTHER] = "other", [KIND_TOTAL] = "total",
     [KIND_WORKLOAD] = "workload", [KIND_SIZES] = "sizes",
 };
-static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
 
 /* What stands where a row has no communicator. */
-static const struct communicator no_communicator = {.name = "NA", .members = "NA", .order = 3};
+static const struct communicator no_communicator = {
+    .identity = NO_COMMUNICATOR, .name = "NA", .members = "NA", .order = 3};
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ int rows_compare_identities(const void *first, const void *second)
     return order != 0 ? order : strcmp(a->row.operation, b->row.operation);
 }
 
-int rows_compare_in_report(const void *first, const void *second)
+static int in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     int order = COMPARE(a->kind, b->kind);
@@ -44,10 +44,10 @@ int rows_compare_in_report(const void *first, const void *second)
     return order != 0 ? order : rows_compare_identities(a, b);
 }
 
-void rows_sort(struct rows *rows, int (*compare)(const void *, const void *))
+void rows_sort_for_report(struct rows *rows)
 {
     if (rows->count > 0)
-        qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, compare);
+        qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, in_report);
 }
 
 /* ---- the rows of this process ---------------------------------------------------------------- */
@@ -58,16 +58,28 @@ struct source {
     double tick_s;
     int rank;
     struct rows *rows;
-    int capacity;
 };
 
-/* Makes room for this many rows. False without memory. */
-static bool make_room(struct rows *rows, size_t count)
+struct keyed_row *rows_add(struct rows *rows)
 {
-    struct keyed_row *const larger = realloc(rows->rows, count * sizeof *larger);
-    if (larger != NULL)
+    static struct keyed_row nowhere; /* is never read */
+    if (rows->count == rows->capacity) {
+        const int capacity = rows->capacity > 0 ? 2 * rows->capacity : 32;
+        struct keyed_row *const larger = realloc(rows->rows, (size_t)capacity * sizeof *larger);
+        if (larger == NULL) {
+            rows->incomplete = true;
+            return &nowhere;
+        }
         rows->rows = larger;
-    return larger != NULL;
+        rows->capacity = capacity;
+    }
+    return &rows->rows[rows->count++];
+}
+
+void rows_free(struct rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct rows){0};
 }
 
 /* Whether a reader may take the name that the program gave a communicator for one of MPI's, or for
@@ -111,21 +123,12 @@ static void set_na(MPIX_Monitor_row *row)
     }
 }
 
-/* Adds a row in which nothing exists yet but its keys. NULL without memory. */
+/* Adds a row in which nothing exists yet but its keys. */
 static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
                                  const char *operation_name)
 {
-    struct rows *const rows = source->rows;
-    if (rows->count == source->capacity) {
-        const int capacity = source->capacity > 0 ? 2 * source->capacity : 32;
-        if (!make_room(rows, (size_t)capacity)) {
-            rows->incomplete = true;
-            return NULL;
-        }
-        source->capacity = capacity;
-    }
-    struct keyed_row *const keyed = &rows->rows[rows->count++];
+    struct keyed_row *const keyed = rows_add(source->rows);
     /* Also the padding: rows are sent as bytes. */
     memset(keyed, 0, sizeof *keyed);
     keyed->kind = kind;
@@ -189,8 +192,6 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
             continue;
         MPIX_Monitor_row *const row =
             add_row(source, kind, communicator, operation, operation_traits[operation].name);
-        if (row == NULL)
-            return;
         set_counts(row, count);
         row->callers = count->calls > 0;
         row->in_calls_s = (double)count->inside_ticks * source->tick_s;
@@ -212,42 +213,31 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
     }
 }
 
-/* Adds what a communicator's operations of one class, or of all, did together. */
-static void add_group(struct source *source, int number, const char *name,
-                      const struct communicator *communicator, struct span span,
-                      const struct count *sum)
-{
-    MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, number, name);
-    if (row == NULL)
-        return;
-    set_counts(row, sum);
-    if (span.first != 0 && span.last >= span.first)
-        set_total(row, (double)(span.last - span.first) * source->tick_s);
-}
-
+/* Adds what a communicator's operations of each class, and of all, did together. */
 static void add_classes(struct source *source, const struct communicator *communicator,
                         const struct communicator_counts *counts, const struct count sums[])
 {
-    struct span all_span = {0};
-    struct count all = {0};
-    for (int i = 0; i < COMMUNICATION_CLASSES; i++) {
-        const struct span span = counts->span[i];
-        add_group(source, i, class_names[i], communicator, span, &sums[i]);
-        if (span.first != 0 && (all_span.first == 0 || span.first < all_span.first))
-            all_span.first = span.first;
-        if (span.last > all_span.last)
-            all_span.last = span.last;
-        add_counts(&all, &sums[i]);
+    static const char *const names[] = {"point-to-point", "collective", "all"};
+    enum { ALL = COMMUNICATION_CLASSES };
+    struct span span[] = {counts->span[0], counts->span[1], {0}};
+    struct count sum[] = {sums[0], sums[1], sums[0]};
+    add_counts(&sum[ALL], &sums[1]);
+    for (int i = 0; i <= ALL; i++) {
+        MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, i, names[i]);
+        set_counts(row, &sum[i]);
+        if (span[i].first != 0 && span[i].last >= span[i].first)
+            set_total(row, (double)(span[i].last - span[i].first) * source->tick_s);
+        if (span[i].first != 0 && (span[ALL].first == 0 || span[i].first < span[ALL].first))
+            span[ALL].first = span[i].first;
+        if (span[i].last > span[ALL].last)
+            span[ALL].last = span[i].last;
     }
-    add_group(source, COMMUNICATION_CLASSES, "all", communicator, all_span, &all);
 }
 
 static void add_workload(struct source *source, const struct communicator *communicator,
                          const struct communicator_counts *counts)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_WORKLOAD, communicator, 0, "messages");
-    if (row == NULL)
-        return;
     const struct messages *const small = &counts->messages[SMALL];
     const struct messages *const large = &counts->messages[LARGE];
     if (source->snapshot->asked.msgsize) {
@@ -289,21 +279,15 @@ static void add_communicator(struct source *source, const struct communicator *c
 /* Adds what the services have counted since the snapshot's start. */
 static void add_services(struct source *source)
 {
-    struct services *const services = malloc(sizeof *services);
-    if (services == NULL) {
-        source->rows->incomplete = true;
-        return;
-    }
-    services_read(services);
-    services_since(services, &source->snapshot->services);
-    for (int i = 0; i < services->count; i++) {
-        const struct service *const service = &services->service[i];
+    struct services services;
+    services_read(&services);
+    services_since(&services, &source->snapshot->services);
+    for (int i = 0; i < services.count; i++) {
+        const struct service *const service = &services.service[i];
         /* The library's variables may differ between ranks, so their names tell them apart. */
         const int place = i < SERVICES_OF_SYSTEM ? i : SERVICES_OF_SYSTEM;
         MPIX_Monitor_row *const row =
             add_row(source, KIND_OTHER, &no_communicator, place, service->name);
-        if (row == NULL)
-            break;
         if (isnan(service->value))
             continue;
         if (service->is_time)
@@ -311,7 +295,6 @@ static void add_services(struct source *source)
         else
             row->calls = llround(service->value);
     }
-    free(services);
 }
 
 /* Operations by their size: a row for each power of two. */
@@ -326,8 +309,6 @@ static void add_sizes(struct source *source)
         MPIX_Monitor_row *const row =
             add_row(source, KIND_SIZES, &communicators[of->communicator],
                     of->kind * SIZE_CLASSES + of->size_class, operation_traits[of->kind].name);
-        if (row == NULL)
-            return;
         row->size_bytes = size_of_class(of->size_class);
         row->calls = row->completed = amounts->completed;
         row->bytes = amounts->bytes;
@@ -345,8 +326,6 @@ static void add_sizes(struct source *source)
 static void add_total(struct source *source)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_TOTAL, &no_communicator, 0, "MPI");
-    if (row == NULL)
-        return;
     uint64_t ticks = 0;
     for (int i = 0; i <= NO_COMMUNICATOR; i++) {
         const struct communicator_counts *const counts = &source->snapshot->communicators[i];
@@ -393,29 +372,11 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         add_services(&source);
     if (snapshot->asked.calls)
         add_total(&source);
+    rows_sort_for_report(rows);
     if (rows->incomplete) {
         free(rows->rows);
         rows->rows = NULL;
-        rows->count = 0;
-        return false;
+        rows->count = rows->capacity = 0;
     }
-    rows_sort(rows, rows_compare_in_report);
-    return true;
-}
-
-void rows_free(struct rows *rows)
-{
-    free(rows->rows);
-    *rows = (struct rows){0};
-}
-
-bool rows_append(struct rows *rows, const struct rows *more)
-{
-    if (more->count == 0)
-        return true;
-    if (!make_room(rows, (size_t)rows->count + (size_t)more->count))
-        return false;
-    memcpy(rows->rows + rows->count, more->rows, (size_t)more->count * sizeof *more->rows);
-    rows->count += more->count;
-    return true;
+    return !rows->incomplete;
 }

@@ -1,6 +1,5 @@
 /*
- * The rows of a report, and those of this process, from its counts. See waiting.h and gather.h for
- * what other ranks add.
+ * The rows of a report: those of this process, from its counts, and those of all ranks.
  */
 #pragma once
 
@@ -23,7 +22,7 @@ enum row_kind {
 struct keyed_row {
     enum row_kind kind;
     int order;         /* of the communicator, see communicators.h */
-    uint64_t identity; /* of the communicator; 0 if the row has none */
+    uint64_t identity; /* of the communicator */
     int operation;     /* in the order of reports, within the kind */
     MPIX_Monitor_row row;
 };
@@ -32,7 +31,7 @@ struct keyed_row {
    then operation. */
 struct rows {
     struct keyed_row *rows; /* freed by rows_free */
-    int count;
+    int count, capacity;
     bool incomplete;     /* for want of memory */
     double seconds;      /* length of the snapshot; of all ranks: the longest */
     warning_cases cases; /* of all ranks: their sums */
@@ -49,19 +48,37 @@ struct rows {
    rows_gather. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
-/* The order in which rows are merged: those that compare equal are one row. Names and members don't
-   count: processes may name a communicator differently. For rows_sort, as the next. */
+/* The order in which rows are merged, for qsort: those that compare equal are one row. Names and
+   members don't count: processes may name a communicator differently. Local, as the next. */
 int rows_compare_identities(const void *first, const void *second);
 
-/* The order of reports. */
-int rows_compare_in_report(const void *first, const void *second);
+void rows_sort_for_report(struct rows *rows);
 
-void rows_sort(struct rows *rows, int (*compare)(const void *, const void *));
-
-/* Sets the mean time of a row from its total. */
+/* Sets the mean time of a row from its total. Local, as the next. */
 void rows_set_mean(MPIX_Monitor_row *row);
 
-/* Appends the rows of `more`. False without memory: then both stay as they are. All functions here
- * are local. */
-bool rows_append(struct rows *rows, const struct rows *more);
+/* A new last row, for the caller to fill in. Without memory sets `incomplete`, and the row is none
+   of these. */
+struct keyed_row *rows_add(struct rows *rows);
 void rows_free(struct rows *rows);
+
+/* Finds what this rank waited for late ranks in collectives that synchronise, and sets that in its
+   rows of these. With `compare_clocks`, the same on all ranks, also in rooted ones, for which it
+   compares the ranks' clocks, and sets what `rows` says of these. Collective over `comm`, a
+   duplicate of MPI_COMM_WORLD. */
+void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool compare_clocks,
+                    MPI_Comm comm);
+
+/*
+ * Merges the rows of all ranks of `comm` on its rank 0, along a binomial tree: no rank receives
+ * those of more than log2(P) others, each the rows of a whole subtree. Counts, times and services
+ * are summed; a communicator's span is the longest; frequencies are the summed counts over the
+ * longest snapshot; max and slowest are maxima, with the lowest rank that has them; the rank
+ * becomes NA. Where processes name a communicator differently, the name on the lowest rank counts;
+ * where the members differ (each process has its own MPI_COMM_SELF), they become "NA". After these
+ * rows come, with `per_rank`, which is the same on all ranks, all rows of each rank, which it sends
+ * to rank 0; else among them each rank's total time inside MPI is a row of its own.
+ * Collective over `comm`, on which nobody else may send. False on rank 0 if any rank lacked memory.
+ * Else rank 0 frees `all` with rows_free; on other ranks it has no rows.
+ */
+bool rows_gather(const struct rows *own, bool per_rank, MPI_Comm comm, struct rows *all);

@@ -1,10 +1,346 @@
 #include "monitor/waiting.h"
 
 #include "common/mpi/mpi_check.h"
-#include "monitor/compare.h"
+#include "common/stats/stats.h"
+#include "monitor/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* What is known of a call: of one rank, then the maxima over ranks. */
+struct known {
+    double root_ns; /* entry of the root; -INFINITY: there is none */
+    double last_ns; /* entry of the last of the others; the same. Not rooted: the shortest time of a
+                       rank, below 0; INFINITY if a rank may leave before others come */
+    double root_error_ns, others_error_ns; /* how far these clocks may be off */
+    int last_rank;
+};
+
+/* This rank in a comparison, and in the tree of ranks. */
+struct comparison {
+    double tick_ns;
+    const struct common_clock *clock;
+    MPI_Comm comm;
+    int rank, children;
+    struct child {
+        int rank;
+        struct head {
+            int64_t key; /* INT64_MAX: there are no more series */
+            int64_t calls, ranks;
+            int32_t kept; /* 0: ranks have counted or kept other calls */
+            int32_t processes;
+        } next; /* what ranks at and below it have of the next series */
+    } child[31];
+};
+
+/* ---- the mean of all calls ------------------------------------------------------------------- */
+
+/* Sums over the calls that were kept of one part. */
+struct sums {
+    int calls;
+    double waited, ticks;                           /* sums */
+    double waited_squares, ticks_squares, products; /* of distances from the means */
+};
+
+static struct sums sums_of(const struct late_series *series, const double waited[],
+                           enum late_part part)
+{
+    struct sums sums = {0};
+    for (int i = 0; i < series->kept; i++)
+        if (series->call[i].part == part) {
+            sums.calls++;
+            sums.waited += waited[i];
+            sums.ticks += (double)series->call[i].ticks;
+        }
+    for (int i = 0; i < series->kept; i++)
+        if (series->call[i].part == part) {
+            const double more = waited[i] - sums.waited / sums.calls;
+            const double longer = (double)series->call[i].ticks - sums.ticks / sums.calls;
+            sums.waited_squares += more * more;
+            sums.ticks_squares += longer * longer;
+            sums.products += more * longer;
+        }
+    return sums;
+}
+
+struct late_mean late_mean(const struct late_series *series, const double waited[],
+                           enum late_part part, double tick)
+{
+    const struct sums sums = sums_of(series, waited, part);
+    const struct late_sum *const all = &series->of_part[part];
+    const double mean_of_kept = sums.waited / series->kept;
+    if (series->kept == series->calls)
+        return (struct late_mean){.mean = mean_of_kept};
+    /* Too few were kept to tell how they differ: all of the time may have been waiting, or none. */
+    if (sums.calls < 3 && all->calls > sums.calls)
+        return (struct late_mean){
+            .mean = mean_of_kept,
+            .error = tick * (double)all->ticks / (double)series->calls,
+        };
+    if (sums.calls < 3)
+        return (struct late_mean){.mean = mean_of_kept};
+    /* How much more a rank waits in a call that takes one tick longer. */
+    const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
+    const double longer = (double)all->ticks / (double)all->calls - sums.ticks / sums.calls;
+    const double unexplained = fmax(0.0, sums.waited_squares - slope * sums.products);
+    const double left_out = 1.0 - (double)sums.calls / (double)all->calls;
+    const double share = (double)all->calls / (double)series->calls;
+    const double mean = share * (sums.waited / sums.calls + slope * longer);
+    return (struct late_mean){
+        .mean = mean,
+        .error = share * sqrt(unexplained / (sums.calls - 2) / sums.calls * left_out),
+        .shift = mean - mean_of_kept,
+    };
+}
+
+/* ---- of a call ------------------------------------------------------------------------------- */
+
+static double waited_ns[LATE_KEPT_MAX], shortest_ns[LATE_KEPT_MAX];
+
+static double took_ns(const struct comparison *comparison, const struct late_call *call)
+{
+    return (double)call->ticks * comparison->tick_ns;
+}
+
+static struct known known_of(const struct comparison *comparison, enum late_wait wait,
+                             const struct late_call *call)
+{
+    struct known known = {
+        .root_ns = -INFINITY, .last_ns = -INFINITY, .last_rank = comparison->rank};
+    if (wait == ALL_WAIT) {
+        known.last_ns = call->part == LATE_MEMBER ? -took_ns(comparison, call) : INFINITY;
+    } else if (call->part == LATE_ROOT) {
+        known.root_ns = common_clock_ns(comparison->clock, call->entered);
+        known.root_error_ns = common_clock_error_ns(comparison->clock, call->entered);
+    } else if (call->part == LATE_MEMBER) {
+        known.last_ns = common_clock_ns(comparison->clock, call->entered);
+        known.others_error_ns = common_clock_error_ns(comparison->clock, call->entered);
+    }
+    return known;
+}
+
+static void keep_maxima(struct known *all, const struct known *other)
+{
+    all->root_ns = fmax(all->root_ns, other->root_ns);
+    all->root_error_ns = fmax(all->root_error_ns, other->root_error_ns);
+    all->others_error_ns = fmax(all->others_error_ns, other->others_error_ns);
+    if (other->last_ns > all->last_ns ||
+        (!(other->last_ns < all->last_ns) && other->last_rank < all->last_rank)) {
+        all->last_ns = other->last_ns;
+        all->last_rank = other->last_rank;
+    }
+}
+
+/* ---- collectives that synchronise ------------------------------------------------------------ */
+
+#define OWN_COST 0.05 /* quantile */
+
+static struct late_waiting synchronised(const struct comparison *comparison,
+                                        const struct late_item *item, const struct known known[])
+{
+    const struct late_series *const series = item->series;
+    struct late_waiting waiting = {.is_known = false};
+    size_t told = 0;
+    for (int i = 0; i < series->kept; i++) {
+        waited_ns[i] = 0.0;
+        if (known[i].last_ns > 0.0)
+            continue;
+        shortest_ns[told++] = -known[i].last_ns;
+        waited_ns[i] = took_ns(comparison, &series->call[i]) + known[i].last_ns;
+        waiting.came_last += known[i].last_rank == comparison->rank;
+    }
+    if (told == 0)
+        return waiting;
+    const struct late_mean mean = late_mean(series, waited_ns, LATE_MEMBER, comparison->tick_ns);
+    bc_sort(shortest_ns, told);
+    const double skew_ns =
+        bc_quantile(shortest_ns, told, OWN_COST) * (double)told / (double)series->kept;
+    waiting.is_known = true;
+    waiting.mean_ns = fmax(0.0, mean.mean);
+    waiting.error_ns = mean.error;
+    waiting.lo_ns = waiting.mean_ns - skew_ns;
+    waiting.hi_ns = waiting.mean_ns + skew_ns;
+    return waiting;
+}
+
+/* ---- rooted collectives ---------------------------------------------------------------------- */
+
+/* Whether this rank came last in a call, and others waited for it. */
+static bool came_late(const struct known *known, enum late_part part, enum late_wait wait, int rank)
+{
+    if (wait == THE_ROOT_WAITS)
+        return part == LATE_MEMBER && known->last_rank == rank && known->last_ns > known->root_ns;
+    return part == LATE_ROOT && known->last_ns > -INFINITY && known->root_ns > known->last_ns;
+}
+
+static double within(double waited, double max) { return fmin(fmax(waited, 0.0), max); }
+
+/* Adds what this rank waited in call `i` of those that were kept. */
+static void add_waiting(const struct comparison *comparison, const struct late_item *item, int i,
+                        const struct known *known, struct late_waiting *waiting)
+{
+    const struct late_call *const call = &item->series->call[i];
+    const bool root_waits = item->wait == THE_ROOT_WAITS;
+    const double until_ns = root_waits ? known->last_ns : known->root_ns;
+    const double longer_ns = until_ns - common_clock_ns(comparison->clock, call->entered);
+    const double error_ns = common_clock_error_ns(comparison->clock, call->entered) +
+                            (root_waits ? known->others_error_ns : known->root_error_ns);
+    const double kept = item->series->kept, max_ns = took_ns(comparison, call);
+    waited_ns[i] = within(longer_ns, max_ns);
+    waiting->lo_ns += within(longer_ns - error_ns, max_ns) / kept;
+    waiting->hi_ns += within(longer_ns + error_ns, max_ns) / kept;
+}
+
+static struct late_waiting rooted(const struct comparison *comparison, const struct late_item *item,
+                                  const struct known known[])
+{
+    const struct late_series *const series = item->series;
+    const enum late_part waits = item->wait == THE_ROOT_WAITS ? LATE_ROOT : LATE_MEMBER;
+    struct late_waiting waiting = {.is_known = true};
+    for (int i = 0; i < series->kept; i++) {
+        const enum late_part part = series->call[i].part;
+        /* The ranks may have kept calls of other roots, or the root be none of them. */
+        if (!(known[i].root_ns > -INFINITY))
+            return (struct late_waiting){.is_known = false};
+        waiting.came_last += came_late(&known[i], part, item->wait, comparison->rank);
+        waited_ns[i] = 0.0;
+        if (part == waits)
+            add_waiting(comparison, item, i, &known[i], &waiting);
+    }
+    const struct late_mean mean = late_mean(series, waited_ns, waits, comparison->tick_ns);
+    waiting.mean_ns = fmax(0.0, mean.mean);
+    waiting.error_ns = mean.error;
+    waiting.lo_ns += mean.shift;
+    waiting.hi_ns += mean.shift;
+    return waiting;
+}
+
+/* ---- the tree of ranks ----------------------------------------------------------------------- */
+
+/* Of each call that was kept: of this rank and those below it, and of one child. */
+static struct known sum[LATE_KEPT_MAX], more[LATE_KEPT_MAX];
+
+enum { TAG_HEAD, TAG_KNOWN };
+
+static void send_known(const struct head *head, int to, MPI_Comm comm)
+{
+    BC_MPI(PMPI_Send(head, sizeof *head, MPI_BYTE, to, TAG_HEAD, comm));
+    if (head->kept > 0)
+        BC_MPI(PMPI_Send(sum, head->kept * (int)sizeof *sum, MPI_BYTE, to, TAG_KNOWN, comm));
+}
+
+static void receive_head(struct head *head, int from, MPI_Comm comm)
+{
+    BC_MPI(PMPI_Recv(head, sizeof *head, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
+}
+
+static void receive_known(const struct head *head, struct known *known, int from, MPI_Comm comm)
+{
+    if (head->kept > 0)
+        BC_MPI(PMPI_Recv(known, head->kept * (int)sizeof *known, MPI_BYTE, from, TAG_KNOWN, comm,
+                         MPI_STATUS_IGNORE));
+}
+
+static void find_place(struct comparison *comparison)
+{
+    int ranks;
+    const int rank = comparison->rank;
+    BC_MPI(PMPI_Comm_size(comparison->comm, &ranks));
+    for (int step = 1; step < ranks - rank && (rank & step) == 0; step *= 2) {
+        struct child *const child = &comparison->child[comparison->children++];
+        child->rank = rank + step;
+        receive_head(&child->next, child->rank, comparison->comm);
+    }
+}
+
+/* Begins the sum of a series of this rank. */
+static struct head begin(const struct comparison *comparison, const struct late_item *item)
+{
+    const struct late_series *const series = item->series;
+    for (int i = 0; i < series->kept; i++)
+        sum[i] = known_of(comparison, item->wait, &series->call[i]);
+    return (struct head){.key = item->key,
+                         .calls = series->calls,
+                         .kept = series->kept,
+                         .ranks = 1,
+                         .processes = item->processes};
+}
+
+/* Adds what a child knows of this series to the sum, which may be of nobody yet. */
+static void add_child(struct head *all, const struct child *child, MPI_Comm comm)
+{
+    const struct head *const head = &child->next;
+    receive_known(head, all->ranks == 0 ? sum : more, child->rank, comm);
+    if (all->ranks == 0) {
+        *all = *head;
+        return;
+    }
+    all->ranks += head->ranks;
+    if (all->calls != head->calls || all->kept != head->kept)
+        all->kept = 0;
+    for (int i = 0; i < all->kept; i++)
+        keep_maxima(&sum[i], &more[i]);
+}
+
+/* The sum of the whole communicator for a series that this rank has, as `item`, or one below it. */
+static struct head sum_up(struct comparison *comparison, int64_t key, const struct late_item *item)
+{
+    struct head all = {.ranks = 0};
+    const MPI_Comm comm = comparison->comm;
+    const int rank = comparison->rank, parent = rank & (rank - 1);
+    struct child *const end = comparison->child + comparison->children;
+    if (item != NULL)
+        all = begin(comparison, item);
+    for (struct child *child = comparison->child; child < end; child++)
+        if (child->next.key == key)
+            add_child(&all, child, comm);
+    if (rank != 0 && all.ranks != all.processes) {
+        send_known(&all, parent, comm);
+        receive_head(&all, parent, comm);
+        receive_known(&all, sum, parent, comm);
+    }
+    for (struct child *child = comparison->child; child < end; child++)
+        if (child->next.key == key) {
+            send_known(&all, child->rank, comm);
+            receive_head(&child->next, child->rank, comm);
+        }
+    return all;
+}
+
+void late_compare(int count, const struct late_item items[], double tick_ns,
+                  const struct common_clock *clock, MPI_Comm comm, struct late_waiting waiting[])
+{
+    struct comparison comparison = {.tick_ns = tick_ns, .clock = clock, .comm = comm};
+    BC_MPI(PMPI_Comm_rank(comm, &comparison.rank));
+    find_place(&comparison);
+    for (int next = 0;;) {
+        const struct late_item *item = next < count ? &items[next] : NULL;
+        /* The smallest key that this rank or one below it has next. */
+        int64_t key = item != NULL ? item->key : INT64_MAX;
+        for (int i = 0; i < comparison.children; i++)
+            if (comparison.child[i].next.key < key) {
+                key = comparison.child[i].next.key;
+                item = NULL;
+            }
+        if (key == INT64_MAX)
+            break;
+        const struct head all = sum_up(&comparison, key, item);
+        if (item == NULL)
+            continue;
+        if (all.kept == 0 || all.ranks != all.processes)
+            waiting[next] = (struct late_waiting){.is_known = false};
+        else if (item->wait == ALL_WAIT)
+            waiting[next] = synchronised(&comparison, item, sum);
+        else
+            waiting[next] = rooted(&comparison, item, sum);
+        next++;
+    }
+    const struct head end = {.key = INT64_MAX};
+    if (comparison.rank != 0)
+        send_known(&end, comparison.rank & (comparison.rank - 1), comm);
+}
+
+/* ---- in the rows of a report ----------------------------------------------------------------- */
 
 /* How many standard errors the interval of a waiting time reaches. */
 #define ERRORS 2.0
