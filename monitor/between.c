@@ -1,4 +1,23 @@
-#include "monitor/between.h"
+/*
+ * What a thread does between its calls of MPI: which operations its last call completed, and what
+ * it computes until the next. Operations that one call completed have equal parts of the
+ * computation that follows: work that could be done before that call, if it needs nothing that the
+ * call brought.
+ *
+ * An operation is joinable if it could have been part of an earlier one: a message or put of a
+ * function to a destination to which one went in the same burst, which is what a process sends
+ * until it next completes a receive, a collective, or something that it waits for; a collective
+ * that follows one of the same function on the same communicator, without another call between, and
+ * with less than JOINABLE_NS of computation.
+ *
+ * Calls are followed while sizes are counted, and outermost ones only, see inside.h.
+ */
+#include "monitor/snapshot.h"
+
+enum { JOINABLE_NS = 1000 };
+
+/* A call that completes operations of more kinds than these gives the rest no part. */
+enum { SETTLED_MAX = 16 };
 
 struct settled {
     struct sized_kind which;

@@ -101,11 +101,13 @@ static uint64_t hash_of_members(MPI_Group group, int size)
     return hash(hash(HASH_START, &size, sizeof size), world, (size_t)count * sizeof *world);
 }
 
-/* All that is kept of a communicator but its name. The identity is only the hash of the members
-   yet. */
-static struct communicator describe(MPI_Comm comm)
+/* All that is kept of a communicator; with or without the name that the program has given it. The
+   identity is only the hash of the members yet. */
+static struct communicator describe(MPI_Comm comm, bool with_name)
 {
     struct communicator record = describe_shape(comm);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
     record.group[1] = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &record.group[0]);
     record.identity = hash_of_members(record.group[0], record.size);
@@ -116,16 +118,8 @@ static struct communicator describe(MPI_Comm comm)
     }
     if (record.processes == 1)
         record.identity = HASH_START;
-    return record;
-}
-
-/* The same with the name that the program has given it. */
-static struct communicator describe_with_name(MPI_Comm comm)
-{
-    struct communicator record = describe(comm);
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int length = 0;
-    PMPI_Comm_get_name(comm, name, &length);
+    if (with_name)
+        PMPI_Comm_get_name(comm, name, &length);
     set_name(&record, name);
     return record;
 }
@@ -238,11 +232,12 @@ static void place_handle(MPI_Comm comm, struct communicator *record, const char 
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
-/* Completes the record's identity and gives the handle a number, which is returned. A
-   handle that MPI has just made is new, whatever it stood for before. */
-static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
+/* Gives the handle a number, which is returned, and a record by what MPI says of `original`. A
+   handle that MPI has just made is new, whatever it stood for before, and has no name. */
+static int enter(MPI_Comm comm, MPI_Comm original, const char *maker, bool is_new)
 {
     MPI_Group dropped[2];
+    struct communicator record = describe(original, !is_new);
     record.origin.alike = hash(record.identity, maker, strlen(maker));
     monitor_lock();
     const int former = find_record(comm);
@@ -346,7 +341,7 @@ void communicators_enter_remembered(void)
 {
     (void)pthread_mutex_lock(&entering);
     for (struct remembered first = take_first(); first.comm != MPI_COMM_NULL; first = take_first())
-        (void)enter(first.comm, describe_with_name(first.comm), first.maker, false);
+        (void)enter(first.comm, first.comm, first.maker, false);
     (void)pthread_mutex_unlock(&entering);
 }
 
@@ -357,7 +352,7 @@ void communicator_created(MPI_Comm comm, const char *maker)
     if (comm == MPI_COMM_NULL || !started)
         return;
     if (is_anything_monitored())
-        (void)enter(comm, describe(comm), maker, true);
+        (void)enter(comm, comm, maker, true);
     else
         remember(comm, maker);
 }
@@ -365,7 +360,7 @@ void communicator_created(MPI_Comm comm, const char *maker)
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
 {
     if (comm != MPI_COMM_NULL && started)
-        (void)enter(comm, describe(original), maker, true);
+        (void)enter(comm, original, maker, true);
 }
 
 /* The number of a communicator, or HANDLE_UNKNOWN. */
@@ -388,7 +383,7 @@ int communicator_index(MPI_Comm comm)
     number = find(comm);
     if (number != HANDLE_UNKNOWN)
         return number;
-    return enter(comm, describe_with_name(comm), "communicator", false);
+    return enter(comm, comm, "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,
@@ -489,7 +484,7 @@ void communicator_find_members(int number)
 
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
-    const int number = enter(comm, describe(comm), name, true);
+    const int number = enter(comm, comm, name, true);
     struct communicator *const record = &communicators[number];
     (void)snprintf(record->made, sizeof record->made, "%s", name);
     set_name(record, name);
@@ -517,7 +512,7 @@ void communicators_start(void)
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL)
-        (void)enter(parent, describe(parent), "MPI_Comm_get_parent", true);
+        (void)enter(parent, parent, "MPI_Comm_get_parent", true);
 }
 
 void communicators_end(void)

@@ -62,7 +62,6 @@ struct communicator {
         int ordinal;
         bool is_named;  /* by the program */
     } origin;           /* gives it its identity */
-    bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
     MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
     int neighbours;     /* blocks that neighborhood collectives send */
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */

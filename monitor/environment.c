@@ -5,7 +5,6 @@
 #include "monitor/calls.h"
 #include "monitor/common_clock.h"
 #include "monitor/flags.h"
-#include "monitor/presence.h"
 #include "monitor/report.h"
 
 #include <errno.h>
@@ -133,7 +132,7 @@ static bool parse_words(const char *text, struct environment *environment, struc
                                 "MPIRT_MONITOR: '%.*s' is no word of it: use %s, with commas "
                                 "between them",
                                 shown, text, words_text);
-        char value[sizeof environment->output];
+        char value[4096];
         const size_t name_length = strlen(word->name);
         const int written =
             snprintf(value, sizeof value, "%.*s", (int)(length - name_length), text + name_length);
@@ -221,12 +220,9 @@ static bool open_output(struct bc_error *error)
     /* A spawned job has its parent's variable, but must not overwrite its parent's report. */
     MPI_Comm parent;
     BC_MPI(PMPI_Comm_get_parent(&parent));
-    if (parent != MPI_COMM_NULL) {
-        const size_t room = sizeof run.environment.output - length;
-        if ((size_t)snprintf(name + length, room, ".spawned-%ld", (long)getpid()) >= room)
-            return bc_error_set(error, "MPIRT_MONITOR: output=: the name is too long for a spawned "
-                                       "job: use a shorter one");
-    }
+    if (parent != MPI_COMM_NULL)
+        (void)snprintf(name + length, sizeof run.environment.output - length, ".spawned-%ld",
+                       (long)getpid());
     /* "e": closed in what the program executes. */
     run.file = fopen(name, "we");
     if (run.file == NULL)
@@ -239,12 +235,6 @@ static bool open_output(struct bc_error *error)
 }
 
 /* ---- the monitor of the whole run ------------------------------------------------------------ */
-
-static void say(const char *text)
-{
-    (void)fprintf(stderr, "mpirtmon: %s\n", text);
-    (void)fflush(stderr);
-}
 
 /* Rank 0's settings, which opens the file. Collective; ends all processes if they are wrong. */
 static void share_settings(void)
@@ -261,7 +251,7 @@ static void share_settings(void)
                         open_output(&error);
         settings.handle = run.environment.handle;
         if (!settings.good)
-            say(error.text);
+            (void)fprintf(stderr, "mpirtmon: %s\n", error.text);
     }
     BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (!settings.good) {
@@ -276,39 +266,28 @@ static void share_settings(void)
 static bool are_all_there(void)
 {
     int ranks;
-    struct bc_error error;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
     BC_MPI(PMPI_Comm_size(MPI_COMM_WORLD, &ranks));
-    if (!presence_agree(run.rank, ranks, &error)) {
-        if (error.text[0] != '\0')
-            say(error.text);
-        if (run.rank == 0)
-            environment_note("not all ranks have the monitor");
-        return false;
+    const bool are_there = presence_agree(run.rank, ranks);
+    if (are_there) {
+        BC_MPI(PMPI_Barrier(MPI_COMM_WORLD));
+        presence_end();
+    } else if (run.rank == 0) {
+        environment_note("not all ranks have the monitor");
     }
-    BC_MPI(PMPI_Barrier(MPI_COMM_WORLD));
-    presence_end();
-    return true;
+    return are_there;
 }
 
-/* Starts the snapshot. Returns why it can't; NULL: it could. Collective. */
-static const char *start(void)
+/* Starts the snapshot. Returns the reason if a rank can't, the same on all ranks. Collective. */
+static int start(void)
 {
-    if (!report_reserve()) {
-        const char *const no_room = MPIX_Monitor_error_string(MPIX_MONITOR_ERR_COMMUNICATORS);
-        if (run.rank == 0)
-            (void)fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
-        return no_room;
-    }
+    if (!report_reserve())
+        return MPIX_MONITOR_ERR_COMMUNICATORS;
     if (run.environment.handle.coll && run.environment.handle.clock)
         common_clock_compare(MPI_COMM_WORLD);
-    const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
-    int good = code == MPIX_MONITOR_SUCCESS;
-    if (!good)
-        (void)fprintf(stderr, "mpirtmon: nothing is monitored: rank %d: %s\n", run.rank,
-                      MPIX_Monitor_error_string(code));
-    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    return good ? NULL : "a rank could not start";
+    int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
+    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    return code;
 }
 
 void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
@@ -316,8 +295,8 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     if (!environment_asks() || !are_all_there())
         return;
     share_settings();
-    const char *const reason = start();
-    run.started = reason == NULL;
+    const int code = start();
+    run.started = code == MPIX_MONITOR_SUCCESS;
     if (run.started) {
         /* What the monitor has done meanwhile is no part of the run. */
         const uint64_t own_ticks = ticks_now() - exit_ticks;
@@ -325,6 +304,9 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
         return;
     }
     (void)monitors_drop();
+    const char *const reason = MPIX_Monitor_error_string(code);
+    if (run.rank == 0)
+        (void)fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", reason);
     if (run.file != stderr) {
         write_note(run.file, reason);
         (void)fclose(run.file);

@@ -1,6 +1,6 @@
 #include "monitor/late.h"
 
-#include "monitor/handles.h"
+#include <stddef.h>
 
 /* A number of 64 bits from one (S. Vigna's splitmix64). */
 static uint64_t hash_of(int64_t number)
@@ -28,18 +28,18 @@ static void halve(struct late_series *series)
 
 static struct late_series *series_of(struct late *late, int communicator, int kind)
 {
-    const uint64_t key = ((uint64_t)communicator << 8 | (uint64_t)kind) + 1;
-    struct late_place *const place =
-        table_entry(late->places, sizeof *place, LATE_PLACES_BITS, key);
-    if (place->key != 0)
-        return &late->series[place->series];
-    if (late->count == LATE_SERIES_MAX)
+    const int32_t key = communicator << 8 | kind;
+    int i = 0;
+    while (i < late->count && late->key[i] != key)
+        i++;
+    if (i == LATE_SERIES_MAX)
         return NULL;
-    *place = (struct late_place){key, late->count};
-    struct late_series *const series = &late->series[late->count++];
-    series->communicator = communicator;
-    series->kind = kind;
-    return series;
+    if (i == late->count) {
+        late->key[late->count++] = key;
+        late->series[i].communicator = communicator;
+        late->series[i].kind = kind;
+    }
+    return &late->series[i];
 }
 
 bool late_add(struct late *late, int communicator, int kind, struct late_call call)

@@ -1,5 +1,5 @@
 /*
- * Late processes: the times that ranks keep of collectives, for waiting.h to find how long ranks
+ * Late processes: the times that ranks keep of collectives, for waiting.c to find how long ranks
  * wait.
  *
  * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
@@ -53,19 +53,12 @@ struct late_series {
     struct late_call call[LATE_KEPT_MAX]; /* by rising number */
 };
 
-/* Finds a series in a few steps, however many there are. */
-enum { LATE_PLACES_BITS = 7 };
-
 /* The series of a snapshot, of communicators whose ranks compare them. Pages that are never used
    take no memory. */
 struct late {
+    int64_t not_compared; /* rooted calls on other communicators of several processes */
     int count;
-    int64_t
-        not_compared; /* calls of rooted collectives on other communicators of several processes */
-    struct late_place {
-        uint64_t key; /* 0: the place is empty */
-        int series;
-    } places[1 << LATE_PLACES_BITS];
+    int32_t key[LATE_SERIES_MAX]; /* of each series */
     struct late_series series[LATE_SERIES_MAX];
 };
 

@@ -101,7 +101,7 @@ static void write_name(char *text, size_t size, const struct communicator *commu
 {
     const int made = (int)strlen(communicator->made);
     const int room = (int)size - made - (int)sizeof " ()";
-    if (communicator->is_ambiguous && room > 0)
+    if (room > 0 && is_ambiguous(communicator))
         (void)snprintf(text, size, "%.*s (%.*s)", room, communicator->name, made,
                        communicator->made);
     else
@@ -138,7 +138,9 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     MPIX_Monitor_row *const row = &keyed->row;
     set_na(row);
     (void)snprintf(row->kind, sizeof row->kind, "%s", kind_names[kind]);
+    monitor_lock();
     write_name(row->comm, sizeof row->comm, communicator);
+    monitor_unlock();
     (void)snprintf(row->members, sizeof row->members, "%s", communicator->members);
     (void)snprintf(row->operation, sizeof row->operation, "%s", operation_name);
     row->ranks = communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
@@ -181,17 +183,19 @@ static bool is_flush(enum operation_kind kind)
            kind == OPERATION_Win_flush_local || kind == OPERATION_Win_flush_local_all;
 }
 
-static void add_operations(struct source *source, enum row_kind kind, enum operation_class class,
-                           const struct communicator *communicator,
+static void add_operations(struct source *source, const struct communicator *communicator,
                            const struct communicator_counts *counts)
 {
+    const MPIX_Monitor *const asked = &source->snapshot->asked;
+    const int is_asked[OPERATION_CLASSES] = {asked->pttopt, asked->coll, asked->calls};
+    static const enum row_kind kinds[OPERATION_CLASSES] = {KIND_PTTOPT, KIND_COLL, KIND_CALLS};
     for (int operation = 0; operation < OPERATIONS; operation++) {
         const struct count *const count = &counts->operation[operation];
-        if ((count->calls == 0 && count->inside_ticks == 0) ||
-            operation_traits[operation].class != class)
+        const enum operation_class class = operation_traits[operation].class;
+        if ((count->calls == 0 && count->inside_ticks == 0) || !is_asked[class])
             continue;
-        MPIX_Monitor_row *const row =
-            add_row(source, kind, communicator, operation, operation_traits[operation].name);
+        MPIX_Monitor_row *const row = add_row(source, kinds[class], communicator, operation,
+                                              operation_traits[operation].name);
         set_counts(row, count);
         row->callers = count->calls > 0;
         row->in_calls_s = (double)count->inside_ticks * source->tick_s;
@@ -259,18 +263,11 @@ static void add_communicator(struct source *source, const struct communicator *c
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
     struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
-    if (asked->calls)
-        add_operations(source, KIND_CALLS, CLASS_CALLS, communicator, counts);
+    add_operations(source, communicator, counts);
     for (int operation = 0; operation < OPERATIONS; operation++)
         add_counts(&sums[operation_traits[operation].class], &counts->operation[operation]);
     const bool sends = sums[CLASS_POINT_TO_POINT].calls > 0;
-    if (!sends && sums[CLASS_COLLECTIVE].calls == 0)
-        return;
-    if (asked->pttopt)
-        add_operations(source, KIND_PTTOPT, CLASS_POINT_TO_POINT, communicator, counts);
-    if (asked->coll)
-        add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
-    if (asked->comm)
+    if (asked->comm && (sends || sums[CLASS_COLLECTIVE].calls > 0))
         add_classes(source, communicator, counts, sums);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
@@ -300,12 +297,12 @@ static void add_services(struct source *source)
 /* Operations by their size: a row for each power of two. */
 static void add_sizes(struct source *source)
 {
-    const struct size_table *const table = &source->snapshot->sizes;
-    for (int i = 0; table->counts != NULL && i < 1 << SIZE_COUNTS_BITS; i++) {
-        const struct size_amounts *const amounts = &table->counts[i].amounts;
-        if (table->counts[i].key == 0)
+    for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++) {
+        const struct size_count *const count = &source->snapshot->sizes[i];
+        const struct size_amounts *const amounts = &count->amounts;
+        const struct sized_kind *const of = &count->of;
+        if (count->key == 0)
             continue;
-        const struct sized_kind *const of = &table->counts[i].of;
         MPIX_Monitor_row *const row =
             add_row(source, KIND_SIZES, &communicators[of->communicator],
                     of->kind * SIZE_CLASSES + of->size_class, operation_traits[of->kind].name);
@@ -336,17 +333,6 @@ static void add_total(struct source *source)
     row->slowest_rank = row->rank;
 }
 
-static void find_names(const struct snapshot *snapshot)
-{
-    for (int i = 1; i < COMMUNICATORS_MAX; i++)
-        if (snapshot->communicators[i].used) {
-            communicator_find_members(i);
-            monitor_lock();
-            communicators[i].is_ambiguous = is_ambiguous(&communicators[i]);
-            monitor_unlock();
-        }
-}
-
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
 {
     struct source source = {.snapshot = snapshot, .tick_s = ticks_ns() * 1e-9, .rows = rows};
@@ -357,13 +343,14 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
-    find_names(snapshot);
     for (int operation = 0; operation < OPERATIONS; operation++)
         rows->cases[MPIX_MONITOR_WARNING_UNPLACED] +=
             snapshot->communicators[OTHER_COMMUNICATORS].operation[operation].calls;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
-        if (snapshot->communicators[i].used)
+        if (snapshot->communicators[i].used) {
+            communicator_find_members(i);
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
+        }
     if (snapshot->communicators[NO_COMMUNICATOR].used)
         add_communicator(&source, &no_communicator, &snapshot->communicators[NO_COMMUNICATOR]);
     if (snapshot->asked.sizes)

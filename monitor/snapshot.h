@@ -23,7 +23,6 @@
 #include "monitor/mpirtmon.h"
 #include "monitor/names.h"
 #include "monitor/services.h"
-#include "monitor/sizes.h"
 #include "monitor/ticks.h"
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -65,7 +64,6 @@ static inline bool is_anything_monitored(void)
     return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* Whether any active snapshot counts sizes. */
 static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
 
 extern const struct operation_traits {
@@ -88,6 +86,42 @@ struct sent {
 static inline bool is_message(struct sent sent) { return sent.size < 0; }
 static inline int destination_of(struct sent sent) { return (int)(INT64_C(-1) - sent.size); }
 
+/* ---- counts by size -------------------------------------------------------------------------- */
+
+/* Classes of sizes: 0 bytes, 1 byte, 2 to 3, 4 to 7 and so on. */
+enum { SIZE_CLASSES = 64 };
+
+static inline int size_class(int64_t bytes)
+{
+    return bytes <= 0 ? 0 : 64 - __builtin_clzll((unsigned long long)bytes);
+}
+
+/* The smallest size of a class, in bytes. */
+static inline int64_t size_of_class(int size_class)
+{
+    return size_class == 0 ? 0 : INT64_C(1) << (size_class - 1);
+}
+
+/* What operations took. Times are in ticks. */
+struct size_amounts {
+    int64_t completed, bytes; /* bytes: the sum of their sizes */
+    double total_ticks;       /* from start to end */
+    uint64_t inside_ticks;    /* in the calls that are, start or complete them */
+    double computed_ticks;    /* the thread's computation between the call that starts one and the
+                                 call that completes it */
+    uint64_t after_ticks;     /* and after that, see between.c */
+    int64_t joinable;         /* that could have been part of the one before, see between.c */
+};
+
+/* Operations of one kind, communicator, epoch and class of sizes. */
+struct sized_kind {
+    uint32_t epoch; /* not in a snapshot's counts */
+    int16_t communicator;
+    uint8_t kind, size_class;
+};
+
+/* ---- operations in flight -------------------------------------------------------------------- */
+
 /* What each start of a persistent request begins. */
 struct plan {
     enum operation_kind kind;
@@ -104,7 +138,7 @@ struct operation {
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
-    bool joinable;         /* see between.h; where sizes are counted */
+    bool joinable;         /* see between.c; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
     uint8_t part;          /* collectives, blocking: enum late_part */
     uint32_t before_ticks; /* the same: how long before its start the program called */
@@ -260,19 +294,33 @@ void operation_untracked(const struct operation *operation);
 void object_without_room(void);
 void object_without_room_freed(void);
 
+/* ---- between calls --------------------------------------------------------------------------- */
+
+/* What a thread computes between its calls counts for what they complete: see between.c. */
+
+/* The number of the burst in progress, from 1 on. Read and counted with the lock. */
+extern uint64_t between_burst;
+
+/* Call it before anything is monitored. */
+void between_start(void);
+
+/* The thread is at the end of its outermost call: counts the computation before the call for what
+   the call before it completed. Of an operation also finds out whether it is joinable, if it is a
+   collective. Both take the lock. */
+void between_operation_left(struct operation *operation);
+void between_call_left(void);
+
+/* The call that the thread has just left completed `count` operations such as `first`: one that
+   waited for them, or their own. Wants the lock. */
+void between_settle(const struct operation *first, int64_t count, bool are_waited_for);
+
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-/* To whom messages and puts went, by function and communicator. */
-struct destination {
-    uint64_t key;   /* 0: the place is empty */
-    uint64_t burst; /* in which the last one went there, see between.h */
-};
-
-enum { DESTINATIONS_BITS = 14 };
-
-struct destination_table {
-    struct destination *entries; /* 1 << DESTINATIONS_BITS; NULL where sizes aren't counted */
-    int used;
+/* Room for what is told apart where sizes are counted, of which three quarters are used. */
+enum {
+    SIZE_COUNTS_BITS = 13,
+    SIZE_COUNTS_MAX = 3 << (SIZE_COUNTS_BITS - 2),
+    DESTINATIONS_BITS = 14
 };
 
 /* Counts of one kind of operation on one communicator. Times are in ticks, without what measuring
@@ -287,28 +335,17 @@ struct count {
     int32_t neighbours;    /* destinations, where sizes are counted */
 };
 
-/* Calls that any thread may make, see call_left_by_any_thread. */
-struct any_thread {
-    int64_t calls;
-    uint64_t inside_ticks;
-};
-
-/* First start and last end; 0 where nothing has started or ended. */
-struct span {
-    uint64_t first, last;
-};
-
-struct messages {
-    int64_t count, bytes;
-};
-
 enum message_size { SMALL, LARGE, MESSAGE_SIZES };
 
 struct communicator_counts {
     bool used;
     struct count operation[OPERATIONS];
-    struct span span[COMMUNICATION_CLASSES];
-    struct messages messages[MESSAGE_SIZES];
+    struct span {
+        uint64_t first, last; /* start and end; 0 where nothing has started or ended */
+    } span[COMMUNICATION_CLASSES];
+    struct messages {
+        int64_t count, bytes;
+    } messages[MESSAGE_SIZES];
 };
 
 /* By code of a warning, of those before MPIX_MONITOR_WARNING_ROOTED: in how many cases there is
@@ -323,15 +360,27 @@ struct snapshot {
     const MPIX_Monitor *handle; /* to recognise it at the end */
     FILE *file;
     uint64_t start_ticks;
-    uint64_t timeout_ticks;       /* UINT64_MAX: none */
-    struct services services;     /* readings at the start, if asked for */
-    struct any_thread any_thread; /* the process's calls until the start */
+    uint64_t timeout_ticks;   /* UINT64_MAX: none */
+    struct services services; /* readings at the start, if asked for */
+    struct any_thread {
+        int64_t calls;
+        uint64_t inside_ticks;
+    } any_thread; /* of call_left_by_any_thread until the start */
 
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
     struct late *late;                         /* NULL: without a report, or collectives in it */
-    struct size_table sizes;                   /* empty where sizes aren't asked for ... */
-    struct destination_table destinations;     /* ... this, too */
+    struct size_count {
+        uint64_t key; /* 0: the place is empty */
+        struct sized_kind of;
+        struct size_amounts amounts;
+    } * sizes; /* NULL where sizes aren't asked for ... */
+    /* To whom messages and puts went, by function and communicator. */
+    struct destination {
+        uint64_t key;   /* 0: the place is empty */
+        uint64_t burst; /* in which the last one went there, see between.c */
+    } * destinations;   /* ... this, too */
+    int sizes_used, destinations_used;
     warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */

@@ -1,11 +1,54 @@
-#include "monitor/waiting.h"
-
+/*
+ * What ranks waited for late ones, from the calls that each rank kept (late.h).
+ *
+ * Where each rank needs data of every other one, nobody leaves a collective before the last one has
+ * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
+ * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
+ * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
+ * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
+ * at once.
+ *
+ * A rooted collective may return before the other ranks have come, so times in it
+ * tell nothing. With a clock that all ranks share (common_clock.h) the times of entry do: a rank
+ * has waited from its own entry until the root's, or the root until that of the last of the others,
+ * but no longer than until its call returned. That is waiting for those at whom the data starts:
+ * what a rank waits for one that passes the data on, as trees of messages do, isn't in it.
+ *
+ * Ranks hand what they know up a binomial tree of all ranks, a series after the other by rising
+ * key, until a rank has that of all of the communicator's processes; that one hands the result
+ * back. Each rank sends and receives for a series of its own, and for those that it passes on, two
+ * messages for each rank below it: no collectives, and no memory that grows with the ranks.
+ *
+ * The time of all calls together is known. Mostly what makes a call long is waiting, so that the
+ * time of all tells more of the waiting in all than the calls that were kept do by themselves: few
+ * long ones may be among these or not (the regression estimator: W. G. Cochran, "Sampling
+ * Techniques", 3rd edition, 1977, chapter 7).
+ */
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
+#include "monitor/common_clock.h"
 #include "monitor/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* A series of this rank that is compared with those of the communicator's other ranks. */
+struct late_item {
+    int64_t key; /* the same on all these ranks, of no other series, below INT64_MAX */
+    int processes;
+    const struct late_series *series;
+    enum late_wait wait;
+};
+
+/* What a rank waited in the calls of a series, in ns a call. */
+struct late_waiting {
+    bool is_known; /* false: not all ranks have kept the same calls, or in none all waited, or the
+                      root is none of the ranks */
+    double mean_ns;
+    double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
+    double error_ns;     /* standard error of the mean, for the calls that were not kept */
+    int64_t came_last;   /* calls in which this rank came last, of those that were kept */
+};
 
 /* What is known of a call: of one rank, then the maxima over ranks. */
 struct known {
@@ -35,6 +78,13 @@ struct comparison {
 
 /* ---- the mean of all calls ------------------------------------------------------------------- */
 
+/* A mean over all calls of a series. */
+struct late_mean {
+    double mean;
+    double error; /* standard error, for the calls that were not kept */
+    double shift; /* by how much it differs from the mean of the calls that were kept */
+};
+
 /* Sums over the calls that were kept of one part. */
 struct sums {
     int calls;
@@ -63,8 +113,10 @@ static struct sums sums_of(const struct late_series *series, const double waited
     return sums;
 }
 
-struct late_mean late_mean(const struct late_series *series, const double waited[],
-                           enum late_part part, double tick)
+/* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
+   any unit, of which a tick has `tick`. It waits only where it has this part. */
+static struct late_mean late_mean(const struct late_series *series, const double waited[],
+                                  enum late_part part, double tick)
 {
     const struct sums sums = sums_of(series, waited, part);
     const struct late_sum *const all = &series->of_part[part];
@@ -165,47 +217,38 @@ static struct late_waiting synchronised(const struct comparison *comparison,
 
 /* ---- rooted collectives ---------------------------------------------------------------------- */
 
-/* Whether this rank came last in a call, and others waited for it. */
-static bool came_late(const struct known *known, enum late_part part, enum late_wait wait, int rank)
-{
-    if (wait == THE_ROOT_WAITS)
-        return part == LATE_MEMBER && known->last_rank == rank && known->last_ns > known->root_ns;
-    return part == LATE_ROOT && known->last_ns > -INFINITY && known->root_ns > known->last_ns;
-}
-
 static double within(double waited, double max) { return fmin(fmax(waited, 0.0), max); }
-
-/* Adds what this rank waited in call `i` of those that were kept. */
-static void add_waiting(const struct comparison *comparison, const struct late_item *item, int i,
-                        const struct known *known, struct late_waiting *waiting)
-{
-    const struct late_call *const call = &item->series->call[i];
-    const bool root_waits = item->wait == THE_ROOT_WAITS;
-    const double until_ns = root_waits ? known->last_ns : known->root_ns;
-    const double longer_ns = until_ns - common_clock_ns(comparison->clock, call->entered);
-    const double error_ns = common_clock_error_ns(comparison->clock, call->entered) +
-                            (root_waits ? known->others_error_ns : known->root_error_ns);
-    const double kept = item->series->kept, max_ns = took_ns(comparison, call);
-    waited_ns[i] = within(longer_ns, max_ns);
-    waiting->lo_ns += within(longer_ns - error_ns, max_ns) / kept;
-    waiting->hi_ns += within(longer_ns + error_ns, max_ns) / kept;
-}
 
 static struct late_waiting rooted(const struct comparison *comparison, const struct late_item *item,
                                   const struct known known[])
 {
     const struct late_series *const series = item->series;
-    const enum late_part waits = item->wait == THE_ROOT_WAITS ? LATE_ROOT : LATE_MEMBER;
+    const bool root_waits = item->wait == THE_ROOT_WAITS;
+    const enum late_part waits = root_waits ? LATE_ROOT : LATE_MEMBER;
     struct late_waiting waiting = {.is_known = true};
     for (int i = 0; i < series->kept; i++) {
-        const enum late_part part = series->call[i].part;
+        const struct late_call *const call = &series->call[i];
+        const double root_ns = known[i].root_ns, last_ns = known[i].last_ns;
         /* The ranks may have kept calls of other roots, or the root be none of them. */
-        if (!(known[i].root_ns > -INFINITY))
+        if (!(root_ns > -INFINITY))
             return (struct late_waiting){.is_known = false};
-        waiting.came_last += came_late(&known[i], part, item->wait, comparison->rank);
+        if (root_waits)
+            waiting.came_last += call->part == LATE_MEMBER &&
+                                 known[i].last_rank == comparison->rank && last_ns > root_ns;
+        else
+            waiting.came_last +=
+                call->part == LATE_ROOT && last_ns > -INFINITY && root_ns > last_ns;
         waited_ns[i] = 0.0;
-        if (part == waits)
-            add_waiting(comparison, item, i, &known[i], &waiting);
+        if (call->part != waits)
+            continue;
+        const double longer_ns =
+            (root_waits ? last_ns : root_ns) - common_clock_ns(comparison->clock, call->entered);
+        const double error_ns = common_clock_error_ns(comparison->clock, call->entered) +
+                                (root_waits ? known[i].others_error_ns : known[i].root_error_ns);
+        const double max_ns = took_ns(comparison, call);
+        waited_ns[i] = within(longer_ns, max_ns);
+        waiting.lo_ns += within(longer_ns - error_ns, max_ns) / series->kept;
+        waiting.hi_ns += within(longer_ns + error_ns, max_ns) / series->kept;
     }
     const struct late_mean mean = late_mean(series, waited_ns, waits, comparison->tick_ns);
     waiting.mean_ns = fmax(0.0, mean.mean);
@@ -218,7 +261,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
 /* ---- the tree of ranks ----------------------------------------------------------------------- */
 
 /* Of each call that was kept: of this rank and those below it, and of one child. */
-static struct known sum[LATE_KEPT_MAX], more[LATE_KEPT_MAX];
+static struct known of_these[LATE_KEPT_MAX], of_child[LATE_KEPT_MAX];
 
 enum { TAG_HEAD, TAG_KNOWN };
 
@@ -226,7 +269,8 @@ static void send_known(const struct head *head, int to, MPI_Comm comm)
 {
     BC_MPI(PMPI_Send(head, sizeof *head, MPI_BYTE, to, TAG_HEAD, comm));
     if (head->kept > 0)
-        BC_MPI(PMPI_Send(sum, head->kept * (int)sizeof *sum, MPI_BYTE, to, TAG_KNOWN, comm));
+        BC_MPI(
+            PMPI_Send(of_these, head->kept * (int)sizeof *of_these, MPI_BYTE, to, TAG_KNOWN, comm));
 }
 
 static void receive_head(struct head *head, int from, MPI_Comm comm)
@@ -258,7 +302,7 @@ static struct head begin(const struct comparison *comparison, const struct late_
 {
     const struct late_series *const series = item->series;
     for (int i = 0; i < series->kept; i++)
-        sum[i] = known_of(comparison, item->wait, &series->call[i]);
+        of_these[i] = known_of(comparison, item->wait, &series->call[i]);
     return (struct head){.key = item->key,
                          .calls = series->calls,
                          .kept = series->kept,
@@ -270,7 +314,7 @@ static struct head begin(const struct comparison *comparison, const struct late_
 static void add_child(struct head *all, const struct child *child, MPI_Comm comm)
 {
     const struct head *const head = &child->next;
-    receive_known(head, all->ranks == 0 ? sum : more, child->rank, comm);
+    receive_known(head, all->ranks == 0 ? of_these : of_child, child->rank, comm);
     if (all->ranks == 0) {
         *all = *head;
         return;
@@ -279,7 +323,7 @@ static void add_child(struct head *all, const struct child *child, MPI_Comm comm
     if (all->calls != head->calls || all->kept != head->kept)
         all->kept = 0;
     for (int i = 0; i < all->kept; i++)
-        keep_maxima(&sum[i], &more[i]);
+        keep_maxima(&of_these[i], &of_child[i]);
 }
 
 /* The sum of the whole communicator for a series that this rank has, as `item`, or one below it. */
@@ -297,7 +341,7 @@ static struct head sum_up(struct comparison *comparison, int64_t key, const stru
     if (rank != 0 && all.ranks != all.processes) {
         send_known(&all, parent, comm);
         receive_head(&all, parent, comm);
-        receive_known(&all, sum, parent, comm);
+        receive_known(&all, of_these, parent, comm);
     }
     for (struct child *child = comparison->child; child < end; child++)
         if (child->next.key == key) {
@@ -307,8 +351,16 @@ static struct head sum_up(struct comparison *comparison, int64_t key, const stru
     return all;
 }
 
-void late_compare(int count, const struct late_item items[], double tick_ns,
-                  const struct common_clock *clock, MPI_Comm comm, struct late_waiting waiting[])
+/*
+ * Compares what ranks kept: fills in waiting[i] of items[i]. Items are by rising key; a rank has
+ * those that it has. A tick of this rank is tick_ns long; `clock` is this rank's, for rooted
+ * series. Ranks that leave a call at other times have the difference in their waiting, which is
+ * known to no more than what the call takes by itself, the 5 % quantile of the shortest times.
+ * Collective over `comm`, on which nobody else may send; not thread-safe.
+ */
+static void late_compare(int count, const struct late_item items[], double tick_ns,
+                         const struct common_clock *clock, MPI_Comm comm,
+                         struct late_waiting waiting[])
 {
     struct comparison comparison = {.tick_ns = tick_ns, .clock = clock, .comm = comm};
     BC_MPI(PMPI_Comm_rank(comm, &comparison.rank));
@@ -330,9 +382,9 @@ void late_compare(int count, const struct late_item items[], double tick_ns,
         if (all.kept == 0 || all.ranks != all.processes)
             waiting[next] = (struct late_waiting){.is_known = false};
         else if (item->wait == ALL_WAIT)
-            waiting[next] = synchronised(&comparison, item, sum);
+            waiting[next] = synchronised(&comparison, item, of_these);
         else
-            waiting[next] = rooted(&comparison, item, sum);
+            waiting[next] = rooted(&comparison, item, of_these);
         next++;
     }
     const struct head end = {.key = INT64_MAX};
@@ -344,15 +396,6 @@ void late_compare(int count, const struct late_item items[], double tick_ns,
 
 /* How many standard errors the interval of a waiting time reaches. */
 #define ERRORS 2.0
-
-/* The same on all ranks of the communicator. */
-static int64_t key_of(const struct late_series *series)
-{
-    const struct communicator *const on = &communicators[series->communicator];
-    const uint64_t key =
-        (on->identity ^ (uint64_t)series->kind) * UINT64_C(0x9e3779b97f4a7c15) + on->identity;
-    return (int64_t)(key >> 2);
-}
 
 static enum late_wait wait_in(const struct late_series *series)
 {
@@ -371,22 +414,15 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
     int count = 0;
     for (int i = 0; late != NULL && i < late->count; i++) {
         const struct late_series *const series = &late->series[i];
+        const struct communicator *const on = &communicators[series->communicator];
+        const uint64_t key =
+            (on->identity ^ (uint64_t)series->kind) * UINT64_C(0x9e3779b97f4a7c15) + on->identity;
         if ((wait_in(series) != ALL_WAIT) == rooted)
-            items[count++] = (struct late_item){
-                .key = key_of(series),
-                .processes = communicators[series->communicator].processes,
-                .series = series,
-                .wait = wait_in(series),
-            };
+            items[count++] =
+                (struct late_item){(int64_t)(key >> 2), on->processes, series, wait_in(series)};
     }
     qsort(items, (size_t)count, sizeof *items, by_key);
     return count;
-}
-
-/* In how many of all calls a rank came last, from those that were kept. */
-static int64_t last_of_all(const struct late_series *series, int64_t last)
-{
-    return llround((double)last * (double)series->calls / (double)series->kept);
 }
 
 /* Sets what this rank waited in the calls of a series, if that is known. */
@@ -403,7 +439,9 @@ static void set_waited(struct rows *rows, const struct late_series *series,
         row->waited_s = row->least_waited_s = waiting->mean_ns * calls_s;
         row->waited_lo_s = fmax(0.0, (waiting->lo_ns - error_ns) * calls_s);
         row->waited_hi_s = fmax(row->waited_s, (waiting->hi_ns + error_ns) * calls_s);
-        row->last_calls = last_of_all(series, waiting->came_last);
+        /* In how many of all calls, from those that were kept. */
+        row->last_calls =
+            llround((double)waiting->came_last * (double)series->calls / (double)series->kept);
         row->last_rank = rank;
     }
 }

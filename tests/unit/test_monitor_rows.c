@@ -481,8 +481,7 @@ TEST(many_rows)
 TEST(rows_of_each_rank)
 {
     fill_world();
-    counts[1].operation[OPERATION_Send].inside_ticks =
-        TICKS_A_SECOND * (1 + (uint64_t)rank);
+    counts[1].operation[OPERATION_Send].inside_ticks = TICKS_A_SECOND * (1 + (uint64_t)rank);
     snapshot.asked.calls = 1;
     for (int per_rank = 0; per_rank < 2; per_rank++) {
         const struct rows rows = make_and_gather(per_rank);
