@@ -195,8 +195,9 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const MPIX_Monitor *const asked = &snapshot->asked;
     struct rows all;
     int thread_level;
+    const bool per_rank = agreed(asked->per_rank != 0);
     rows_find_late(rows, snapshot, agreed(asked->profile && asked->coll && asked->clock), comm);
-    const bool has_memory = rows_gather(rows, agreed(asked->per_rank != 0), comm, &all);
+    const bool has_memory = rows_gather(rows, per_rank, comm, &all);
     if (job->rank != 0)
         return MPIX_MONITOR_SUCCESS;
     const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};

@@ -397,11 +397,6 @@ static void late_compare(int count, const struct late_item items[], double tick_
 /* How many standard errors the interval of a waiting time reaches. */
 #define ERRORS 2.0
 
-static enum late_wait wait_in(const struct late_series *series)
-{
-    return operation_wait((enum operation_kind)series->kind);
-}
-
 static int by_key(const void *first, const void *second)
 {
     const struct late_item *const a = first, *const b = second;
@@ -414,12 +409,12 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
     int count = 0;
     for (int i = 0; late != NULL && i < late->count; i++) {
         const struct late_series *const series = &late->series[i];
+        const enum late_wait wait = operation_wait((enum operation_kind)series->kind);
         const struct communicator *const on = &communicators[series->communicator];
         const uint64_t key =
             (on->identity ^ (uint64_t)series->kind) * UINT64_C(0x9e3779b97f4a7c15) + on->identity;
-        if ((wait_in(series) != ALL_WAIT) == rooted)
-            items[count++] =
-                (struct late_item){(int64_t)(key >> 2), on->processes, series, wait_in(series)};
+        if ((wait != ALL_WAIT) == rooted)
+            items[count++] = (struct late_item){(int64_t)(key >> 2), on->processes, series, wait};
     }
     qsort(items, (size_t)count, sizeof *items, by_key);
     return count;
@@ -447,12 +442,12 @@ static void set_waited(struct rows *rows, const struct late_series *series,
 }
 
 /* Compares the ranks' calls in collectives that synchronise or, with a clock, in rooted ones.
-   Returns how many calls of this rank that tells of. */
+   Returns how many calls of this rank that doesn't tell of. */
 static int64_t find_waiting(struct rows *rows, const struct late *late, double tick_ns,
                             const struct common_clock *clock, MPI_Comm comm)
 {
     int rank;
-    int64_t calls = 0;
+    int64_t untold = late != NULL ? late->not_compared : 0;
     struct late_item items[LATE_SERIES_MAX];
     struct late_waiting waiting[LATE_SERIES_MAX];
     BC_MPI(PMPI_Comm_rank(comm, &rank));
@@ -460,37 +455,21 @@ static int64_t find_waiting(struct rows *rows, const struct late *late, double t
     late_compare(count, items, tick_ns, clock, comm, waiting);
     for (int i = 0; i < count; i++) {
         set_waited(rows, items[i].series, &waiting[i], rank);
-        calls += waiting[i].is_known ? items[i].series->calls : 0;
+        untold += waiting[i].is_known ? 0 : items[i].series->calls;
     }
-    return calls;
-}
-
-/* Calls of rooted collectives of several processes, be they compared with others or not. */
-static int64_t rooted_calls(const struct late *late)
-{
-    int64_t calls = late != NULL ? late->not_compared : 0;
-    for (int i = 0; late != NULL && i < late->count; i++)
-        if (wait_in(&late->series[i]) != ALL_WAIT)
-            calls += late->series[i].calls;
-    return calls;
-}
-
-/* The same of rooted collectives, for which it compares the clocks. */
-static void find_rooted(struct rows *rows, const struct late *late, MPI_Comm comm)
-{
-    struct common_clock clock;
-    rows->clock_comparisons = common_clock_find(comm, &clock);
-    const double error_ns = fmax(clock.known.error_ns[FIRST], clock.known.error_ns[LAST]);
-    BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
-    const int64_t untold =
-        rooted_calls(late) - find_waiting(rows, late, clock.tick_ns, &clock, comm);
-    BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
+    return untold;
 }
 
 void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool compare_clocks,
                     MPI_Comm comm)
 {
+    struct common_clock clock;
     (void)find_waiting(rows, snapshot->late, ticks_ns(), NULL, comm);
-    if (compare_clocks)
-        find_rooted(rows, snapshot->late, comm);
+    if (!compare_clocks)
+        return;
+    rows->clock_comparisons = common_clock_find(comm, &clock);
+    const double error_ns = fmax(clock.known.error_ns[FIRST], clock.known.error_ns[LAST]);
+    BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
+    const int64_t untold = find_waiting(rows, snapshot->late, clock.tick_ns, &clock, comm);
+    BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
 }
