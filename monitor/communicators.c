@@ -311,15 +311,6 @@ static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm entered;
 static bool is_entering;
 
-static void await_entered(MPI_Comm comm)
-{
-    while (is_entering && entered == comm) {
-        monitor_unlock();
-        (void)sched_yield();
-        monitor_lock();
-    }
-}
-
 /* Takes the first of them out, which is entered then; MPI_COMM_NULL if there is none. */
 static struct remembered take_first(void)
 {
@@ -363,26 +354,18 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
         (void)enter(comm, original, maker, true);
 }
 
-/* The number of a communicator, or HANDLE_UNKNOWN. */
-static int find(MPI_Comm comm)
-{
-    monitor_lock();
-    const int number = communicator_find(comm);
-    monitor_unlock();
-    return number;
-}
-
 int communicator_index(MPI_Comm comm)
 {
-    int number = find(comm);
-    if (number != HANDLE_UNKNOWN)
-        return number;
-    if (comm == MPI_COMM_NULL || !started)
-        return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
-    communicators_enter_remembered();
-    number = find(comm);
-    if (number != HANDLE_UNKNOWN)
-        return number;
+    for (int looks = 0; looks < 2; looks++) {
+        monitor_lock();
+        const int number = communicator_find(comm);
+        monitor_unlock();
+        if (number != HANDLE_UNKNOWN)
+            return number;
+        if (comm == MPI_COMM_NULL || !started)
+            return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
+        communicators_enter_remembered();
+    }
     return enter(comm, comm, "communicator", false);
 }
 
@@ -405,7 +388,11 @@ int communicator_before_free(MPI_Comm comm)
 int communicator_before_unseen_free(MPI_Comm comm)
 {
     monitor_lock();
-    await_entered(comm);
+    while (is_entering && entered == comm) {
+        monitor_unlock();
+        (void)sched_yield();
+        monitor_lock();
+    }
     const int record = find_record(comm), number = communicator_find(comm);
     if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
         state[record] = DYING;

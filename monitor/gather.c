@@ -1,7 +1,7 @@
 /* Brings the rows of all ranks together. */
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"
-#include "monitor/rows.h"
+#include "monitor/report.h"
 
 #include <math.h>
 #include <stdlib.h>

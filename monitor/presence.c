@@ -102,17 +102,17 @@ void presence_begin(const char *words)
     (void)snprintf(marks, sizeof marks, "%s/.mpirtmon-%016" PRIx64, folder, job);
     (void)snprintf(decision, sizeof decision, "%s.there", marks);
     has_files = true;
-    presence_end();
-    has_files = true;
+    (void)unlink(marks);
+    (void)unlink(decision);
 }
 
 void presence_end(void)
 {
-    if (!has_files)
-        return;
+    if (has_files) {
+        (void)unlink(marks);
+        (void)unlink(decision);
+    }
     has_files = false;
-    (void)unlink(marks);
-    (void)unlink(decision);
 }
 
 /* A byte for each rank. Synchronous, so that NFS writes no more than this byte. False if it can't

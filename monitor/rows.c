@@ -1,4 +1,4 @@
-#include "monitor/rows.h"
+#include "monitor/report.h"
 
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"

@@ -373,21 +373,12 @@ void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
     __atomic_fetch_add(&any_thread.inside_ticks, ticks, __ATOMIC_RELAXED);
 }
 
-static struct any_thread any_thread_so_far(void)
+/* What such calls took since an earlier time. */
+static struct any_thread any_thread_since(struct any_thread before)
 {
-    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED),
-                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
-}
-
-/* Counts the calls since the snapshot's start. */
-static void count_any_thread(struct snapshot *snapshot)
-{
-    const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
-    const struct any_thread *const before = &snapshot->any_thread;
-    const struct any_thread now = any_thread_so_far();
-    if (snapshot->asked.profile && snapshot->asked.calls && now.calls > before->calls)
-        count_call_in(snapshot, &call, NO_COMMUNICATOR, now.calls - before->calls,
-                      now.inside_ticks - before->inside_ticks);
+    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED) - before.calls,
+                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED) -
+                                   before.inside_ticks};
 }
 
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
@@ -519,7 +510,7 @@ bool snapshot_start(struct snapshot *snapshot)
     active[active_count++] = snapshot;
     update_monitored_classes();
     snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN] = without_room;
-    snapshot->any_thread = any_thread_so_far();
+    snapshot->any_thread = any_thread_since((struct any_thread){0});
     snapshot->start_ticks = ticks_now();
     return true;
 }
@@ -545,7 +536,10 @@ void snapshot_stop(struct snapshot *snapshot)
         i++;
     if (i < active_count) {
         snapshot->end_ticks = ticks_now();
-        count_any_thread(snapshot);
+        const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
+        const struct any_thread since = any_thread_since(snapshot->any_thread);
+        if (snapshot->asked.profile && snapshot->asked.calls && since.calls > 0)
+            count_call_in(snapshot, &call, NO_COMMUNICATOR, since.calls, since.inside_ticks);
         active[i] = active[--active_count];
         update_monitored_classes();
     }

@@ -162,13 +162,12 @@ struct mpi_call {
 };
 
 /* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
-   of all, reads the clock. Both take the lock. Their arguments fit into registers. */
+   of all, reads the clock. The last one where finding the arguments takes time: the program called
+   at called_ticks. All take the lock. Their arguments fit into registers. */
 void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
                      struct sent sent, bool receives);
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives);
-
-/* The same where finding the arguments takes time: the program called at called_ticks. */
 void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
                             struct sent sent, uint64_t called_ticks);
 
@@ -202,11 +201,10 @@ void operation_ended_when_posted(const struct operation *operation);
 
 /* From the starts of `count` operations to their end, without what measuring added, of which only
    the first is known in full: the sum of the others' starts after its start is offset_ticks. The
-   sum may exceed what an integer holds. Local. */
+   sum may exceed what an integer holds. The second one ends these operations, and wants the lock.
+ */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
-
-/* Ends these operations. Wants the lock. */
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
                       uint64_t end_ticks, int64_t received_bytes);
 
@@ -286,23 +284,18 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
 void operation_completed(const struct operation *operation, const struct mpi_call *call,
                          uint64_t ticks, uint64_t end_ticks, int64_t received_bytes);
 
-/* The end of an operation can't be followed. Wants the lock. */
+/* The end of an operation can't be followed; nor those of the operations of a window or persistent
+   request that found no room, until it is freed. All want the lock. */
 void operation_untracked(const struct operation *operation);
-
-/* A window or a persistent request found no room, so its operations can't be followed; or such an
-   object was freed. Both want the lock. */
 void object_without_room(void);
 void object_without_room_freed(void);
 
-/* ---- between calls --------------------------------------------------------------------------- */
-
-/* What a thread computes between its calls counts for what they complete: see between.c. */
+/* ---- between calls, see between.c ------------------------------------------------------------ */
 
 /* The number of the burst in progress, from 1 on. Read and counted with the lock. */
 extern uint64_t between_burst;
 
-/* Call it before anything is monitored. */
-void between_start(void);
+void between_start(void); /* before anything is monitored */
 
 /* The thread is at the end of its outermost call: counts the computation before the call for what
    the call before it completed. Of an operation also finds out whether it is joinable, if it is a
@@ -394,10 +387,9 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
 
-/* A snapshot of what the handle asks for, which is not active yet. NULL without memory. */
+/* A snapshot of what the handle asks for, which is not active yet: NULL without memory. Makes it
+   active: false if MPIX_MONITOR_ACTIVE_MAX snapshots are. The second one wants the lock. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
-
-/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
 bool snapshot_start(struct snapshot *snapshot);
 
 /* The snapshots that are active began at an earlier time, when MPI_Init was entered, and the time

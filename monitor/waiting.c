@@ -27,7 +27,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
 #include "monitor/common_clock.h"
-#include "monitor/rows.h"
+#include "monitor/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,16 +121,12 @@ static struct late_mean late_mean(const struct late_series *series, const double
     const struct sums sums = sums_of(series, waited, part);
     const struct late_sum *const all = &series->of_part[part];
     const double mean_of_kept = sums.waited / series->kept;
-    if (series->kept == series->calls)
+    if (series->kept == series->calls || (sums.calls < 3 && all->calls == sums.calls))
         return (struct late_mean){.mean = mean_of_kept};
     /* Too few were kept to tell how they differ: all of the time may have been waiting, or none. */
-    if (sums.calls < 3 && all->calls > sums.calls)
-        return (struct late_mean){
-            .mean = mean_of_kept,
-            .error = tick * (double)all->ticks / (double)series->calls,
-        };
     if (sums.calls < 3)
-        return (struct late_mean){.mean = mean_of_kept};
+        return (struct late_mean){mean_of_kept, tick * (double)all->ticks / (double)series->calls,
+                                  0.0};
     /* How much more a rank waits in a call that takes one tick longer. */
     const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
     const double longer = (double)all->ticks / (double)all->calls - sums.ticks / sums.calls;

@@ -4,7 +4,7 @@
  */
 #include "ranks.h"
 
-#include "monitor/rows.h"
+#include "monitor/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
