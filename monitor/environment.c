@@ -214,7 +214,6 @@ static bool open_output(struct bc_error *error)
 {
     char *const name = run.environment.output;
     const size_t length = strlen(name);
-    run.file = stderr;
     if (length == 0)
         return true;
     /* A spawned job has its parent's variable, but must not overwrite its parent's report. */
@@ -236,30 +235,22 @@ static bool open_output(struct bc_error *error)
 
 /* ---- the monitor of the whole run ------------------------------------------------------------ */
 
-/* Rank 0's settings, which opens the file. Collective; ends all processes if they are wrong. */
-static void share_settings(void)
+/* Reads the variable, whose words are the same on all ranks, and opens the file on rank 0.
+   Collective; ends all processes if that can't be. */
+static void read_variable(void)
 {
-    struct {
-        bool good;
-        MPIX_Monitor handle;
-    } settings;
     struct bc_error error;
-    memset(&settings, 0, sizeof settings);
     run.file = stderr; /* is not written but by rank 0; NULL would mean no report */
-    if (run.rank == 0) {
-        settings.good = environment_parse(getenv("MPIRT_MONITOR"), &run.environment, &error) &&
-                        open_output(&error);
-        settings.handle = run.environment.handle;
-        if (!settings.good)
-            (void)fprintf(stderr, "mpirtmon: %s\n", error.text);
-    }
-    BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
-    if (!settings.good) {
+    int good = environment_parse(getenv("MPIRT_MONITOR"), &run.environment, &error) &&
+               (run.rank != 0 || open_output(&error));
+    if (!good && run.rank == 0)
+        (void)fprintf(stderr, "mpirtmon: %s\n", error.text);
+    BC_MPI(PMPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    if (!good) {
         /* Not MPI_Abort: launchers may lose the line then. */
         PMPI_Finalize();
         exit(2);
     }
-    run.environment.handle = settings.handle;
 }
 
 /* Whether all ranks have the monitor; from then on they may talk. */
@@ -294,7 +285,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     if (!environment_asks() || !are_all_there())
         return;
-    share_settings();
+    read_variable();
     const int code = start();
     run.started = code == MPIX_MONITOR_SUCCESS;
     if (run.started) {
