@@ -142,20 +142,13 @@ static int find_absent(int ranks, int *absent)
     return count;
 }
 
-static double now_s(void)
+/* Sleeps, a bit longer each time. False once that were WAIT_S. */
+static bool pause_before_look(double *slept_s)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Sleeps, a bit longer each time. False once WAIT_S are over since start_s. */
-static bool pause_before_look(double start_s, long *pause_ns)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = *pause_ns}, NULL);
-    if (*pause_ns < 50000000)
-        *pause_ns += *pause_ns / 2;
-    return now_s() - start_s < WAIT_S;
+    const double pause_s = *slept_s < 0.1 ? 1e-4 + *slept_s / 2.0 : 0.05;
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(pause_s * 1e9)}, NULL);
+    *slept_s += pause_s;
+    return *slept_s < WAIT_S;
 }
 
 /* Decides, unless it was decided before: when all marks are there, or this rank has waited too
@@ -164,15 +157,14 @@ static bool pause_before_look(double start_s, long *pause_ns)
 static bool decide(int ranks, int *absent)
 {
     char text[8];
-    long pause_ns = 100000;
-    double start_s = now_s();
+    double slept_s = 0.0;
     bool all = find_absent(ranks, absent) == 0;
-    while (!all && pause_before_look(start_s, &pause_ns))
+    while (!all && pause_before_look(&slept_s))
         all = find_absent(ranks, absent) == 0;
     const bool is_decided = symlink(all ? "all" : "some", decision) == 0 || errno == EEXIST;
     ssize_t length = readlink(decision, text, sizeof text);
-    start_s = now_s();
-    while (!is_decided && length < 0 && pause_before_look(start_s, &pause_ns))
+    slept_s = 0.0;
+    while (!is_decided && length < 0 && pause_before_look(&slept_s))
         length = readlink(decision, text, sizeof text);
     return length == 3 && strncmp(text, "all", 3) == 0;
 }
