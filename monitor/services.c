@@ -78,7 +78,8 @@ static char *read_maps(void)
 /* Whether the variable is of one of the plug-ins, of which mca_mtl_psm2.so has "mtl_psm2_rx". */
 static bool is_of_plug_in(const char *variable, const char *maps)
 {
-    for (const char *at = maps; at != NULL && (at = strstr(at, "/mca_")) != NULL;) {
+    const char *at = maps != NULL ? strstr(maps, "/mca_") : NULL;
+    for (; at != NULL; at = strstr(at, "/mca_")) {
         at += strlen("/mca_");
         const size_t length = strcspn(at, ".\n");
         if (strncmp(variable, at, length) == 0 && variable[length] == '_')
