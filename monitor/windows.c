@@ -1,7 +1,5 @@
 #include "monitor/windows.h"
 
-#include "monitor/between.h"
-
 /* Operations of one kind on one target that began in the same epoch, and of one size where sizes
    are counted. */
 struct group {

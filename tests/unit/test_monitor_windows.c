@@ -133,8 +133,8 @@ static void add_puts(int64_t count, uint64_t apart)
 static struct size_amounts amounts_of_puts(void)
 {
     for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++)
-        if (snapshot->sizes.counts[i].key != 0)
-            return snapshot->sizes.counts[i].amounts;
+        if (snapshot->sizes[i].key != 0)
+            return snapshot->sizes[i].amounts;
     fail();
     return (struct size_amounts){0};
 }
