@@ -223,7 +223,7 @@ class WhatCallsCost(CostCase):
         self.made.write_report(sized("MPI_Isend", 50, 64, 0.1, callers=1),
                                sized("MPI_Irecv", 50, 64, 0.5, callers=1))
         run = monitor_report.Monitored(self.made.report)
-        assert [len(exchange.parts) for exchange in program_changes.exchanges_of(run.by_size)] == [1, 1]
+        assert [len(operation.parts) for operation in program_changes.operations_of(run.by_size)] == [1, 1]
 
     @each("function, operation, column, form", [
         ("MPI_Allreduce", "iallreduce", "blocking_us", "nonblocking"),

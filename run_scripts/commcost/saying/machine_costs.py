@@ -6,6 +6,7 @@ many nodes, as were measured; messages for communicators within a node, or acros
 """
 
 import math
+import os
 import re
 import typing
 
@@ -47,27 +48,26 @@ class Way(typing.NamedTuple):
     form: str = "nonblocking"
 
 
+# One more exchange of messages where others are under way at the same time: msgrate's with warm caches, of which a
+# process sends and receives as many.
+GAP = Way("msgrate", "")
 # Messages are measured by pairs of processes, whatever their number.
-OF_PAIRS = ("isend", "irecv", "sendrecv", "put", "get")
-_MESSAGES = {"MPI_Send": "isend", "MPI_Ssend": "isend", "MPI_Rsend": "isend", "MPI_Recv": "irecv",
-             "MPI_Sendrecv": "sendrecv", "MPI_Put": "put", "MPI_Get": "get"}
-_STARTED = {"MPI_Isend": "isend", "MPI_Issend": "isend", "MPI_Irsend": "isend",
-            "MPI_Send_init": "isend", "MPI_Ssend_init": "isend", "MPI_Rsend_init": "isend",
-            "MPI_Irecv": "irecv", "MPI_Recv_init": "irecv", "MPI_Rput": "put", "MPI_Rget": "get"}
+OF_PAIRS = ("isend", "irecv", "sendrecv", "put", "get", GAP.operation)
+_MESSAGES = {f"MPI_{name}": operation for operation, names in (
+    ("isend", "Send Ssend Rsend Isend Issend Irsend Send_init Ssend_init Rsend_init"), ("irecv", "Recv Irecv Recv_init"),
+    ("sendrecv", "Sendrecv"), ("put", "Put Rput"), ("get", "Get Rget")) for name in names.split()}
 
 
 def is_started(function):
     """Whether another call completes what the function starts."""
-    return function in _STARTED or bool(re.match("MPI_(I[a-z]|.*_init$)", function))
+    return re.match("MPI_(I[a-z]|R(put|get)$|.*_init$)", function) is not None
 
 
 def operation_of(function):
     """The overlap programs' name of what a function does: iallreduce of MPI_Allreduce; None if none
     of them measures it."""
-    if function in _MESSAGES or function in _STARTED:
-        return _MESSAGES.get(function) or _STARTED[function]
-    name = re.sub("^MPI_I?|_init$", "", function).lower()
-    return "i" + name if "i" + name in collectives() else None
+    name = "i" + re.sub("^MPI_I?|_init$", "", function).lower()
+    return _MESSAGES.get(function) or (name if name in collectives() else None)
 
 
 def way_of(function):
@@ -76,9 +76,9 @@ def way_of(function):
     operation = operation_of(function)
     if operation is None:
         return None
-    if function.endswith("_init") and operation in collectives():
-        return Way(operation, "ref_us", "persistent")
-    return Way(operation, "ref_us" if is_started(function) else "blocking_us")
+    is_persistent = function.endswith("_init") and operation not in OF_PAIRS
+    return Way(operation, "ref_us" if is_started(function) else "blocking_us",
+               "persistent" if is_persistent else "nonblocking")
 
 
 class OwnCosts:
@@ -93,13 +93,7 @@ class OwnCosts:
                 layout = Layout(int(ranks), None if nodes is None else int(nodes))
                 by_layout.setdefault(layout, []).append(table)
         self._tables = {layout: tables.only(some) for layout, some in by_layout.items()}
-        self._points = {}
-
-    def _measured(self, layout):
-        """The layout that was measured and is this one, or may be; None: there is none."""
-        return min((measured for measured in self._tables
-                    if measured.ranks == layout.ranks and None in (measured.nodes, layout.nodes) or
-                    measured == layout), key=lambda measured: _differs(measured, layout), default=None)
+        self._measured = {}
 
     @property
     def lost_share(self):
@@ -109,89 +103,70 @@ class OwnCosts:
                  for row in tables.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0
 
-    def _measured_points(self, layout, way):
-        """(size, row, Measured) by rising size."""
-        key = layout, way
-        if key not in self._points:
-            found = {}
-            tables = self._tables[layout]
-            for kind in tables.kinds():
-                if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep"):
-                    for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form,
-                                                      test_calls="0"):
-                        found.setdefault(row.size(), (row, value))
-            self._points[key] = sorted(((size, *pair) for size, pair in found.items()),
-                                       key=lambda point: point[0])
-        return self._points[key]
-
     def cost(self, way, layout, size):
         """The Cost of an operation on a communicator of this layout; None where that wasn't
         measured."""
-        if layout.ranks is None:
-            return None
+        return self._found(way, layout, size)[0]
+
+    def latency(self, way, layout, size):
+        """The share of what an operation costs that the smallest measured size costs, too; 1 where it isn't known."""
+        cost, points = self._found(way, layout, size) if size else (None, ())
+        if cost is None or cost.us.value <= 0:
+            return 1.0
+        return min(1.0, span_of(points[0][2]).value / cost.us.value)
+
+    def _found(self, way, layout, size):
+        """The Cost, and the points that it is from: those of the nearest layout that has it."""
         if way.operation == "ibarrier" and way.column == "blocking_us":
-            return self._barrier(layout) or self._at(way, layout, 0)
-        return self._at(way, self._layout_for(way, layout, size), size)
+            size = 0
+        elif way != GAP and size is not None and size > 0:
+            size = max(size, ELEMENT)
+        for measured in sorted(self._tables, key=lambda measured: _differs(measured, layout)):
+            if layout.ranks is not None and size is not None and _counts_for(way, measured, layout):
+                points = self._points(way, measured)
+                cost = interpolated(points, size, way.column)
+                if cost is not None:
+                    return cost, points
+        return None, ()
 
-    def _layout_for(self, way, layout, size):
-        """The layout by which an operation is measured: messages by any that is alike, the next best."""
-        if way.operation not in OF_PAIRS:
-            return layout
-        usable = [measured for measured in self._tables
-                  if _are_alike(measured, layout) and self._at(way, measured, size) is not None]
-        return min(usable, key=lambda measured: _differs(measured, layout), default=layout)
-
-    def _at(self, way, layout, size):
-        measured = self._measured(layout)
-        if measured is None or size is None:
-            return None
-        points = self._measured_points(measured, way)
-        return interpolated(points, max(size, ELEMENT) if size > 0 else size, way.column)
-
-    def gap(self, layout, size):
-        """The Cost of one more exchange of messages where others are under way at the same time:
-        msgrate's with warm caches, of which a process sends and receives as many; None where that
-        wasn't measured."""
-        if layout.ranks is None or size is None:
-            return None
-        usable = {measured: points for measured, tables in self._tables.items() if _are_alike(measured, layout)
-                  for points in [_gaps(tables)] if points and points[0][0] <= size <= points[-1][0]}
-        if not usable:
-            return None
-        return interpolated(usable[min(usable, key=lambda measured: _differs(measured, layout))], size, None)
-
-    def _barrier(self, layout):
-        measured = self._measured(layout)
-        pairs = self._tables[measured].measured("syncbench", "sync_us", sync="MPI barrier") if measured else []
-        pairs = [pair for pair in pairs if pair[0].keys["ranks"] in (str(layout.ranks), "NA")]
-        return Cost(span_of(pairs[0][1]), (pairs[0][0],)) if pairs else None
-
-    def smallest(self, way, layout, size):
-        """The Cost of the smallest size that was measured, as cost() finds the results."""
-        if layout.ranks is None:
-            return None
-        measured = self._measured(self._layout_for(way, layout, size))
-        points = self._measured_points(measured, way) if measured else []
-        return Cost(span_of(points[0][2]), (points[0][1],)) if points else None
+    def _points(self, way, layout):
+        """(size, row, Measured us) of a layout that was measured, by rising size."""
+        if (way, layout) not in self._measured:
+            found = {}
+            for size, row, value in points_of(way, self._tables[layout], layout):
+                found.setdefault(size, (size, row, value))
+            self._measured[way, layout] = [found[size] for size in sorted(found)]
+        return self._measured[way, layout]
 
 
-def _are_alike(one, other):
-    """Whether messages may cost the same: within a node, or across nodes."""
-    return None in (one.nodes, other.nodes) or (one.nodes == 1) == (other.nodes == 1)
+def points_of(way, tables, layout):
+    """(size, row, Measured us) of all rows that say what a way costs."""
+    if way == GAP:
+        for row, rate in tables.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN, cache_size="0"):
+            if rate.value > 0:
+                ends = (None, None) if rate.low is None else (2e6 / rate.high, 2e6 / rate.low)
+                yield row.size("nbytes"), row, Measured(2e6 / rate.value, *ends, rate.launches)
+    if way.operation == "ibarrier" and way.column == "blocking_us":
+        for row, value in tables.measured("syncbench", "sync_us", sync="MPI barrier"):
+            if row.keys["ranks"] in (str(layout.ranks), "NA"):
+                yield 0, row, value
+    for kind in tables.kinds():
+        if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep") and way != GAP:
+            for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form, test_calls="0"):
+                yield row.size(), row, value
+
+
+def _counts_for(way, measured, layout):
+    """Whether results of a layout count for another: of collectives the same, or what may be; of messages, which may
+    cost the same within a node, or across nodes."""
+    if None in (measured.nodes, layout.nodes):
+        return way.operation in OF_PAIRS or measured.ranks == layout.ranks
+    return (measured.nodes == 1) == (layout.nodes == 1) if way.operation in OF_PAIRS else measured == layout
 
 
 def _differs(measured, layout):
     """Less for a layout that is nearer to the one that is asked for."""
-    return measured.nodes != layout.nodes, abs(measured.ranks - layout.ranks), measured.ranks, measured.nodes or 0
-
-
-def _gaps(tables):
-    """(bytes, row, Measured us) of msgrate by rising size."""
-    found = [(row.size("nbytes"), row, Measured(
-        2e6 / rate.value, *((None, None) if rate.low is None else (2e6 / rate.high, 2e6 / rate.low)),
-        rate.launches)) for row, rate in tables.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN,
-                                                        cache_size="0") if rate.value > 0]
-    return sorted(found, key=lambda point: point[0])
+    return measured.nodes != layout.nodes, abs(measured.ranks - (layout.ranks or 0)), measured.ranks, measured.nodes or 0
 
 
 def interpolated(points, size, column):
@@ -220,28 +195,17 @@ def of_launches(row, column):
 
 def command_of(way, layout, sizes):
     """The command, in the build folder, that measures a way at these sizes."""
-    if way.operation == "ibarrier":
+    numbers = [max(1.0, size if way == GAP else size / ELEMENT) for size in sizes]
+    smallest, largest = 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
+    if way == GAP:
+        program, options = "msgrate/msgrate", ["--peers=1", "--cache=0", f"--size={smallest}:{largest}"]
+    elif way.operation == "ibarrier":
         program = "syncbench/syncbench" if way.column == "blocking_us" else "overlap/overlap_ibarrier"
-        return _command(layout, program)
-    smallest, largest = _powers(max(1.0, size / ELEMENT) for size in sizes)
-    form = [] if way.form == "nonblocking" else [f"--form={way.form}"]
-    return _command(layout, f"overlap/overlap_{way.operation}", "--data-driven", *form,
-                    f"--min-num-elts={smallest}", f"--max-num-elts={largest}")
-
-
-def command_of_gap(layout, sizes):
-    """The command that measures OwnCosts.gap at these sizes."""
-    smallest, largest = _powers(max(1.0, size) for size in sizes)
-    return _command(layout, "msgrate/msgrate", "--peers=1", "--cache=0", f"--size={smallest}:{largest}")
-
-
-def _powers(numbers):
-    """The powers of two around numbers of at least 1."""
-    numbers = list(numbers)
-    return 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
-
-
-def _command(layout, program, *options):
-    name = program.rpartition("/")[2]
+        options = []
+    else:
+        program = f"overlap/overlap_{way.operation}"
+        options = ["--data-driven", *([] if way.form == "nonblocking" else [f"--form={way.form}"]),
+                   f"--min-num-elts={smallest}", f"--max-num-elts={largest}"]
     where = f"on {layout.nodes} nodes: " if layout.ranks > 1 and (layout.nodes or 1) > 1 else ""
-    return where + " ".join([f"mpirun -np {layout.ranks} {program}", *options, f"--output=RESULTS/{name}.tsv"])
+    return where + " ".join([f"mpirun -np {layout.ranks} {program}", *options,
+                             f"--output=RESULTS/{os.path.basename(program)}.tsv"])

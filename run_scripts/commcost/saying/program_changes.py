@@ -47,33 +47,25 @@ class Saving(typing.NamedTuple):
     facts: tuple
 
 
-class Exchange(typing.NamedTuple):
-    """Messages or puts on a communicator, of one class of sizes, that a process sends, receives, or
-    both, as many of each: then they are one operation."""
+class Operation(typing.NamedTuple):
+    """What the overlap programs measure as one: a collective, a put, a get, a message; or the messages of one class of
+    sizes that a process sends and receives on a communicator, as many of each.
 
-    sends: typing.Optional[Calls]
-    receives: typing.Optional[Calls]
+    parts  its Calls, those that send first
+    way    the machine_costs.Way that has, or would have, its cost; None: no benchmark measures it
+    """
+
+    parts: tuple
+    way: typing.Optional[Way]
 
     @property
     def calls(self):
-        """Those that stand for both."""
-        return self.sends or self.receives
+        """Those that stand for all."""
+        return self.parts[0]
 
     @property
-    def operation(self):
-        """Of the overlap programs."""
-        if self.sends and self.receives:
-            return "sendrecv"
-        return machine_costs.operation_of(self.calls.function)
-
-    @property
-    def parts(self):
-        return [calls for calls in self if calls is not None]
-
-    def total(self, name):
-        """Of both, in seconds; None where the report doesn't say it."""
-        values = [getattr(calls, name) for calls in self.parts]
-        return None if None in values else sum(values)
+    def functions(self):
+        return tuple(calls.function for calls in self.parts)
 
     @property
     def is_started(self):
@@ -81,47 +73,33 @@ class Exchange(typing.NamedTuple):
 
     @property
     def is_one_sided(self):
-        return self.operation in ("put", "get")
+        return self.way.operation in ("put", "get")
 
     @property
-    def told(self):
-        return " and ".join(calls.function for calls in self.parts)
+    def is_collective(self):
+        return self.way.operation not in machine_costs.OF_PAIRS
+
+    def total(self, name):
+        """Of all parts, in seconds; None where the report doesn't say it."""
+        return total(self.parts, name)
 
 
-class Program(typing.NamedTuple):
-    """A program, and the machine that it ran on."""
-
-    run: Monitored
-    costs: OwnCosts
-    exchanges: list
-
-
-def program_of(run, costs):
-    return Program(run, costs, exchanges_of(run.by_size))
-
-
-def exchanges_of(by_size):
-    """The Exchanges of all messages, puts and gets."""
-    found, taken = [], set()
+def operations_of(by_size):
+    """The Operations of all Calls of kind sizes."""
+    found, left = [], list(by_size)
     for sends in by_size:
-        if machine_costs.operation_of(sends.function) != "isend":
-            continue
-        partner = next((place for place, calls in enumerate(by_size)
-                        if place not in taken and are_exchanged(sends, calls)), None)
-        if partner is not None:
-            taken.add(partner)
-        found.append(Exchange(sends, None if partner is None else by_size[partner]))
-    alone = [Exchange(None, calls) for place, calls in enumerate(by_size)
-             if place not in taken and machine_costs.operation_of(calls.function) == "irecv"]
-    both_ways = [Exchange(calls, None) for calls in by_size
-                 if machine_costs.operation_of(calls.function) in ("sendrecv", "put", "get")]
-    return found + alone + both_ways
+        receives = next((calls for calls in left if are_exchanged(sends, calls)), None)
+        if receives is not None:
+            found.append(Operation((sends, receives), Way("sendrecv", "ref_us")))
+            left = [calls for calls in left if calls is not sends and calls is not receives]
+    return found + [Operation((calls,), machine_costs.way_of(calls.function)) for calls in left]
 
 
 def are_exchanged(sends, receives):
     """Whether each process sends as many messages as it receives, all of them started by one call
     and completed by another."""
-    return (machine_costs.operation_of(receives.function) == "irecv" and
+    return (machine_costs.operation_of(sends.function) == "isend" and
+            machine_costs.operation_of(receives.function) == "irecv" and
             machine_costs.is_started(sends.function) and machine_costs.is_started(receives.function) and
             receives.place == sends.place and sends.size is not None and
             receives.size is not None and sends.callers == receives.callers and
@@ -131,62 +109,46 @@ def are_exchanged(sends, receives):
             abs(sends.calls - receives.calls) <= SAME_COUNT * sends.calls)
 
 
-# ---- the undisturbed cost of calls ----------------------------------------------------------------
+class Program(typing.NamedTuple):
+    """A program, and the machine that it ran on."""
 
-def exchange_cost(program, exchange, size=None):
-    """The Cost of one exchange, of its own size or another; None where it wasn't measured."""
-    column = "ref_us" if exchange.is_started else "blocking_us"
-    return program.costs.cost(Way(exchange.operation, column), exchange.calls.layout,
-                              exchange.calls.size if size is None else size)
+    run: Monitored
+    costs: OwnCosts
+    operations: list
 
+    def cost(self, operation, size=None, way=None):
+        """The Cost of an operation, of its own size or another, by its own way or another; None where it wasn't
+        measured."""
+        calls, way = operation.calls, way or operation.way
+        return None if way is None else self.costs.cost(way, calls.layout, calls.size if size is None else size)
 
-def exposed_of(program, operation, calls):
-    """The Cost of what can't be hidden of an operation with plenty of work."""
-    return program.costs.cost(Way(operation, "exposed_us"), calls.layout, calls.size)
+    def exposed(self, operation):
+        """The Cost of what can't be hidden of it with plenty of work."""
+        return self.cost(operation, way=Way(operation.way.operation, "exposed_us"))
 
+    def own_cost(self, operation):
+        """The same as cost(), where messages that could have gone with an earlier one are under way at the same time,
+        and cost what can't be hidden of one, or, if that is more, the time from one to the next where many go."""
+        cost, joined = self.cost(operation), operation.calls.joined or 0.0
+        if cost is None or operation.is_collective or joined == 0.0 or not (
+                operation.is_started or operation.is_one_sided):
+            return cost
+        more = self.exposed(operation)
+        gap = self.cost(operation, way=machine_costs.GAP) if operation.way.operation == "sendrecv" else None
+        if more is None:
+            return None
+        if gap is not None and more.us.value < gap.us.value:
+            more = gap
+        return Cost(cost.us.times(1 - joined).plus(more.us.times(joined)), cost.rows + more.rows)
 
-def own_cost(program, exchange):
-    """The same as exchange_cost, where those that could have gone with an earlier one are under way
-    at the same time, and cost what one more does."""
-    cost = exchange_cost(program, exchange)
-    joined = exchange.calls.joined or 0.0
-    if cost is None or joined == 0.0 or not (exchange.is_started or exchange.is_one_sided):
-        return cost
-    more = one_more(program, exchange)
-    if more is None:
-        return None
-    return Cost(cost.us.times(1 - joined).plus(more.us.times(joined)), cost.rows + more.rows)
-
-
-def one_more(program, exchange):
-    """The Cost of an exchange that is under way together with others: what can't be hidden of one,
-    or, if that is more, the time from one to the next where many go."""
-    exposed = exposed_of(program, exchange.operation, exchange.calls)
-    gap = (program.costs.gap(exchange.calls.layout, exchange.calls.size)
-           if exchange.operation == "sendrecv" else None)
-    if exposed is None or gap is None or exposed.us.value >= gap.us.value:
-        return exposed
-    return gap
-
-
-def collective_cost(program, calls, size=None):
-    """The Cost of a collective; None where it wasn't measured."""
-    way = machine_costs.way_of(calls.function)
-    if way is None:
-        return None
-    return program.costs.cost(way, calls.layout, calls.size if size is None else size)
-
-
-def is_collective(calls):
-    return machine_costs.operation_of(calls.function) not in (None, *machine_costs.OF_PAIRS)
-
-
-def without_waiting(program, calls):
-    """What calls took less what they waited for late processes, a Span of seconds."""
-    waited = program.run.waiting_of(calls)
-    if waited is None:
-        return exactly(calls.in_s)
-    return exactly(calls.in_s).minus(waited).within(0.0, calls.in_s)
+    def now(self, operation, cost):
+        """What an operation takes, a Span of seconds: by the monitor, of collectives less what they waited for late
+        processes, and by its Cost."""
+        in_s = exactly(operation.total("in_s"))
+        waited = self.run.waiting_of(operation.calls) if operation.is_collective else None
+        if waited is not None:
+            in_s = in_s.minus(waited).within(0.0, in_s.value)
+        return in_s.at_most(cost.us.times(operation.calls.calls * US))
 
 
 # ---- the rules -----------------------------------------------------------------------------------
@@ -218,45 +180,30 @@ def late_processes(program):
              f"A process waits {short(calls.waited.value)} s for late ones, on average."))
 
 
-def hidden_messages(program):
-    """Messages and puts that are under way while something is computed that doesn't need them."""
-    for exchange in program.exchanges:
-        cost = own_cost(program, exchange)
-        exposed = exposed_of(program, exchange.operation, exchange.calls)
-        after_s = exchange.total("after_s")
-        if cost is None or exposed is None or after_s is None:
+def hidden_operations(program):
+    """What is under way while something is computed that doesn't need it."""
+    for operation in program.operations:
+        cost, calls, after_s = program.own_cost(operation), operation.calls, operation.total("after_s")
+        exposed = cost and program.exposed(operation)
+        if exposed is None or after_s is None:
             continue
-        times = exchange.calls.calls * US
-        now = exactly(exchange.total("in_s")).at_most(cost.us.times(times))
-        seconds = now.minus(exposed.us.times(times)).within(0.0, after_s)
+        now = program.now(operation, cost)
+        seconds = now.minus(exposed.us.times(calls.calls * US)).within(0.0, after_s)
+        in_s = now.value if operation.is_collective else operation.total("in_s")
         yield Saving(
-            HIDE, exchange.calls, seconds, cost.rows + exposed.rows, hiding(exchange.told, exchange.calls),
-            ("Flush after work that doesn't need their data." if exchange.is_one_sided else
-             "Start them before work that doesn't need their data, and complete them after it.",
-             *times_now(exchange.calls, exchange.total("in_s"), after_s, exposed)))
+            HIDE, calls, seconds, cost.rows + exposed.rows,
+            f"Hide {' and '.join(operation.functions)}{of_size(calls)} under work",
+            (how_to_hide(operation), *times_now(calls, in_s, after_s, exposed)))
 
 
-def hidden_collectives(program):
-    """Collectives that are under way while something is computed that doesn't need them."""
-    for calls in program.run.by_size:
-        cost = collective_cost(program, calls) if is_collective(calls) else None
-        if cost is None or calls.after_s is None:
-            continue
-        exposed = exposed_of(program, machine_costs.operation_of(calls.function), calls)
-        if exposed is None:
-            continue
-        now = without_waiting(program, calls).at_most(cost.us.times(calls.calls * US))
-        seconds = now.minus(exposed.us.times(calls.calls * US)).within(0.0, calls.after_s)
-        name = "MPI_I" + machine_costs.operation_of(calls.function)[1:]
-        yield Saving(
-            HIDE, calls, seconds, cost.rows + exposed.rows, hiding(calls.function, calls),
-            ("Wait after work that doesn't need the result." if machine_costs.is_started(calls.function) else
-             f"Call {name} before work that doesn't need the result, and wait after it.",
-             *times_now(calls, now.value, calls.after_s, exposed)))
-
-
-def hiding(name, calls):
-    return f"Hide {name}{of_size(calls)} under work"
+def how_to_hide(operation):
+    if operation.is_one_sided:
+        return "Flush after work that doesn't need their data."
+    if not operation.is_collective:
+        return "Start them before work that doesn't need their data, and complete them after it."
+    if operation.is_started:
+        return "Wait after work that doesn't need the result."
+    return f"Call MPI_I{operation.way.operation[1:]} before work that doesn't need the result, and wait after it."
 
 
 def times_now(calls, in_s, after_s, exposed):
@@ -278,17 +225,15 @@ def all_sizes(every):
     number = sum(calls.calls for calls in every)
     if number <= 0 or any(calls.size is None or calls.joined is None for calls in every):
         return None
+    means = {name: sum(getattr(calls, name) * calls.calls for calls in every) / number for name in ("size", "joined")}
+    return every[0]._replace(calls=number, **means, **{name: total(every, name) for name in (
+        "in_s", "between_s", "after_s")})
 
-    def mean(name):
-        return sum(getattr(calls, name) * calls.calls for calls in every) / number
 
-    def total(name):
-        values = [getattr(calls, name) for calls in every]
-        return None if None in values else sum(values)
-
-    return every[0]._replace(calls=number, size=mean("size"), joined=mean("joined"),
-                             in_s=total("in_s"), between_s=total("between_s"),
-                             after_s=total("after_s"))
+def total(every, name):
+    """The sum of what Calls have; None where one doesn't have it."""
+    values = [getattr(calls, name) for calls in every]
+    return None if None in values else sum(values)
 
 
 def grouped(values, key):
@@ -299,56 +244,35 @@ def grouped(values, key):
     return groups.values()
 
 
-def merged_collectives(program):
-    """Successive collectives as one."""
-    collectives = [calls for calls in program.run.by_size if is_collective(calls)]
-    for every in grouped(collectives, lambda calls: (calls.place, calls.function)):
-        calls = all_sizes(every)
-        if calls is None or not 0 < calls.joined < 1:
+def merged_operations(program):
+    """Successive collectives as one, and messages to the same process."""
+    measured = [operation for operation in program.operations
+                if operation.way is not None and operation.way.operation != "irecv"]
+    for every in grouped(measured, lambda operation: (operation.calls.place, operation.functions)):
+        parts = tuple(map(all_sizes, zip(*(operation.parts for operation in every))))
+        if None in parts or not 0 < parts[0].joined < 1:
             continue
+        operation, calls = Operation(parts, every[0].way), parts[0]
         together = 1 / (1 - calls.joined)
-        one = collective_cost(program, calls)
-        merged = collective_cost(program, calls, calls.size * together)
+        one, merged = program.own_cost(operation), program.cost(operation, calls.size * together)
         if one is None or merged is None or one.us.low <= 0:
             continue
-        own = without_waiting(program, calls).at_most(one.us.times(calls.calls * US))
-        stays = merged.over(one).times(1 / together)
-        seconds = own.part(exactly(1.0).minus(stays).within(0.0, 1.0))
-        yield Saving(
-            MERGE, calls, seconds.within(0.0, calls.in_s), one.rows + merged.rows, joining("Join", calls, together),
-            ("Only if none of them needs the result of another.",
-             f"{short(together)} calls follow each other, on average, with less than 1 µs between."))
-
-
-def joining(verb, calls, together):
-    """`together` calls of a size as one."""
-    return (f"{verb} {number_text(round(together, 1))} {calls.function}{of_size(calls)} "
-            f"into one of {bytes_text(round(calls.size * together))}")
-
-
-def merged_messages(program):
-    """Messages to the same process as one."""
-    sending = [exchange for exchange in program.exchanges if exchange.sends is not None]
-    for every in grouped(sending, lambda exchange: (
-            exchange.sends.place, exchange.sends.function,
-            exchange.receives and exchange.receives.function)):
-        exchange = Exchange(*(all_sizes(parts) if None not in parts else None
-                              for parts in zip(*every)))
-        calls = exchange.sends
-        if calls is None or not 0 < calls.joined < 1:
-            continue
-        together = 1 / (1 - calls.joined)
-        one, merged = (own_cost(program, exchange),
-                       exchange_cost(program, exchange, calls.size * together))
-        if one is None or merged is None:
-            continue
-        now = exactly(exchange.total("in_s")).at_most(one.us.times(calls.calls * US))
-        seconds = now.minus(merged.us.times(calls.calls / together * US))
-        yield Saving(
-            MERGE_MESSAGES, calls, seconds.within(0.0, exchange.total("in_s")),
-            one.rows + merged.rows, joining("Pack", calls, together),
-            (f"{short(together)} messages go to the same process before it answers, on average.",
-             "The time to pack them isn't counted."))
+        now, rows = program.now(operation, one), one.rows + merged.rows
+        what = (f"{number_text(round(together, 1))} {calls.function}{of_size(calls)} "
+                f"into one of {bytes_text(round(calls.size * together))}")
+        if operation.is_collective:
+            stays = merged.over(one).times(1 / together)
+            seconds = now.part(exactly(1.0).minus(stays).within(0.0, 1.0))
+            yield Saving(
+                MERGE, calls, seconds.within(0.0, calls.in_s), rows, f"Join {what}",
+                ("Only if none of them needs the result of another.",
+                 f"{short(together)} calls follow each other, on average, with less than 1 µs between."))
+        else:
+            seconds = now.minus(merged.us.times(calls.calls / together * US))
+            yield Saving(
+                MERGE_MESSAGES, calls, seconds.within(0.0, operation.total("in_s")), rows, f"Pack {what}",
+                (f"{short(together)} messages go to the same process before it answers, on average.",
+                 "The time to pack them isn't counted."))
 
 
 def useless_flushes(program):
@@ -365,26 +289,22 @@ def useless_flushes(program):
 
 def persistent_requests(program):
     """Collectives whose requests are made once."""
-    for calls in program.run.by_size:
-        if not is_collective(calls) or calls.function.endswith("_init"):
+    for operation in program.operations:
+        calls, now = operation.calls, program.cost(operation)
+        if now is None or not operation.is_collective or calls.function.endswith("_init"):
             continue
-        operation = machine_costs.operation_of(calls.function)
-        now = collective_cost(program, calls)
-        then = program.costs.cost(Way(operation, "ref_us", "persistent"), calls.layout, calls.size)
-        if now is None or then is None or now.us.value <= 0:
+        then = program.cost(operation, way=Way(operation.way.operation, "ref_us", "persistent"))
+        if then is None or now.us.value <= 0:
             continue
-        own = without_waiting(program, calls).at_most(now.us.times(calls.calls * US))
-        ratio = then.us.value / now.us.value
-        seconds = now.us.minus(then.us).times(own.value / now.us.value)
+        seconds = now.us.minus(then.us).times(program.now(operation, now).value / now.us.value)
         yield Saving(
             PERSISTENT, calls, seconds.within(0.0, calls.in_s), now.rows + then.rows,
             f"Make requests of {calls.function}{of_size(calls)} once",
-            (f"Call MPI_{operation[1:].capitalize()}_init once, and MPI_Start each time.",
-             f"A persistent request takes {short(100 * ratio)} % of the time."))
+            (f"Call MPI_{operation.way.operation[1:].capitalize()}_init once, and MPI_Start each time.",
+             f"A persistent request takes {short(100 * then.us.value / now.us.value)} % of the time."))
 
 
-RULES = (late_processes, hidden_messages, hidden_collectives, merged_collectives, merged_messages,
-         useless_flushes, persistent_requests)
+RULES = (late_processes, hidden_operations, merged_operations, useless_flushes, persistent_requests)
 
 
 def by_chance_s(program):

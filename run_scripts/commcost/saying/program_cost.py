@@ -43,26 +43,22 @@ ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("process
 class Line(typing.NamedTuple):
     """What calls of a function and size took, in seconds of a process that makes them.
 
-    cost      undisturbed, of a call (machine_costs.Cost), or None
-    own       the Span of all of them
-    waited    a Span, where the monitor tells it
-    way       the machine_costs.Way that has, or would have, the cost; None: no benchmark measures it
-    latency   the share of the cost that the smallest measured size has, too
+    operation  the program_changes.Operation that they are part of; None of calls without a size
+    cost       undisturbed, of a call (machine_costs.Cost), or None
+    own        the Span of all of them
+    waited     a Span, where the monitor tells it
     """
 
     calls: Calls
+    operation: typing.Optional[program_changes.Operation]
     cost: typing.Optional[machine_costs.Cost]
     own: typing.Optional[Span]
     waited: typing.Optional[Span]
-    way: typing.Optional[machine_costs.Way]
-    latency: float = 1.0
 
     @property
     def why(self):
         """Why there is no cost: the command that would measure it, or what else is missing."""
-        if self.cost is not None or self.calls.kind != "sizes":
-            return ""
-        return missing(self.way, self.calls.layout, self.calls.function, [self.calls.size])
+        return missing([self]) if self.cost is None and self.operation is not None else ""
 
     @property
     def unexplained_s(self):
@@ -88,76 +84,50 @@ class Account(typing.NamedTuple):
 
 def lines_of(program):
     """A Line for each function, communicator and size; without sizes for each function."""
-    found, done = [], set()
-    for exchange in program.exchanges:
-        way = Way(exchange.operation, "ref_us" if exchange.is_started else "blocking_us")
-        cost = program_changes.own_cost(program, exchange)
-        for calls in exchange.parts:
+    run, found = program.run, []
+
+    def add(calls, operation=None, cost=None):
+        own = None if cost is None else cost.us.times(calls.calls * US)
+        found.append(Line(calls, operation, cost, own, run.waiting_of(calls)))
+
+    for operation in program.operations:
+        cost = program.own_cost(operation)
+        for calls in operation.parts:
             # Half of an exchange for what is sent, half for what is received.
-            part = None if cost is None else cost._replace(us=cost.us.times(1 / len(exchange.parts)))
-            found.append(line_of(program, calls, part, way,
-                                 latency_of(program, way, exchange.calls)))
-            done.add(id(calls))
-    for calls in program.run.by_size:
-        if id(calls) not in done:
-            way = machine_costs.way_of(calls.function)
-            found.append(line_of(program, calls, program_changes.collective_cost(program, calls), way,
-                                 latency_of(program, way, calls)))
-    if not program.run.by_size:
-        found = [line_of(program, calls, None, None) for calls in program.run.by_function]
-    found += [line_of(program, calls, None, None) for calls in program.run.others]
+            add(calls, operation, cost and cost._replace(us=cost.us.times(1 / len(operation.parts))))
+    for calls in run.others if run.by_size else run.by_function + run.others:
+        add(calls)
     return sorted(found, key=lambda line: -line.calls.in_s)
 
 
-def line_of(program, calls, cost, way, latency=1.0):
-    own = None if cost is None else cost.us.times(calls.calls * US)
-    return Line(calls, cost, own, program.run.waiting_of(calls), way, latency)
-
-
-def latency_of(program, way, calls):
-    """The share of what an operation costs that the smallest measured size costs, too."""
-    if way is None or not calls.size:
-        return 1.0
-    whole = program.costs.cost(way, calls.layout, calls.size)
-    smallest = program.costs.smallest(way, calls.layout, calls.size)
-    if whole is None or smallest is None or whole.us.value <= 0:
-        return 1.0
-    return min(1.0, smallest.us.value / whole.us.value)
-
-
-def missing(way, layout, function, sizes):
-    """What would measure calls of a function, of these sizes."""
+def missing(lines):
+    """What would measure the calls of some Lines of a function, which differ by their sizes."""
+    way, calls = lines[0].operation.way, lines[0].calls
+    sizes = [line.calls.size for line in lines]
     if way is None:
-        return f"{function}: no benchmark measures it"
-    if layout.ranks is None or None in sizes:
-        return f"{function}: the report doesn't say on how many processes, or of which size"
+        return f"{calls.function}: no benchmark measures it"
+    if calls.layout.ranks is None or None in sizes:
+        return f"{calls.function}: the report doesn't say on how many processes, or of which size"
     if way.operation != "ibarrier" and not any(sizes):
-        return f"{function} of 0 bytes: no benchmark measures that"
-    return machine_costs.command_of(way, layout, [size for size in sizes if size] or [0])
+        return f"{calls.function} of 0 bytes: no benchmark measures that"
+    return machine_costs.command_of(way, calls.layout, [size for size in sizes if size] or [0])
 
 
-def uncovered_of(lines):
-    """What would measure the calls that the results don't cover: pairs of a command, one for all
-    sizes of an operation, and the seconds of a process inside such calls."""
-    lines = [line for line in lines if line.why]
-    found = []
-    for some in program_changes.grouped(lines, lambda line: (
-            line.way or line.calls.function, line.calls.layout, not line.calls.size)):
-        said = missing(some[0].way, some[0].calls.layout, some[0].calls.function,
-                       [line.calls.size for line in some])
-        found.append((said, sum(line.calls.in_s for line in some)))
+def uncovered_of(program, lines):
+    """What would measure the calls that the results don't cover: pairs of a command, one for all sizes of an operation,
+    and the seconds of a process inside such calls."""
+    groups = program_changes.grouped([line for line in lines if line.why], lambda line: (
+        line.operation.way or line.calls.function, line.calls.layout, not line.calls.size))
+    found = [(missing(some), sum(line.calls.in_s for line in some)) for some in groups]
+    # Messages that are under way together: their own cost needs msgrate's rates.
+    lacking = [operation for operation in program.operations
+               if operation.way == Way("sendrecv", "ref_us") and operation.calls.joined and operation.calls.size and
+               program.cost(operation, way=machine_costs.GAP) is None]
+    for some in program_changes.grouped(lacking, lambda operation: operation.calls.layout_of_pair):
+        sizes = [operation.calls.size for operation in some]
+        found.append((machine_costs.command_of(machine_costs.GAP, some[0].calls.layout_of_pair, sizes),
+                      sum(operation.total("in_s") for operation in some)))
     return found
-
-
-def uncovered_gaps(program):
-    """The same of messages that are under way together, whose own cost needs msgrate's rates."""
-    lacking = [exchange for exchange in program.exchanges
-               if exchange.operation == "sendrecv" and exchange.is_started and exchange.calls.joined
-               and exchange.calls.size and program.costs.gap(
-                   exchange.calls.layout, exchange.calls.size) is None]
-    return [(machine_costs.command_of_gap(some[0].calls.layout_of_pair, [exchange.calls.size for exchange in some]),
-             sum(exchange.total("in_s") for exchange in some))
-            for some in program_changes.grouped(lacking, lambda exchange: exchange.calls.layout_of_pair)]
 
 
 # ---- what is said of report and results ----------------------------------------------------------
@@ -283,7 +253,9 @@ def elsewhere(asked, program, lines):
     saved_s = 0.0
     for line in lines:
         if line.own is not None:
-            then = line.latency * asked.latency + (1 - line.latency) * asked.per_byte
+            calls = line.operation.calls
+            latency = program.costs.latency(line.operation.way, calls.layout, calls.size)
+            then = latency * asked.latency + (1 - latency) * asked.per_byte
             saved_s += line.own.value * (1 - then) * line.calls.callers / program.run.ranks
     return Spent(f"{'Saved' if saved_s >= 0 else 'Added'} by another machine", exactly(abs(saved_s)), asked.words)
 
@@ -448,10 +420,10 @@ def calls_parts(account):
 
 def account_of(report, tables, min_saving_pct, asked):
     run = Monitored(report)
-    program = program_changes.program_of(run, machine_costs.OwnCosts(tables))
+    program = program_changes.Program(run, machine_costs.OwnCosts(tables), program_changes.operations_of(run.by_size))
     lines = lines_of(program)
-    uncovered = sorted((pair for pair in uncovered_of(lines) + uncovered_gaps(program)
-                        if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
+    uncovered = sorted((pair for pair in uncovered_of(program, lines) if pair[1] >= share_of_mpi(run, SHOWN_PCT)),
+                       key=lambda pair: -pair[1])
     return Account(program, lines, program_changes.savings_of(program, min_saving_pct / 100 * run.seconds),
                    run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
                    min_saving_pct, [] if asked is None else [elsewhere(asked, program, lines)])
