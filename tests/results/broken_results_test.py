@@ -56,7 +56,7 @@ class BrokenResults(Case):
             paths = [str(self.folder / "base")]
         for use in (lambda: compare.main([paths[-1], paths[0]]),
                     lambda: summarize.summarize(paths),
-                    lambda: page.html_of_page(report.page_of(paths, tables.Tables(paths), {})),
+                    lambda: report.page_of(paths, tables.Tables(paths), {}).as_html(),
                     lambda: scorecard.text_of(scorecard.card_of(tables.Tables(paths)))):
             try:
                 with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \

@@ -63,14 +63,14 @@ class Settings(Case):
     def test_page(self):
         path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
         made = report.page_of([path], tables.Tables([path]), {})
-        text = page.markdown_of_page(made)
+        text = made.as_markdown()
         card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), report.best_settings(path, tables.Tables([path]))))
         assert ("Best setting\n"
                 "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
                 "  Not clear  1 of 2 rows  alike, or fewer than 6 launches of each\n") in card
-        assert "A=0" in page.markdown_of_page(made).split("##")[1]
+        assert "A=0" in made.as_markdown().split("##")[1]
         assert "1 of 2 rows have a best setting" in text
-        assert "<th>A=0</th><th>ring</th>" in page.html_of_page(made)
+        assert "<th>A=0</th><th>ring</th>" in made.as_html()
         assert "Barrier of" not in card
 
     def test_points(self):

@@ -1,9 +1,10 @@
-"""A report as a tree of parts, and how that becomes HTML, Markdown or plain text.
+"""A report as a tree of parts, each of which writes itself as lines of HTML, of Markdown and of plain text.
 
-The HTML is one file that needs no script and no network; it is well-formed XML, too.
+The HTML is one file that needs no script and no network; it is well-formed XML, too. In Markdown and in plain text each
+part has an empty line behind it, and pictures and what is closed are left out.
 """
 
-import html
+import html as html_words
 import os
 import re
 import textwrap
@@ -13,7 +14,33 @@ from commcost.command import plain
 from commcost.system import SCRIPTS
 
 STYLE = os.path.join(SCRIPTS, "report", "style.css")
+WIDTH = 100  # of a terminal
 
+
+# ---- words ---------------------------------------------------------------------------------------
+
+def escaped(text):
+    """Text in HTML, of one line and without what a terminal or a page can't show."""
+    return html_words.escape(plain(str(text)), quote=True)
+
+
+def attributes(**named):
+    """Attributes with a value; class_ is class, data_column data-column."""
+    return "".join(f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
+                   for name, value in named.items() if value)
+
+
+def words_of(text):
+    """Text in Markdown: no HTML, link, picture or code of its own."""
+    return re.sub(r"[][\\`*~]", r"\\\g<0>", plain(str(text))).replace("<", "&lt;")
+
+
+def lines_of(parts, form):
+    """The lines of all parts; `form` is html, markdown or text."""
+    return [line for part in parts for line in getattr(part, f"as_{form}")()]
+
+
+# ---- parts ---------------------------------------------------------------------------------------
 
 class Text(typing.NamedTuple):
     """A paragraph."""
@@ -21,19 +48,34 @@ class Text(typing.NamedTuple):
     text: str
     small: bool = False
 
+    def as_html(self):
+        return [f"<p{attributes(class_='small' if self.small else '')}>{escaped(self.text)}</p>"]
 
-class Item(typing.NamedTuple):
-    """A sentence of a list, and what is to be said of it besides."""
+    def as_markdown(self):
+        return [words_of(self.text), ""]
 
-    text: str
-    more: str = ""
+    def as_text(self):
+        return textwrap.wrap(plain(self.text), WIDTH) + [""]
 
 
 class Items(typing.NamedTuple):
-    """A list; `kind` is its class."""
+    """A list of sentences, behind which more may stand on a line of its own; `kind` is its class."""
 
     items: list
     kind: str
+
+    def as_html(self):
+        items = [list(map(escaped, item.split("\n"))) for item in self.items]
+        return [f'<ul class="{self.kind}">', *("<li>" + '<br/><span class="small">'.join(item) +
+                                               "</span>" * (len(item) - 1) + "</li>" for item in items), "</ul>"]
+
+    def as_markdown(self):
+        return ["- " + words_of(re.sub("\n(.*)", r" (\1)", item)) for item in self.items] + [""]
+
+    def as_text(self):
+        return [line for item in self.items
+                for line in textwrap.wrap(plain(item), WIDTH, initial_indent="- ", subsequent_indent="  ",
+                                          break_long_words=False, break_on_hyphens=False)] + [""]
 
 
 class Column(typing.NamedTuple):
@@ -70,77 +112,31 @@ class Grid(typing.NamedTuple):
     rows: list
     kind: str = "rows"
 
+    def as_html(self):
+        lines = ['<div class="scroll"><table' + attributes(class_=self.kind) + ">"]
+        if any(column.heading for column in self.columns):
+            heads = (f"<th{attributes(class_='number' if column.is_number else '', data_column=column.name)}>"
+                     f"{escaped(column.heading)}</th>" for column in self.columns)
+            lines.append(f"<thead><tr>{''.join(heads)}</tr></thead>")
+        lines.append("<tbody>")
+        lines += ["<tr" + attributes(id=row.identity, class_=row.kind) + ">" +
+                  "".join(map(html_of_cell, self.columns, row.cells)) + "</tr>" for row in self.rows]
+        return lines + ["</tbody></table></div>"]
 
-class Figure(typing.NamedTuple):
-    """A picture: an SVG file, what it is called, and its title."""
+    def as_markdown(self):
+        rule = ["---:" if column.is_number else "---" for column in self.columns]
+        cells = [[words_of(cell).replace("|", "\\|") for cell in row] for row in self._heads_and_cells()]
+        return ["| " + " | ".join(row) + " |" for row in [cells[0], rule, *cells[1:]]] + [""]
 
-    path: str
-    name: str
-    title: str
+    def as_text(self):
+        cells = [[plain(str(cell)) for cell in row] for row in self._heads_and_cells()]
+        widths = [max(map(len, texts)) for texts in zip(*cells)]
+        return ["  ".join(text.rjust(width) if column.is_number else text.ljust(width)
+                          for text, width, column in zip(texts, widths, self.columns)).rstrip()
+                for texts in cells] + [""]
 
-
-class Closed(typing.NamedTuple):
-    """Parts that are shown when their summary is clicked; in Markdown and text they are left out."""
-
-    identity: str
-    summary: str
-    parts: list
-
-
-class Section(typing.NamedTuple):
-    """Parts under a heading. `kind` is its class."""
-
-    identity: str
-    heading: str
-    parts: list
-    kind: str = ""
-
-
-class Page(typing.NamedTuple):
-    """A report. The contents list the sections from number `first_listed` on."""
-
-    title: str
-    sections: list
-    footer: str
-    first_listed: int = 0
-
-
-# ---- HTML ----------------------------------------------------------------------------------------
-
-def escaped(text):
-    """Text in HTML, of one line and without what a terminal or a page can't show."""
-    return html.escape(plain(str(text)), quote=True)
-
-
-def attributes(**named):
-    """Attributes with a value; class_ is class, data_column data-column."""
-    return "".join(f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
-                   for name, value in named.items() if value)
-
-
-def picture_of(figure):
-    """The SVG with names of its own inside, since all share one page."""
-    with open(figure.path, encoding="utf-8") as stream:
-        text = stream.read()
-    name = escaped(figure.name)
-    text = re.sub(r"""\bid=(['"])""", lambda found: f"{found.group()}{name}-", text)
-    text = re.sub(r"""href=(['"])#""", lambda found: f"{found.group()}{name}-", text)
-    return text.replace("url(#", f"url(#{name}-").strip()
-
-
-def html_of_grid(grid):
-    lines = ['<div class="scroll"><table' + attributes(class_=grid.kind) + ">"]
-    if any(column.heading for column in grid.columns):
-        lines.append(f"<thead><tr>{''.join(map(html_of_heading, grid.columns))}</tr></thead>")
-    lines.append("<tbody>")
-    lines += ["<tr" + attributes(id=row.identity, class_=row.kind) + ">" +
-              "".join(map(html_of_cell, grid.columns, row.cells)) + "</tr>" for row in grid.rows]
-    return lines + ["</tbody></table></div>"]
-
-
-def html_of_heading(column):
-    kind = "number" if column.is_number else ""
-    return f"<th{attributes(class_=kind, data_column=column.name)}>{escaped(column.heading)}</th>"
+    def _heads_and_cells(self):
+        return [[column.heading for column in self.columns], *(row.cells for row in self.rows)]
 
 
 def html_of_cell(column, cell):
@@ -152,113 +148,89 @@ def html_of_cell(column, cell):
     return f"<{tag}{attributes(class_=kind)}>{text}</{tag}>"
 
 
-def html_of_item(item):
-    more = f'<br/><span class="small">{escaped(item.more)}</span>' if item.more else ""
-    return f"<li>{escaped(item.text)}{more}</li>"
+class Figure(typing.NamedTuple):
+    """A picture: an SVG file, what it is called, and its title."""
 
+    path: str
+    name: str
+    title: str
 
-def html_of(part):
-    """The lines of a part."""
-    if isinstance(part, Text):
-        return [f"<p{attributes(class_='small' if part.small else '')}>{escaped(part.text)}</p>"]
-    if isinstance(part, Items):
-        return [f'<ul class="{part.kind}">', *map(html_of_item, part.items), "</ul>"]
-    if isinstance(part, Grid):
-        return html_of_grid(part)
-    if isinstance(part, Figure):
-        return [f'<figure role="img" aria-label="{escaped(part.title)}">', picture_of(part), "</figure>"]
-    inner = [line for below in part.parts for line in html_of(below)]
-    if isinstance(part, Closed):
-        return [f"<details{attributes(id=part.identity)}><summary>{escaped(part.summary)}</summary>", *inner,
-                "</details>"]
-    return [f"<section{attributes(id=part.identity, class_=part.kind)}>",
-            f"<h2>{escaped(part.heading)}</h2>", *inner, "</section>"]
+    def as_html(self):
+        """The SVG has names of its own inside, since all share one page."""
+        with open(self.path, encoding="utf-8") as stream:
+            text = stream.read()
+        text = re.sub(r"""\bid=['"]|href=['"]#|url\(#""", lambda found: f"{found.group()}{escaped(self.name)}-", text)
+        return [f'<figure role="img" aria-label="{escaped(self.title)}">', text.strip(), "</figure>"]
 
-
-def html_of_page(page):
-    """The whole page as one text."""
-    with open(STYLE, encoding="utf-8") as stream:
-        style = stream.read()
-    before, listed = page.sections[:page.first_listed], page.sections[page.first_listed:]
-    contents = [f'<a href="#{escaped(part.identity)}">{escaped(part.heading)}</a>' for part in listed]
-    return "\n".join([
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8"/>',
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-        f"<title>{escaped(page.title)}</title>", "<style>", style.rstrip(),
-        "</style></head><body>", f"<h1>{escaped(page.title)}</h1>",
-        *(line for part in before for line in html_of(part)), "<nav>", *contents, "</nav>",
-        *(line for part in listed for line in html_of(part)),
-        f'<footer class="small"><p>{escaped(page.footer)}</p></footer>', "</body></html>", ""])
-
-
-# ---- Markdown ------------------------------------------------------------------------------------
-
-def words_of(text):
-    """Text in Markdown: no HTML, link, picture or code of its own."""
-    return re.sub(r"[][\\`*~]", r"\\\g<0>", plain(str(text))).replace("<", "&lt;")
-
-
-def cell_of(text):
-    return words_of(text).replace("|", "\\|")
-
-
-def markdown_of(part):
-    """The lines of a part, each part with an empty line after it. Pictures and what is closed are left out."""
-    if isinstance(part, Text):
-        return [words_of(part.text), ""]
-    if isinstance(part, Items):
-        return ["- " + words_of(item.text + (f" ({item.more})" if item.more else ""))
-                for item in part.items] + [""]
-    if isinstance(part, Grid):
-        head = [cell_of(column.heading) for column in part.columns]
-        rule = ["---:" if column.is_number else "---" for column in part.columns]
-        return ["| " + " | ".join(map(cell_of, cells)) + " |"
-                for cells in [head, rule, *(row.cells for row in part.rows)]] + [""]
-    if isinstance(part, (Figure, Closed)):
+    def as_markdown(self):
         return []
-    inner = [line for below in part.parts for line in markdown_of(below)]
-    return [f"## {words_of(part.heading)}", "", *inner] if inner else []
+
+    as_text = as_markdown
 
 
-def markdown_of_page(page):
-    """The whole page as one text."""
-    lines = [f"# {words_of(page.title)}", "",
-             *(line for part in page.sections for line in markdown_of(part)),
-             words_of(page.footer)]
-    return "\n".join(lines) + "\n"
+class Closed(typing.NamedTuple):
+    """Parts that are shown when their summary is clicked."""
 
+    identity: str
+    summary: str
+    parts: list
 
-# ---- plain text ----------------------------------------------------------------------------------
+    def as_html(self):
+        return [f"<details{attributes(id=self.identity)}><summary>{escaped(self.summary)}</summary>",
+                *lines_of(self.parts, "html"), "</details>"]
 
-WIDTH = 100  # of a terminal
-
-
-def text_of(part):
-    """The lines of a part, each part with an empty line after it. Pictures and what is closed are left out."""
-    if isinstance(part, Text):
-        return textwrap.wrap(plain(part.text), WIDTH) + [""]
-    if isinstance(part, Items):
-        return [line for item in part.items
-                for line in textwrap.wrap(plain(f"{item.text} {item.more}").rstrip(), WIDTH,
-                                          initial_indent="- ",
-                                          subsequent_indent="  ", break_long_words=False,
-                                          break_on_hyphens=False)] + [""]
-    if isinstance(part, Grid):
-        cells = [[column.heading for column in part.columns],
-                 *([plain(str(cell)) for cell in row.cells] for row in part.rows)]
-        widths = [max(map(len, texts)) for texts in zip(*cells)]
-        return ["  ".join(text.rjust(width) if column.is_number else text.ljust(width)
-                          for text, width, column in zip(texts, widths, part.columns)).rstrip()
-                for texts in cells] + [""]
-    if isinstance(part, (Figure, Closed)):
+    def as_markdown(self):
         return []
-    heading = plain(part.heading)
-    return [heading, "-" * len(heading), *(line for below in part.parts for line in text_of(below))]
+
+    as_text = as_markdown
 
 
-def text_of_page(page):
-    """The whole page as one text."""
-    title = plain(page.title)
-    return "\n".join([title, "=" * len(title), "",
-                      *(line for part in page.sections for line in text_of(part)),
-                      plain(page.footer)]) + "\n"
+class Section(typing.NamedTuple):
+    """Parts under a heading. `kind` is its class."""
+
+    identity: str
+    heading: str
+    parts: list
+    kind: str = ""
+
+    def as_html(self):
+        return [f"<section{attributes(id=self.identity, class_=self.kind)}>", f"<h2>{escaped(self.heading)}</h2>",
+                *lines_of(self.parts, "html"), "</section>"]
+
+    def as_markdown(self):
+        inner = lines_of(self.parts, "markdown")
+        return [f"## {words_of(self.heading)}", "", *inner] if inner else []
+
+    def as_text(self):
+        heading = plain(self.heading)
+        return [heading, "-" * len(heading), *lines_of(self.parts, "text")]
+
+
+class Page(typing.NamedTuple):
+    """A report. The contents list the sections from number `first_listed` on. What it writes is one text."""
+
+    title: str
+    sections: list
+    footer: str
+    first_listed: int = 0
+
+    def as_html(self):
+        with open(STYLE, encoding="utf-8") as stream:
+            style = stream.read()
+        before, listed = self.sections[:self.first_listed], self.sections[self.first_listed:]
+        contents = [f'<a href="#{escaped(part.identity)}">{escaped(part.heading)}</a>' for part in listed]
+        return "\n".join([
+            "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8"/>',
+            '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
+            f"<title>{escaped(self.title)}</title>", "<style>", style.rstrip(),
+            "</style></head><body>", f"<h1>{escaped(self.title)}</h1>",
+            *lines_of(before, "html"), "<nav>", *contents, "</nav>", *lines_of(listed, "html"),
+            f'<footer class="small"><p>{escaped(self.footer)}</p></footer>', "</body></html>", ""])
+
+    def as_markdown(self):
+        return "\n".join([f"# {words_of(self.title)}", "", *lines_of(self.sections, "markdown"),
+                          words_of(self.footer), ""])
+
+    def as_text(self):
+        title = plain(self.title)
+        return "\n".join([title, "=" * len(title), "", *lines_of(self.sections, "text"), plain(self.footer), ""])

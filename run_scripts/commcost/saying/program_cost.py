@@ -365,7 +365,7 @@ def page_of(account):
 
 
 def items(texts):
-    return [page.Items(list(map(page.Item, texts)), "short")] if texts else []
+    return [page.Items(texts, "short")] if texts else []
 
 
 def missing_parts(uncovered):
@@ -453,8 +453,8 @@ Times are seconds of a process, averages over those that made such calls.""")
         done = write_table(account, Output(PROGRAM, options.output), words)
         return command.EXIT_DONE if done else command.EXIT_FAILED
     made_page = page_of(account)
-    text = (page.html_of_page(made_page) if options.format == "html" else
-            scorecard.readable(page.text_of_page(made_page)))
+    text = (made_page.as_html() if options.format == "html" else
+            scorecard.readable(made_page.as_text()))
     if options.output is None:
         sys.stdout.write(text)
     elif not command.write_to(options.output, text, True, PROGRAM):

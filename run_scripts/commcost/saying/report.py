@@ -20,7 +20,7 @@ from commcost.reading.results import ResultError
 from commcost.reading.tables import BASE, NEW, read_tables
 from commcost.running import folder
 from commcost.saying import compare, details, gains, matrices, page, scorecard, vary
-from commcost.saying.page import Closed, Column, Figure, Grid, Item, Items, Mark, Page, Section, Text
+from commcost.saying.page import Closed, Column, Figure, Grid, Items, Mark, Page, Section, Text
 from commcost.words import counted, decimals, listed, six_digits
 
 LONG_TABLE = 30     # rows, from which on it is closed
@@ -51,23 +51,22 @@ ANSWERS = {gains.YES: "pays", gains.EVEN: "even", gains.PARTLY: "even", gains.NO
 
 
 def card_sections(card):
-    return [Section(f"card{place}", part.heading, [card_grid(part)], "card")
-            for place, part in enumerate(card.parts, 1)] + (
-        [Section("mind", "Mind", [Items([Item(*text.split("\n")) for text in card.mind], "warnings")], "card")] if card.mind else [])
+    sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card") for place, part in enumerate(card.parts, 1)]
+    return sections + ([Section("mind", "Mind", [Items(card.mind, "warnings")], "card")] if card.mind else [])
 
 
 def card_grid(part):
     """One fact a row, without columns that are empty in all."""
-    columns = [Column("", "what"), Column("", "since"), Column("typical", "typical"),
-               Column("launches", "launches"), Column("", "note")]
-    rows = [[Mark(line.what, "", line.rows[0] if line.rows else ""), line.since,
-             Mark(line.typical, f"value {ANSWERS.get(line.typical, '')}".rstrip()), Mark(line.launches, "value"),
-             line.note] for line in part.lines]
-    shown = [place for place in range(len(columns)) if any(str(cells[place]) for cells in rows)]
-    if not any(line.launches for line in part.lines):
-        columns[2] = columns[2]._replace(heading="")
-    return Grid([columns[place] for place in shown],
-                [page.Row([cells[place] for place in shown]) for cells in rows], "facts")
+    has_launches = any(line.launches for line in part.lines)
+    columns = {
+        Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
+        Column("", "since"): [line.since for line in part.lines],
+        Column("typical" if has_launches else "", "typical"): [
+            Mark(line.typical, f"value {ANSWERS.get(line.typical, '')}".rstrip()) for line in part.lines],
+        Column("launches", "launches"): [Mark(line.launches, "value") for line in part.lines],
+        Column("", "note"): [line.note for line in part.lines]}
+    shown = {column: cells for column, cells in columns.items() if any(map(str, cells))}
+    return Grid(list(shown), [page.Row(list(cells)) for cells in zip(*shown.values())], "facts")
 
 
 # ---- questions -----------------------------------------------------------------------------------
@@ -117,23 +116,6 @@ def question_section(question, tables, groups, drawn):
 
 # ---- warnings and notes --------------------------------------------------------------------------
 
-class Cause:
-    """Remarks that differ in numbers only."""
-
-    def __init__(self):
-        self.texts, self.results = [], {}
-
-    def item(self):
-        """Shows the text with the largest percentage, or the first."""
-        def largest(text):
-            return max(map(float, re.findall(r"([0-9]+(?:\.[0-9]+)?) %", text)), default=0.0)
-        others = len(self.texts) - 1
-        also = f" (and {others} like it, with other numbers)" if others else ""
-        names = [name + (f" ({count} times)" if count > 1 else "")
-                 for name, count in self.results.items()]
-        return Item(max(self.texts, key=largest) + also, listed(names, NAMES_SHOWN + 1))
-
-
 def remarks_of(table, kind):
     """The texts of a file's remarks of a kind, and what is wrong with it."""
     texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks
@@ -148,17 +130,23 @@ def remarks_of(table, kind):
 
 
 def causes(tables, kind):
-    """The Causes of all remarks of a kind."""
+    """Items: all remarks of a kind, those that differ in numbers only as one."""
     found = {}
     for table in tables.tables:
         name = table.name + (" (base)" if table.side == BASE else "")
         for text in remarks_of(table, kind):
-            shape = re.sub(r"[0-9]+(\.[0-9]+)?", "0", text)
-            cause = found.setdefault(shape, Cause())
-            if text not in cause.texts:
-                cause.texts.append(text)
-            cause.results[name] = cause.results.get(name, 0) + 1
-    return list(found.values())
+            texts, results = found.setdefault(re.sub(r"[0-9]+(\.[0-9]+)?", "0", text), ({}, {}))
+            texts[text] = max(map(float, re.findall(r"([0-9]+(?:\.[0-9]+)?) %", text)), default=0.0)
+            results[name] = results.get(name, 0) + 1
+    return [cause_of(*cause) for cause in found.values()]
+
+
+def cause_of(texts, results):
+    """The Item of texts with their largest percentages, of which it shows the first with the largest, and how often
+    results have one."""
+    also = f" (and {len(texts) - 1} like it, with other numbers)" if len(texts) > 1 else ""
+    names = [name + (f" ({count} times)" if count > 1 else "") for name, count in results.items()]
+    return f"{max(texts, key=texts.get)}{also}\n{listed(names, NAMES_SHOWN + 1)}"
 
 
 def failed_launches(path):
@@ -167,16 +155,13 @@ def failed_launches(path):
     for (run, name), result in folder.Folder(path).last_results().items():
         if result == "failed":
             failed.setdefault(name, []).append(run)
-    return [Item(f"{name}: {counted(len(runs), 'launch', 'launches')} failed and "
-                 f"{'is' if len(runs) == 1 else 'are'} missing here",
-                 f"runs/{runs[0]}/{name}.log says more") for name, runs in failed.items()]
+    return [f"{name}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} missing "
+            f"here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
 
 
 def warnings_section(paths, tables, pictures_note):
     items = [item for path in paths for item in failed_launches(path)]
-    items += [cause.item() for cause in causes(tables, "warning")]
-    items += [Item(text) for text in tables.left]
-    items += [Item(pictures_note)] if pictures_note else []
+    items += causes(tables, "warning") + tables.left + list(filter(None, [pictures_note]))
     return Section("warnings", f"Warnings: {len(items)}" if items else "Warnings",
                    [Items(items, "warnings") if items else Text("No warnings.")])
 
@@ -210,7 +195,7 @@ def machine_section(tables):
     parts = [Grid(columns if both else columns[:1] + [Column("", NEW)], rows, "machine")]
     if both:
         parts.append(Text("What differs between the two is marked.", small=True))
-    notes = [cause.item() for cause in causes(tables, "note")]
+    notes = causes(tables, "note")
     if notes:
         parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
     return Section("machine", "Machine and runs", parts)
@@ -269,7 +254,7 @@ def comparison_section(comparison):
         parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
     if remarks:
         parts.append(Closed("other_differences", f"What else differs: {len(remarks)}",
-                            [Items(list(map(Item, remarks)), "warnings")]))
+                            [Items(remarks, "warnings")]))
     return Section("comparison", "What changed, row by row", parts)
 
 
@@ -384,7 +369,7 @@ network.""")
     output = command.beside(first, options.output, path_beside(first, "html"))
     with tempfile.TemporaryDirectory() as folder:
         drawn, note = draw_pictures(tables, folder, lambda text: complain(program, text))
-        text = page.html_of_page(page_of(options.paths, tables, drawn, note))
+        text = page_of(options.paths, tables, drawn, note).as_html()
     if not command.write_to(output, text, bool(options.output), program):
         return command.EXIT_FAILED
     print(output)
@@ -411,7 +396,7 @@ is closed there, all rows: to stdout.""")
         card = scorecard.card_of(tables, best_settings(first, tables), [])
         text = scorecard.readable(scorecard.text_of(card))
     else:
-        text = page.markdown_of_page(page_of(options.paths, tables, {}))
+        text = page_of(options.paths, tables, {}).as_markdown()
     if not options.beside:
         sys.stdout.write(text)
     elif not command.write_to(command.beside(first, None, path_beside(first, "md")), text, False, program):
