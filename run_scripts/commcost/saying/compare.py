@@ -61,20 +61,13 @@ def estimate(series, base, new, limits):
     else of the difference over the base's median. What is in percent (overlap_pct) changes by
     points: from 10 to 12 % is 2, not 20."""
     points = series.quantity.endswith(("_pct", "(%)"))
-    medians = rank_test.median(base.values), rank_test.median(new.values)
-    change = Change(series, (len(base.values), len(new.values)), *medians, points, None, None, None,
-                    None, CANT_TELL)
-    if new.failed:
-        change = change._replace(verdict=FAILED)
-    elif not new.values:
-        change = change._replace(verdict=MISSING)
-    elif not base.values:
-        change = change._replace(verdict=ADDED)
-    if not base.values or not new.values:
-        return change
-    value, interval = size_of_change(base.values, new.values, points, limits.confidence)
-    p = rank_test.rank_sum_p(base.values, new.values) if change.verdict == CANT_TELL else None
-    return change._replace(change_pct=value, interval=interval, p=p)
+    verdict = FAILED if new.failed else MISSING if not new.values else ADDED if not base.values else CANT_TELL
+    size, interval, p = None, None, None
+    if base.values and new.values:
+        size, interval = size_of_change(base.values, new.values, points, limits.confidence)
+        p = rank_test.rank_sum_p(base.values, new.values) if verdict == CANT_TELL else None
+    return Change(series, (len(base.values), len(new.values)), rank_test.median(base.values),
+                  rank_test.median(new.values), points, size, interval, p, None, verdict)
 
 
 def size_of_change(base, new, points, confidence):
@@ -104,18 +97,12 @@ def size_of_change(base, new, points, confidence):
 
 def judge(change, limits):
     """The verdict on a row that was tested."""
-    sized = change.change_pct is not None
-    if sized:
-        matters = abs(change.change_pct) >= limits.threshold_pct and change.change_pct != 0
-    else:
-        # Any change from nothing to something is more than a share of it.
-        matters = change.new > 0
+    size, interval = change.change_pct, change.interval
+    # Any change from nothing to something is more than a share of it.
+    matters = change.new > 0 if size is None else abs(size) >= limits.threshold_pct and size != 0
     if change.corrected_p <= limits.alpha and matters:
-        up = not sized or change.change_pct > 0
-        return FASTER if up == change.series.more else SLOWER
-    interval = change.interval
-    if interval is not None and (-limits.threshold_pct <= interval.low and
-                                 interval.high <= limits.threshold_pct):
+        return FASTER if (size is None or size > 0) == change.series.more else SLOWER
+    if interval is not None and -limits.threshold_pct <= interval.low and interval.high <= limits.threshold_pct:
         return SAME
     return CANT_TELL
 
@@ -138,28 +125,45 @@ def compare(launches, limits):
     return changes
 
 
-def missing_altogether(changes):
-    """A sentence for each benchmark of which the new side has nothing."""
-    verdicts = {}
+class Comparison(typing.NamedTuple):
+    """Two sides against each other: their Launches, the Changes, and pairs of note or warning and its text."""
+
+    launches: object
+    changes: list
+    remarks: list
+
+
+def compare_sides(sides, limits, force=False, hint=""):
+    """The Comparison of both sides' paths; ResultError where nothing can be compared, or without `force` shouldn't be,
+    with a hint."""
+    launches = read_all(sides)
+    refused, differing = differences(launches)
+    if refused and not force:
+        raise ResultError(refused[0] + hint)
+    changes = compare(launches, limits)
+    verdicts = {}  # by benchmark
     for change in changes:
         verdicts.setdefault(change.series.schema.benchmark, set()).add(change.verdict)
-    return [f"{benchmark} is missing altogether on the new side" for benchmark, found in verdicts.items()
-            if found == {MISSING}]
+    warnings = launches.warnings + [f"{text}: differences may come from that" for text in refused + differing] + [
+        f"{benchmark} is missing altogether on the new side" for benchmark, found in verdicts.items()
+        if found == {MISSING}]
+    return Comparison(launches, changes, [("note", text) for text in launches.notes] +
+                      [("warning", text) for text in warnings])
 
 
-def note_of_few_launches(changes, limits):
-    """What to do where no change in a row could be significant, were it the only one; None where
-    there is no such row."""
+def few_launches(changes, limits):
+    """What to do where no change in a row could be significant, were it the only one: a note, and a shorter one; None
+    where there is no such row."""
     tested = [change for change in changes if change.p is not None]
-    hopeless = [change for change in tested
-                if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
+    hopeless = [change for change in tested if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
     if not hopeless:
         return None
     enough = next((count for count in range(1, rank_test.LAUNCHES_MAX + 1)
                    if len(tested) * rank_test.lowest_p(count, count) <= limits.alpha), None)
-    hint = (f"at least {enough} launches a side" if enough
-            else "more launches a side than this program takes")
-    return hopeless[-1].launches, len(hopeless), len(tested), hint
+    hint = f"at least {enough} launches a side" if enough else "more launches a side than this program takes"
+    base, new = hopeless[-1].launches
+    return [f"{len(hopeless)} of {len(tested)} rows have too few launches{such} to be told from chance: use {hint}, or "
+            "fewer rows" for such in (f" (such as {base} and {new}) for any change in one of them", " for any change")]
 
 
 # ---- what may be compared ------------------------------------------------------------------------
@@ -171,18 +175,16 @@ def differences(launches):
     for (benchmark, key), said in launches.said.items():
         if len(said) < 2 or key in settings.OF_A_LAUNCH or key in settings.OF_THE_ROWS:
             continue
-        first, other = said[:2]
+        paths = [f"{one.path:.{PATH_SHOWN}}" for one in said[:2]]
+        values = [f"{one.value:.60}" for one in said[:2]]
         if key in ("ranks", "nodes", "ranks_per_node"):
-            sentence = (f"{first.path:.{PATH_SHOWN}} ran on {first.value:.60} {key}, "
-                        f"{other.path:.{PATH_SHOWN}} on {other.value:.60}")
+            sentence = f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"
         elif key in settings.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
-            sentence = (f"{benchmark}: {key} is {first.value:.60} in {first.path:.{PATH_SHOWN}}, "
-                        f"{other.value:.60} in {other.path:.{PATH_SHOWN}}")
+            sentence = f"{benchmark}: {key} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
         else:
-            sentence = (f"{first.path:.{PATH_SHOWN}} was measured with --{key}={first.value:.40}, "
-                        f"{other.path:.{PATH_SHOWN}} with --{key}={other.value:.40}")
-        into = named if key in settings.OF_THE_SYSTEM | settings.OF_THE_SAMPLING else refused
-        into.append(sentence)
+            sentence = "{} was measured with --{}={:.40}, {} with --{}={:.40}".format(
+                paths[0], key, values[0], paths[1], key, values[1])
+        (named if key in settings.OF_THE_SYSTEM | settings.OF_THE_SAMPLING else refused).append(sentence)
     return refused, named
 
 
@@ -224,19 +226,19 @@ def cells_of(change):
             "new_launches": change.launches[NEW]}
 
 
-def write(output, options, words, launches, changes, remarks):
+def write(output, options, words, comparison):
     """Writes all; returns the exit status."""
     metadata = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
     metadata += [("alpha", f"{options.alpha:g}"), ("threshold", f"{options.threshold:g}"),
                  ("confidence", f"{options.confidence:g}"), ("format", options.format)]
-    output.begin(columns_of(changes), metadata, words)
-    for change in changes:
+    output.begin(columns_of(comparison.changes), metadata, words)
+    for change in comparison.changes:
         output.row(cells_of(change))
-    for kind, text in remarks:
+    for kind, text in comparison.remarks:
         output.remark(kind, text)
-    counts = {verdict: sum(change.verdict == verdict for change in changes)
-              for verdict in VERDICTS}
+    counts = {verdict: sum(change.verdict == verdict for change in comparison.changes) for verdict in VERDICTS}
     parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    launches = comparison.launches
     output.remark("summary", f"{parts}; {launches.count(BASE)} and {launches.count(NEW)} launches")
     status = int(counts[SLOWER] + counts[FAILED] + options.fail_missing * counts[MISSING] > 0)
     if not output.end(status):
@@ -318,25 +320,12 @@ def main(words):
     options = parser().parse_with_paths(sum(parts, []))
     options.sides = sides_of(options)
     limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
-    launches = read_all(options.sides)
-    refused, differing = differences(launches)
-    if refused and not options.force:
-        raise ResultError(f"{refused[0]}: compare launches of the same, or use --force")
-    changes = compare(launches, limits)
-    columns_of(changes)  # a ResultError comes before there is any output
-    remarks = [("note", text) for text in launches.notes] + [("warning", text) for text in launches.warnings]
-    remarks += [("warning", f"{text}: differences may come from that")
-                for text in refused + differing]
-    remarks += [("warning", text) for text in missing_altogether(changes)]
-    few = note_of_few_launches(changes, limits)
+    comparison = compare_sides(options.sides, limits, options.force, ": compare launches of the same, or use --force")
+    columns_of(comparison.changes)  # a ResultError comes before there is any output
+    few = few_launches(comparison.changes, limits)
     if few:
-        sizes, hopeless, tested, hint = few
-        remarks.append(("note", f"{hopeless} of {tested} rows have too few launches (such as "
-                        f"{sizes[BASE]} and {sizes[NEW]}) for any change in one of them to be told "
-                        f"from chance: use {hint}, or fewer rows"))
+        comparison.remarks.append(("note", few[0]))
         if not options.no_header:  # then the note itself is on stderr
             # Who only looks at the exit status must know, too.
-            command.complain(PROGRAM, f"{hopeless} of {tested} rows have too few launches for any "
-                             f"change to be told from chance: use {hint}, or fewer rows")
-    output = Output(PROGRAM, options.output, options.format == "table", options.no_header)
-    return write(output, options, words, launches, changes, remarks)
+            command.complain(PROGRAM, few[1])
+    return write(Output(PROGRAM, options.output, options.format == "table", options.no_header), options, words, comparison)

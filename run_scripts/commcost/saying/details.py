@@ -4,7 +4,7 @@ from commcost.reading import benchmarks
 from commcost.reading.launches import status_rank
 from commcost.reading.results import is_number
 from commcost.reading.tables import BASE, NEW, in_number_order, median_text, rows_by_key
-from commcost.saying.page import Closed, Column, Grid, Row, Text
+from commcost.saying.page import Closed, Column, Text, grid_of
 from commcost.words import counted
 
 
@@ -20,64 +20,43 @@ def keys_of(kinds, rows):
     return benchmarks.keys_of(kinds[0], [row.keys for row in rows])
 
 
-class Table:
-    """Columns that are added, with a text for each row."""
-
-    def __init__(self, rows):
-        self.columns, self.cells = [], [[] for _ in rows]
-
-    def add(self, column, texts):
-        self.columns.append(column)
-        for of_row, text in zip(self.cells, texts):
-            of_row.append(text)
-
-
 def table_of(entry, keys, rows):
     """The parts that show rows: what all have in common, and the table."""
-    table = Table(rows)
-    everywhere = add_keys(table, keys, rows)
-    for quantity in entry.quantities:
-        if not quantity.optional or any(row.texts(quantity.column, side) for row in rows for side in (NEW, BASE)):
-            add_quantity(table, quantity, rows)
-    for name, heading in entry.words:
-        texts = [words_of(row, name) for row in rows]
-        if any(texts):
-            table.add(Column(heading, name), texts)
-    most = max(len(row.launches) for row in rows)
-    if most > 1:
-        table.add(Column("launches", "launches", True), [len(row.launches) for row in rows])
-    if any("status" in cells for row in rows for cells in row.launches + row.base):
-        table.add(Column("status", "status"), list(map(status_of, rows)))
-    common = f"In all rows: {', '.join(everywhere)}. " if everywhere else ""
-    kept = (f"Values are medians over {most} launches; ranges are from the lowest launch to the highest." if most > 1
-            else "One launch; ranges are its intervals. Launches differ by more.")
-    return [Text(common + kept, small=True), Grid(table.columns, [
-        Row(of_row, row.identity, "loses" if "FAIL" in status_of(row) else "")
-        for of_row, row in zip(table.cells, rows)])]
-
-
-def add_keys(table, keys, rows):
-    """Adds what tells rows apart; returns what all have in common."""
-    everywhere = []
+    everywhere, columns = [], {}
     for place, (name, heading) in enumerate(keys):
         values = [row.keys[name] for row in rows]
         if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
             everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
         else:
-            is_numeric = all(is_number(value) or value == "NA" for value in values)
-            table.add(Column(heading, name, is_numeric), values)
-    return everywhere
+            columns[Column(heading, name, all(is_number(value) or value == "NA" for value in values))] = values
+    for quantity in entry.quantities:
+        if not quantity.optional or any(row.texts(quantity.column, side) for row in rows for side in (NEW, BASE)):
+            columns.update(columns_of(quantity, rows))
+    for name, heading in entry.words:
+        texts = [words_of(row, name) for row in rows]
+        columns.update({Column(heading, name): texts} if any(texts) else {})
+    most = max(len(row.launches) for row in rows)
+    statuses = list(map(status_of, rows))
+    if most > 1:
+        columns[Column("launches", "", True)] = [len(row.launches) for row in rows]
+    if any("status" in cells for row in rows for cells in row.launches + row.base):
+        columns[Column("status")] = statuses
+    common = f"In all rows: {', '.join(everywhere)}. " if everywhere else ""
+    kept = (f"Values are medians over {most} launches; ranges are from the lowest launch to the highest." if most > 1
+            else "One launch; ranges are its intervals. Launches differ by more.")
+    return [Text(common + kept, small=True), grid_of(columns, rows=[
+        (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
 
 
-def add_quantity(table, quantity, rows):
-    """Adds a value, its range, and the base's value where there is one."""
-    table.add(Column(quantity.heading, quantity.column, True), [middle_of(row, quantity, NEW) for row in rows])
+def columns_of(quantity, rows):
+    """A value, its range, and the base's value where there is one."""
+    columns = {Column(quantity.heading, quantity.column, True): [middle_of(row, quantity, NEW) for row in rows]}
     ranges = [range_of(row, quantity) for row in rows]
     if quantity.low or any(" to " in text for text in ranges):
-        table.add(Column("range", f"{quantity.column} range", True), ranges)
+        columns[Column("range", f"{quantity.column} range", True)] = ranges
     if any(row.base for row in rows):
-        table.add(Column("base", f"{quantity.column} base", True),
-                  [middle_of(row, quantity, BASE) for row in rows])
+        columns[Column("base", f"{quantity.column} base", True)] = [middle_of(row, quantity, BASE) for row in rows]
+    return columns
 
 
 def range_of(row, quantity):

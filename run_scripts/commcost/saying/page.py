@@ -79,10 +79,10 @@ class Items(typing.NamedTuple):
 
 
 class Column(typing.NamedTuple):
-    """A table's column: its heading, its name, and whether it holds numbers."""
+    """A table's column: its heading, its name where that is another, and whether it holds numbers."""
 
     heading: str
-    name: str
+    name: str = ""
     is_number: bool = False
 
 
@@ -115,7 +115,7 @@ class Grid(typing.NamedTuple):
     def as_html(self):
         lines = ['<div class="scroll"><table' + attributes(class_=self.kind) + ">"]
         if any(column.heading for column in self.columns):
-            heads = (f"<th{attributes(class_='number' if column.is_number else '', data_column=column.name)}>"
+            heads = (f"<th{attributes(class_='number' if column.is_number else '', data_column=column.name or column.heading)}>"
                      f"{escaped(column.heading)}</th>" for column in self.columns)
             lines.append(f"<thead><tr>{''.join(heads)}</tr></thead>")
         lines.append("<tbody>")
@@ -137,6 +137,12 @@ class Grid(typing.NamedTuple):
 
     def _heads_and_cells(self):
         return [[column.heading for column in self.columns], *(row.cells for row in self.rows)]
+
+
+def grid_of(columns, kind="rows", rows=()):
+    """The Grid of cells by Column, and of pairs of each row's identity and kind, if it has them."""
+    cells = list(map(list, zip(*columns.values())))
+    return Grid(list(columns), [Row(of_row, *more) for of_row, more in zip(cells, rows or [()] * len(cells))], kind)
 
 
 def html_of_cell(column, cell):

@@ -63,10 +63,9 @@ def card_grid(part):
         Column("", "since"): [line.since for line in part.lines],
         Column("typical" if has_launches else "", "typical"): [
             Mark(line.typical, f"value {ANSWERS.get(line.typical, '')}".rstrip()) for line in part.lines],
-        Column("launches", "launches"): [Mark(line.launches, "value") for line in part.lines],
+        Column("launches"): [Mark(line.launches, "value") for line in part.lines],
         Column("", "note"): [line.note for line in part.lines]}
-    shown = {column: cells for column, cells in columns.items() if any(map(str, cells))}
-    return Grid(list(shown), [page.Row(list(cells)) for cells in zip(*shown.values())], "facts")
+    return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
 
 
 # ---- questions -----------------------------------------------------------------------------------
@@ -209,76 +208,41 @@ CLASS_OF = {compare.SLOWER: "loses", compare.FAILED: "loses", compare.MISSING: "
             compare.FASTER: "pays"}
 
 
-class Comparison(typing.NamedTuple):
-    """A result against its base."""
-
-    changes: list
-    remarks: list
-    refused: str  # why nothing can be compared, or ""
-
-
-def comparison_of(paths):
-    """The Comparison of a result, the first path, and its base."""
-    try:
-        launches = compare.read_all(([paths[1]], [paths[0]]))
-        refused, named = compare.differences(launches)
-        if refused:
-            raise ResultError(refused[0])
-        changes = compare.compare(launches, compare.Limits(0.01, 5.0, 0.95))
-    except ResultError as error:
-        return Comparison([], [], str(error))
-    return Comparison(changes, launches.notes + launches.warnings + [
-        f"{text}: differences may come from that" for text in named] +
-        compare.missing_altogether(changes), "")
-
-
-def comparison_section(comparison):
-    """What changed from the base, slower rows first, the largest change first."""
-    if comparison.refused:
-        return Section("comparison", "What changed, row by row",
-                       [Text(f"Nothing can be compared: {comparison.refused}.")])
-    changes, remarks = comparison.changes, comparison.remarks
-    parts = [Text("Each row of both results against each other, as bench_compare does: the change "
-                  "from the base with its interval, and how likely so large a difference is by "
-                  "chance (p).")]
-    graded = sorted(changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
-                                                 -abs(change.change_pct or 0)))
+def comparison_section(comparison, refused):
+    """What changed from the base (compare.Comparison), slower rows first, the largest change first; or why nothing can
+    be compared."""
+    if refused:
+        return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
+    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with its "
+                  "interval, and how likely so large a difference is by chance (p).")]
+    graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
+                                                            -abs(change.change_pct or 0)))
     changed = [change for change in graded if change.verdict in CLASS_OF]
-    same = [change for change in graded if change.verdict not in CLASS_OF]
+    same, more = graded[len(changed):], changed[LONG_TABLE:]
     if changed:
-        parts += [grid_of_changes(changed[:LONG_TABLE])]
-    if changed[LONG_TABLE:]:
-        parts.append(Closed("more_changes", f"{len(changed) - LONG_TABLE} more that changed",
-                            [grid_of_changes(changed[LONG_TABLE:])]))
+        parts.append(grid_of_changes(changed[:LONG_TABLE]))
+    if more:
+        parts.append(Closed("more_changes", f"{len(more)} more that changed", [grid_of_changes(more)]))
     if same:
         parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
+    remarks = [text for _, text in comparison.remarks]
     if remarks:
-        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}",
-                            [Items(remarks, "warnings")]))
+        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}", [Items(remarks, "warnings")]))
     return Section("comparison", "What changed, row by row", parts)
 
 
 def grid_of_changes(changes):
-    columns = [Column("benchmark", "benchmark"), Column("row", "row"),
-               Column("quantity", "quantity"), Column("base", "base", True),
-               Column("new", "new", True), Column("change", "change", True),
-               Column("range", "change range", True), Column("p", "p", True),
-               Column("verdict", "verdict")]
+    columns = [*map(Column, ("benchmark", "row", "quantity")), *(Column(*names, True) for names in (
+        ("base", ""), ("new", ""), ("change", ""), ("range", "change range"), ("p", ""))), Column("verdict")]
 
     def cells(change):
-        unit, low, high = "" if change.points else " %", None, None
-        if change.interval is not None:
-            low, high = change.interval.low, change.interval.high
-        schema = change.series.schema
-        return [schema.benchmark,
-                ", ".join(scorecard.named_keys(zip(schema.keys, change.series.keys))),
-                change.series.quantity, six_digits(change.base), six_digits(change.new),
-                "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
-                "NA" if low is None else f"{low:+.1f} to {high:+.1f}{unit}",
+        unit, series = "" if change.points else " %", change.series
+        return [series.schema.benchmark, scorecard.named_keys(series), series.quantity, six_digits(change.base),
+                six_digits(change.new), "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
+                "NA" if change.interval is None else "{:+.1f} to {:+.1f}".format(*change.interval) + unit,
                 "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
 
-    return Grid(columns, [page.Row(list(map(command.plain, cells(change))),
-                                   kind=CLASS_OF.get(change.verdict, ""))
+    return Grid(columns, [page.Row(list(map(command.plain, cells(change))), kind=CLASS_OF.get(change.verdict, ""))
                           for change in changes], "rows compare")
 
 
@@ -300,25 +264,19 @@ def best_settings(path, tables):
 
 def settings_section(best):
     """Which setting is best, row by row."""
-    columns = [Column("benchmark", "benchmark"), Column("row", "row"),
-               Column("quantity", "quantity"), Column("best", "best"),
-               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "p", True),
-               *(Column(name, f"setting {name}", True) for name in
-                 dict.fromkeys(name for row in best for name in row.medians))]
-    rows = [page.Row([row.schema.benchmark,
-                      ", ".join(scorecard.named_keys(zip(row.schema.keys, row.keys))),
-                      row.quantity, row.name if row.sure else gains.UNSURE,
-                      decimals(row.gain_pct, 1), f"{row.p:.3g}",
-                      *(six_digits(row.medians.get(column.heading)) for column in columns[6:])],
-                     kind="pays" if row.sure else "") for row in best]
-    sure = sum(row.sure for row in best)
-    parts = [Text("The median of each setting over its launches. A setting is called best if it is "
-                  "better than each other one: by the rank-sum test over launches, corrected for "
-                  f"all rows (p at most {vary.ALPHA:g}).")]
-    said = f"{sure} of {counted(len(best), 'row')} have a best setting"
-    grid = Grid(columns, rows, "rows")
-    parts += [Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])]
-    return Section("settings", "Which setting is best?", parts)
+    settings = list(dict.fromkeys(name for row in best for name in row.medians))
+    columns = [*map(Column, ("benchmark", "row", "quantity", "best")),
+               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "", True),
+               *(Column(name, f"setting {name}", True) for name in settings)]
+    grid = Grid(columns, [page.Row(
+        [row.schema.benchmark, scorecard.named_keys(row), row.quantity, row.name if row.sure else gains.UNSURE,
+         decimals(row.gain_pct, 1), f"{row.p:.3g}", *(six_digits(row.medians.get(name)) for name in settings)],
+        kind="pays" if row.sure else "") for row in best])
+    said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
+    return Section("settings", "Which setting is best?", [
+        Text("The median of each setting over its launches. A setting is called best if it is better than each other "
+             f"one: by the rank-sum test over launches, corrected for all rows (p at most {vary.ALPHA:g})."),
+        *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -342,12 +300,16 @@ def page_of(paths, tables, drawn, pictures_note=""):
     title = f"What communication costs: {tables.labels[NEW]}"
     if BASE in tables.labels:
         title += f" against {tables.labels[BASE]}"
-    best = best_settings(paths[0], tables)
-    comparison = comparison_of(paths) if len(paths) > 1 else None
+    best, comparison, sections, refused = best_settings(paths[0], tables), None, [], ""
+    if len(paths) > 1:
+        try:
+            comparison = compare.compare_sides(([paths[1]], [paths[0]]), compare.Limits(0.01, 5.0, 0.95))
+        except ResultError as error:
+            refused = str(error)
+        sections.append(comparison_section(comparison, refused))
     card = scorecard.card_of(tables, best, comparison.changes if comparison else [])
     answers = card_sections(card)
-    sections = ([comparison_section(comparison)] if comparison else []) + (
-        [settings_section(best)] if best else []) + question_sections(tables, drawn)
+    sections += ([settings_section(best)] if best else []) + question_sections(tables, drawn)
     return Page(title, [Text(card.title), *answers, *sections, warnings_section(paths, tables, pictures_note),
                         machine_section(tables)], FOOTER.replace("\n", " "), first_listed=1 + len(answers))
 

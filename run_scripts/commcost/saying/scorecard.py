@@ -108,14 +108,14 @@ def most_of(sizes, sign=""):
     if not sizes:
         return ""
     size, points, row = max(sizes, key=lambda one: abs(one[0]))
-    keys = ", ".join(named_keys(zip(row.schema.keys, row.keys)))
     return (f"by {size:{sign}.3g} {'points' if points else '%'} at most: "
-            f"{row.schema.benchmark} {row.quantity} ({keys})")
+            f"{row.schema.benchmark} {row.quantity} ({named_keys(row)})")
 
 
-def named_keys(pairs):
-    """The keys of a row that say something."""
-    return [f"{name} {value}" for name, value in pairs if value not in ("NA", "none")]
+def named_keys(row):
+    """The keys of a row that say something: of what has a schema, or of a tables.Row."""
+    pairs = row.keys.items() if isinstance(row.keys, dict) else zip(row.schema.keys, row.keys)
+    return ", ".join(f"{name} {value}" for name, value in pairs if value not in ("NA", "none"))
 
 
 # ---- what limits all that is said ----------------------------------------------------------------
@@ -129,7 +129,7 @@ def wrong_data(tables):
 
 def named(row):
     """The benchmark of a row and its keys."""
-    return f"{row.identity.rpartition('-')[0]} ({', '.join(named_keys(row.keys.items()))})"
+    return f"{row.identity.rpartition('-')[0]} ({named_keys(row)})"
 
 
 def disturbed(tables):
