@@ -1,6 +1,6 @@
 """Pictures, drawn by gnuplot (run_scripts/plots).
 
     pictures  which pictures show a benchmark: axes, lines, panels
-    panels    what a panel of a picture shows of results
-    plot      plot.sh: what gnuplot is told, and how it is called
+    panels    what gnuplot is told of a panel: its table, its settings
+    plot      plot.sh: how gnuplot is called
 """

@@ -21,12 +21,31 @@ class Key(typing.NamedTuple):
         return self.text.replace("%", size_text(int(value)) if is_size else value, 1)
 
 
+class Labels:
+    """The labels that Keys make; optional ones take part where they differ among the rows
+    whose other keys are the same."""
+
+    def __init__(self, keys, rows):
+        self._keys, self._values = keys, {}
+        for row in rows:
+            for key in keys:
+                self._values.setdefault((key.column, self._required(row)), set()).add(row.get(key.column, "NA"))
+
+    def _required(self, row):
+        return tuple(row.get(key.column, "NA") for key in self._keys if not key.optional)
+
+    def of(self, row):
+        parts = [(key, row.get(key.column, "NA")) for key in self._keys]
+        return ", ".join(key.label(value) for key, value in parts if not key.optional or (
+            value != "NA" and len(self._values[key.column, self._required(row)]) > 1)).replace('"', "'")
+
+
 class Panel(typing.NamedTuple):
     """A panel of a picture: lines over x, or without it rows of dots.
 
     name       of its table
     title      of the axis of what was measured
-    y, lo, hi  columns
+    y          the column, a benchmarks.Quantity
     series     Keys that make the label of a line or row
     pages      Keys that tell panels apart (rows only)
     x_title    of the axis of x
@@ -35,8 +54,7 @@ class Panel(typing.NamedTuple):
     scale      "percent"; "gain": percent that may be below 0; or "": logarithmic where the largest
                value is log_from times the least
     most       the max number of series
-    largest    a column: series with its largest numbers are taken first
-    smallest   the same with its smallest
+    order      1: series with the largest numbers are taken first; -1: with the smallest
     threshold  key of the metadata: lines are drawn at 0 and, where it is known, at its number above
                and below
     """
@@ -44,8 +62,6 @@ class Panel(typing.NamedTuple):
     name: str
     title: str
     y: str
-    lo: str = ""
-    hi: str = ""
     series: tuple = ()
     pages: tuple = ()
     x: str = ""
@@ -57,8 +73,7 @@ class Panel(typing.NamedTuple):
     scale: str = ""
     log_from: float = 50
     most: int = 10
-    largest: str = ""
-    smallest: str = ""
+    order: int = 0
     threshold: str = ""
 
 
@@ -87,61 +102,46 @@ def has_numbers(rows, column):
 
 # What else tells an operation's rows apart.
 WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
-         Key("test_calls", "tests: %", True))
+        Key("test_calls", "tests: %", True))
 # Where these are too many lines.
 _COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
            "collective": ("iallreduce", "ibcast", "ialltoall", "iallgather", "ireduce", "isend", "irecv", "put")}
 
 
-def gains_and_overlaps(rows, ending, series, **more):
-    """What going non-blocking gains, where the blocking call was measured, and the overlap."""
-    made = []
-    if has_numbers(rows, "gain_pct"):
-        made.append(Picture(f"overlap_gain{ending}", "What going non-blocking gains, with plenty of work", (
-            Panel("gain", "gain (% of the blocking call's time)", "gain_pct", "gain_lo_pct", "gain_hi_pct", series,
-                  scale="gain", threshold="threshold", **more),)))
-    made.append(Picture(f"overlap{ending}", "Work that fits under each operation", (
-        Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", "overlap_lo_pct",
-              "overlap_hi_pct", series, scale="percent", **more),)))
-    return made
-
-
-def overlap_pictures(_, rows):
-    """Of the size that takes the cutoff time: operations below each other."""
-    return gains_and_overlaps(rows, "", (Key("collective"), Key("local", "box %", True), *WAYS), most=40)
-
-
-def sweep_pictures(_, rows):
-    """A line an operation."""
-    return gains_and_overlaps(rows, "_sizes", (Key("collective"), *WAYS), x="size_bytes", first=_COMMON, most=8)
+def overlap_pictures(kind, rows):
+    """What going non-blocking gains, where the blocking call was measured, and the overlap: of the size that takes the
+    cutoff time operations below each other; of many sizes a line an operation."""
+    if kind == "overlap":
+        ending, keys, more = "", (Key("collective"), Key("local", "box %", True), *WAYS), {"most": 40}
+    else:
+        ending, keys, more = "_sizes", (Key("collective"), *WAYS), {"x": "size_bytes", "first": _COMMON, "most": 8}
+    gain = Picture(f"overlap_gain{ending}", "What going non-blocking gains, with plenty of work", (
+        Panel("gain", "gain (% of the blocking call's time)", "gain_pct", keys, scale="gain", threshold="threshold",
+              **more),))
+    overlap = Picture(f"overlap{ending}", "Work that fits under each operation", (
+        Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", keys, scale="percent", **more),))
+    return [gain, overlap] if has_numbers(rows, "gain_pct") else [overlap]
 
 
 # ---- messages ------------------------------------------------------------------------------------
 
 def overhead_pictures(_, __):
-    series = (Key("direction"), Key("pair", "pair %", optional=True))
+    series = (Key("direction"), Key("pair", "pair %", True))
     return [Picture("mpi_overhead", "What a message takes of the processor", (
-        Panel("overhead", "host overhead (µs)", "overhead", "overhead_lo_us", "overhead_hi_us", series,
-              x="msgsize", log_from=20),
-        Panel("available", "available (% of transfer)", "avail(%)", "avail_lo_pct", "avail_hi_pct", series,
-              x="msgsize", scale="percent")))]
+        Panel("overhead", "host overhead (µs)", "overhead", series, x="msgsize", log_from=20),
+        Panel("available", "available (% of transfer)", "avail(%)", series, x="msgsize", scale="percent")))]
 
 
 def rate_pictures(kind, rows):
-    flush, ranks = Key("cache_size", "flush %", True), Key("job_size", "% ranks", True)
-    if kind == "msgrate":
-        title = "How many messages go in a second"
-        series = (Key("pattern"), flush, ranks)
-    else:
-        title = "How many puts and gets go in a second"
-        series = (Key("transfer"), Key("synchronisation"), Key("pattern"),
-                  Key("threads", "% threads", True), flush, ranks)
-    rate = ("rate_per_s", "rate_lo_per_s", "rate_hi_per_s")
+    title = f"How many {'messages go' if kind == 'msgrate' else 'puts and gets go'} in a second"
+    keys = (Key("pattern"),) if kind == "msgrate" else (
+        Key("transfer"), Key("synchronisation"), Key("pattern"), Key("threads", "% threads", True))
+    keys += (Key("cache_size", "flush %", True), Key("job_size", "% ranks", True))
     if count_distinct(rows, "nbytes") > 3:
-        series += (Key("nmsgs", "% messages", True), Key("npeers", "% peers", True))
-        panel = Panel("rate", "messages a second and process", *rate, series, x="nbytes", log_from=20)
+        keys += (Key("nmsgs", "% messages", True), Key("npeers", "% peers", True))
+        panel = Panel("rate", "messages a second and process", "rate_per_s", keys, x="nbytes", log_from=20)
     else:
-        panel = Panel("rate", "million messages a second and process, sent and received", *rate, series,
+        panel = Panel("rate", "million messages a second and process, sent and received", "rate_per_s", keys,
                       (Key("nbytes", "messages of % bytes"), Key("nmsgs", "% to each peer"),
                        Key("npeers", "peers: %")), y_factor=1e-6, most=40)
     flushed = any(row.get("cache_size") not in ("0", "NA", None) for row in rows)
@@ -149,18 +149,17 @@ def rate_pictures(kind, rows):
 
 
 def pingpong_pictures(_, rows):
-    latency = ("latency_us", "latency_lo_us", "latency_hi_us")
     series = (Key("pattern"), Key("sync", optional=True))
     shared, single = {"x_factor": 8, "log_from": 20}, {"arrangement": ("single",)}
     whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "ndata", **shared}
     made = [Picture("pingpong", "What a transfer takes, synchronisation included", (
-        Panel("latency", "latency (µs)", *latency, series, **whole),
-        Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series=series, **whole)))]
+        Panel("latency", "latency (µs)", "latency_us", series, **whole),
+        Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series, **whole)))]
     if any(row.get("pattern") in ("many put", "many get") for row in rows):
         pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"), "sync": ("all",),
                   **single}
         made.append(Picture("pingpong_pieces", "The largest transfer, cut into pieces", (
-            Panel("pieces", "time for all pieces (µs)", *latency, series, x="blksize",
+            Panel("pieces", "time for all pieces (µs)", "latency_us", series, x="blksize",
                   x_title="size of a piece (bytes)", keep=pieces, **shared),)))
     return made
 
@@ -168,14 +167,13 @@ def pingpong_pictures(_, rows):
 # ---- synchronisation, halo swaps, links ----------------------------------------------------------
 
 def sync_pictures(_, __):
-    panel = Panel("sync", "time of one synchronisation (µs)", "sync_us", "sync_lo_us", "sync_hi_us",
-                  (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True)), most=60)
-    return [Picture("syncbench", "What a synchronisation costs", (panel,))]
+    keys = (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True))
+    return [Picture("syncbench", "What a synchronisation costs", (
+        Panel("sync", "time of one synchronisation (µs)", "sync_us", keys, most=60),))]
 
 
 def halo_pictures(_, rows):
-    latency = ("halo", "time of a swap (µs)", "latency_us", "latency_lo_us", "latency_hi_us")
-    method = (Key("method"), Key("sync", optional=True))
+    method, latency = (Key("method"), Key("sync", optional=True)), ("halo", "time of a swap (µs)", "latency_us")
     if count_distinct(rows, "local") > 4:
         panel = Panel(*latency, method + (Key("dims", optional=True),), x="ndata", x_factor=8,
                       x_title="data sent (bytes)", most=12)
@@ -185,42 +183,34 @@ def halo_pictures(_, rows):
     return [Picture("halo", "What a 3D halo swap takes", (panel,))]
 
 
-# Of a node's links: its columns' names, the unit, the title, and whether the slowest is the largest.
-_LINK_QUANTITIES = (("time", "us", "half of a round trip (µs)", True),
-                    ("out", "mbs", "bandwidth out of the node (MB/s; MB = 2^20 bytes)", False),
-                    ("in", "mbs", "bandwidth into the node (MB/s; MB = 2^20 bytes)", False))
-
-
 def link_pictures(_, rows):
     """What the links of each node take, the slowest first."""
     made = []
     nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
-    for name, unit, title, slow_is_large in _LINK_QUANTITIES:
-        column = f"{name}_{unit}"
+    for column, title in (("time_us", "half of a round trip (µs)"),
+                          ("out_mbs", "bandwidth out of the node (MB/s; MB = 2^20 bytes)"),
+                          ("in_mbs", "bandwidth into the node (MB/s; MB = 2^20 bytes)")):
         sizes = tuple(dict.fromkeys(row["nbytes"] for row in nodes if row.get(column, "NA") != "NA"))
         if sizes:
-            made.append(Picture(f"linkmap_{name}", "The links of each node, the slowest first", (
-                Panel("nodes", title, column, f"{name}_lo_{unit}", f"{name}_hi_{unit}", (Key("a"),),
-                      (Key("nbytes", "messages of % bytes"),),
+            made.append(Picture(f"linkmap_{column.split('_')[0]}", "The links of each node, the slowest first", (
+                Panel("nodes", title, column, (Key("a"),), (Key("nbytes", "messages of % bytes"),),
                       keep={"scope": ("node", "rank"), "nbytes": sizes}, most=60,
-                      **{"largest" if slow_is_large else "smallest": column}),)))
+                      order=1 if column == "time_us" else -1),)))
     return made
 
 
 # ---- the monitor, other programs -----------------------------------------------------------------
 
 def monitor_pictures(_, __):
-    panel = Panel("added", "added (ns)", "added_ns", "added_lo_ns", "added_hi_ns", (Key("call"),),
-                  (Key("mode", "monitor %"),), most=60)
-    return [Picture("monitor_overhead", "What monitoring adds to a call", (panel,))]
+    return [Picture("monitor_overhead", "What monitoring adds to a call", (
+        Panel("added", "added (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),))]
 
 
 def monitor_report_pictures(_, __):
-    panel = Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s",
-                  series=(Key("operation"), Key("comm", optional=True),
-                          Key("members", "ranks %", True), Key("rank", "rank %", True)),
-                  pages=(Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60)
-    return [Picture("mpirtmon", "What MPI did in the program", (panel,))]
+    series = (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True), Key("rank", "rank %", True))
+    return [Picture("mpirtmon", "What MPI did in the program", (
+        Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s", series,
+              (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),))]
 
 
 def foreign_pictures(kind, _):
@@ -231,12 +221,12 @@ def foreign_pictures(kind, _):
     series = tuple(Key(column, "%" if column in ("test", "pattern") else column + " %", place > 0)
                    for place, column in enumerate(keys) if column != size)
     return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', quantity.column)}", f"{kind}: {entry.program}",
-                    (Panel("sizes", quantity.column, quantity.column,
-                           series=series or (Key("size_bytes", kind),), x=size, log_from=20),))
+                    (Panel("sizes", quantity.column, quantity.column, series or (Key("size_bytes", kind),), x=size,
+                           log_from=20),))
             for quantity in entry.quantities] if size else []
 
 
-PICTURES = {"overlap": overlap_pictures, "overlap_sweep": sweep_pictures, "mpi_overhead": overhead_pictures,
+PICTURES = {"overlap": overlap_pictures, "overlap_sweep": overlap_pictures, "mpi_overhead": overhead_pictures,
             "msgrate": rate_pictures, "msgrate_rma": rate_pictures, "pingpong": pingpong_pictures,
             "syncbench": sync_pictures, "halo": halo_pictures, "linkmap": link_pictures,
             "monitor_overhead": monitor_pictures, "mpirtmon": monitor_report_pictures}

@@ -7,8 +7,7 @@ clear, as always with fewer than six launches (intervals.py). Times stand behind
 import math
 import typing
 
-from commcost.drawing.panels import Labels
-from commcost.drawing.pictures import WAYS, Key
+from commcost.drawing.pictures import WAYS, Key, Labels
 from commcost.reading.intervals import LAUNCHES_ENOUGH
 from commcost.saying import costs, gains
 from commcost.saying.facts import typical
