@@ -17,9 +17,10 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
 from commcost.reading.tables import NEW, read_tables
-from commcost.saying import machine_costs, page, program_changes, scorecard
+from commcost.saying import machine_costs, program_changes, scorecard
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Output
+from commcost.saying.page import Column, Items, Page, Section, Text, grid_of
 from commcost.words import bytes_text, counted, cut, decimals, short
 
 PROGRAM = "cost.sh"
@@ -68,16 +69,29 @@ class Line(typing.NamedTuple):
         return self.calls.in_s - self.own.value - (self.waited.value if self.waited else 0.0)
 
 
-class Account(typing.NamedTuple):
-    """All that is said of a program."""
+class Account:
+    """All that is said of a program.
 
-    program: program_changes.Program
-    lines: list      # of Line, those that took most first
-    savings: list    # of program_changes.Saving
-    remarks: list    # what is to be said of report and results
-    uncovered: list  # (command or what there is to say, seconds of a process inside such calls)
-    min_saving_pct: float  # of the run, that a saving is told from
-    what_if: list    # a Spent, where another machine is asked for
+    program    a program_changes.Program
+    lines      of Line, those that took most first
+    savings    of program_changes.Saving, those of `min_saving_pct` of the run or more
+    remarks    what is to be said of report and results
+    uncovered  pairs of a command, or what else there is to say, and the seconds of a process inside such calls
+    spent      a list of Spent: inside MPI, and what of that was for what
+    """
+
+    def __init__(self, report, tables, min_saving_pct, asked):
+        run = Monitored(report)
+        self.run, self.min_saving_pct = run, min_saving_pct
+        self.program = program_changes.Program(run, machine_costs.OwnCosts(tables),
+                                               program_changes.operations_of(run.by_size))
+        self.lines = lines_of(self.program)
+        self.savings = program_changes.savings_of(self.program, min_saving_pct / 100 * run.seconds)
+        self.remarks = run.remarks + differences(run, tables) + unusable(tables, self.lines)
+        self.uncovered = sorted((pair for pair in uncovered_of(self.program, self.lines)
+                                 if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
+        self.spent = [*inside_mpi(run), *in_calls(run, self.lines),
+                      *([] if asked is None else [elsewhere(asked, self.program, self.lines)])]
 
 
 # ---- the lines -----------------------------------------------------------------------------------
@@ -173,16 +187,15 @@ def what_if(text):
     factors = {"latency": 1.0, "bandwidth": 1.0}
     for word in text.split(","):
         name, _, change = word.partition("=")
-        percent = re.match(r"([+-]?[0-9]+(?:\.[0-9]+)?)%$", change)
-        times = re.match(r"x([0-9]+(?:\.[0-9]+)?)$", change)
-        if name not in factors or not (percent or times):
+        found = re.match(r"([+-]?[0-9]+(?:\.[0-9]+)?)%$|x([0-9]+(?:\.[0-9]+)?)$", change)
+        if name not in factors or not found:
             raise argparse.ArgumentTypeError(
                 f"'{text}': use latency and bandwidth, each with a change such as -20% or x2: "
                 "latency=-20%,bandwidth=x2")
-        factors[name] = 1 + float(percent.group(1)) / 100 if percent else float(times.group(1))
+        percent, times = found.groups()
+        factors[name] = 1 + float(percent) / 100 if percent else float(times)
         if not 0.01 <= factors[name] <= 100:
-            raise argparse.ArgumentTypeError(f"'{text}': {word} is no machine: use from x0.01 to "
-                                             "x100")
+            raise argparse.ArgumentTypeError(f"'{text}': {word} is no machine: use from x0.01 to x100")
     return WhatIf(text, factors["latency"], 1 / factors["bandwidth"])
 
 
@@ -196,32 +209,19 @@ class Spent(typing.NamedTuple):
     note: str = ""
 
 
-def where_time_went(account):
-    """A list of Spent: inside MPI, and what of that was for what."""
-    run = account.program.run
-    return [*inside_mpi(run), *uneven_work(run), *waiting(run), *in_calls(account), *account.what_if]
-
-
 def inside_mpi(run):
+    """What the monitor says by itself."""
     if run.inside_s is not None:
         yield Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
         yield Spent("In MPI, slowest process", exactly(run.slowest_s), f"rank {int(run.slowest_rank)}")
-
-
-def uneven_work(run):
-    """One process has more to do than the others: all take as long, so it is the one that is least
-    inside MPI, and others wait for it wherever they meet it, in messages too."""
-    if run.least is None or run.inside_s is None:
-        return
-    rank, least_s = run.least
-    more_s = run.inside_s / run.ranks - least_s
-    if more_s >= UNEVEN_PCT / 100 * run.seconds:
-        yield Spent("Work that is uneven", exactly(more_s), f"rank {rank} has most of it")
-
-
-def waiting(run):
-    """For late processes, in collectives."""
+    # One process has more to do than the others: all take as long, so it is the one that is least inside MPI, and others
+    # wait for it wherever they meet it, in messages too.
+    if run.least is not None and run.inside_s is not None:
+        rank, least_s = run.least
+        more_s = run.inside_s / run.ranks - least_s
+        if more_s >= UNEVEN_PCT / 100 * run.seconds:
+            yield Spent("Work that is uneven", exactly(more_s), f"rank {rank} has most of it")
     waits = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
     if waits:
         most = max(waits, key=lambda calls: calls.waited.value)
@@ -229,11 +229,11 @@ def waiting(run):
                     f"most in {most.function}")
 
 
-def in_calls(account):
+def in_calls(run, lines):
     """What the calls cost that were measured, and what of them is neither cost nor waiting; what is in others."""
-    run, min_s = account.program.run, share_of_mpi(account.program.run, TOLD_PCT)
-    known = [line for line in account.lines if line.own is not None]
-    others = [(exactly(line.calls.in_s), line.calls.callers) for line in account.lines if line.why]
+    min_s = share_of_mpi(run, TOLD_PCT)
+    known = [line for line in lines if line.own is not None]
+    others = [(exactly(line.calls.in_s), line.calls.callers) for line in lines if line.why]
     has_others = others and mean_of(run, others).value >= min_s
     if any(line.own.value >= min_s for line in known):
         yield Spent("Undisturbed cost of the calls", mean_of(run, [(line.own, line.calls.callers) for line in known]),
@@ -309,7 +309,7 @@ def rows_of(account):
     for saving in account.savings:
         yield {"kind": "saving", "change": saving.change, **of_calls(saving.calls),
                **of_span("saved", "s", saving.seconds, 9), "rests_on": rows_text(saving.rows),
-               "saved_pct": decimals(100 * saving.seconds.value / account.program.run.seconds, 3),
+               "saved_pct": decimals(100 * saving.seconds.value / account.run.seconds, 3),
                "text": " ".join([f"{saving.what}.", *saving.facts])}
     for said, in_s in account.uncovered:
         yield {"kind": "uncovered", "in_calls_s": decimals(in_s, 9), "text": said}
@@ -329,7 +329,7 @@ def of_span(name, unit, span, digits):
 
 def write_table(account, output, words):
     """The table as a result. False if anything was lost."""
-    run = account.program.run
+    run = account.run
     output.begin(COLUMNS, [("ranks", run.ranks), ("run_s", f"{run.seconds:.9f}"),
                            ("inside_mpi_s", decimals(run.inside_s, 9)),
                            ("slowest_rank_s", decimals(run.slowest_s, 9))], words)
@@ -337,7 +337,7 @@ def write_table(account, output, words):
         output.row(row)
     for text in account.remarks:
         output.remark("warning", text)
-    for spent in where_time_went(account):
+    for spent in account.spent:
         note = f"; {spent.note}" if spent.note else ""
         output.remark("note", f"{spent.what}: {short(spent.seconds.value)} s, "
                       f"{share(spent.seconds.value, run.seconds)} of the run{note}")
@@ -347,87 +347,75 @@ def write_table(account, output, words):
 # ---- the page ------------------------------------------------------------------------------------
 
 def page_of(account):
-    """The same as a page.Page: tables of a line each."""
-    run = account.program.run
+    """The same as a Page: tables of a line each."""
+    run = account.run
     on = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
+    how_to = [part for saving in account.savings for part in (Text(f"{saving.what}:"), *items(
+        [*saving.facts, f"Rests on {rows_text(saving.rows)}."]))]
+    missing_parts = [*items([f"{short(in_s)} s: {said}" for said, in_s in account.uncovered]), Text(
+        "Run the commands in the build folder, with the program's binding; RESULTS is the results folder.", small=True)]
     parts = {
-        "Where the time went": [seconds_grid(run, "time", where_time_went(account), WHAT)],
+        "Where the time went": [seconds_grid(run, "time", account.spent, WHAT)],
         "What would save time": saving_parts(account),
-        "How to do it": [part for saving in account.savings for part in how_to(saving)],
+        "How to do it": how_to,
         "Which calls": calls_parts(account),
-        "What isn't measured": missing_parts(account.uncovered),
+        "What isn't measured": missing_parts if account.uncovered else [],
         "Mind": items(account.remarks)}
-    sections = [page.Section(f"part{place}", heading, of) for place, (heading, of) in enumerate(parts.items(), 1) if of]
-    return page.Page(
+    sections = [Section(f"part{place}", heading, of) for place, (heading, of) in enumerate(parts.items(), 1) if of]
+    return Page(
         f"What communication costs: {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}",
-        [page.Text(f"{short(run.seconds)} s, {counted(run.ranks, 'process', 'processes')}{on}."), *sections],
+        [Text(f"{short(run.seconds)} s, {counted(run.ranks, 'process', 'processes')}{on}."), *sections],
         "cost.sh --format=tsv has all of this as a table.", first_listed=3)
 
 
 def items(texts):
-    return [page.Items(texts, "short")] if texts else []
-
-
-def missing_parts(uncovered):
-    return uncovered and [*items([f"{short(in_s)} s: {said}" for said, in_s in uncovered]), page.Text(
-        "Run the commands in the build folder, with the program's binding; RESULTS is the results folder.", small=True)]
+    return [Items(texts, "short")] if texts else []
 
 
 def saving_parts(account):
     if not account.savings:
         where = " in what the results cover" if account.uncovered else ""
-        return [page.Text(f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure.")]
+        return [Text(f"Nothing{where} would save {account.min_saving_pct:g} % of the run or more for sure.")]
     changes = [Spent(saving.what, saving.seconds) for saving in account.savings]
-    return [seconds_grid(account.program.run, "change", changes, CHANGE),
-            page.Text("Two changes of the same calls don't add up.", small=True)]
+    return [seconds_grid(account.run, "change", changes, CHANGE),
+            Text("Two changes of the same calls don't add up.", small=True)]
 
 
 def seconds_grid(run, heading, every, most):
     """A line for each Spent, the name cut to `most` letters."""
-    columns = [page.Column(heading, "what"), page.Column("s", "seconds", True), page.Column("range", "range", True),
-               page.Column("of the run", "share", True), page.Column("", "note")]
-    return page.Grid(columns, [page.Row([
-        cut(spent.what, most), short(spent.seconds.value), ranged(spent.seconds),
-        share(spent.seconds.value, run.seconds), cut(spent.note, NOTE)]) for spent in every], "facts")
-
-
-def how_to(saving):
-    """The parts that say of a change how to make it, and what it rests on."""
-    return [page.Text(f"{saving.what}:"), *items([*saving.facts, f"Rests on {rows_text(saving.rows)}."])]
+    return grid_of({
+        Column(heading, "what"): [cut(spent.what, most) for spent in every],
+        Column("s", "seconds", True): [short(spent.seconds.value) for spent in every],
+        Column("range", "", True): [ranged(spent.seconds) for spent in every],
+        Column("of the run", "share", True): [share(spent.seconds.value, run.seconds) for spent in every],
+        Column("", "note"): [cut(spent.note, NOTE) for spent in every]}, "facts")
 
 
 def calls_parts(account):
     """A line for each function and size; with the communicator if there are several."""
-    lines = [line for line in account.lines if line.calls.in_s >= share_of_mpi(account.program.run, SHOWN_PCT)]
-    columns = [page.Column(heading, name, place > 0) for place, (heading, name) in enumerate((
-        ("calls", "operation"), ("times", "calls"), ("in MPI", "in_calls_s"), ("each", "machine_us"),
-        ("undisturbed", "machine_s"), ("waiting", "waited_s"), ("other", "unexplained_s")))]
+    lines = [line for line in account.lines if line.calls.in_s >= share_of_mpi(account.run, SHOWN_PCT)]
     comms = {line.calls.place for line in lines if line.calls.comm != "NA"}
 
     def name_of(calls):
         on = f" on {calls.comm}" if len(comms) > 1 and calls.comm != "NA" else ""
         return cut(calls.function + program_changes.of_size(calls) + on, CALLS)
 
-    return [page.Grid(columns, [page.Row([
-        name_of(line.calls), round(line.calls.calls), *("" if value is None else short(value) for value in (
-            line.calls.in_s, line.cost and line.cost.us.value, line.own and line.own.value,
-            line.waited and line.waited.value, line.unexplained_s))]) for line in lines]),
-            page.Text(f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of "
-                      "those that made such calls; each: undisturbed µs of a call.", small=True)]
+    def seconds(values):
+        return ["" if value is None else short(value) for value in values]
+
+    return [grid_of({
+        Column("calls", "operation"): [name_of(line.calls) for line in lines],
+        Column("times", "calls", True): [round(line.calls.calls) for line in lines],
+        Column("in MPI", "in_calls_s", True): seconds(line.calls.in_s for line in lines),
+        Column("each", "machine_us", True): seconds(line.cost and line.cost.us.value for line in lines),
+        Column("undisturbed", "machine_s", True): seconds(line.own and line.own.value for line in lines),
+        Column("waiting", "waited_s", True): seconds(line.waited and line.waited.value for line in lines),
+        Column("other", "unexplained_s", True): seconds(line.unexplained_s for line in lines)}),
+            Text(f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of "
+                 "those that made such calls; each: undisturbed µs of a call.", small=True)]
 
 
 # ---- the command ---------------------------------------------------------------------------------
-
-def account_of(report, tables, min_saving_pct, asked):
-    run = Monitored(report)
-    program = program_changes.Program(run, machine_costs.OwnCosts(tables), program_changes.operations_of(run.by_size))
-    lines = lines_of(program)
-    uncovered = sorted((pair for pair in uncovered_of(program, lines) if pair[1] >= share_of_mpi(run, SHOWN_PCT)),
-                       key=lambda pair: -pair[1])
-    return Account(program, lines, program_changes.savings_of(program, min_saving_pct / 100 * run.seconds),
-                   run.remarks + differences(run, tables) + unusable(tables, lines), uncovered,
-                   min_saving_pct, [] if asked is None else [elsewhere(asked, program, lines)])
-
 
 def main(words):
     made = command.Parser(
@@ -439,22 +427,20 @@ Times are seconds of a process, averages over those that made such calls.""")
     made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
                       help="for reading (default), a table, or a page")
     made.add_argument("--output", metavar="FILE", help="write to FILE, not stdout")
-    made.add_argument("--min-saving", metavar="PERCENT", type=command.percent(0, 100),
-                      default=MIN_SAVING_PCT, help="leave out what saves less of the run "
-                      f"(default: {MIN_SAVING_PCT:g} %%)")
+    made.add_argument("--min-saving", metavar="PERCENT", type=command.percent(0, 100), default=MIN_SAVING_PCT,
+                      help=f"leave out what saves less of the run (default: {MIN_SAVING_PCT:g} %%)")
     made.add_argument("--what-if", metavar="CHANGES", type=what_if, help="what another machine would "
                       "save: latency=-20%%,bandwidth=x2")
     options = made.parse_with_results(words, 2)
     if len(options.paths) < 2:
         raise UsageError(f"which results? use {PROGRAM} [OPTION]... REPORT RESULTS")
     report, results = options.paths
-    account = account_of(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
+    account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     if options.format == "tsv":
         done = write_table(account, Output(PROGRAM, options.output), words)
         return command.EXIT_DONE if done else command.EXIT_FAILED
     made_page = page_of(account)
-    text = (made_page.as_html() if options.format == "html" else
-            scorecard.readable(made_page.as_text()))
+    text = made_page.as_html() if options.format == "html" else scorecard.readable(made_page.as_text())
     if options.output is None:
         sys.stdout.write(text)
     elif not command.write_to(options.output, text, True, PROGRAM):
