@@ -50,44 +50,38 @@ def bytes_of(row):
 
 def messages(tables):
     """The smallest one's time, and the largest one's bandwidth."""
-    times = of_pattern(tables, "latency_us", "MPI Send")[:1]
-    speeds = of_pattern(tables, "bwidth_mbs", "MPI Send")[-1:]
-    return ([line_of(f"Message of {size_text(bytes_of(pair[0]))}, one way", pair, "latency_us", TIME_US)
-             for pair in times] +
-            [line_of(f"Bandwidth, messages of {size_text(bytes_of(pair[0]))}", pair, "bwidth_mbs", SPEED_MBS)
-             for pair in speeds if bytes_of(pair[0]) >= LARGE_BYTES])
+    for pair in of_pattern(tables, "latency_us", "MPI Send")[:1]:
+        yield line_of(f"Message of {size_text(bytes_of(pair[0]))}, one way", pair, "latency_us", TIME_US)
+    for pair in of_pattern(tables, "bwidth_mbs", "MPI Send")[-1:]:
+        if bytes_of(pair[0]) >= LARGE_BYTES:
+            yield line_of(f"Bandwidth, messages of {size_text(bytes_of(pair[0]))}", pair, "bwidth_mbs", SPEED_MBS)
 
 
 def host_overhead(tables):
     """What the smallest and the largest message take of the processor."""
-    lines = []
     for direction, name in (("send", "send"), ("recv", "receive")):
-        pairs = sorted(of_direction(tables, "overhead", direction), key=lambda pair: pair[0].size("msgsize"))
-        lines += [line_of(f"Processor time of a {name}, {size_text(row.size('msgsize'))}", (row, found), "overhead",
-                          TIME_US) for row, found in pairs[:1] + pairs[1:][-1:]]
-    return lines
+        pairs = of_direction(tables, "overhead", direction)
+        for pair in pairs[:1] + pairs[1:][-1:]:
+            yield line_of(f"Processor time of a {name}, {size_text(pair[0].size('msgsize'))}", pair, "overhead", TIME_US)
 
 
 def of_direction(tables, column, direction):
-    return [pair for pair in tables.measured("mpi_overhead", column, direction=direction)
-            if pair[0].keys["pair"] in ("0", "NA")]
+    """Pairs of mpi_overhead's rows of one pair of ranks, by size."""
+    return sorted((pair for pair in tables.measured("mpi_overhead", column, direction=direction)
+                   if pair[0].keys["pair"] in ("0", "NA")), key=lambda pair: pair[0].size("msgsize"))
 
 
 def message_rate(tables):
     """Messages of the smallest size, with flushed and with warm caches, by the best pattern."""
     pairs = [pair for pair in tables.measured("msgrate", "rate_per_s") if is_number(pair[0].keys["nbytes"])]
-    lines = []
     for caches in CACHES:
         of_state = [pair for pair in pairs if caches_of(pair[0]) == caches]
-        if of_state:
-            first = min(of_state, key=lambda pair: pair[0].size("nbytes"))[0]
+        for first, _ in sorted(of_state, key=lambda pair: pair[0].size("nbytes"))[:1]:
             # What differs in nothing but the pattern.
-            named = [(row.keys["pattern"], (row, found)) for row, found in of_state
-                     if {**row.keys, "pattern": ""} == {**first.keys, "pattern": ""}]
+            named = [(pair[0].keys["pattern"], pair) for pair in of_state
+                     if {**pair[0].keys, "pattern": ""} == {**first.keys, "pattern": ""}]
             best, note = best_of(named, RATE, more=True)
-            lines.append(line_of(f"Messages a second, {caches}{size_text(first.size('nbytes'))}", best,
-                                 "rate_per_s", RATE, note))
-    return lines
+            yield line_of(f"Messages a second, {caches}{size_text(first.size('nbytes'))}", best, "rate_per_s", RATE, note)
 
 
 CACHES = ("caches flushed, ", "warm caches, ", "")
@@ -102,26 +96,25 @@ def caches_of(row):
 def put(tables):
     """The smallest put, with what tells its partner, by the quickest way."""
     pairs = of_pattern(tables, "latency_us", "put")
-    pairs = [pair for pair in pairs if pair[0].keys["ndata"] == pairs[0][0].keys["ndata"]]
-    return [line_of(f"Put of {size_text(bytes_of(pair[0]))} {WITH.get(pair[0].keys['sync'], '')}".rstrip(), pair,
-                    "latency_us", TIME_US)
-            for pair in sorted(pairs, key=lambda pair: pair[1].value)[:1]]
+    smallest = [pair for pair in pairs if pair[0].keys["ndata"] == pairs[0][0].keys["ndata"]]
+    for pair in sorted(smallest, key=lambda pair: pair[1].value)[:1]:
+        yield line_of(f"Put of {size_text(bytes_of(pair[0]))} {WITH.get(pair[0].keys['sync'], '')}".rstrip(), pair,
+                      "latency_us", TIME_US)
 
 
 # ---- collectives, halo swaps ---------------------------------------------------------------------
 
 def barrier(tables):
-    pairs = tables.measured("syncbench", "sync_us", sync="MPI barrier")
-    return [line_of(f"Barrier of {pair[0].keys['ranks']} processes", pair, "sync_us", TIME_US) for pair in pairs[:1]]
+    for pair in tables.measured("syncbench", "sync_us", sync="MPI barrier")[:1]:
+        yield line_of(f"Barrier of {pair[0].keys['ranks']} processes", pair, "sync_us", TIME_US)
 
 
 def collectives(tables):
     """The blocking calls of the smallest size."""
-    lines = []
     for collective, name in BLOCKING:
-        pairs = sorted(over_sizes(tables, "blocking_us", collective=collective), key=lambda pair: pair[0].size())
-        lines += [line_of(f"{name} of {size_text(pair[0].size())}", pair, "blocking_us", TIME_US) for pair in pairs[:1]]
-    return lines
+        pairs = over_sizes(tables, "blocking_us", collective=collective)
+        for pair in sorted(pairs, key=lambda pair: pair[0].size())[:1]:
+            yield line_of(f"{name} of {size_text(pair[0].size())}", pair, "blocking_us", TIME_US)
 
 
 def over_sizes(tables, column, **keys):
@@ -131,23 +124,17 @@ def over_sizes(tables, column, **keys):
 
 
 def halo(tables):
-    """The quickest way to swap the halo of each box, alone and under work."""
-    return (of_boxes("Halo of {}", tables.measured("halo", "latency_us"), "latency_us") +
-            of_boxes("Halo of {}, exposed under work",
-                     over_sizes(tables, "exposed_us", collective="halo", test_calls="0"), "exposed_us"))
-
-
-def of_boxes(what, pairs, column):
-    """Lines about some boxes, from the first to the last."""
-    boxes = {}
-    for row, found in pairs:
-        boxes.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
-    places = sorted({round(place * (len(boxes) - 1) / (BOXES - 1)) for place in range(BOXES)}) if boxes else []
-    lines = []
-    for place in places:
-        best, note = best_of(list(boxes.values())[place], TIME_US)
-        lines.append(line_of(what.format(best[0].keys["local"].replace("x", " x ")), best, column, TIME_US, note))
-    return lines
+    """The quickest way to swap the halo of some boxes, from the first to the last, alone and under work."""
+    for what, pairs, column in (
+            ("", tables.measured("halo", "latency_us"), "latency_us"),
+            (", exposed under work", over_sizes(tables, "exposed_us", collective="halo", test_calls="0"), "exposed_us")):
+        boxes = {}
+        for row, found in pairs:
+            boxes.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
+        last = len(boxes) - 1
+        for place in sorted({round(place * last / (BOXES - 1)) for place in range(BOXES)} if boxes else ()):
+            best, note = best_of(list(boxes.values())[place], TIME_US)
+            yield line_of(f"Halo of {best[0].keys['local'].replace('x', ' x ')}{what}", best, column, TIME_US, note)
 
 
 def method_of(row):
@@ -164,27 +151,31 @@ SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and 
 def noise(tables):
     """The share of the time for which ranks are interrupted; by which sources that half of the launches name, or more:
     what one launch of several names is a disturbance that passed; and what that should cost most."""
-    lines = []
     for row, stopped in tables.measured("noise", "stopped_pct", scope="job")[:1]:
         sources = [source for source in sources_of_all(tables.rows("noise", scope="source"))
                    if 2 * len(set(source.runs)) >= len(row.launches)]
         shares = [(source, tables.value(source, "noise", "stopped_pct")) for source in sources
                   if tables.value(source, "noise", "stop_us")]
         shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
-        lines.append(line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
-                             explained(tables, stopped, shares)))
-        lines += [of_source(tables, *pair) for pair in shares[:SOURCES]]
-    return lines + slowed_down(tables)
+        yield line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
+                      explained(tables, stopped, shares))
+        for source, share in shares[:SOURCES]:
+            yield of_source(tables, source, share)
+    # The operation that interruptions of all ranks should slow down most, and by how much it was slower.
+    for row, predicted in sorted(tables.measured("noise", "predicted_pct", scope="collective"),
+                                 key=lambda pair: -pair[1].value)[:1]:
+        work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
+        measured = tables.value(row, "noise", "slowdown_pct")
+        yield line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE,
+                      "expected" + (f"; measured: {typical(measured, SHARE)}" if measured else ""))
 
 
 def explained(tables, stopped, shares):
     """How much sources explain, where that is less than half of the time."""
     if not shares:
         return "no source stands out"
-    ranks = set().union(*(ranks_in(row.keys["ranks"]) or set()
-                          for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)))
-    known = sum(found.value * len(ranks_in(source.keys["ranks"]) or ranks) / len(ranks)
-                for source, found in shares if ranks)
+    ranks = set().union(*(ranks_of(row) or set() for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)))
+    known = sum(found.value * len(ranks_of(source) or ranks) / len(ranks) for source, found in shares if ranks)
     little = ranks and 2 * known < stopped.value
     return f"known sources take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
 
@@ -204,55 +195,34 @@ def sources_of_all(rows):
     the digit on a period, a length or the ranks. The keys are those that most launches have."""
     joined = []
     for row in sorted(rows, key=lambda row: -len(row.launches)):
-        for place, source in enumerate(joined):
-            if is_same_source(source, row):
-                joined[place] = source._replace(launches=source.launches + row.launches,
-                                                runs=source.runs + row.runs)
-                break
-        else:
-            joined.append(row)
+        same = next((place for place, source in enumerate(joined) if is_same_source(source, row)), len(joined))
+        joined[same:same + 1] = [source._replace(launches=source.launches + row.launches, runs=source.runs + row.runs)
+                                 for source in joined[same:same + 1]] or [row]
     return joined
 
 
 def is_same_source(one, other):
-    ranks = [ranks_in(row.keys["ranks"]) for row in (one, other)]
-    if one.keys["source"] != other.keys["source"] or (None not in ranks and
-                                                      not ranks[0] & ranks[1]):
+    ranks = [ranks_of(row) for row in (one, other)]
+    if one.keys["source"] != other.keys["source"] or (None not in ranks and not ranks[0] & ranks[1]):
         return False
     lengths, periods = ([row.median(column) for row in (one, other)] for column in ("stop_us", "period_ms"))
     return (None not in lengths and max(lengths) < SAME_LENGTH * min(lengths) and
             (None in periods or abs(periods[0] - periods[1]) <= SAME_PERIOD * periods[0]))
 
 
-def ranks_in(text):
-    """The ranks of a cell like "0-1,4"; None where it says how many only."""
-    found = placing.ranks_of(text)
+def ranks_of(row):
+    """The ranks of a row, a cell like "0-1,4"; None where it says how many only."""
+    found = placing.ranks_of(row.keys["ranks"])
     return None if found is None else set().union(*found)
-
-
-def slowed_down(tables):
-    """The operation that interruptions of all ranks should slow down most, and by how much it was slower."""
-    pairs = tables.measured("noise", "predicted_pct", scope="collective")
-    if not pairs:
-        return []
-    row, predicted = max(pairs, key=lambda pair: pair[1].value)
-    work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
-    measured = tables.value(row, "noise", "slowdown_pct")
-    note = "expected" + (f"; measured: {typical(measured, SHARE)}" if measured else "")
-    return [line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE, note)]
 
 
 # ---- the monitor ---------------------------------------------------------------------------------
 
 def monitor(tables):
     """What monitoring adds to a call, at most, in rows of one call or several."""
-    pairs = [(found.value / calls_in(row.keys["call"]), row, found)
-             for row, found in tables.measured("monitor_overhead", "added_ns", mode="on")]
-    if not pairs:
-        return []
-    _, row, found = max(pairs, key=lambda pair: pair[0])
-    return [line_of("Monitoring, added to a call at most", (row, found), "added_ns", TIME_NS, row.keys["call"],
-                    1 / calls_in(row.keys["call"]))]
+    pairs = [(1 / calls_in(pair[0].keys["call"]), pair) for pair in tables.measured("monitor_overhead", "added_ns", mode="on")]
+    for scale, pair in sorted(pairs, key=lambda one: -one[0] * one[1][1].value)[:1]:
+        yield line_of("Monitoring, added to a call at most", pair, "added_ns", TIME_NS, pair[0].keys["call"], scale)
 
 
 def calls_in(text):
@@ -268,20 +238,16 @@ COSTS = (messages, host_overhead, message_rate, barrier, collectives, halo, put,
 def where_time_went(tables):
     """How long a monitored program was inside MPI, in which calls, what of that was waiting, and the message and the
     collective that took longest from start to completion."""
-    return (most(tables, "in_calls_s", "Inside MPI, all processes together", ("total",)) +
-            most(tables, "in_calls_s", "{}", CALLS, FUNCTIONS) +
-            most(tables, "waited_s", "Waiting for late processes in {}", CALLS) +
-            most(tables, "total_s", "{}, from start to completion", ("pttopt",)) +
-            most(tables, "total_s", "{}, from start to completion", ("coll",)))
-
-
-def most(tables, column, what, kinds, count=1):
-    """Lines about the rows of these kinds of the monitor that have most."""
-    pairs = sorted(((row, found) for row, found in tables.measured("mpirtmon", column)
-                    if row.keys["kind"] in kinds and row.keys["rank"] == "NA" and found.value > 0),
-                   key=lambda pair: -pair[1].value)
-    return [line_of(what.format(call_of(pair[0])), pair, column, TIME_S,
-                    last_of(pair[0]) if column == "waited_s" else "") for pair in pairs[:count]]
+    for column, what, kinds, count in (
+            ("in_calls_s", "Inside MPI, all processes together", ("total",), 1), ("in_calls_s", "{}", CALLS, FUNCTIONS),
+            ("waited_s", "Waiting for late processes in {}", CALLS, 1),
+            ("total_s", "{}, from start to completion", ("pttopt",), 1),
+            ("total_s", "{}, from start to completion", ("coll",), 1)):
+        pairs = [(row, found) for row, found in tables.measured("mpirtmon", column)
+                 if row.keys["kind"] in kinds and row.keys["rank"] == "NA" and found.value > 0]
+        for pair in sorted(pairs, key=lambda pair: -pair[1].value)[:count]:
+            yield line_of(what.format(call_of(pair[0])), pair, column, TIME_S,
+                          last_of(pair[0]) if column == "waited_s" else "")
 
 
 def last_of(row):
@@ -310,26 +276,23 @@ def slow_links(tables):
     if each launch says so of every size."""
     whole = tables.rows("linkmap", scope="whole")
     launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
-    judged = {cells.get("verdict", "NA") for row in whole for cells in row.launches}
     lines = []
     for row in tables.rows("linkmap"):
-        said = [cells.get("verdict", "NA") for cells in row.launches]
+        said = verdicts_of(row)
         verdict = max(sorted(set(said)), key=said.count)
+        fault = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
         # A pair has a row in those launches alone that name it.
-        if 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)):
-            lines += of_link(row, verdict)
+        if fault and 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)):
+            lines.append(Line(fault[0].format(**row.keys), fault[1], note=f"messages of {size_text(row.size('nbytes'))}",
+                              rows=(row.identity,)))
+    judged = {verdict for row in whole for verdict in verdicts_of(row)}
     if lines or judged <= {"NA"}:
         return lines
-    answer, why = "all alike", ""
-    if judged != {"even"}:
-        answer = "not clear"
-        why = ("suspects were not timed again" if judged == {"even", "NA"} else
-               "launches name other nodes or links each time")
-    return [Line("Nodes and links", answer, note=why, rows=tuple(row.identity for row in whole))]
+    why = ("" if judged == {"even"} else "suspects were not timed again" if judged == {"even", "NA"} else
+           "launches name other nodes or links each time")
+    return [Line("Nodes and links", "not clear" if why else "all alike", note=why,
+                 rows=tuple(row.identity for row in whole))]
 
 
-def of_link(row, verdict):
-    """A line about what is out of line by a row's verdict, or none."""
-    found = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
-    return [Line(found[0].format(**row.keys), found[1], note=f"messages of {size_text(row.size('nbytes'))}",
-                 rows=(row.identity,))] if found else []
+def verdicts_of(row):
+    return [cells.get("verdict", "NA") for cells in row.launches]

@@ -116,3 +116,11 @@ def listed(names, before=""):
         if len(before + text) <= WHAT:
             break
     return text
+
+
+def grouped(values, key):
+    """Lists of the values with the same key, in the order in which they are met."""
+    groups = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return list(groups.values())

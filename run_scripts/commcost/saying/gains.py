@@ -10,7 +10,7 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import Measured, is_above, is_below, is_less
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying import costs
-from commcost.saying.facts import Line, listed, size_text
+from commcost.saying.facts import Line, grouped, listed, size_text
 
 YES, PARTLY, EVEN, NO, UNSURE = ANSWERS = "yes", "partly", "even", "no", "not clear"
 LINES = 12           # from which on lines leave out at which sizes
@@ -39,9 +39,14 @@ class Answer(typing.NamedTuple):
 
     family: str
     name: str
-    verdict: str
     sizes: list
     every: list
+
+    @property
+    def verdict(self):
+        """Even is no gain, too."""
+        found = {size.verdict for size in self.sizes}
+        return found.pop() if len(found) == 1 else NO
 
     @property
     def since(self):
@@ -57,48 +62,22 @@ class Answer(typing.NamedTuple):
 
 def answers_of(family, name, sizes):
     """The Answers of verdicts by size: yes at the most sizes in a row, and no; else what holds at the most. One size of
-    many is no answer. Even is no gain, too."""
+    many is no answer."""
     runs = [list(run) for _, run in itertools.groupby(sizes, lambda size: size.verdict.replace(EVEN, NO))]
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
-    said = [longest([run for run in enough if of(run)]) for of in (is_yes, is_loss)]
-    return [Answer(family, name, verdict_of(run), run, sizes) for run in
-            (filter(None, said) if said[0] else [longest(runs)])]
-
-
-def is_yes(run):
-    return run[0].verdict == YES
-
-
-def is_loss(run):
-    return any(size.verdict == NO for size in run)
-
-
-def longest(runs):
-    """The last of those with the most sizes; None of none."""
-    return max(reversed(runs), key=len, default=None)
-
-
-def verdict_of(run):
-    found = {size.verdict for size in run}
-    return found.pop() if len(found) == 1 else NO
+    yes, no = ([run for run in enough if any(size.verdict == verdict for size in run)] for verdict in (YES, NO))
+    # Of those with the most sizes the last.
+    return [Answer(family, name, max(reversed(some), key=len), sizes) for some in ((yes, no) if yes else (runs,)) if some]
 
 
 def does_it_pay(tables):
     """The Lines of all questions. What has the same answer at the same sizes shares one; of many, what has the same
-    answer."""
+    answer. Verdicts are in their order, questions in theirs."""
     every = [answer for question in GAINS for asked in question(tables) if asked[-1] for answer in answers_of(*asked)]
     groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.since))
     if len(groups) > LINES:
         groups = grouped(every, lambda answer: (answer.family, answer.verdict))
-    return [line_of(group) for group in groups]
-
-
-def grouped(answers, key):
-    """Lists of Answers with the same key; verdicts in their order, questions in theirs."""
-    groups = {}
-    for answer in answers:
-        groups.setdefault(key(answer), []).append(answer)
-    return sorted(groups.values(), key=lambda group: ANSWERS.index(group[0].verdict))
+    return [line_of(group) for group in sorted(groups, key=lambda group: ANSWERS.index(group[0].verdict))]
 
 
 def line_of(answers):
@@ -274,7 +253,7 @@ def persistent(tables):
 def work_during_messages(tables):
     """How much of a transfer's time the processor has for work."""
     for direction, name in (("send", "a send"), ("recv", "a receive")):
-        pairs = sorted(costs.of_direction(tables, "avail(%)", direction), key=lambda pair: pair[0].size("msgsize"))
+        pairs = costs.of_direction(tables, "avail(%)", direction)
         yield "Work during ", name, [of_share(size_text(row.size("msgsize")), row, share) for row, share in pairs]
 
 

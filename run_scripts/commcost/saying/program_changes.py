@@ -13,6 +13,7 @@ import typing
 from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
 from commcost.saying import machine_costs
+from commcost.saying.facts import grouped
 from commcost.saying.machine_costs import Cost, OwnCosts, Way
 from commcost.words import bytes_text, counted, number_text, short
 
@@ -234,14 +235,6 @@ def total(every, name):
     """The sum of what Calls have; None where one doesn't have it."""
     values = [getattr(calls, name) for calls in every]
     return None if None in values else sum(values)
-
-
-def grouped(values, key):
-    """Lists of the values with the same key, in the order in which they are met."""
-    groups = {}
-    for value in values:
-        groups.setdefault(key(value), []).append(value)
-    return groups.values()
 
 
 def merged_operations(program):

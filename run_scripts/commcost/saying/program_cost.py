@@ -18,6 +18,7 @@ from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
 from commcost.reading.tables import NEW, read_tables
 from commcost.saying import machine_costs, program_changes, scorecard
+from commcost.saying.facts import grouped
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Items, Page, Section, Text, grid_of
@@ -130,14 +131,14 @@ def missing(lines):
 def uncovered_of(program, lines):
     """What would measure the calls that the results don't cover: pairs of a command, one for all sizes of an operation,
     and the seconds of a process inside such calls."""
-    groups = program_changes.grouped([line for line in lines if line.why], lambda line: (
+    groups = grouped([line for line in lines if line.why], lambda line: (
         line.operation.way or line.calls.function, line.calls.layout, not line.calls.size))
     found = [(missing(some), sum(line.calls.in_s for line in some)) for some in groups]
     # Messages that are under way together: their own cost needs msgrate's rates.
     lacking = [operation for operation in program.operations
                if operation.way == Way("sendrecv", "ref_us") and operation.calls.joined and operation.calls.size and
                program.cost(operation, way=machine_costs.GAP) is None]
-    for some in program_changes.grouped(lacking, lambda operation: operation.calls.layout_of_pair):
+    for some in grouped(lacking, lambda operation: operation.calls.layout_of_pair):
         sizes = [operation.calls.size for operation in some]
         found.append((machine_costs.command_of(machine_costs.GAP, some[0].calls.layout_of_pair, sizes),
                       sum(operation.total("in_s") for operation in some)))

@@ -47,7 +47,7 @@ def card_of(tables, best=(), changes=()):
     parts = [Part("What changed", what_changed(changes)), Part("Best setting", best_setting(best))]
     if not best:
         parts += [Part("What it costs", [line for question in COSTS for line in question(tables)]),
-                  Part("Where the time went", where_time_went(tables)),
+                  Part("Where the time went", list(where_time_went(tables))),
                   Part("Which node or link is slow?", slow_links(tables)),
                   Part("Does it pay?", does_it_pay(tables))]
     parts = [part for part in parts if part.lines]
