@@ -5,13 +5,12 @@ clear, as always with fewer than six launches (intervals.py). Times stand behind
 """
 
 import math
-import typing
 
 from commcost.drawing.pictures import WAYS, Key, Labels
 from commcost.reading.intervals import LAUNCHES_ENOUGH
 from commcost.saying import costs, gains
 from commcost.saying.facts import typical
-from commcost.saying.page import Column, Grid, Mark, Row
+from commcost.saying.page import Column, Grid, Mark, Row, Text
 from commcost.words import size_text
 
 COLUMNS_MOST = 10   # with a number in each cell; of more columns every second, third ... is shown
@@ -20,36 +19,16 @@ LETTERS = {gains.YES: ("P", "pays"), gains.EVEN: ("E", "even"), gains.NO: ("L", 
            gains.UNSURE: ("?", "unclear")}
 
 
-class Matrix(typing.NamedTuple):
-    """A table of marks, None where no mark would be clear; and what its marks say, or what is missing."""
-
-    grid: typing.Optional[Grid]
-    legend: str
-
-
-# ---- marks ---------------------------------------------------------------------------------------
-
-def mark_of(answer, row, number=""):
-    """The Mark of an answer that rests on a row."""
-    letter, kind = LETTERS[answer]
-    return Mark(f"{letter} {number}".rstrip(), kind, row.identity)
-
-
-def number_of(value):
-    """A Measured without its unit, or what it is less than where it may be noise."""
-    return typical(value, ((0, 1, ""),))
-
-
 # ---- tables of marks -----------------------------------------------------------------------------
 
-def matrix_of(found, heading, column_of, legend, most=COLUMNS_MOST):
-    """The Matrix of Marks by name and place, with at most `most` places; None where there are none.
-    `column_of` makes a column's heading of a place."""
+def parts_of(found, heading, column_of, legend, most=COLUMNS_MOST):
+    """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
+    where there are no marks. `column_of` makes a column's heading of a place."""
     places = thinned(sorted({place for marks in found.values() for place in marks}), most)
-    columns = [Column(heading, "what"), *(Column(column_of(place), column_of(place), True) for place in places)]
+    columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
     rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
             if any(place in marks for place in places)]
-    return Matrix(Grid(columns, rows, "matrix"), legend) if rows else None
+    return [Grid(columns, rows, "matrix"), Text(legend, small=True)] if rows else []
 
 
 def thinned(places, most):
@@ -58,28 +37,38 @@ def thinned(places, most):
     return places[::-1][::step][::-1]
 
 
+def mark_of(row, answer, number=""):
+    """The Mark of a row: a letter of an answer, and a number."""
+    letter, kind = LETTERS.get(answer, ("", ""))
+    return Mark(f"{letter} {number}".strip(), kind, row.identity)
+
+
+def number_of(value):
+    """A Measured without its unit, or what it is less than where it may be noise."""
+    return typical(value, ((0, 1, ""),))
+
+
 def numbers(pairs, keys, place_of):
     """Marks of values by name, which Keys make, and place: numbers alone."""
     labels, found = Labels(keys, [row.keys for row, _ in pairs]), {}
     for row, value in pairs:
-        found.setdefault(labels.of(row.keys), {})[place_of(row)] = Mark(number_of(value), "", row.identity)
+        found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark_of(row, "", number_of(value))
     return found
 
 
-def against(pairs, keys, place_of, usual, told):
-    """Marks of times by name and place against the row that is called `usual` at the same place, which comes
-    first and has numbers alone; and what the marks say, where `told` is what that row is called in a sentence."""
+def against(pairs, keys, place_of, heading, column_of, usual, told):
+    """The parts of times, with answers against the row that is called `usual` at the same place, which comes first and
+    has numbers alone; `told` is what that row is called in a sentence."""
     labels, found = Labels(keys, [row.keys for row, _ in pairs]), numbers(pairs, keys, place_of)
     base = {place_of(row): value for row, value in pairs if labels.of(row.keys) == usual}
+    legend = "Times in µs."
     for row, value in pairs:
         name, place = labels.of(row.keys), place_of(row)
         if name != usual and place in base:
             even = gains.THRESHOLD_PCT / 100 * base[place].value
-            answer = gains.verdict_between(value, base[place], even)
-            found[name][place] = mark_of(answer, row, number_of(value))
-    has_letters = any(mark.kind for marks in found.values() for mark in marks.values())
-    return (dict(sorted(found.items(), key=lambda item: item[0] != usual)),
-            "Times in µs." + (f" P: pays, is quicker than {told}; {OTHER_LETTERS}" if has_letters else ""))
+            found[name][place] = mark_of(row, gains.verdict_between(value, base[place], even), number_of(value))
+            legend = f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}"
+    return parts_of(dict(sorted(found.items(), key=lambda item: item[0] != usual)), heading, column_of, legend)
 
 
 OTHER_LETTERS = f"E: even; L: loses; ?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}."
@@ -97,24 +86,23 @@ def of_gains(tables):
     cases = [case for several in gains.cases_of(tables).values() for case in several if case.gain is not None]
     labels, found = Labels((Key("collective"), *WAYS), [case.row.keys for case in cases]), {}
     if cases and max(case.gain.launches for case in cases) < LAUNCHES_ENOUGH:
-        return Matrix(None, f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.")
+        return [Text(f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.", small=True)]
     has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
     for case in cases:
         answer = case.against_blocking.verdict
         has_number = has_room and answer in (gains.YES, gains.NO)
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
-            answer, case.row, f"{case.gain.value:.0f}" if has_number else "")
+            case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
     numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
-    return matrix_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
-                     f"P: pays with plenty of work; {OTHER_LETTERS}{numbers_are}", most=99)
+    return parts_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
+                    f"P: pays with plenty of work; {OTHER_LETTERS}{numbers_are}", most=99)
 
 
 def of_messages(tables):
     """How fast are messages?"""
-    pairs = tables.measured("pingpong", "latency_us", arrangement="single", count="1")
-    found, legend = against(pairs, (Key("pattern"), Key("sync", optional=True)), lambda row: 8 * row.size("ndata"),
-                            "MPI Send", "MPI_Send")
-    return matrix_of(found, "way / bytes", size_text, legend)
+    return against(tables.measured("pingpong", "latency_us", arrangement="single", count="1"),
+                   (Key("pattern"), Key("sync", optional=True)), lambda row: 8 * row.size("ndata"),
+                   "way / bytes", size_text, "MPI Send", "MPI_Send")
 
 
 def of_processor(tables):
@@ -124,54 +112,48 @@ def of_processor(tables):
         marks = numbers(tables.measured("mpi_overhead", column), (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
-    return matrix_of(found, "message / bytes", size_text,
-                     "The time for which a message keeps the processor busy, and the share of the transfer's time "
-                     "that is free for other work.")
+    return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and the "
+                    "share of the transfer's time that is free for other work.")
 
 
 def of_rates(tables):
     """How many messages go in a second?"""
-    found = {}
+    found, more = {}, (Key("npeers", "% peers", True), Key("nmsgs", "% messages", True), Key("job_size", "% ranks", True))
     for kind, keys in (("msgrate", ("pattern",)), ("msgrate_rma", ("transfer", "synchronisation", "pattern"))):
-        pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")]
         for caches in costs.CACHES:
-            marks = numbers([pair for pair in pairs if costs.caches_of(pair[0]) == caches],
-                            [*map(Key, keys), Key("npeers", "% peers", True), Key("nmsgs", "% messages", True),
-                             Key("job_size", "% ranks", True)],
-                            lambda row: row.size("nbytes"))
-            found.update((", ".join(filter(None, (name, caches[:-2]))), of_name)
-                         for name, of_name in marks.items())
-    return matrix_of(found, "pattern / bytes", size_text,
-                     "Millions of messages that a process sends and receives in a second.")
+            pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")
+                     if costs.caches_of(row) == caches]
+            marks = numbers(pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
+            found.update((", ".join(filter(None, (name, caches[:-2]))), of_name) for name, of_name in marks.items())
+    return parts_of(found, "pattern / bytes", size_text,
+                    "Millions of messages that a process sends and receives in a second.")
 
 
 def of_synchronisation(tables):
     """What does synchronisation cost?"""
-    found, legend = against(tables.measured("syncbench", "sync_us"),
-                            (Key("sync"), Key("neighbours", "% neighbours", True)), lambda row: row.size("ranks"),
-                            "MPI barrier", "MPI_Barrier")
-    return matrix_of(found, "synchronisation", lambda ranks: f"{ranks:g} processes", legend)
+    return against(tables.measured("syncbench", "sync_us"), (Key("sync"), Key("neighbours", "% neighbours", True)),
+                   lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} processes",
+                   "MPI barrier", "MPI_Barrier")
 
 
 def of_halo(tables):
     """Which halo swap is quickest?"""
     pairs = tables.measured("halo", "latency_us")
     boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
-    found, legend = against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
-                            lambda row: row.size("ndata"), "isend/irecv packed", "messages of packed faces")
-    return matrix_of(found, "way / box", boxes.get, legend)
+    return against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
+                   lambda row: row.size("ndata"), "way / box", boxes.get, "isend/irecv packed", "messages of packed faces")
 
 
 def of_noise(tables):
     """What disturbs?"""
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
-    return matrix_of(numbers(pairs, (Key("operation"),), lambda row: row.size("grain_us")),
-                     "operation", lambda work: f"after {work:g} µs of work" if work else "without work",
-                     "By how many percent a step of work and an operation takes longer than undisturbed.")
+    return parts_of(numbers(pairs, (Key("operation"),), lambda row: row.size("grain_us")),
+                    "operation", lambda work: f"after {work:g} µs of work" if work else "without work",
+                    "By how many percent a step of work and an operation takes longer than undisturbed.")
 
 
 def of_monitor(tables):
     """What does monitoring cost?"""
-    return matrix_of(numbers(tables.measured("monitor_overhead", "added_ns"), (Key("call"),),
-                             lambda row: row.keys["mode"]),
-                     "calls", lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
+    pairs = tables.measured("monitor_overhead", "added_ns")
+    return parts_of(numbers(pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
+                    lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")

@@ -71,13 +71,13 @@ def card_grid(part):
 # ---- questions -----------------------------------------------------------------------------------
 
 class Question(typing.NamedTuple):
-    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix of the
-    results, or None."""
+    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix (parts of the page)
+    of the results."""
 
     identity: str
     heading: str
     groups: tuple
-    matrix: typing.Optional[typing.Callable] = None
+    matrix: typing.Callable = lambda tables: []
 
 
 QUESTIONS = (
@@ -104,27 +104,20 @@ def question_sections(tables, drawn):
 
 def question_section(question, tables, groups, drawn):
     parts = [drawn[group] for group in question.groups if group in drawn][:1]
-    matrix = question.matrix(tables) if question.matrix and not is_varied(tables) else None
-    if matrix is not None:
-        parts += [*filter(None, [matrix.grid]), Text(matrix.legend, small=True)]
-    for group in question.groups:
-        if group in groups:
-            parts.append(details.closed(tables, group, groups[group]))
-    return Section(question.identity, question.heading, parts)
+    parts += [] if is_varied(tables) else question.matrix(tables)
+    return Section(question.identity, question.heading, parts + [
+        details.closed(tables, group, groups[group]) for group in question.groups if group in groups])
 
 
 # ---- warnings and notes --------------------------------------------------------------------------
 
 def remarks_of(table, kind):
     """The texts of a file's remarks of a kind, and what is wrong with it."""
-    texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks
-             if remark.kind == kind]
+    texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks if remark.kind == kind]
     if kind == "warning":
-        texts += ["wrong data: rows with status FAIL" for row in table.rows
-                  if row.get("status") == "FAIL"]
-        if table.is_cut_off:
-            texts.append("the result was cut off (no # end: at its end): rows are missing, and "
-                         "the last one may be broken")
+        texts += ["wrong data: rows with status FAIL" for row in table.rows if row.get("status") == "FAIL"]
+        texts += ["the result was cut off (no # end: at its end): rows are missing, and the last one may be broken"
+                  ] if table.is_cut_off else []
     return texts
 
 
@@ -323,12 +316,10 @@ short, for each question a picture, a table of verdicts and all rows, warnings
 and the machine. With a second folder, the base, pictures and tables show both,
 and what changed comes first. The page is one file that needs no script and no
 network.""")
-    made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside "
-                      "the file")
+    made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside the file")
     options = made.parse_with_results(words, 2)
     tables = read_tables(program, options.paths)
-    first = options.paths[0]
-    output = command.beside(first, options.output, path_beside(first, "html"))
+    output = path_beside(options.paths[0], "html", options.output)
     with tempfile.TemporaryDirectory() as folder:
         drawn, note = draw_pictures(tables, folder, lambda text: complain(program, text))
         text = page_of(options.paths, tables, drawn, note).as_html()
@@ -338,10 +329,10 @@ network.""")
     return command.EXIT_DONE
 
 
-def path_beside(result, ending):
-    """Where a report goes by default."""
-    return (os.path.join(result, "report." + ending) if os.path.isdir(result) else
-            re.sub(r"\.tsv$", "", result) + "." + ending)
+def path_beside(result, ending, output=None):
+    """Where a report goes: to `output` if given, else beside the result."""
+    return command.beside(result, output, os.path.join(result, "report." + ending) if os.path.isdir(result) else
+                          re.sub(r"\.tsv$", "", result) + "." + ending)
 
 
 def text_main(words):
@@ -354,13 +345,10 @@ is closed there, all rows: to stdout.""")
     made.add_argument("--short", action="store_true", help="only what the results say in short, as text")
     options = made.parse_with_results(words, 1)
     first, tables = options.paths[0], read_tables(program, options.paths)
-    if options.short:
-        card = scorecard.card_of(tables, best_settings(first, tables), [])
-        text = scorecard.readable(scorecard.text_of(card))
-    else:
-        text = page_of(options.paths, tables, {}).as_markdown()
+    text = (scorecard.readable(scorecard.text_of(scorecard.card_of(tables, best_settings(first, tables))))
+            if options.short else page_of(options.paths, tables, {}).as_markdown())
     if not options.beside:
         sys.stdout.write(text)
-    elif not command.write_to(command.beside(first, None, path_beside(first, "md")), text, False, program):
+    elif not command.write_to(path_beside(first, "md"), text, False, program):
         return command.EXIT_FAILED
     return command.EXIT_DONE
