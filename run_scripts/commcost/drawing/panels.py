@@ -82,13 +82,6 @@ class Point(typing.NamedTuple):
     launches: int
 
 
-def point_of(at, launches):
-    """The Point of what launches found: values with their intervals. Of several the median and the range."""
-    values = in_number_order([value for value, _, _ in launches])
-    low, high = (values[0], values[-1]) if len(values) > 1 else launches[0][1:]
-    return Point(at, median_text(values), low, high, len(values))
-
-
 class PanelText:
     """A panel, of rows by side: `table` is what gnuplot reads, `settings` its variables.
 
@@ -113,16 +106,6 @@ class PanelText:
 
     # ---- points ----------------------------------------------------------------------------------
 
-    def _chosen(self, rows):
-        """Pairs of a side and a row that belong into the panel."""
-        panel = self.panel
-        used = [(side, row) for side, of_side in rows.items() for row in of_side
-                if panel.y in row and (not panel.x or panel.x in row)]
-        for column, values in panel.keep.items():
-            kept = [(side, row) for side, row in used if row.get(column) in values]
-            used = kept or used
-        return used
-
     def _place(self, row):
         """Less for what is taken first."""
         if self.panel.order:
@@ -131,7 +114,11 @@ class PanelText:
                 for column, values in self.panel.first.items()]
 
     def _read(self, rows, columns):
-        panel, used = self.panel, self._chosen(rows)
+        panel = self.panel
+        used = [(side, row) for side, of_side in rows.items() for row in of_side
+                if panel.y in row and (not panel.x or panel.x in row)]
+        for column, values in panel.keep.items():
+            used = [(side, row) for side, row in used if row.get(column) in values] or used
         good = [(side, row) for side, row in used if is_number(row[panel.y]) and row.get("status") != "FAIL" and
                 (not panel.x or is_number(row[panel.x]))]
         series, pages = (Labels(keys, [row for _, row in used]) for keys in (panel.series, panel.pages))
@@ -148,10 +135,17 @@ class PanelText:
         self.series, self.heads = list(heads), list(heads.values())
         shown = {page for _, page, _ in found}
         self.pages = [page for page in dict.fromkeys(pages.of(row) for _, row in good) if page in shown]
-        self.points = {
-            (side, self.pages.index(page), self.series.index(label)):
-            [point_of(at, by_x[at]) for at in (sorted(by_x, key=float) if panel.x else by_x)]
-            for (side, page, label), by_x in found.items()}
+        self.points = {(side, self.pages.index(page), self.series.index(label)): self._points(by_x)
+                       for (side, page, label), by_x in found.items()}
+
+    def _points(self, by_x):
+        """Points of what launches found by x: of several the median and the range."""
+        made = []
+        for at in sorted(by_x, key=float) if self.panel.x else by_x:
+            values = in_number_order([value for value, _, _ in by_x[at]])
+            low, high = (values[0], values[-1]) if len(values) > 1 else by_x[at][0][1:]
+            made.append(Point(at, median_text(values), low, high, len(values)))
+        return made
 
     def _on_page(self, page):
         """All points of a page."""
@@ -329,16 +323,15 @@ class PanelText:
             blocks = {page: block for (of, page, _), block in self._blocks.items() if of == side}
             self.settings[f"{side}_block"] = [blocks.get(page, -1) for page in range(len(pages))]
         dots = [(page, series) for page, order in enumerate(orders) for series in sorted(order)]
+        texts = [[([short(float(point.value)) for point in self.find(side, *dot)] or ["none"])[0] for dot in dots]
+                 for side in (NEW, BASE)]
+        if any(side == BASE for side, _, _ in self.points):
+            texts[0] = [f"{new} ({base})" for new, base in zip(*texts)]
         self.settings.update(
             all_rows=len(dots), dots=len(dots), dot_panel=[page + 1 for page, _ in dots],
             dot_row=[orders[page].index(series) + 1 for page, series in dots],
             dot_name=[tic(self.series[series]) for _, series in dots],
-            dot_text=[quoted(self._dot_text(*dot)) for dot in dots])
-
-    def _dot_text(self, page, series):
-        new, base = (next((short(float(point.value)) for point in self.find(side, page, series)), "none")
-                     for side in (NEW, BASE))
-        return f"{new} ({base})" if any(side == BASE for side, _, _ in self.points) else new
+            dot_text=list(map(quoted, texts[0])))
 
     def _row_axis(self, points, values, is_log):
         if self.panel.scale == "gain":

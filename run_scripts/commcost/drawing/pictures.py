@@ -94,10 +94,6 @@ def count_distinct(rows, column):
     return len({row.get(column, "NA") for row in rows})
 
 
-def has_numbers(rows, column):
-    return any(row.get(column, "NA") != "NA" for row in rows)
-
-
 # ---- overlap -------------------------------------------------------------------------------------
 
 # What else tells an operation's rows apart.
@@ -120,17 +116,10 @@ def overlap_pictures(kind, rows):
               **more),))
     overlap = Picture(f"overlap{ending}", "Work that fits under each operation", (
         Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", keys, scale="percent", **more),))
-    return [gain, overlap] if has_numbers(rows, "gain_pct") else [overlap]
+    return [gain, overlap] if any(row.get("gain_pct", "NA") != "NA" for row in rows) else [overlap]
 
 
 # ---- messages ------------------------------------------------------------------------------------
-
-def overhead_pictures(_, __):
-    series = (Key("direction"), Key("pair", "pair %", True))
-    return [Picture("mpi_overhead", "What a message takes of the processor", (
-        Panel("overhead", "host overhead (µs)", "overhead", series, x="msgsize", log_from=20),
-        Panel("available", "available (% of transfer)", "avail(%)", series, x="msgsize", scale="percent")))]
-
 
 def rate_pictures(kind, rows):
     title = f"How many {'messages go' if kind == 'msgrate' else 'puts and gets go'} in a second"
@@ -166,12 +155,6 @@ def pingpong_pictures(_, rows):
 
 # ---- synchronisation, halo swaps, links ----------------------------------------------------------
 
-def sync_pictures(_, __):
-    keys = (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True))
-    return [Picture("syncbench", "What a synchronisation costs", (
-        Panel("sync", "time of one synchronisation (µs)", "sync_us", keys, most=60),))]
-
-
 def halo_pictures(_, rows):
     method, latency = (Key("method"), Key("sync", optional=True)), ("halo", "time of a swap (µs)", "latency_us")
     if count_distinct(rows, "local") > 4:
@@ -199,19 +182,7 @@ def link_pictures(_, rows):
     return made
 
 
-# ---- the monitor, other programs -----------------------------------------------------------------
-
-def monitor_pictures(_, __):
-    return [Picture("monitor_overhead", "What monitoring adds to a call", (
-        Panel("added", "added (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),))]
-
-
-def monitor_report_pictures(_, __):
-    series = (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True), Key("rank", "rank %", True))
-    return [Picture("mpirtmon", "What MPI did in the program", (
-        Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s", series,
-              (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),))]
-
+# ---- other programs, and all ---------------------------------------------------------------------
 
 def foreign_pictures(kind, _):
     """Each quantity of another program's benchmark over sizes."""
@@ -226,14 +197,27 @@ def foreign_pictures(kind, _):
             for quantity in entry.quantities] if size else []
 
 
-PICTURES = {"overlap": overlap_pictures, "overlap_sweep": overlap_pictures, "mpi_overhead": overhead_pictures,
-            "msgrate": rate_pictures, "msgrate_rma": rate_pictures, "pingpong": pingpong_pictures,
-            "syncbench": sync_pictures, "halo": halo_pictures, "linkmap": link_pictures,
-            "monitor_overhead": monitor_pictures, "mpirtmon": monitor_report_pictures}
+# Pictures of an entry's kind (benchmarks.Benchmark), or a function of the kind and the rows that makes them.
+PICTURES = {
+    "overlap": overlap_pictures, "overlap_sweep": overlap_pictures, "msgrate": rate_pictures,
+    "msgrate_rma": rate_pictures, "pingpong": pingpong_pictures, "halo": halo_pictures, "linkmap": link_pictures,
+    "mpi_overhead": (Picture("mpi_overhead", "What a message takes of the processor", (
+        Panel("overhead", "host overhead (µs)", "overhead", (Key("direction"), Key("pair", "pair %", True)),
+              x="msgsize", log_from=20),
+        Panel("available", "available (% of transfer)", "avail(%)", (Key("direction"), Key("pair", "pair %", True)),
+              x="msgsize", scale="percent"))),),
+    "syncbench": (Picture("syncbench", "What a synchronisation costs", (
+        Panel("sync", "time of one synchronisation (µs)", "sync_us",
+              (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True)), most=60),)),),
+    "monitor_overhead": (Picture("monitor_overhead", "What monitoring adds to a call", (
+        Panel("added", "added (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),)),),
+    "mpirtmon": (Picture("mpirtmon", "What MPI did in the program", (
+        Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s",
+              (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True), Key("rank", "rank %", True)),
+              (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),)),)}
 
 
 def pictures_of(kind, rows):
-    """The Pictures of an entry's kind (benchmarks.Benchmark) and its rows, which are cells by column; none
-    where it has none."""
-    make = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind)
-    return make(kind, rows) if make else []
+    """The Pictures of a kind and its rows, which are cells by column; none where it has none."""
+    made = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind, ())
+    return made(kind, rows) if callable(made) else made

@@ -17,20 +17,13 @@ from commcost.drawing.panels import PanelText, quoted, settings_text
 from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
 from commcost.reading.tables import BASE, NEW, read_tables, threshold_of
-from commcost.system import SCRIPTS, replace_file
+from commcost.system import SCRIPTS, lines_of, replace_file
 
 PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
 
 
 # ---- drawing -------------------------------------------------------------------------------------
-
-def read_colours():
-    """What has which colour in every picture: by the first key's value."""
-    with open(os.path.join(PROGRAMS, "colours.tsv"), encoding="utf-8") as stream:
-        return dict(line.rstrip("\n").split("\t") for line in stream
-                    if not line.startswith("#") and "\t" in line)
-
 
 def head_of(label, tables):
     """A result's line in a picture's head: its name and where it is from."""
@@ -56,13 +49,6 @@ class Drawing(typing.NamedTuple):
     with_data: bool = False
 
 
-def text_of(panel, group, rows, threshold):
-    """What gnuplot gets of a panel."""
-    setting = pictures.Key("setting", "%", optional=True)
-    return PanelText(panel._replace(series=(*panel.series, setting)), benchmarks.quantity_of(group, panel.y), rows,
-                     read_colours(), threshold)
-
-
 def groups_of(tables):
     """The kinds of results by their entries' kinds: all sweeps of overlap share their pictures."""
     groups = {}
@@ -79,9 +65,13 @@ def draw_group(tables, group, kinds, drawing, say):
     rows = {side: [row for table in several for row in table.rows] for side, several in of_side.items() if several}
     if len(rows) < len(tables.sides):
         say(f"{group}: not in the base")
-    threshold = threshold_of(of_side[NEW])
+    # What has which colour in every picture, by the first key's value.
+    lines = [line for line in lines_of(os.path.join(PROGRAMS, "colours.tsv")) if not line.startswith("#")]
+    colours, setting = dict(line.split("\t") for line in lines if "\t" in line), pictures.Key("setting", "%", optional=True)
     for picture in pictures.pictures_of(group, rows[NEW]):
-        texts = {panel.name: text_of(panel, group, rows, threshold) for panel in picture.panels}
+        texts = {panel.name: PanelText(
+            panel._replace(series=(*panel.series, setting)), benchmarks.quantity_of(group, panel.y), rows, colours,
+            threshold_of(of_side[NEW])) for panel in picture.panels}
         for text in texts.values():
             for column in text.no_column:
                 say(f"{picture.name}: no column {column}")

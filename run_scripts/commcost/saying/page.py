@@ -36,8 +36,8 @@ def words_of(text):
 
 
 def lines_of(parts, form):
-    """The lines of all parts; `form` is html, markdown or text."""
-    return [line for part in parts for line in getattr(part, f"as_{form}")()]
+    """The lines of all parts that have such a form: html, markdown or text."""
+    return [line for part in parts for line in getattr(part, f"as_{form}", list)()]
 
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -168,11 +168,6 @@ class Figure(typing.NamedTuple):
         text = re.sub(r"""\bid=['"]|href=['"]#|url\(#""", lambda found: f"{found.group()}{escaped(self.name)}-", text)
         return [f'<figure role="img" aria-label="{escaped(self.title)}">', text.strip(), "</figure>"]
 
-    def as_markdown(self):
-        return []
-
-    as_text = as_markdown
-
 
 class Closed(typing.NamedTuple):
     """Parts that are shown when their summary is clicked."""
@@ -184,11 +179,6 @@ class Closed(typing.NamedTuple):
     def as_html(self):
         return [f"<details{attributes(id=self.identity)}><summary>{escaped(self.summary)}</summary>",
                 *lines_of(self.parts, "html"), "</details>"]
-
-    def as_markdown(self):
-        return []
-
-    as_text = as_markdown
 
 
 class Section(typing.NamedTuple):
