@@ -227,11 +227,28 @@ class PanelText:
             elif ends[0] < low or ends[1] > high:
                 self._cut += 1
 
-    def _gain_axis(self, points):
-        """The ends of an axis of gains in percent, with 0 and all values and bars on it."""
-        values = [float(text) for point in points for text in (point.value, point.low, point.high) if text != "NA"]
-        low, high = min(values + self._levels), max(values + self._levels)
-        return max(GAIN_LEAST, min(-10, 10 * math.floor(low / 10))), min(100, max(10, 10 * math.ceil(high / 10)))
+    def _axis(self, points, values, is_log):
+        """The ends of the axis of what was measured."""
+        by_x, low, high = bool(self.panel.x), min(values), max(values)
+        lows, highs = ([float(end) for end in ends if end != "NA"]
+                       for ends in zip(*((point.low, point.high) for point in points)))
+        if self.panel.scale == "gain":
+            low, high = min([low, *lows, *highs, *self._levels]), max([high, *lows, *highs, *self._levels])
+            return max(GAIN_LEAST, min(-10, 10 * math.floor(low / 10))), min(100, max(10, 10 * math.ceil(high / 10)))
+        if self.panel.scale == "percent":
+            low, high = 10 * math.floor(low / 10) if low < 0 else 0, 10 * math.ceil(high / 10) if high > 100 else 100
+            return (max(-50, low), min(120, high)) if by_x else (low, high)
+        if is_log:
+            room = 1 if by_x else 1.15
+            low, high = nice_below(min(value for value in values if value > 0) / room), nice_above(high * room)
+            return decade_around(*((low / 10, high * 10) if low == high else (low, high)), 9 if by_x else 10)
+        if by_x:
+            return low * 1.1 if low < 0 else 0, high * 1.1 if high > 0 else 1
+        top = max([high, *highs])
+        if top > 1.6 * high and high > 0:
+            top = 1.6 * high
+        bottom = min([low, *(end for end in lows if end > -top)]) * 1.05 if low < 0 else 0
+        return bottom, top * 1.05 if top > 0 else 1
 
     # ---- lines over sizes ------------------------------------------------------------------------
 
@@ -242,25 +259,13 @@ class PanelText:
             float(end) for end in (point.low, point.high)
             if end != "NA" and float(point.value) / 4 < float(end) < float(point.value) * 4)]]
         is_log = self._wants_log(values)
-        axis = self._vertical_axis(points, values, is_log)
+        axis = self._axis(points, values, is_log)
         self._count_off(points, axis, is_log)
         self.settings.update(logarithmic=int(is_log), y_from=number_text(axis[0]), y_to=number_text(axis[1]))
         zero = self._set_horizontal(points)
         for side in (NEW, BASE):
             self._set_blocks(side)
         self._set_labels(axis, is_log, zero)
-
-    def _vertical_axis(self, points, values, is_log):
-        if self.panel.scale == "gain":
-            return self._gain_axis(points)
-        low, high = min(values), max(values)
-        if is_log:
-            low, high = nice_below(min(value for value in values if value > 0)), nice_above(high)
-            return decade_around(*((low / 10, high * 10) if low == high else (low, high)), 9)
-        if self.panel.scale == "percent":
-            return (max(-50, -10 * math.floor(-low / 10 + 0.999)) if low < 0 else 0,
-                    min(120, 10 * math.floor(high / 10 + 0.999)) if high > 100 else 100)
-        return low * 1.1 if low < 0 else 0, high * 1.1 if high > 0 else 1
 
     def _set_horizontal(self, points):
         """Powers of two, and 0 apart on the left; returns where."""
@@ -312,7 +317,7 @@ class PanelText:
         values = [[float(point.value) for point in points] for points in pages]
         is_log = any(map(self._wants_log, values))
         logs = [is_log and max(of_page) > 0 for of_page in values]
-        axes = list(map(self._row_axis, pages, values, logs))
+        axes = list(map(self._axis, pages, values, logs))
         for points, axis, of_page in zip(pages, axes, logs):
             self._count_off(points, axis, of_page)
         orders = [self._rows_of(page) for page in range(len(pages))]
@@ -332,23 +337,6 @@ class PanelText:
             dot_row=[orders[page].index(series) + 1 for page, series in dots],
             dot_name=[tic(self.series[series]) for _, series in dots],
             dot_text=list(map(quoted, texts[0])))
-
-    def _row_axis(self, points, values, is_log):
-        if self.panel.scale == "gain":
-            return self._gain_axis(points)
-        low, high = min(values), max(values)
-        if is_log:
-            least = min(value for value in values if value > 0)
-            return decade_around(nice_below(least / 1.15), nice_above(high * 1.15), 10)
-        if self.panel.scale == "percent":
-            return (10 * math.floor(low / 10) if low < 0 else 0, 10 * math.ceil(high / 10) if high > 100 else 100)
-        lows, highs = ([float(end) for end in ends if end != "NA"]
-                       for ends in zip(*((point.low, point.high) for point in points)))
-        top = max([high, *highs])
-        if top > 1.6 * high and high > 0:
-            top = 1.6 * high
-        bottom = min([low, *(end for end in lows if end > -top)]) * 1.05 if low < 0 else 0
-        return bottom, top * 1.05 if top > 0 else 1
 
 
 def pushed_apart(shares, gap):

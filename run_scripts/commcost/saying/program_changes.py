@@ -17,9 +17,6 @@ from commcost.saying.facts import grouped
 from commcost.saying.machine_costs import Cost, OwnCosts, Way
 from commcost.words import bytes_text, counted, number_text, short
 
-BALANCE, HIDE, MERGE, MERGE_MESSAGES, DROP, PERSISTENT = (
-    "balance", "hide", "merge-collectives", "merge-messages", "drop-flushes", "persistent")
-
 STOP_S = 4e-3      # for which the system takes a processor: a tick of Linux' scheduler at 250 Hz
 READING_S = 20e-9  # what the monitor's times of a call are right to
 SAME_COUNT = 0.01  # sends and receives are exchanges where their numbers differ by less
@@ -32,7 +29,7 @@ ROOT_WAITS = ("MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 class Saving(typing.NamedTuple):
     """A change to the program, and the time that it saves.
 
-    change   one of the names above
+    change   its name: balance, hide, merge-collectives, merge-messages, drop-flushes or persistent
     calls    Calls that it is about
     seconds  of the run that it saves, a Span
     rows     of benchmarks (tables.Row) that this rests on
@@ -159,23 +156,21 @@ def late_processes(program):
     work doesn't help. So only what they wait beyond the one that waits least counts, or, where only
     the root waits, what the one that is last most often is late beyond its turn."""
     for calls in program.run.by_function:
-        if calls.waited is None or calls.last is None or not calls.ranks or calls.ranks < 2:
+        waited, ranks = calls.waited, calls.ranks
+        if waited is None or calls.last is None or not ranks or ranks < 2:
             continue
         rank, share = calls.last
         if calls.function in ROOT_WAITS or calls.least_waited_s is None:
             # Spreading what one rank is late by helps all ranks.
-            waited = calls.waited.times(calls.ranks - 1 if calls.function in ROOT_WAITS else 1)
-            beyond = max(0.0, (share - 1 / calls.ranks) / (1 - 1 / calls.ranks))
+            waited = waited.times(ranks - 1 if calls.function in ROOT_WAITS else 1)
+            beyond = max(0.0, (share - 1 / ranks) / (1 - 1 / ranks))
         else:
-            waited = calls.waited
-            beyond = max(0.0, 1 - calls.least_waited_s / max(waited.value, calls.least_waited_s,
-                                                             READING_S))
+            beyond = max(0.0, 1 - calls.least_waited_s / max(waited.value, calls.least_waited_s, READING_S))
         # Few calls may happen to have one rank last.
         if beyond * math.sqrt(min(calls.calls, COMPARED)) < CHANCE:
             continue
-        seconds = waited.times(beyond)
         yield Saving(
-            BALANCE, calls, Span(seconds.value, seconds.low, waited.high), (),
+            "balance", calls, waited.times(beyond)._replace(high=waited.high), (),
             f"Spread work evenly before {calls.function}",
             (f"Give rank {rank} less to do: it comes last in {short(100 * share)} % of the calls.",
              f"A process waits {short(calls.waited.value)} s for late ones, on average."))
@@ -192,7 +187,7 @@ def hidden_operations(program):
         seconds = now.minus(exposed.us.times(calls.calls * US)).within(0.0, after_s)
         in_s = now.value if operation.is_collective else operation.total("in_s")
         yield Saving(
-            HIDE, calls, seconds, cost.rows + exposed.rows,
+            "hide", calls, seconds, cost.rows + exposed.rows,
             f"Hide {' and '.join(operation.functions)}{of_size(calls)} under work",
             (how_to_hide(operation), *times_now(calls, in_s, after_s, exposed)))
 
@@ -257,13 +252,13 @@ def merged_operations(program):
             stays = merged.over(one).times(1 / together)
             seconds = now.part(exactly(1.0).minus(stays).within(0.0, 1.0))
             yield Saving(
-                MERGE, calls, seconds.within(0.0, calls.in_s), rows, f"Join {what}",
+                "merge-collectives", calls, seconds.within(0.0, calls.in_s), rows, f"Join {what}",
                 ("Only if none of them needs the result of another.",
                  f"{short(together)} calls follow each other, on average, with less than 1 µs between."))
         else:
             seconds = now.minus(merged.us.times(calls.calls / together * US))
             yield Saving(
-                MERGE_MESSAGES, calls, seconds.within(0.0, operation.total("in_s")), rows, f"Pack {what}",
+                "merge-messages", calls, seconds.within(0.0, operation.total("in_s")), rows, f"Pack {what}",
                 (f"{short(together)} messages go to the same process before it answers, on average.",
                  "The time to pack them isn't counted."))
 
@@ -276,7 +271,7 @@ def useless_flushes(program):
         idle = calls.calls * calls.joined
         seconds = exactly(calls.in_s * calls.joined).wider(idle * READING_S)
         yield Saving(
-            DROP, calls, seconds, (), f"Leave out {counted(round(idle), 'call')} of {calls.function}",
+            "drop-flushes", calls, seconds, (), f"Leave out {counted(round(idle), 'call')} of {calls.function}",
             ("They have nothing to complete: no operation on that target came since the last one.",))
 
 
@@ -291,7 +286,7 @@ def persistent_requests(program):
             continue
         seconds = now.us.minus(then.us).times(program.now(operation, now).value / now.us.value)
         yield Saving(
-            PERSISTENT, calls, seconds.within(0.0, calls.in_s), now.rows + then.rows,
+            "persistent", calls, seconds.within(0.0, calls.in_s), now.rows + then.rows,
             f"Make requests of {calls.function}{of_size(calls)} once",
             (f"Call MPI_{operation.way.operation[1:].capitalize()}_init once, and MPI_Start each time.",
              f"A persistent request takes {short(100 * then.us.value / now.us.value)} % of the time."))
@@ -300,18 +295,12 @@ def persistent_requests(program):
 RULES = (late_processes, hidden_operations, merged_operations, useless_flushes, persistent_requests)
 
 
-def by_chance_s(program):
-    """By how much a run may differ from the next by the time that the system takes from it: two
-    standard deviations, if it takes it in stops of STOP_S that don't know of each other."""
-    return 2 * math.sqrt(program.costs.lost_share * program.run.seconds * STOP_S)
-
-
 def savings_of(program, min_s):
-    """All Savings of at least `min_s` that are sure to save something, the greatest first.
-    Their intervals are of what the next run shows."""
+    """All Savings of at least `min_s` that are sure to save something, the greatest first. Their intervals are of what
+    the next run shows: runs differ by the time that the system takes from them, by two standard deviations if it takes
+    it in stops of STOP_S that don't know of each other."""
     found = [saving for rule in RULES for saving in rule(program)
              if saving.seconds.low > 0 and saving.seconds.value >= min_s]
-    chance_s = by_chance_s(program)
-    found = [saving._replace(seconds=saving.seconds.wider(chance_s).within(0.0, math.inf))
-             for saving in found]
-    return sorted(found, key=lambda saving: -saving.seconds.value)
+    chance_s = 2 * math.sqrt(program.costs.lost_share * program.run.seconds * STOP_S)
+    return sorted((saving._replace(seconds=saving.seconds.wider(chance_s).within(0.0, math.inf)) for saving in found),
+                  key=lambda saving: -saving.seconds.value)
