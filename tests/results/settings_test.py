@@ -64,7 +64,7 @@ class Settings(Case):
         path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
         made = report.page_of([path], tables.Tables([path]), {})
         text = made.as_markdown()
-        card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), report.best_settings(path, tables.Tables([path]))))
+        card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), vary.best_of_result(path, tables.Tables([path]))))
         assert ("Best setting\n"
                 "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
                 "  Not clear  1 of 2 rows  alike, or fewer than 6 launches of each\n") in card
@@ -87,5 +87,5 @@ class Settings(Case):
     def test_nothing_varied(self):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
-        assert report.best_settings(str(self.folder), tables.Tables([str(self.folder)])) == []
+        assert vary.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
         assert not scorecard.best_setting([])

@@ -1,7 +1,7 @@
 """report.sh and report_text.sh: what results say, on one page.
 
-First the scorecard (scorecard.py). Then for each question a picture, a matrix (matrices.py) and, closed, the
-rows (details.py); what changed from a base; warnings; machine and notes.
+First the scorecard (scorecard.py). Then for each question a picture, a matrix and, closed, the
+rows (questions.py); what changed from a base; warnings; machine and notes.
 """
 
 import os
@@ -19,7 +19,7 @@ from commcost.reading.launches import read_launches
 from commcost.reading.results import ResultError
 from commcost.reading.tables import BASE, NEW, read_tables
 from commcost.running import folder
-from commcost.saying import compare, details, gains, matrices, page, scorecard, vary
+from commcost.saying import compare, gains, page, questions, scorecard, vary
 from commcost.saying.page import Closed, Column, Figure, Grid, Items, Mark, Page, Section, Text
 from commcost.words import counted, decimals, listed, six_digits
 
@@ -46,10 +46,6 @@ value that does not exist. Made by commcost; the .tsv files of the results have 
 
 # ---- the scorecard -------------------------------------------------------------------------------
 
-# Classes of the cells with answers.
-ANSWERS = {gains.YES: "pays", gains.EVEN: "even", gains.PARTLY: "even", gains.NO: "loses", gains.UNSURE: "unclear"}
-
-
 def card_sections(card):
     sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card") for place, part in enumerate(card.parts, 1)]
     return sections + ([Section("mind", "Mind", [Items(card.mind, "warnings")], "card")] if card.mind else [])
@@ -62,51 +58,10 @@ def card_grid(part):
         Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
         Column("", "since"): [line.since for line in part.lines],
         Column("typical" if has_launches else "", "typical"): [
-            Mark(line.typical, f"value {ANSWERS.get(line.typical, '')}".rstrip()) for line in part.lines],
+            Mark(line.typical, " ".join(["value", *questions.LETTERS.get(line.typical, ())[1:]])) for line in part.lines],
         Column("launches"): [Mark(line.launches, "value") for line in part.lines],
         Column("", "note"): [line.note for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
-
-
-# ---- questions -----------------------------------------------------------------------------------
-
-class Question(typing.NamedTuple):
-    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix (parts of the page)
-    of the results."""
-
-    identity: str
-    heading: str
-    groups: tuple
-    matrix: typing.Callable = lambda tables: []
-
-
-QUESTIONS = (
-    Question("nonblocking", "Does non-blocking pay?", ("overlap_sweep", "overlap"), matrices.of_gains),
-    Question("messages", "How fast are messages?", ("pingpong",), matrices.of_messages),
-    Question("processor", "What does a message take of the processor?", ("mpi_overhead",), matrices.of_processor),
-    Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), matrices.of_rates),
-    Question("synchronisation", "What does synchronisation cost?", ("syncbench",), matrices.of_synchronisation),
-    Question("halo_swaps", "Which halo swap is quickest?", ("halo",), matrices.of_halo),
-    Question("disturbances", "What disturbs?", ("noise",), matrices.of_noise),
-    Question("links", "Which node or link is slow?", ("linkmap",)),
-    Question("monitoring", "What does monitoring cost?", ("monitor_overhead",), matrices.of_monitor),
-    Question("program", "Where did the program's time go?", ("mpirtmon",)))
-
-
-def question_sections(tables, drawn):
-    """Those that the results have rows on; `drawn`: Figures by group."""
-    groups = plot.groups_of(tables)
-    others = [Question(f"of_{group}", benchmarks.entry_of(group).heading, (group,)) for group in groups
-              if benchmarks.entry_of(group).program]
-    return [question_section(question, tables, groups, drawn) for question in [*QUESTIONS, *others]
-            if any(group in groups for group in question.groups)]
-
-
-def question_section(question, tables, groups, drawn):
-    parts = [drawn[group] for group in question.groups if group in drawn][:1]
-    parts += [] if is_varied(tables) else question.matrix(tables)
-    return Section(question.identity, question.heading, parts + [
-        details.closed(tables, group, groups[group]) for group in question.groups if group in groups])
 
 
 # ---- warnings and notes --------------------------------------------------------------------------
@@ -241,20 +196,6 @@ def grid_of_changes(changes):
 
 # ---- settings that were varied -------------------------------------------------------------------
 
-def is_varied(tables):
-    return any(vary.SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
-
-
-def best_settings(path, tables):
-    """The vary.Best of all rows; none where nothing was varied or results have no metadata."""
-    if not is_varied(tables):
-        return []
-    try:
-        return vary.best_settings(read_launches([path]))
-    except ResultError:
-        return []
-
-
 def settings_section(best):
     """Which setting is best, row by row."""
     settings = list(dict.fromkeys(name for row in best for name in row.medians))
@@ -293,7 +234,7 @@ def page_of(paths, tables, drawn, pictures_note=""):
     title = f"What communication costs: {tables.labels[NEW]}"
     if BASE in tables.labels:
         title += f" against {tables.labels[BASE]}"
-    best, comparison, sections, refused = best_settings(paths[0], tables), None, [], ""
+    best, comparison, sections, refused = vary.best_of_result(paths[0], tables), None, [], ""
     if len(paths) > 1:
         try:
             comparison = compare.compare_sides(([paths[1]], [paths[0]]), compare.Limits(0.01, 5.0, 0.95))
@@ -302,7 +243,7 @@ def page_of(paths, tables, drawn, pictures_note=""):
         sections.append(comparison_section(comparison, refused))
     card = scorecard.card_of(tables, best, comparison.changes if comparison else [])
     answers = card_sections(card)
-    sections += ([settings_section(best)] if best else []) + question_sections(tables, drawn)
+    sections += ([settings_section(best)] if best else []) + questions.sections_of(tables, drawn)
     return Page(title, [Text(card.title), *answers, *sections, warnings_section(paths, tables, pictures_note),
                         machine_section(tables)], FOOTER.replace("\n", " "), first_listed=1 + len(answers))
 
@@ -345,7 +286,7 @@ is closed there, all rows: to stdout.""")
     made.add_argument("--short", action="store_true", help="only what the results say in short, as text")
     options = made.parse_with_results(words, 1)
     first, tables = options.paths[0], read_tables(program, options.paths)
-    text = (scorecard.readable(scorecard.text_of(scorecard.card_of(tables, best_settings(first, tables))))
+    text = (scorecard.readable(scorecard.text_of(scorecard.card_of(tables, vary.best_of_result(first, tables))))
             if options.short else page_of(options.paths, tables, {}).as_markdown())
     if not options.beside:
         sys.stdout.write(text)

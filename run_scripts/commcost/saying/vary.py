@@ -11,7 +11,9 @@ import typing
 
 from commcost.reading import rank_test
 from commcost.reading.benchmarks import unit_of
-from commcost.reading.launches import Schema
+from commcost.reading.launches import Schema, read_launches
+from commcost.reading.results import ResultError
+from commcost.reading.tables import NEW
 
 ALPHA = 0.01
 SETTING = "setting"  # the key of results in which settings were varied
@@ -48,29 +50,40 @@ class Best(typing.NamedTuple):
         return abs(100 * (first - second) / second) if second else None
 
 
+def is_varied(tables):
+    return any(SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
+
+
+def best_of_result(path, tables):
+    """The Best of a result; none where nothing was varied or it has no metadata."""
+    try:
+        return best_settings(read_launches([path])) if is_varied(tables) else []
+    except ResultError:
+        return []
+
+
 def best_settings(launches):
     """The Best of each quantity of each row that has values in two settings or more."""
-    groups = {}
+    found = {}
     for series in launches.series.values():
-        names = series.schema.keys
-        if SETTING not in names:
-            continue
-        place = names.index(SETTING)
-        keys = series.keys[:place] + series.keys[place + 1:]
-        schema = series.schema._replace(keys=names[:place] + names[place + 1:])
-        found = launches.values(series, 0)
-        values = found.values
+        keys, values = dict(zip(series.schema.keys, series.keys)), launches.values(series, 0)
+        setting = keys.pop(SETTING, None)
         # A setting with wrong data is no candidate.
-        if values and not found.failed:
-            groups.setdefault((schema, keys, series.quantity, series.more), {})[
-                series.keys[place]] = values
-    groups = {group: settings for group, settings in groups.items() if len(settings) > 1}
-    pairs = [(group, pair) for group, settings in groups.items()
-             for pair in itertools.combinations(sorted(settings), 2)]
-    ps = rank_test.holm([rank_test.rank_sum_p(*(groups[group][name] for name in pair))
-                         for group, pair in pairs])
-    by_pair = {(group, frozenset(pair)): p for (group, pair), p in zip(pairs, ps)}
-    return [best_of(group, settings, by_pair) for group, settings in groups.items()]
+        if setting is not None and values.values and not values.failed:
+            row = series.schema._replace(keys=tuple(keys)), tuple(keys.values()), series.quantity, series.more
+            found.setdefault(row, {})[setting] = values.values
+    tests = {(row, *pair): rank_test.rank_sum_p(*(settings[name] for name in pair)) for row, settings in found.items()
+             for pair in itertools.combinations(sorted(settings), 2)}
+    ps = dict(zip(tests, rank_test.holm(list(tests.values()))))
+    made = []
+    for row, settings in found.items():
+        medians = {name: rank_test.median(values) for name, values in settings.items()}
+        first, *others = sorted(medians, key=medians.get, reverse=row[-1])
+        if others:
+            p = max(ps[(row, *sorted((first, other)))] for other in others)
+            made.append(Best(*row, {name: medians[name] for name in (first, *others)},
+                             medians[first] != medians[others[0]] and p <= ALPHA, p))
+    return made
 
 
 def launches_needed(best):
@@ -81,12 +94,3 @@ def launches_needed(best):
     while 2 * tests > ALPHA * rank_test.binomial(2 * launches, launches):
         launches += 1
     return launches
-
-
-def best_of(group, settings, by_pair):
-    more = group[3]
-    medians = {name: rank_test.median(values) for name, values in settings.items()}
-    order = sorted(medians, key=medians.get, reverse=more)
-    p = max(by_pair[group, frozenset((order[0], other))] for other in order[1:])
-    different = medians[order[0]] != medians[order[1]]
-    return Best(*group, {name: medians[name] for name in order}, different and p <= ALPHA, p)

@@ -1,0 +1,279 @@
+"""A section of the page for each question: a picture, a matrix of answers, operations by sizes, and, closed, all rows.
+
+A mark of a matrix is P where something pays, E where it makes no difference, L where it loses, and ? where that is not
+clear, as always with fewer than six launches (intervals.py). Times stand behind the letter. Rows have medians over
+launches, and their ranges.
+"""
+
+import math
+import typing
+
+from commcost.drawing import plot
+from commcost.drawing.pictures import WAYS, Key, Labels
+from commcost.reading import benchmarks
+from commcost.reading.intervals import LAUNCHES_ENOUGH
+from commcost.reading.launches import status_rank
+from commcost.reading.results import is_number
+from commcost.reading.tables import BASE, NEW, in_number_order, median_text, rows_by_key
+from commcost.saying import costs, gains, vary
+from commcost.saying.facts import typical
+from commcost.saying.page import Closed, Column, Grid, Mark, Row, Section, Text, grid_of
+from commcost.words import counted, size_text
+
+COLUMNS_MOST = 10   # with a number in each cell; of more columns every second, third ... is shown
+# Answers: the letter, and its class on the page.
+LETTERS = {gains.YES: ("P", "pays"), gains.EVEN: ("E", "even"), gains.PARTLY: ("E", "even"), gains.NO: ("L", "loses"),
+           gains.UNSURE: ("?", "unclear")}
+
+
+def parts_of(found, heading, column_of, legend, most=COLUMNS_MOST):
+    """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
+    where there are no marks. `column_of` makes a column's heading of a place."""
+    places = thinned(sorted({place for marks in found.values() for place in marks}), most)
+    columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
+    rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
+            if any(place in marks for place in places)]
+    return [Grid(columns, rows, "matrix"), Text(legend, small=True)] if rows else []
+
+
+def thinned(places, most):
+    """Every nth of them, so that they are at most `most`; the last one always."""
+    step = -(-len(places) // most) or 1
+    return places[::-1][::step][::-1]
+
+
+def mark_of(row, answer, number=""):
+    """The Mark of a row: a letter of an answer, and a number."""
+    letter, kind = LETTERS.get(answer, ("", ""))
+    return Mark(f"{letter} {number}".strip(), kind, row.identity)
+
+
+def number_of(value):
+    """A Measured without its unit, or what it is less than where it may be noise."""
+    return typical(value, ((0, 1, ""),))
+
+
+def numbers(pairs, keys, place_of):
+    """Marks of values by name, which Keys make, and place: numbers alone."""
+    labels, found = Labels(keys, [row.keys for row, _ in pairs]), {}
+    for row, value in pairs:
+        found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark_of(row, "", number_of(value))
+    return found
+
+
+def against(pairs, keys, place_of, heading, column_of, usual, told):
+    """The parts of times, with answers against the row that is called `usual` at the same place, which comes first and
+    has numbers alone; `told` is what that row is called in a sentence."""
+    labels, found = Labels(keys, [row.keys for row, _ in pairs]), numbers(pairs, keys, place_of)
+    base = {place_of(row): value for row, value in pairs if labels.of(row.keys) == usual}
+    legend = "Times in µs."
+    for row, value in pairs:
+        name, place = labels.of(row.keys), place_of(row)
+        if name != usual and place in base:
+            even = gains.THRESHOLD_PCT / 100 * base[place].value
+            found[name][place] = mark_of(row, gains.verdict_between(value, base[place], even), number_of(value))
+            legend = f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}"
+    return parts_of(dict(sorted(found.items(), key=lambda item: item[0] != usual)), heading, column_of, legend)
+
+
+OTHER_LETTERS = f"E: even; L: loses; ?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}."
+
+
+# ---- a matrix for each question: its parts of the page --------------------------------------------
+
+def power_of(size):
+    """The nearest power of two: in vector variants sizes are a few bytes off."""
+    return 1 << round(math.log2(size)) if size >= 1 else 0
+
+
+def of_gains(tables):
+    """Without numbers where there are many sizes."""
+    cases = [case for several in gains.cases_of(tables).values() for case in several if case.gain is not None]
+    labels, found = Labels((Key("collective"), *WAYS), [case.row.keys for case in cases]), {}
+    if cases and max(case.gain.launches for case in cases) < LAUNCHES_ENOUGH:
+        return [Text(f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.", small=True)]
+    has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
+    for case in cases:
+        answer = case.against_blocking.verdict
+        has_number = has_room and answer in (gains.YES, gains.NO)
+        found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
+            case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
+    numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
+    return parts_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
+                    f"P: pays with plenty of work; {OTHER_LETTERS}{numbers_are}", most=99)
+
+
+def of_messages(tables):
+    return against(tables.measured("pingpong", "latency_us", arrangement="single", count="1"),
+                   (Key("pattern"), Key("sync", optional=True)), lambda row: 8 * row.size("ndata"),
+                   "way / bytes", size_text, "MPI Send", "MPI_Send")
+
+
+def of_processor(tables):
+    found = {}
+    for column, what in (("overhead", "{} (µs)"), ("avail(%)", "{}: free (%)")):
+        marks = numbers(tables.measured("mpi_overhead", column), (Key("direction"), Key("pair", "pair %", True)),
+                        lambda row: row.size("msgsize"))
+        found.update((what.format(name), of_name) for name, of_name in marks.items())
+    return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and the "
+                    "share of the transfer's time that is free for other work.")
+
+
+def of_rates(tables):
+    found, more = {}, (Key("npeers", "% peers", True), Key("nmsgs", "% messages", True), Key("job_size", "% ranks", True))
+    for kind, keys in (("msgrate", ("pattern",)), ("msgrate_rma", ("transfer", "synchronisation", "pattern"))):
+        for caches in costs.CACHES:
+            pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")
+                     if costs.caches_of(row) == caches]
+            marks = numbers(pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
+            found.update((", ".join(filter(None, (name, caches[:-2]))), of_name) for name, of_name in marks.items())
+    return parts_of(found, "pattern / bytes", size_text,
+                    "Millions of messages that a process sends and receives in a second.")
+
+
+def of_synchronisation(tables):
+    return against(tables.measured("syncbench", "sync_us"), (Key("sync"), Key("neighbours", "% neighbours", True)),
+                   lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} processes",
+                   "MPI barrier", "MPI_Barrier")
+
+
+def of_halo(tables):
+    pairs = tables.measured("halo", "latency_us")
+    boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
+    return against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
+                   lambda row: row.size("ndata"), "way / box", boxes.get, "isend/irecv packed", "messages of packed faces")
+
+
+def of_noise(tables):
+    pairs = tables.measured("noise", "slowdown_pct", scope="collective")
+    return parts_of(numbers(pairs, (Key("operation"),), lambda row: row.size("grain_us")),
+                    "operation", lambda work: f"after {work:g} µs of work" if work else "without work",
+                    "By how many percent a step of work and an operation takes longer than undisturbed.")
+
+
+def of_monitor(tables):
+    pairs = tables.measured("monitor_overhead", "added_ns")
+    return parts_of(numbers(pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
+                    lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
+
+
+# ---- all rows ------------------------------------------------------------------------------------
+
+def closed(tables, group, kinds):
+    """The rows of a group of kinds (plot.groups_of), with how to read them."""
+    entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
+    keys = benchmarks.keys_of(kinds[0], [row.keys for row in rows])
+    return Closed(group, f"{entry.heading}: {counted(len(rows), 'row')}",
+                  [Text(entry.text.replace("\n", " ")), *(table_of(entry, keys, rows) if rows else [])])
+
+
+def table_of(entry, keys, rows):
+    """The parts that show rows: what all have in common, and the table."""
+    everywhere, columns = [], {}
+    for place, (name, heading) in enumerate(keys):
+        values = [row.keys[name] for row in rows]
+        if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
+            everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
+        else:
+            columns[Column(heading, name, all(is_number(value) or value == "NA" for value in values))] = values
+    for quantity in entry.quantities:
+        if not quantity.optional or any(row.texts(quantity.column, side) for row in rows for side in (NEW, BASE)):
+            columns.update(columns_of(quantity, rows))
+    for name, heading in entry.words:
+        texts = [words_of(row, name) for row in rows]
+        columns.update({Column(heading, name): texts} if any(texts) else {})
+    most = max(len(row.launches) for row in rows)
+    statuses = list(map(status_of, rows))
+    if most > 1:
+        columns[Column("launches", "", True)] = [len(row.launches) for row in rows]
+    if any("status" in cells for row in rows for cells in row.launches + row.base):
+        columns[Column("status")] = statuses
+    common = f"In all rows: {', '.join(everywhere)}. " if everywhere else ""
+    kept = (f"Values are medians over {most} launches; ranges are from the lowest launch to the highest." if most > 1
+            else "One launch; ranges are its intervals. Launches differ by more.")
+    return [Text(common + kept, small=True), grid_of(columns, rows=[
+        (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
+
+
+def columns_of(quantity, rows):
+    """A value, its range, and the base's value where there is one."""
+    columns = {Column(quantity.heading, quantity.column, True): [middle_of(row, quantity, NEW) for row in rows]}
+    ranges = [range_of(row, quantity) for row in rows]
+    if quantity.low or any(" to " in text for text in ranges):
+        columns[Column("range", f"{quantity.column} range", True)] = ranges
+    if any(row.base for row in rows):
+        columns[Column("base", f"{quantity.column} base", True)] = [middle_of(row, quantity, BASE) for row in rows]
+    return columns
+
+
+def range_of(row, quantity):
+    """The lowest and the highest launch, or the interval of one."""
+    texts = in_number_order(row.texts(quantity.column))
+    if len(texts) > 1:
+        return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+    if not quantity.low or not texts:
+        return ""
+    cells = next(cells for cells in row.launches if cells.get(quantity.column) == texts[0])
+    low, high = (cells.get(column, "NA") for column in (quantity.low, quantity.high))
+    return "NA" if low == high == "NA" else f"{low} to {high}"
+
+
+def middle_of(row, quantity, side):
+    texts = row.texts(quantity.column, side)
+    if texts:
+        return median_text(texts)
+    return row.of(side)[0].get(quantity.column, "NA") if row.of(side) else "none"
+
+
+def status_of(row):
+    statuses = {cells.get("status", "NA") for cells in row.launches}
+    return ", ".join(sorted(statuses, key=status_rank)) or "only in the base"
+
+
+def words_of(row, column):
+    """The words that launches have in a column, of several how many have which; "" for none."""
+    words = [cells[column] for cells in row.launches if cells.get(column, "NA") != "NA"]
+    if len(set(words)) < 2:
+        return words[0] if words else ""
+    return ", ".join(f"{word} ({words.count(word)})" for word in sorted(set(words)))
+
+
+# ---- the questions -------------------------------------------------------------------------------
+
+class Question(typing.NamedTuple):
+    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix (parts of the page)
+    of the results."""
+
+    identity: str
+    heading: str
+    groups: tuple
+    matrix: typing.Callable = lambda tables: []
+
+
+QUESTIONS = (
+    Question("nonblocking", "Does non-blocking pay?", ("overlap_sweep", "overlap"), of_gains),
+    Question("messages", "How fast are messages?", ("pingpong",), of_messages),
+    Question("processor", "What does a message take of the processor?", ("mpi_overhead",), of_processor),
+    Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), of_rates),
+    Question("synchronisation", "What does synchronisation cost?", ("syncbench",), of_synchronisation),
+    Question("halo_swaps", "Which halo swap is quickest?", ("halo",), of_halo),
+    Question("disturbances", "What disturbs?", ("noise",), of_noise),
+    Question("links", "Which node or link is slow?", ("linkmap",)),
+    Question("monitoring", "What does monitoring cost?", ("monitor_overhead",), of_monitor),
+    Question("program", "Where did the program's time go?", ("mpirtmon",)))
+
+
+def sections_of(tables, drawn):
+    """Those that the results have rows on; `drawn`: Figures by group."""
+    groups = plot.groups_of(tables)
+    others = [Question(f"of_{group}", benchmarks.entry_of(group).heading, (group,)) for group in groups
+              if benchmarks.entry_of(group).program]
+    return [section_of(question, tables, groups, drawn) for question in [*QUESTIONS, *others]
+            if any(group in groups for group in question.groups)]
+
+
+def section_of(question, tables, groups, drawn):
+    parts = [drawn[group] for group in question.groups if group in drawn][:1]
+    parts += [] if vary.is_varied(tables) else question.matrix(tables)
+    return Section(question.identity, question.heading, parts + [
+        closed(tables, group, groups[group]) for group in question.groups if group in groups])
