@@ -88,4 +88,4 @@ class Settings(Case):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
         assert vary.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
-        assert not scorecard.best_setting([])
+        assert not list(scorecard.best_setting([]))

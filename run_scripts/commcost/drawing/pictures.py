@@ -94,8 +94,6 @@ def count_distinct(rows, column):
     return len({row.get(column, "NA") for row in rows})
 
 
-# ---- overlap -------------------------------------------------------------------------------------
-
 # What else tells an operation's rows apart.
 WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
         Key("test_calls", "tests: %", True))

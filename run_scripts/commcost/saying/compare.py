@@ -72,27 +72,19 @@ def estimate(series, base, new, limits):
 
 def size_of_change(base, new, points, confidence):
     """The change in percent or points, and its interval, each or None."""
-    if not points and min(base) > 0 and min(new) > 0:
-        shift = rank_test.rank_shift([math.log(value) for value in base],
-                                     [math.log(value) for value in new], confidence)
+    middle, is_ratio = rank_test.median(base), not points and min(base) > 0 and min(new) > 0
+    sides = [list(map(math.log, side)) if is_ratio else side for side in (base, new)]
+    value, interval = rank_test.rank_shift(*sides, confidence)
+    if not is_ratio and interval is not None and interval.low >= 0 >= interval.high:
+        return 0.0, rank_test.Interval(0.0, 0.0)
+    # Of 0 or less a change has no size in percent.
+    if not is_ratio and not points and middle <= 0:
+        return None, None
 
-        def scaled(value):
-            return 100 * math.expm1(value)
-    else:
-        shift = rank_test.rank_shift(base, new, confidence)
-        middle = rank_test.median(base)
-        if shift.interval is not None and shift.interval.low >= 0 >= shift.interval.high:
-            return 0.0, rank_test.Interval(0.0, 0.0)
-        # Of 0 or less a change has no size in percent.
-        if not points and middle <= 0:
-            return None, None
+    def scaled(shift):
+        return 100 * math.expm1(shift) if is_ratio else shift if points else 100 * shift / middle
 
-        def scaled(value):
-            return value if points else 100 * value / middle
-    interval = shift.interval
-    if interval is not None:
-        interval = rank_test.Interval(scaled(interval.low), scaled(interval.high))
-    return scaled(shift.value), interval
+    return scaled(value), None if interval is None else rank_test.Interval(*map(scaled, interval))
 
 
 def judge(change, limits):
@@ -165,8 +157,6 @@ def few_launches(changes, limits):
     return [f"{len(hopeless)} of {len(tested)} rows have too few launches{such} to be told from chance: use {hint}, or "
             "fewer rows" for such in (f" (such as {base} and {new}) for any change in one of them", " for any change")]
 
-
-# ---- what may be compared ------------------------------------------------------------------------
 
 def differences(launches):
     """Sentences about metadata that differs between results of a benchmark: a list of those that

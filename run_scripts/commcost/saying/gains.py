@@ -122,9 +122,8 @@ def verdict_on(gain, threshold):
 def of_share(where, row, share):
     """The Size by how much of the time the processor can work, in percent."""
     is_bare = is_below(share, BARE_PCT)
-    verdict = YES if is_above(share, HIDES_PCT) else NO if is_bare else UNSURE
-    if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT):
-        verdict = PARTLY
+    verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
+               PARTLY if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT) else UNSURE)
     return Size(where, row, verdict, share.value, is_hidden=True, is_bare=is_bare)
 
 
@@ -243,11 +242,11 @@ def persistent(tables):
     """Persistent requests, where both were measured alike."""
     ways = cases_of(tables)
     for way, cases in ways.items():
-        others = {(case.where, case.calls): case for case in ways.get(way._replace(form="nonblocking"), [])}
-        pairs = [(case, others[case.where, case.calls]) for case in cases if (case.where, case.calls) in others]
+        others = ways.get(way._replace(form="nonblocking"), []) if way.form == "persistent" else []
+        usual = {case.where: case for case in others if case.calls == "0" and case.exposed}
         yield "Persistent requests for ", way.full_name, [
-            case.against(other) for case, other in pairs
-            if way.form == "persistent" and case.calls == "0" and case.exposed and other.exposed]
+            case.against(usual[case.where]) for case in cases
+            if case.calls == "0" and case.exposed and case.where in usual]
 
 
 def work_during_messages(tables):

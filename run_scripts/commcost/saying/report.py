@@ -194,8 +194,6 @@ def grid_of_changes(changes):
                           for change in changes], "rows compare")
 
 
-# ---- settings that were varied -------------------------------------------------------------------
-
 def settings_section(best):
     """Which setting is best, row by row."""
     settings = list(dict.fromkeys(name for row in best for name in row.medians))

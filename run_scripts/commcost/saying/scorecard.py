@@ -19,7 +19,7 @@ from commcost.reading.tables import NEW
 from commcost.running.folder import Folder
 from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
-from commcost.saying.facts import WHAT, Line, Part
+from commcost.saying.facts import WHAT, Line, Part, grouped
 from commcost.saying.gains import UNSURE, does_it_pay
 from commcost.words import counted, cut, listed
 
@@ -44,15 +44,13 @@ class Scorecard(typing.NamedTuple):
 def card_of(tables, best=(), changes=()):
     """The Scorecard of results. `best` has what varied settings make of rows (vary.Best): other questions would count
     each row once a setting; `changes` those from a base (compare.Change)."""
-    parts = [Part("What changed", what_changed(changes)), Part("Best setting", best_setting(best))]
+    lines = {"What changed": what_changed(changes), "Best setting": best_setting(best)}
     if not best:
-        parts += [Part("What it costs", [line for question in COSTS for line in question(tables)]),
-                  Part("Where the time went", list(where_time_went(tables))),
-                  Part("Which node or link is slow?", slow_links(tables)),
-                  Part("Does it pay?", does_it_pay(tables))]
-    parts = [part for part in parts if part.lines]
-    return Scorecard(title_of(tables), parts, [*wrong_data(tables), *disturbed(tables), *unsteady(tables),
-                                    *more_launches(tables, parts)])
+        lines.update({"What it costs": (line for question in COSTS for line in question(tables)),
+                      "Where the time went": where_time_went(tables),
+                      "Which node or link is slow?": slow_links(tables), "Does it pay?": does_it_pay(tables)})
+    parts = [part for part in (Part(heading, list(several)) for heading, several in lines.items()) if part.lines]
+    return Scorecard(title_of(tables), parts, list(limits_of(tables, parts)))
 
 
 def title_of(tables):
@@ -78,25 +76,22 @@ def launches_of(tables):
 
 def what_changed(changes):
     """How many rows have which verdict, and which of those that got slower or faster changed most."""
-    lines = []
     for verdict in compare.VERDICTS:
         several = [change for change in changes if change.verdict == verdict]
         sized = several if verdict in (compare.SLOWER, compare.FASTER) else []
-        name = (UNSURE if verdict == compare.CANT_TELL else verdict).capitalize()
-        lines += [of_rows(name, several, changes, most_of(
-            [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))] if several else []
-    return lines
+        if several:
+            yield of_rows((UNSURE if verdict == compare.CANT_TELL else verdict).capitalize(), several, changes, most_of(
+                [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))
 
 
 def best_setting(best):
     """In how many rows which setting is best, or that none is."""
-    names = {row.name for row in best if row.sure}
-    by_name = {name: [row for row in best if row.sure and row.name == name] for name in names}
-    lines = [of_rows(name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
-             for name, rows in sorted(by_name.items(), key=lambda item: (-len(item[1]), item[0]))]
+    found = grouped([row for row in best if row.sure], lambda row: row.name)
+    for rows in sorted(found, key=lambda rows: (-len(rows), rows[0].name)):
+        yield of_rows(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
     unsure = [row for row in best if not row.sure]
-    return lines + ([of_rows(UNSURE.capitalize(), unsure, best, "alike, or fewer than "
-                             f"{vary.launches_needed(best)} launches of each")] if unsure else [])
+    if unsure:
+        yield of_rows(UNSURE.capitalize(), unsure, best, f"alike, or fewer than {vary.launches_needed(best)} launches of each")
 
 
 def of_rows(name, several, every, note):
@@ -105,11 +100,9 @@ def of_rows(name, several, every, note):
 
 def most_of(sizes, sign=""):
     """The largest of changes: each its size, whether that is in points, and its row; "" of none."""
-    if not sizes:
-        return ""
-    size, points, row = max(sizes, key=lambda one: abs(one[0]))
-    return (f"by {size:{sign}.3g} {'points' if points else '%'} at most: "
-            f"{row.schema.benchmark} {row.quantity} ({named_keys(row)})")
+    size, points, row = max(sizes, key=lambda one: abs(one[0]), default=(None, None, None))
+    return "" if row is None else (f"by {size:{sign}.3g} {'points' if points else '%'} at most: "
+                                   f"{row.schema.benchmark} {row.quantity} ({named_keys(row)})")
 
 
 def named_keys(row):
@@ -118,48 +111,30 @@ def named_keys(row):
     return ", ".join(f"{name} {value}" for name, value in pairs if value not in ("NA", "none"))
 
 
-# ---- what limits all that is said ----------------------------------------------------------------
-
-def wrong_data(tables):
-    rows = [row for kind in tables.kinds() for row in tables.rows(kind)
-            if any(cells.get("status") == "FAIL" for cells in row.launches)]
-    return [f"{counted(len(rows), 'row has', 'rows have')} wrong data (status FAIL), first: {named(rows[0])}."
-            ] if rows else []
-
-
-def named(row):
-    """The benchmark of a row and its keys."""
-    return f"{row.identity.rpartition('-')[0]} ({named_keys(row)})"
-
-
-def disturbed(tables):
-    """In how many rows the system took much of the time, by the median of launches: one interruption is much of
-    a short row's time. What noise finds of that is its result."""
-    rows = [row for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)]
-    lost = [row for row in rows if (row.median("lost_pct") or 0) > LOST_PCT]
-    return [f"{len(lost)} of {counted(len(rows), 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
-            "measure them again on a quieter machine."] if lost else []
-
-
-def unsteady(tables):
-    """In how many rows launches differ much, by their first quantity, where these are a fifth of all. How programs and
-    interruptions differ is a result."""
-    values = [[float(text) for text in row.texts(quantity.column)] for kind in tables.kinds()
-              if kind not in ("noise", "mpirtmon") for quantity in benchmarks.entry_of(kind).quantities[:1]
-              for row in tables.rows(kind)]
+def limits_of(tables, parts):
+    """Sentences about wrong data, disturbances, and what would make answers clear."""
+    rows = [(kind, row) for kind in tables.kinds() for row in tables.rows(kind)]
+    wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
+    if wrong:
+        yield (f"{counted(len(wrong), 'row has', 'rows have')} wrong data (status FAIL), first: "
+               f"{wrong[0].identity.rpartition('-')[0]} ({named_keys(wrong[0])}).")
+    # By the median of launches: one interruption is much of a short row's time. What noise finds of that is its result.
+    lost = [(row.median("lost_pct") or 0) > LOST_PCT for kind, row in rows if kind != "noise"]
+    if any(lost):
+        yield (f"{sum(lost)} of {counted(len(lost), 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
+               "measure them again on a quieter machine.")
+    # Where a fifth of all rows differ, by their first quantity. How programs and interruptions differ is a result.
+    values = [list(map(float, row.texts(quantity.column))) for kind, row in rows if kind not in ("noise", "mpirtmon")
+              for quantity in benchmarks.entry_of(kind).quantities[:1]]
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
-    return [f"In {len(apart)} of {counted(len(values), 'row')} launches differ more than {UNSTEADY} times: "
-            "end other programs and measure again."] if 5 * len(apart) > len(values) else []
-
-
-def more_launches(tables, parts):
-    """The command that gives more launches, where an answer is not clear."""
-    if not any(line.typical == UNSURE for part in parts for line in part.lines):
-        return []
-    launches, path = launches_of(tables), tables.paths[NEW]
-    runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
-    resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
-    return [f"To decide what is not clear:\nrun_scripts/run_suite.sh {resume}--runs={runs}"]
+    if 5 * len(apart) > len(values):
+        yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ more than {UNSTEADY} times: "
+               "end other programs and measure again.")
+    if any(line.typical == UNSURE for part in parts for line in part.lines):
+        launches, path = launches_of(tables), tables.paths[NEW]
+        runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
+        resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
+        yield f"To decide what is not clear:\nrun_scripts/run_suite.sh {resume}--runs={runs}"
 
 
 # ---- as text -------------------------------------------------------------------------------------
