@@ -131,7 +131,8 @@ class PanelText:
             heads.setdefault(label, row.get(panel.series[0].column, "NA"))
             at = scaled(row[panel.x], panel.x_factor) if panel.x else ""
             found.setdefault((side, pages.of(row), label), {}).setdefault(at, []).append([
-                scaled(row[column], panel.y_factor) if is_number(row.get(column, "NA")) else "NA" for column in columns])
+                scaled(row[column], panel.y_factor) if is_number(row.get(column, "NA")) else "NA"
+                for column in columns])
         self.series, self.heads = list(heads), list(heads.values())
         shown = {page for _, page, _ in found}
         self.pages = [page for page in dict.fromkeys(pages.of(row) for _, row in good) if page in shown]

@@ -211,7 +211,8 @@ PICTURES = {
         Panel("added", "added (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),)),),
     "mpirtmon": (Picture("mpirtmon", "What MPI did in the program", (
         Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s",
-              (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True), Key("rank", "rank %", True)),
+              (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True),
+               Key("rank", "rank %", True)),
               (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),)),)}
 
 

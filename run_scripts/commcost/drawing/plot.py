@@ -16,7 +16,7 @@ from commcost.drawing import pictures
 from commcost.drawing.panels import PanelText, quoted, settings_text
 from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
-from commcost.reading.tables import BASE, NEW, read_tables, threshold_of
+from commcost.reading.tables import NEW, read_tables, threshold_of
 from commcost.system import SCRIPTS, lines_of, replace_file
 
 PROGRAM = "plot.sh"
@@ -67,7 +67,8 @@ def draw_group(tables, group, kinds, drawing, say):
         say(f"{group}: not in the base")
     # What has which colour in every picture, by the first key's value.
     lines = [line for line in lines_of(os.path.join(PROGRAMS, "colours.tsv")) if not line.startswith("#")]
-    colours, setting = dict(line.split("\t") for line in lines if "\t" in line), pictures.Key("setting", "%", optional=True)
+    colours = dict(line.split("\t") for line in lines if "\t" in line)
+    setting = pictures.Key("setting", "%", optional=True)
     for picture in pictures.pictures_of(group, rows[NEW]):
         texts = {panel.name: PanelText(
             panel._replace(series=(*panel.series, setting)), benchmarks.quantity_of(group, panel.y), rows, colours,

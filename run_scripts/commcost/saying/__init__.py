@@ -9,8 +9,7 @@
     gains            its lines about what pays: answers that rest on launches
     facts            a line, and values with units that are read at a glance
     report           report.sh, report_text.sh: what goes where on the page
-    matrices         for each question of the page a matrix of answers, operations by sizes
-    details          the rows of benchmarks as tables of the page
+    questions        a section of the page for each question: picture, matrix, rows
     page             a page as a tree of parts; as HTML, Markdown or plain text
 
     program_cost     cost.sh: what communication costs a program

@@ -318,4 +318,5 @@ def main(words):
         if not options.no_header:  # then the note itself is on stderr
             # Who only looks at the exit status must know, too.
             command.complain(PROGRAM, few[1])
-    return write(Output(PROGRAM, options.output, options.format == "table", options.no_header), options, words, comparison)
+    output = Output(PROGRAM, options.output, options.format == "table", options.no_header)
+    return write(output, options, words, comparison)

@@ -62,7 +62,8 @@ def host_overhead(tables):
     for direction, name in (("send", "send"), ("recv", "receive")):
         pairs = of_direction(tables, "overhead", direction)
         for pair in pairs[:1] + pairs[1:][-1:]:
-            yield line_of(f"Processor time of a {name}, {size_text(pair[0].size('msgsize'))}", pair, "overhead", TIME_US)
+            size = size_text(pair[0].size("msgsize"))
+            yield line_of(f"Processor time of a {name}, {size}", pair, "overhead", TIME_US)
 
 
 def of_direction(tables, column, direction):
@@ -81,7 +82,8 @@ def message_rate(tables):
             named = [(pair[0].keys["pattern"], pair) for pair in of_state
                      if {**pair[0].keys, "pattern": ""} == {**first.keys, "pattern": ""}]
             best, note = best_of(named, RATE, more=True)
-            yield line_of(f"Messages a second, {caches}{size_text(first.size('nbytes'))}", best, "rate_per_s", RATE, note)
+            size = size_text(first.size("nbytes"))
+            yield line_of(f"Messages a second, {caches}{size}", best, "rate_per_s", RATE, note)
 
 
 CACHES = ("caches flushed, ", "warm caches, ", "")
@@ -127,7 +129,8 @@ def halo(tables):
     """The quickest way to swap the halo of some boxes, from the first to the last, alone and under work."""
     for what, pairs, column in (
             ("", tables.measured("halo", "latency_us"), "latency_us"),
-            (", exposed under work", over_sizes(tables, "exposed_us", collective="halo", test_calls="0"), "exposed_us")):
+            (", exposed under work", over_sizes(tables, "exposed_us", collective="halo", test_calls="0"),
+             "exposed_us")):
         boxes = {}
         for row, found in pairs:
             boxes.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
@@ -174,7 +177,8 @@ def explained(tables, stopped, shares):
     """How much sources explain, where that is less than half of the time."""
     if not shares:
         return "no source stands out"
-    ranks = set().union(*(ranks_of(row) or set() for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)))
+    ranks = set().union(*(ranks_of(row) or () for scope in ("host", "rank")
+                          for row in tables.rows("noise", scope=scope)))
     known = sum(found.value * len(ranks_of(source) or ranks) / len(ranks) for source, found in shares if ranks)
     little = ranks and 2 * known < stopped.value
     return f"known sources take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
@@ -220,7 +224,8 @@ def ranks_of(row):
 
 def monitor(tables):
     """What monitoring adds to a call, at most, in rows of one call or several."""
-    pairs = [(1 / calls_in(pair[0].keys["call"]), pair) for pair in tables.measured("monitor_overhead", "added_ns", mode="on")]
+    pairs = [(1 / calls_in(pair[0].keys["call"]), pair)
+             for pair in tables.measured("monitor_overhead", "added_ns", mode="on")]
     for scale, pair in sorted(pairs, key=lambda one: -one[0] * one[1][1].value)[:1]:
         yield line_of("Monitoring, added to a call at most", pair, "added_ns", TIME_NS, pair[0].keys["call"], scale)
 
@@ -283,8 +288,8 @@ def slow_links(tables):
         fault = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
         # A pair has a row in those launches alone that name it.
         if fault and 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)):
-            lines.append(Line(fault[0].format(**row.keys), fault[1], note=f"messages of {size_text(row.size('nbytes'))}",
-                              rows=(row.identity,)))
+            note = f"messages of {size_text(row.size('nbytes'))}"
+            lines.append(Line(fault[0].format(**row.keys), fault[1], note=note, rows=(row.identity,)))
     judged = {verdict for row in whole for verdict in verdicts_of(row)}
     if lines or judged <= {"NA"}:
         return lines

@@ -67,7 +67,8 @@ def answers_of(family, name, sizes):
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
     yes, no = ([run for run in enough if any(size.verdict == verdict for size in run)] for verdict in (YES, NO))
     # Of those with the most sizes the last.
-    return [Answer(family, name, max(reversed(some), key=len), sizes) for some in ((yes, no) if yes else (runs,)) if some]
+    return [Answer(family, name, max(reversed(some), key=len), sizes)
+            for some in ((yes, no) if yes else (runs,)) if some]
 
 
 def does_it_pay(tables):

@@ -54,8 +54,9 @@ GAP = Way("msgrate", "")
 # Messages are measured by pairs of processes, whatever their number.
 OF_PAIRS = ("isend", "irecv", "sendrecv", "put", "get", GAP.operation)
 _MESSAGES = {f"MPI_{name}": operation for operation, names in (
-    ("isend", "Send Ssend Rsend Isend Issend Irsend Send_init Ssend_init Rsend_init"), ("irecv", "Recv Irecv Recv_init"),
-    ("sendrecv", "Sendrecv"), ("put", "Put Rput"), ("get", "Get Rget")) for name in names.split()}
+    ("isend", "Send Ssend Rsend Isend Issend Irsend Send_init Ssend_init Rsend_init"),
+    ("irecv", "Recv Irecv Recv_init"), ("sendrecv", "Sendrecv"), ("put", "Put Rput"), ("get", "Get Rget"))
+             for name in names.split()}
 
 
 def is_started(function):
@@ -152,7 +153,8 @@ def points_of(way, tables, layout):
                 yield 0, row, value
     for kind in tables.kinds():
         if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep") and way != GAP:
-            for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form, test_calls="0"):
+            for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form,
+                                              test_calls="0"):
                 yield row.size(), row, value
 
 
@@ -166,7 +168,8 @@ def _counts_for(way, measured, layout):
 
 def _differs(measured, layout):
     """Less for a layout that is nearer to the one that is asked for."""
-    return measured.nodes != layout.nodes, abs(measured.ranks - (layout.ranks or 0)), measured.ranks, measured.nodes or 0
+    return (measured.nodes != layout.nodes, abs(measured.ranks - (layout.ranks or 0)), measured.ranks,
+            measured.nodes or 0)
 
 
 def interpolated(points, size, column):

@@ -115,8 +115,9 @@ class Grid(typing.NamedTuple):
     def as_html(self):
         lines = ['<div class="scroll"><table' + attributes(class_=self.kind) + ">"]
         if any(column.heading for column in self.columns):
-            heads = (f"<th{attributes(class_='number' if column.is_number else '', data_column=column.name or column.heading)}>"
-                     f"{escaped(column.heading)}</th>" for column in self.columns)
+            kinds = [attributes(class_="number" if column.is_number else "", data_column=column.name or column.heading)
+                     for column in self.columns]
+            heads = (f"<th{kind}>{escaped(column.heading)}</th>" for kind, column in zip(kinds, self.columns))
             lines.append(f"<thead><tr>{''.join(heads)}</tr></thead>")
         lines.append("<tbody>")
         lines += ["<tr" + attributes(id=row.identity, class_=row.kind) + ">" +

@@ -22,7 +22,7 @@ from commcost.saying.facts import grouped
 from commcost.saying.machine_costs import Way
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Items, Page, Section, Text, grid_of
-from commcost.words import bytes_text, counted, cut, decimals, short
+from commcost.words import counted, cut, decimals, short
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
@@ -216,8 +216,8 @@ def inside_mpi(run):
         yield Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
         yield Spent("In MPI, slowest process", exactly(run.slowest_s), f"rank {int(run.slowest_rank)}")
-    # One process has more to do than the others: all take as long, so it is the one that is least inside MPI, and others
-    # wait for it wherever they meet it, in messages too.
+    # One process has more to do than the others: all take as long, so it is the one that is least inside MPI, and
+    # others wait for it wherever they meet it, in messages too.
     if run.least is not None and run.inside_s is not None:
         rank, least_s = run.least
         more_s = run.inside_s / run.ranks - least_s

@@ -115,12 +115,13 @@ def of_processor(tables):
         marks = numbers(tables.measured("mpi_overhead", column), (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
-    return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and the "
-                    "share of the transfer's time that is free for other work.")
+    return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
+                    "the share of the transfer's time that is free for other work.")
 
 
 def of_rates(tables):
-    found, more = {}, (Key("npeers", "% peers", True), Key("nmsgs", "% messages", True), Key("job_size", "% ranks", True))
+    found = {}
+    more = (Key("npeers", "% peers", True), Key("nmsgs", "% messages", True), Key("job_size", "% ranks", True))
     for kind, keys in (("msgrate", ("pattern",)), ("msgrate_rma", ("transfer", "synchronisation", "pattern"))):
         for caches in costs.CACHES:
             pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")
@@ -141,7 +142,8 @@ def of_halo(tables):
     pairs = tables.measured("halo", "latency_us")
     boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
     return against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
-                   lambda row: row.size("ndata"), "way / box", boxes.get, "isend/irecv packed", "messages of packed faces")
+                   lambda row: row.size("ndata"), "way / box", boxes.get,
+                   "isend/irecv packed", "messages of packed faces")
 
 
 def of_noise(tables):

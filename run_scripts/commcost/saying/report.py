@@ -9,13 +9,10 @@ import re
 import shutil
 import sys
 import tempfile
-import typing
 
 from commcost import command
 from commcost.command import complain
 from commcost.drawing import plot
-from commcost.reading import benchmarks
-from commcost.reading.launches import read_launches
 from commcost.reading.results import ResultError
 from commcost.reading.tables import BASE, NEW, read_tables
 from commcost.running import folder
@@ -47,7 +44,8 @@ value that does not exist. Made by commcost; the .tsv files of the results have 
 # ---- the scorecard -------------------------------------------------------------------------------
 
 def card_sections(card):
-    sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card") for place, part in enumerate(card.parts, 1)]
+    sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card")
+                for place, part in enumerate(card.parts, 1)]
     return sections + ([Section("mind", "Mind", [Items(card.mind, "warnings")], "card")] if card.mind else [])
 
 
@@ -58,7 +56,8 @@ def card_grid(part):
         Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
         Column("", "since"): [line.since for line in part.lines],
         Column("typical" if has_launches else "", "typical"): [
-            Mark(line.typical, " ".join(["value", *questions.LETTERS.get(line.typical, ())[1:]])) for line in part.lines],
+            Mark(line.typical, " ".join(["value", *questions.LETTERS.get(line.typical, ())[1:]]))
+            for line in part.lines],
         Column("launches"): [Mark(line.launches, "value") for line in part.lines],
         Column("", "note"): [line.note for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
@@ -102,8 +101,9 @@ def failed_launches(path):
     for (run, name), result in folder.Folder(path).last_results().items():
         if result == "failed":
             failed.setdefault(name, []).append(run)
-    return [f"{name}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} missing "
-            f"here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
+    return [f"{name}: {counted(len(runs), 'launch', 'launches')} failed and "
+            f"{'is' if len(runs) == 1 else 'are'} missing here\nruns/{runs[0]}/{name}.log says more"
+            for name, runs in failed.items()]
 
 
 def warnings_section(paths, tables, pictures_note):
@@ -161,8 +161,8 @@ def comparison_section(comparison, refused):
     be compared."""
     if refused:
         return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
-    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with its "
-                  "interval, and how likely so large a difference is by chance (p).")]
+    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with "
+                  "its interval, and how likely so large a difference is by chance (p).")]
     graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
                                                             -abs(change.change_pct or 0)))
     changed = [change for change in graded if change.verdict in CLASS_OF]

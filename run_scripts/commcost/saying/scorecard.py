@@ -91,7 +91,8 @@ def best_setting(best):
         yield of_rows(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
     unsure = [row for row in best if not row.sure]
     if unsure:
-        yield of_rows(UNSURE.capitalize(), unsure, best, f"alike, or fewer than {vary.launches_needed(best)} launches of each")
+        yield of_rows(UNSURE.capitalize(), unsure, best,
+                      f"alike, or fewer than {vary.launches_needed(best)} launches of each")
 
 
 def of_rows(name, several, every, note):
