@@ -122,7 +122,11 @@ def draw_format(work, picture, form, folder):
         return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
     with open(drawn, "rb") as stream:
         content = stream.read()
-    replace_file(made, shorter_svg(content.decode("utf-8", "replace")) if form == "svg" else content)
+    if form == "svg":  # in half of its bytes
+        content = content.decode("utf-8", "replace")
+        for pattern, instead in SHORTER:
+            content = pattern.sub(instead, content)
+    replace_file(made, content)
     return made, ""
 
 
@@ -133,21 +137,11 @@ SHORTER = [(re.compile(pattern, re.S), instead) for pattern, instead in (
     (r' (stroke-width="1\.00"|stroke-linecap="butt"|stroke-linejoin="miter"|class="gridline")', ""),
     (r' font-family="Helvetica"', ""), (r"<svg", '<svg font-family="Helvetica"'),
     (r"rgb\( *(\d+), *(\d+), *(\d+)\)", lambda found: "#%02x%02x%02x" % tuple(map(int, found.groups()))),
-    (r"(?<= d=)'.*?'|(?<=transform=)(\"|').*?\1", lambda found: shorter_numbers(found.group())),
+    # Numbers with one decimal, and none where that is 0.
+    (r"(?<= d=)'.*?'|(?<=transform=)(\"|').*?\1", lambda found: re.sub(
+        r"\d+\.\d+", lambda number: f"{float(number.group()):.1f}".replace(".0", ""), found.group())),
     (r"\s+", " "), (r" ?([<>]) ?", r"\1"), (r"<g[^<>]*><text></text></g>", ""),
     (r"(<g[^<>]*></g>)+", ""), (r"(<g[^<>]*></g>)+", ""))]
-
-
-def shorter_svg(text):
-    """The picture that gnuplot made, in half of its bytes."""
-    for pattern, instead in SHORTER:
-        text = pattern.sub(instead, text)
-    return text
-
-
-def shorter_numbers(text):
-    """With one decimal, and none where that is 0."""
-    return re.sub(r"\d+\.\d+", lambda found: f"{float(found.group()):.1f}".replace(".0", ""), text)
 
 
 def main(words):

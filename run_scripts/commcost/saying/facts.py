@@ -51,8 +51,11 @@ SHARE = ((0, 1, " %"),)
 def typical(found, units):
     """A Measured in words: "0.35 µs"; where noise may have made it "< 0.1 µs"."""
     if is_noise(found):
-        bound = rounded_up(found.high if found.high > 0 else -found.low)
-        return "< " + number(bound, bound, units, 1) + unit_of(bound, units)[1]
+        # 1, 2 or 5 times a power of ten.
+        end = found.high if found.high > 0 else -found.low
+        power = 10.0 ** magnitude(end)
+        value = next(step * power for step in (1, 2, 5, 10, math.inf) if end <= step * power * (1 + 1e-9))
+        return "< " + number(value, value, units, 1) + unit_of(value, units)[1]
     return number(found.value, found.value, units, digits_of(found)) + unit_of(found.value, units)[1]
 
 
@@ -89,12 +92,6 @@ def number(value, typical_one, units, digits):
 
 def unit_of(value, units):
     return next((factor, name) for least, factor, name in units if abs(value) >= least)
-
-
-def rounded_up(value):
-    """To 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** magnitude(value)
-    return next(step * power for step in (1, 2, 5, 10, math.inf) if value <= step * power * (1 + 1e-9))
 
 
 def magnitude(value):

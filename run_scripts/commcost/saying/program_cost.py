@@ -88,7 +88,7 @@ class Account:
                                                program_changes.operations_of(run.by_size))
         self.lines = lines_of(self.program)
         self.savings = program_changes.savings_of(self.program, min_saving_pct / 100 * run.seconds)
-        self.remarks = run.remarks + differences(run, tables) + unusable(tables, self.lines)
+        self.remarks = [*run.remarks, *remarks_on(run, tables, self.lines)]
         self.uncovered = sorted((pair for pair in uncovered_of(self.program, self.lines)
                                  if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
         self.spent = [*inside_mpi(run), *in_calls(run, self.lines),
@@ -147,30 +147,21 @@ def uncovered_of(program, lines):
 
 # ---- what is said of report and results ----------------------------------------------------------
 
-def differences(run, tables):
-    """How the results' machine differs from the program's, a line each."""
-    said = []
+def remarks_on(run, tables, lines):
+    """How the results' machine differs from the program's, and what is to be said of results that say little."""
     for key, name in ALIKE:
         own = run.metadata.get(key, [None])[0]
         others = {table.metadata.get(key, [None])[0] for table in tables.of(NEW)} - {None}
         if own is not None and others and own not in others:
-            said.append(f"the {name} differs: {cut(min(others), 60)} in the results, "
-                        f"{cut(own, 60)} in the report")
-    return said
-
-
-def unusable(tables, lines):
-    """What is to be said of results that say little, a line each."""
-    if not any(benchmarks.entry_of(kind).kind in USED for kind in tables.kinds()):
-        return ["the results have no row of an overlap program, of syncbench or of msgrate, which "
-                "say what calls cost: give the folder that run_suite.sh wrote"]
+            yield f"the {name} differs: {cut(min(others), 60)} in the results, {cut(own, 60)} in the report"
     rows = {id(row): row for line in lines if line.cost for row in line.cost.rows}.values()
-    disturbed = [row for row in rows if max(map(float, row.texts("lost_pct")), default=0.0) >
-                 DISTURBED_PCT]
-    if not disturbed:
-        return []
-    return [f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more "
-            f"than {DISTURBED_PCT:g} % of the time from the processes: measure again on a quieter machine"]
+    disturbed = [row for row in rows if max(map(float, row.texts("lost_pct")), default=0.0) > DISTURBED_PCT]
+    if not any(benchmarks.entry_of(kind).kind in USED for kind in tables.kinds()):
+        yield ("the results have no row of an overlap program, of syncbench or of msgrate, which say what calls cost: "
+               "give the folder that run_suite.sh wrote")
+    elif disturbed:
+        yield (f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more than "
+               f"{DISTURBED_PCT:g} % of the time from the processes: measure again on a quieter machine")
 
 
 # ---- another machine -----------------------------------------------------------------------------

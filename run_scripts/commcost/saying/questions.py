@@ -29,17 +29,12 @@ LETTERS = {gains.YES: ("P", "pays"), gains.EVEN: ("E", "even"), gains.PARTLY: ("
 def parts_of(found, heading, column_of, legend, most=COLUMNS_MOST):
     """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
     where there are no marks. `column_of` makes a column's heading of a place."""
-    places = thinned(sorted({place for marks in found.values() for place in marks}), most)
+    places = sorted({place for marks in found.values() for place in marks}, reverse=True)
+    places = places[::-(-len(places) // most) or 1][::-1]  # every nth, the last one always
     columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
     rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
             if any(place in marks for place in places)]
     return [Grid(columns, rows, "matrix"), Text(legend, small=True)] if rows else []
-
-
-def thinned(places, most):
-    """Every nth of them, so that they are at most `most`; the last one always."""
-    step = -(-len(places) // most) or 1
-    return places[::-1][::step][::-1]
 
 
 def mark_of(row, answer, number=""):
@@ -243,8 +238,8 @@ def words_of(row, column):
 # ---- the questions -------------------------------------------------------------------------------
 
 class Question(typing.NamedTuple):
-    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix (parts of the page)
-    of the results."""
+    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix, parts of the
+    page, of the results."""
 
     identity: str
     heading: str

@@ -131,17 +131,14 @@ def said_of(tables, side, key):
 
 def machine_section(tables):
     both = len(tables.sides) > 1
-    columns = [Column("", "key"), *(Column(tables.labels[side] + (" (base)" if side == BASE else ""),
-                                           side) for side in tables.sides)]
+    heads = [tables.labels[side] + (" (base)" if side == BASE else "") for side in tables.sides] if both else [""]
     rows = []
     for key, heading in MACHINE.items():
         said = [said_of(tables, side, key) for side in tables.sides]
-        if any(said):
-            differs = both and said[0] != said[1] and key != "date"
-            rows.append(page.Row([heading, *said], kind="differs" if differs else ""))
-    parts = [Grid(columns if both else columns[:1] + [Column("", NEW)], rows, "machine")]
-    if both:
-        parts.append(Text("What differs between the two is marked.", small=True))
+        differs = both and said[0] != said[1] and key != "date"
+        rows += [page.Row([heading, *said], kind="differs" if differs else "")] if any(said) else []
+    parts = [Grid([Column("", "key"), *map(Column, heads, tables.sides)], rows, "machine")]
+    parts += [Text("What differs between the two is marked.", small=True)] if both else []
     notes = causes(tables, "note")
     if notes:
         parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
