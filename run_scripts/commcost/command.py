@@ -17,6 +17,10 @@ class UsageError(Exception):
     """Wrong usage: one line that names the option, its value and what would do."""
 
 
+class Failure(Exception):
+    """What ends a command with exit status 1: one line."""
+
+
 def plain(text):
     """The text as one line that a terminal can show: control characters, and those that change the order of
     others, become spaces, what isn't UTF-8 question marks."""
@@ -27,6 +31,11 @@ def plain(text):
 def complain(program, text):
     """Writes a line to stderr."""
     print(f"{program}: {plain(str(text)):.{ERROR_MAX}}", file=sys.stderr)
+
+
+def say(text):
+    """Writes a line to stderr that isn't about an error."""
+    print(plain(text), file=sys.stderr, flush=True)
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -128,9 +137,9 @@ def run(program, main, words=None):
     try:
         status = main(sys.argv[1:] if words is None else words)
         sys.stdout.flush()
-    except UsageError as error:
+    except (UsageError, Failure) as error:
         complain(program, error)
-        status = EXIT_USAGE
+        status = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
     except OSError as error:
         # Who reads has enough, or there is no space.
         if not isinstance(error, BrokenPipeError):

@@ -8,7 +8,7 @@ import re
 import shlex
 import typing
 
-from commcost.command import UsageError
+from commcost.command import Failure, UsageError
 from commcost.running import launchers
 from commcost.system import SCRIPTS, lines_of
 
@@ -192,7 +192,7 @@ def make_plan(options, job, settings):
             program = os.path.join(build, entry.program)
             if not os.access(program, os.X_OK):
                 if entry.name in options.benchmarks.split(","):
-                    raise launchers.NotThere(f"{entry.name}: no program {program}: build it "
+                    raise Failure(f"{entry.name}: no program {program}: build it "
                                                "first")
                 missing.append(entry.name)
                 continue
@@ -205,6 +205,6 @@ def make_plan(options, job, settings):
             name = entry.name + (f"@{place}" if setting.name else "")
             steps.append(Step(0, name, entry.name, setting.name, seconds, quoted(words)))
     if not steps:
-        raise launchers.NotThere(f"none of the programs is in {options.build}: build them first")
+        raise Failure(f"none of the programs is in {options.build}: build them first")
     return Plan([step._replace(run=run) for run in range(1, options.runs + 1) for step in steps],
                 programs, list(dict.fromkeys(missing)))
