@@ -37,40 +37,32 @@ msgrate_rma) program=$build/msgrate/$program ;;
 *) program=$build/$program/$program ;;
 esac
 name=${program##*/}
+form=
 case $name in
-mpi_overhead | msgrate | msgrate_rma | pingpong | halo) ;;
 overlap_ibarrier) misused "$name has no sizes" ;;
-overlap_*) ;;
+overlap_*) form=--form ;; # an option of theirs; elsewhere it abbreviates --format
+mpi_overhead | msgrate | msgrate_rma | pingpong | halo) ;;
 *) misused "$name has no sizes: use one of mpi_overhead, msgrate, msgrate_rma, pingpong, halo, overlap_*" ;;
 esac
 [ -x "$program" ] || die "no program $program: build it, or name it by its path"
 
 sizes=8:1M
 output=
-one_form="--output=FILE takes the result as it is; no other form of it"
 # The other options, as they are, stay the positional parameters.
-count=$#
-while [ "$count" -gt 0 ]; do
-    case $1 in
-    --sizes=*) sizes=${1#*=} ;;
-    --sizes) misused "--sizes needs a value: use --sizes=8,1K:4M" ;;
-    --output=?*) output=$(as_path "${1#*=}") ;;
-    # The programs take these abbreviated, too. Launches are put together by their metadata.
-    --form | --form=*)
-        # An option of the overlap programs; elsewhere it abbreviates --format.
-        case $name in
-        overlap_*) set -- "$@" "$1" ;;
-        *) misused "'$1': $one_form" ;;
-        esac
-        ;;
-    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | \
-        --f | --f=* | --fo | --fo=* | --for | --for=* | --forma*)
-        misused "'$1': $one_form"
-        ;;
-    *) set -- "$@" "$1" ;;
-    esac
+for option in "$@"; do
     shift
-    count=$((count - 1))
+    case $option in
+    --sizes=*) sizes=${option#*=} ;;
+    --sizes) misused "--sizes needs a value: use --sizes=8,1K:4M" ;;
+    --output=-* | --output=[A-Za-z_]*=*) output=./${option#*=} ;; # no option, and no setting
+    --output=?*) output=${option#*=} ;;
+    "$form" | "$form"=*) set -- "$@" "$option" ;;
+    # The programs take these abbreviated, too. Launches are put together by their metadata.
+    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | --f | --f=* | --fo | --fo=* | --for | --for=* | --form*)
+        misused "'$option': --output=FILE takes the result as it is; no other form of it"
+        ;;
+    *) set -- "$@" "$option" ;;
+    esac
 done
 
 # Each A and A:B as two numbers of bytes on a line.

@@ -35,37 +35,33 @@ def count_cores():
     for first, last in re.findall(r"([0-9]+)(?:-([0-9]+))?", allowed):
         for processor in range(int(first), int(last or first) + 1):
             topology = system(f"/sys/devices/system/cpu/cpu{processor}/topology/")
-            core = (first_line(topology + "core_cpus_list") or
-                    first_line(topology + "thread_siblings_list"))
             # A core is called by its lowest processor; offline ones have none.
-            cores.update(re.findall("^[0-9]+", core))
+            cores.update(re.findall("^[0-9]+", first_line(topology + "core_cpus_list") or
+                                    first_line(topology + "thread_siblings_list")))
     return len(cores)
 
 
 def least_quota():
     """The least number of processors whose time a control group, or one above it, has; None
     without one."""
-    mount = system("/sys/fs/cgroup")
-    quotas = []
+    mount, quotas = system("/sys/fs/cgroup"), []
     for line in lines_of(system("/proc/self/cgroup")):
         _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
         if controllers == "":
-            quotas += [quota for top in (mount, mount + "/unified")
-                       for quota in quotas_of(top, group, second_version=True)]
-        elif "cpu" in controllers.split(","):
-            quotas += [quota for top in (mount + "/cpu", f"{mount}/{controllers}")
-                       for quota in quotas_of(top, group, second_version=False)]
+            tops, names = (mount, mount + "/unified"), ("cpu.max",)
+        else:
+            tops, names = (mount + "/cpu", f"{mount}/{controllers}"), ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        if controllers == "" or "cpu" in controllers.split(","):
+            quotas += [quota for top in tops for quota in quotas_of(top, group, names)]
     return min(quotas, default=None)
 
 
-def quotas_of(top, group, second_version):
-    """The quotas of a group and of those above it, where their hierarchy is mounted at top."""
+def quotas_of(top, group, names):
+    """The quotas of a group and of those above it, where their hierarchy is mounted at top. Quota and period are in
+    these files, or in one."""
     quotas = []
     while True:
-        if second_version:
-            words = first_line(f"{top}{group}/cpu.max").split()
-        else:
-            words = [first_line(f"{top}{group}/cpu.cfs_{name}_us") for name in ("quota", "period")]
+        words = " ".join(first_line(f"{top}{group}/{name}") for name in names).split()
         if len(words) == 2 and all(re.fullmatch("[0-9]+", word) and int(word) for word in words):
             quotas.append(int(words[0]) / int(words[1]))
         if "/" not in group:

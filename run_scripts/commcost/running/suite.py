@@ -24,6 +24,7 @@ KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary",
         "ranks", "ranks_per_node", "hosts", "bind")
 FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary")
+OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
 WHOLE = ("done", "wrong")  # what a launch's result is called that has all of its rows
@@ -140,6 +141,12 @@ def folder_there(value):
     return os.path.abspath(value)
 
 
+def names_any(words, options):
+    """Whether any of a program's words is one of these options, abbreviated, too."""
+    names = [word.split("=")[0] for word in words]
+    return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
+
+
 def program_options(value):
     """Refuses what is the suite's own: without metadata a result doesn't say that it is complete. Behind a
     colon launchers look for another program."""
@@ -147,18 +154,13 @@ def program_options(value):
     words = words.split()
     if not colon or ":" in words:
         raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
-    words = " ".join(words)
-    # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
-    own = (r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
-           r"| --met?[= ]| --meta| --col")
-    if not who.startswith("overlap"):
-        own += "| --form[= ]"
-    if re.search(own, f" {words} "):
+    # Overlap programs have an option --form.
+    if names_any([word for word in words if not (who.startswith("overlap") and word.split("=")[0] == "--form")], OWN):
         raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --columns, --metadata, "
                                          "--no-metadata, --no-header and --nohdr are the suite's own")
     # The same by short options; -n is another one in other programs.
-    if ("mpi_overhead" in who and " -n" in f" {words}") or (
-            who.startswith("msgrate") and " -o" in f" {words}"):
+    short = "-n" if "mpi_overhead" in who else "-o" if who.startswith("msgrate") else None
+    if short and any(word.startswith(short) for word in words):
         raise argparse.ArgumentTypeError(f"'{value:.200}': what leaves out the header is the suite's own")
     return value
 
@@ -240,9 +242,7 @@ def is_taken(word, build):
     if name == "bind":
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
-        # Options of a program that write a file, abbreviated, too.
-        names = [one.split("=")[0] for one in value.partition(":")[2].split()]
-        return not any(len(one) > 2 and option.startswith(one) for one in names for option in OF_FILES)
+        return not names_any(value.partition(":")[2].split(), OF_FILES)
     return name not in ("vary", "hosts")
 
 
