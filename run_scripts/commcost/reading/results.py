@@ -8,6 +8,7 @@ what is no result is refused with a ResultError, one line that names the file an
 are read line by line, so their size doesn't matter.
 """
 
+import glob
 import hashlib
 import io
 import itertools
@@ -21,7 +22,6 @@ from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
-COLUMNS_MAX = 256
 SHOWN = 120        # letters of a name or cell that an error shows
 PATH_SHOWN = 200
 NAMES_SHOWN = 4
@@ -40,20 +40,12 @@ OTHERS = " (others: info)"  # ends `# columns:` where it doesn't name all
 GOES_ON = "#   "            # begins a line that continues the one before, in a short result
 
 
-class Added(typing.NamedTuple):
-    """A key that results of a later version have: what older ones read as."""
-
-    name: str
-    after: str   # the column that it follows
-    value: str
-    of: tuple    # columns that tell which results it is of
-
-
 OVERLAP = "overlap_"  # and the operation: these benchmarks' names
-_OVERLAP = ("collective", "model", "overlap_pct")
-_MONITOR = ("kind", "comm", "operation", "members", "rank")
-ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "form", "0", _OVERLAP),
-         Added("size_bytes", "rank", "NA", _MONITOR))
+_OVERLAP = {"collective", "model", "overlap_pct"}
+# Keys that results of a later version have: the name, the column that it follows, what it is in older ones, and
+# columns that tell which results it is of.
+ADDED = (("form", "model", "nonblocking", _OVERLAP), ("test_calls", "form", "0", _OVERLAP),
+         ("size_bytes", "rank", "NA", {"kind", "comm", "operation", "members", "rank"}))
 
 
 class ResultError(UsageError):
@@ -195,18 +187,16 @@ class Result:
     def _lines(self):
         """The lines, without their ends; `_number` and `_whole` are those of the line in hand, or of the
         next one. What is continued is one line."""
-        held = None
-        for line in self._lines_of_file():
-            if held is not None and line.startswith(GOES_ON):
+        held = None  # a comment that may go on
+        for line in itertools.chain(self._lines_of_file(), [None]):
+            if held is not None and line is not None and line.startswith(GOES_ON):
                 held += " " + line[len(GOES_ON):]
                 continue
             if held is not None:
                 yield held
-            held = line if self.is_short and line.startswith("#") else None
-            if held is None:
+            held = line if self.is_short and line is not None and line.startswith("#") else None
+            if held is None and line is not None:
                 yield line
-        if held is not None:
-            yield held
 
     def _lines_of_file(self):
         try:
@@ -281,8 +271,6 @@ class Result:
                         "compare results with their metadata, without --no-header and --no-metadata"
                         if "\t" in line else _NOT_KNOWN))
         self.header = line.split("\t")
-        if max(len(self.header), len(self.roles)) > COLUMNS_MAX:
-            self.refuse(f"more than {COLUMNS_MAX} columns")
         for place, name in enumerate(self.header):
             if self.roles and name not in self.roles and not self.is_short:
                 self.refuse(f"'{name:.{SHOWN}}' in the header row isn't in '# columns:'")
@@ -296,19 +284,18 @@ class Result:
     def _add_keys(self):
         """Takes in the keys that only results of later versions have. A short result leaves out more, for
         which it need not be old."""
-        benchmark = self.value("benchmark")
-        if self.is_short and benchmark.startswith(OVERLAP) and "collective" not in self.header:
-            self._add_key(0, "collective", benchmark[len(OVERLAP):])
-        for name, after, value, of in () if self.is_short else ADDED:
-            if name not in self.header and all(column in self.header for column in of):
-                self._add_key(self.header.index(after) + 1, name, value)
-
-    def _add_key(self, place, name, value):
-        self._added.append((place, value))
-        if self.roles:
-            self.roles[name] = "key"
-            self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
-        self.header.insert(place, name)
+        benchmark, added = self.value("benchmark"), ADDED
+        if self.is_short:
+            added = [("collective", None, benchmark[len(OVERLAP):], set())] if benchmark.startswith(OVERLAP) else ()
+        for name, after, value, of in added:
+            if name in self.header or not of <= set(self.header):
+                continue
+            place = self.header.index(after) + 1 if after else 0
+            self._added.append((place, value))
+            if self.roles:
+                self.roles[name] = "key"
+                self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
+            self.header.insert(place, name)
 
     def _take_comment(self, line):
         """A comment among or after the rows."""
@@ -395,11 +382,7 @@ def is_of_a_setting(path):
 
 
 def _entries(folder):
-    try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-                if not name.startswith(".")]
-    except OSError:
-        return []
+    return sorted(glob.glob(os.path.join(glob.escape(folder), "*")))
 
 
 def result_files(folder):

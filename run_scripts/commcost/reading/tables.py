@@ -38,7 +38,7 @@ class Tables:
     """One result, or a new one and its base.
 
     tables  of all files
-    labels  what the results are called, by side
+    labels  what the results are called, by side: the last parts of their paths, or where these are the same the paths
     paths   where they are, by side
     left    remarks about files that were left out
     """
@@ -47,8 +47,9 @@ class Tables:
         """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
         self.tables, self.left, self._digests, self._rows = [], [], {}, {}
-        self.labels = dict(zip((NEW, BASE), labels_of(paths)))
         self.paths = dict(zip((NEW, BASE), paths))
+        names = [re.sub(r"\.tsv$", "", os.path.basename(os.path.normpath(path))) for path in paths]
+        self.labels = dict(zip((NEW, BASE), map(plain, names if len(set(names)) == len(names) else paths)))
         for side, path in self.paths.items():
             files = files_of(path)
             self.left += unknown_beside(files) if os.path.isdir(path) else []
@@ -143,13 +144,6 @@ def files_of(path):
     # run_suite.sh's own are no results.
     return [file for file in files if not is_of_a_setting(file) and
             not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
-
-
-def labels_of(paths):
-    """What results are called: the last parts of their paths, or the paths where these are the
-    same."""
-    labels = [re.sub(r"\.tsv$", "", os.path.basename(os.path.normpath(path))) for path in paths]
-    return list(map(plain, labels if len(set(labels)) == len(labels) else paths))
 
 
 def read_tables(program, paths):
