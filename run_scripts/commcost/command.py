@@ -1,6 +1,7 @@
 """Command lines: options as the benchmarks have them, and errors of one line."""
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -45,13 +46,12 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=10, width=78)
 
     def _format_action_invocation(self, action):
-        names = ", ".join(action.option_strings)
-        if action.option_strings and len(action.option_strings) == 1:
-            names = "    " + names  # where the short one would be
-        if action.nargs == 0 or not action.option_strings:
-            return names or super()._format_action_invocation(action)
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        # One name stands where the second would be.
+        names = ("    " if len(action.option_strings) == 1 else "") + ", ".join(action.option_strings)
         values = action.metavar if action.nargs == "+" else self._format_args(action, action.dest.upper())
-        return f"{names}={values}"
+        return names if action.nargs == 0 else f"{names}={values}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -97,11 +97,9 @@ class Parser(argparse.ArgumentParser):
 def beside(path, output, default):
     """Where something goes that is made of a result: `output` if given, else `default`, which is
     beside the result; UsageError where that is a pipe."""
-    if output:
-        return output
-    if not (os.path.isdir(path) or os.path.isfile(path)):
+    if not (output or os.path.isdir(path) or os.path.isfile(path)):
         raise UsageError(f"'{path:.200}' is no file to put anything beside: use --output")
-    return default
+    return output or default
 
 
 def write_to(path, text, is_named, program):
@@ -117,11 +115,10 @@ def write_to(path, text, is_named, program):
 def percent(low, high):
     """The type of an option in percent, with or without the sign."""
     def parse(text):
-        number = text[:-1] if text.endswith("%") else text
         try:
-            value = float(number)
+            value = float(text[:-1] if text.endswith("%") else text)
         except ValueError:
-            value = float("nan")
+            value = math.nan
         if not low <= value <= high:
             raise argparse.ArgumentTypeError(f"'{text}': use a number from {low:g} to {high:g}")
         return value
