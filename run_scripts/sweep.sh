@@ -95,43 +95,38 @@ launched() {
     run $launch "$program" ${output:+--columns=all --metadata=full} "$@" </dev/null
 }
 
-# of_ranges COMMAND: what an awk command prints of $1 and $2, first and last bytes, with commas.
-of_ranges() {
-    printf '%s\n' "$ranges" | awk "$1" | sort -nu | tr '\n' , | sed 's/,$//'
-}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 status=0
 case $name in
-mpi_overhead) launched --msgsize="$sizes" "$@" >"$work/1.tsv" || status=$? ;;
-msgrate | msgrate_rma) launched --size="$sizes" "$@" >"$work/1.tsv" || status=$? ;;
+mpi_overhead) set -- --msgsize="$sizes" "$@" ;;
+msgrate | msgrate_rma) set -- --size="$sizes" "$@" ;;
 pingpong)
     # The next power of two.
     most=$(printf '%s\n' "$ranges" | awk '{ if ($2 > most) most = $2 }
         END { for (count = 1; 8 * count < most; count *= 2); print count }')
-    launched --max-ndata="$most" "$@" >"$work/1.tsv" || status=$?
+    set -- --max-ndata="$most" "$@"
     ;;
 halo | overlap_halo)
     [ "$name" = halo ] || set -- --data-driven "$@"
-    # shellcheck disable=SC2016  # awk's
-    edges=$(of_ranges '{ for (size = $1; size <= $2; size *= 2) {
-        edge = int(sqrt(size / 8) + 0.5); print (edge > 1 ? edge : 1); if (size == 0) break } }')
-    launched --local="$edges" "$@" >"$work/1.tsv" || status=$?
+    edges=$(printf '%s\n' "$ranges" | awk '{ for (size = $1; size <= $2; size *= 2) {
+        edge = int(sqrt(size / 8) + 0.5); print (edge > 1 ? edge : 1); if (size == 0) break } }' |
+        sort -nu | tr '\n' , | sed 's/,$//')
+    set -- --local="$edges" "$@"
     ;;
 *)
     number=1000
     printf '%s\n' "$ranges" >"$work/ranges"
-    while read -r first last; do
+    while read -r first last && [ "$status" -eq 0 ]; do
         number=$((number + 1))
         launched --data-driven --min-num-elts="$(((first + 7) / 8 > 0 ? (first + 7) / 8 : 1))" \
             --max-num-elts="$(((last + 7) / 8 > 0 ? (last + 7) / 8 : 1))" "$@" \
             >"$work/$number.tsv" || status=$?
-        [ "$status" -eq 0 ] || break
     done <"$work/ranges"
     ;;
 esac
+[ -e "$work/ranges" ] || launched "$@" >"$work/1.tsv" || status=$?
 
 set +f
 # One table: the head of the first launch, the rows of all.

@@ -75,8 +75,6 @@ def keys_of(kind, rows):
     return ((("setting", "setting"),) if varied else ()) + tuple(entry_of(kind).keys)
 
 
-# ---- what an entry is made of --------------------------------------------------------------------
-
 class Quantity(typing.NamedTuple):
     """A column that was measured, its heading in tables, and the columns of its interval. An
     optional one is left out of a table where it has no values."""

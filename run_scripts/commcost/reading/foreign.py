@@ -209,8 +209,8 @@ class _Imb(_Output):
                  ("reduction_datatype", r"# MPI_Datatype for reductions\s*:\s*(\S+)"),
                  ("mpi_op", r"# MPI_Op\s*:\s*(\S+)"), ("mpi_standard", r"# MPI Version\s*:\s*(\S+)"),
                  ("thread_level", r"# MPI Thread Environment\s*:\s*(\S+)"))
-    _PLACES = (("groups", r"#\s*\( *([0-9]+) groups of"), ("processes", r"#\s*\( *[0-9]+ groups of ([0-9]+) processes"),
-               ("processes", r"#\s*\(? *#?processes = ([0-9]+)"), ("threads", r"#.*processes = .*threads: ([0-9]+)"))
+    _PLACES = (("groups", r"#\s*\( *([0-9]+) groups of"), ("threads", r"#.*processes = .*threads: ([0-9]+)"),
+               ("processes", r"#\s*\(? *(?:[0-9]+ groups of|#?processes =) ([0-9]+)"))
     _place = {"test": "NA", "processes": "NA"}
     _calls = False  # whether the next comment is the calling sequence
 

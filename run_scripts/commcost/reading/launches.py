@@ -287,20 +287,18 @@ class Launches:
     def _find_fewer_rows(self):
         """Warns of launches of other benchmarks, whose outputs have no end that tells, that lack sizes
         which most launches with the same table have."""
-        tables = {}  # by side and all of a row but its size: the launches that have it, by size
+        tables = {}  # by side and all of a row but its size: the launches that have it, of each size
         for (schema, keys), by_launch in self._rows.items():
-            row = dict(zip(schema.keys, keys))
-            size = row.pop("size_bytes", None)
-            for number in by_launch:
-                launch = self.launches[number]
-                if launch.counts and launch.is_foreign:
-                    table = tables.setdefault((launch.side, schema.benchmark, *row.items()), {})
-                    table.setdefault(size, set()).add(number)
+            row = dict(zip(schema.keys, keys), size_bytes=None)
+            have = [number for number in by_launch if self.launches[number].counts and self.launches[number].is_foreign]
+            for side in {self.launches[number].side for number in have}:
+                tables.setdefault((side, schema.benchmark, *row.items()), []).append(
+                    {number for number in have if self.launches[number].side == side})
         fewer = {}  # by side and benchmark: the numbers of launches
         for (side, benchmark, *_), sizes in tables.items():
-            every = set().union(*sizes.values())
+            every = set().union(*sizes)
             fewer.setdefault((side, benchmark), set()).update(
-                *(every - have for have in sizes.values() if 2 * len(have) > len(every)))
+                *(every - have for have in sizes if 2 * len(have) > len(every)))
         for (_, benchmark), numbers in fewer.items():
             paths = [f"{self.launches[number].path:.{PATH_SHOWN}}" for number in sorted(numbers)]
             if paths:

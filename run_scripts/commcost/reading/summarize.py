@@ -46,8 +46,6 @@ def lines_of(launches):
             if values.launches and (values.values or (series.schema, series.keys) not in measured)]
 
 
-# ---- the table -----------------------------------------------------------------------------------
-
 def table_of(lines):
     """The columns, and the rows by column: a row for each quantity. Numbers are floats, None is NA."""
     rows = []

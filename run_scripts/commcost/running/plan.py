@@ -20,8 +20,6 @@ def quoted(words):
     return " ".join(map(shlex.quote, words))
 
 
-# ---- suite.list ----------------------------------------------------------------------------------
-
 class Entry(typing.NamedTuple):
     """A program of suite.list with the options of a suite, and what its result is called."""
 
@@ -76,8 +74,6 @@ def threads_of(program, words):
     return int(found[-1]) if found and os.path.basename(program) == "msgrate_rma" else 1
 
 
-# ---- settings ------------------------------------------------------------------------------------
-
 class Setting(typing.NamedTuple):
     """A combination of what is varied: its name in results, variables of the environment, and the
     build and launcher, None for the suite's own."""
@@ -115,8 +111,6 @@ def settings_of(varied):
             build and os.path.abspath(build), launcher))
     return settings
 
-
-# ---- commands ------------------------------------------------------------------------------------
 
 class Step(typing.NamedTuple):
     """A launch of the plan."""
