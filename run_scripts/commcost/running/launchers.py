@@ -114,9 +114,8 @@ def place_of(job, launch):
 
 
 class Launcher:
-    """A launcher, by its words. Each kind has its name for --launcher, commands that it may be, is_named(command,
-    said), whether a command that says this of itself is of this kind, and line(job, launch), the words before a
-    program and its options."""
+    """A launcher, by its words. Each kind has its name for --launcher, commands that it may be and what one of them
+    says of itself, and line(job, launch), the words before a program and its options."""
 
     def __init__(self, words):
         self.words = words
@@ -125,10 +124,7 @@ class Launcher:
 class Hydra(Launcher):
     name = "hydra"
     commands = ("mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec")
-
-    @classmethod
-    def is_named(cls, command, said):
-        return "HYDRA" in said or "Intel(R) MPI" in said
+    says = ("HYDRA", "Intel(R) MPI")
 
     def line(self, job, launch):
         place = place_of(job, launch)
@@ -144,10 +140,7 @@ class Hydra(Launcher):
 class OpenMpi(Launcher):
     name = "openmpi"
     commands = ("mpirun.openmpi", "mpirun", "orterun")
-
-    @classmethod
-    def is_named(cls, command, said):
-        return any(name in said for name in ("Open MPI", "OpenRTE", "PRRTE"))
+    says = ("Open MPI", "OpenRTE", "PRRTE")
 
     def line(self, job, launch):
         place = place_of(job, launch)
@@ -167,10 +160,6 @@ class OpenMpi(Launcher):
 
 class Srun(Launcher):
     name = "srun"
-
-    @classmethod
-    def is_named(cls, command, said):
-        return os.path.basename(command) == "srun"
 
     def line(self, job, launch):
         place = place_of(job, launch)
@@ -205,8 +194,15 @@ class Words(Launcher):
         return list(filter(None, filled))
 
 
-KINDS = (Srun, Hydra, OpenMpi)
-NAMES = tuple(kind.name for kind in KINDS)
+KINDS = {kind.name: kind for kind in (Srun, Hydra, OpenMpi)}
+
+
+def kind_of(command):
+    """The kind of a launcher; None for one that isn't known."""
+    if os.path.basename(command) == Srun.name:
+        return Srun
+    said = "\n".join(version_of(command).splitlines()[:20])
+    return next((kind for kind in (Hydra, OpenMpi) if any(word in said for word in kind.says)), None)
 
 
 def built_launcher(build):
@@ -226,9 +222,8 @@ def find(asked, build):
     if not asked:
         words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else built.split()
     elif asked in (Hydra.name, OpenMpi.name):
-        kind = Hydra if asked == Hydra.name else OpenMpi
-        words = [name for name in (built, *kind.commands)
-                 if shutil.which(name) and kind.is_named(name, version_of(name))][:1]
+        kind = KINDS[asked]
+        words = [name for name in (built, *kind.commands) if shutil.which(name) and kind_of(name) is kind][:1]
         if not words:
             raise Failure(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
                           "name it with --launcher=PATH")
@@ -236,12 +231,11 @@ def find(asked, build):
         raise Failure(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
     if any("{ranks}" in word for word in words):
         return Words(words)
-    said = "" if Srun.is_named(words[0], "") else "\n".join(version_of(words[0]).splitlines()[:20])
-    for kind in KINDS:
-        if kind.is_named(words[0], said):
-            return kind(words)
-    raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: "
-                     f"say where the number of ranks goes, like '{' '.join(words)} -n {{ranks}}'")
+    kind = kind_of(words[0])
+    if kind is None:
+        raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: "
+                         f"say where the number of ranks goes, like '{' '.join(words)} -n {{ranks}}'")
+    return kind(words)
 
 
 def default_ranks(hosts, ranks_per_node):

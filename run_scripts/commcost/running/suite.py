@@ -238,12 +238,12 @@ def is_taken(word, build):
     if name == "build":
         return bool(build) and os.path.realpath(value) == os.path.realpath(build)
     if name == "launcher":
-        return value in launchers.NAMES or value == launchers.built_launcher(build)
+        return value in launchers.KINDS or value == launchers.built_launcher(build)
     if name == "bind":
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
         return not names_any(value.partition(":")[2].split(), OF_FILES)
-    return name not in ("vary", "hosts")
+    return name in ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node")
 
 
 # ---- the suite -----------------------------------------------------------------------------------
