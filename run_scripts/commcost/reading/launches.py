@@ -78,21 +78,8 @@ class Series:
 class Launch:
     """What tells a launch from others, and whether it counts."""
 
-    def __init__(self, side, result, file):
-        self.side, self.path, self.is_foreign = side, result.path, result.is_foreign
-        self.merged, self.digest = result.is_merged, None  # of its file
-        self.file = file  # the number of its file
-        self.rows = hashlib.blake2b(digest_size=16)
-        self.counts = True
-
-
-class Columns(typing.NamedTuple):
-    """What a file has."""
-
-    path: str
-    is_short: bool
-    schema: Schema
-    quantities: frozenset
+    def __init__(self, side, result):
+        self.side, self.result, self.rows, self.counts = side, result, hashlib.blake2b(digest_size=16), True
 
 
 class Said(typing.NamedTuple):
@@ -117,7 +104,7 @@ class Launches:
     def __init__(self):
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
         self.said, self.statuses = {}, {}
-        self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Columns
+        self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
 
     def add(self, side, path):
         """Adds a result, or a folder's results (results.find_results), to a side. ResultError for
@@ -141,8 +128,8 @@ class Launches:
         """To be called once, after all files."""
         self._find_twice()
         short = [file for file in self._files if file.is_short]
-        for benchmark in dict.fromkeys(file.schema.benchmark for file in short):
-            self._keep_common([file for file in self._files if file.schema.benchmark == benchmark])
+        for benchmark in dict.fromkeys(file.benchmark for file in short):
+            self._keep_common(benchmark, [file for file in self._files if file.benchmark == benchmark])
         if short:
             self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
                               "of a benchmark say is compared: --output=FILE writes all")
@@ -180,8 +167,7 @@ class Launches:
         key_places = [result.place(name) for name in result.keys]
         run_place = result.place("run") if result.is_merged else None
         status_place = result.place("status")
-        self._files.append(Columns(result.path, result.is_short, schema,
-                                   frozenset(name for _, name, _ in quantities)))
+        self._files.append(result)
         first = len(self.launches)
         numbers = {} if result.is_merged else {None: self._add_launch(side, result)}
         rows = failed_rows = 0
@@ -210,8 +196,6 @@ class Launches:
                     result.refuse(f"{name}: more is better here, and less is better in another result, or "
                                   "the other way round")
                 series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
-        for launch in self.launches[first:]:
-            launch.digest = result.digest
         for key, values in result.metadata.items():
             said, value = self.said.setdefault((result.benchmark, key), []), "; ".join(sorted(values))
             if all(value != other.value for other in said):
@@ -221,7 +205,7 @@ class Launches:
     def _add_launch(self, side, result):
         if len(self.launches) == LAUNCHES_MAX:
             raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
-        self.launches.append(Launch(side, result, len(self._files)))
+        self.launches.append(Launch(side, result))
         return len(self.launches) - 1
 
     def _check_end(self, result, first, rows, failed_rows):
@@ -253,12 +237,11 @@ class Launches:
 
     # ---- all files together ----------------------------------------------------------------------
 
-    def _keep_common(self, files):
+    def _keep_common(self, benchmark, files):
         """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that
         would make several rows of a launch one, all stay as they are: they have no rows in common."""
-        benchmark, names = files[0].schema
-        common = Schema(benchmark, tuple(key for key in names if all(key in file.schema.keys for file in files)))
-        quantities = frozenset.intersection(*(file.quantities for file in files))
+        common = Schema(benchmark, tuple(key for key in files[0].keys if all(key in file.keys for file in files)))
+        quantities = set.intersection(*({name for _, name, _ in file.quantities()} for file in files))
 
         def shortened(schema, keys):
             if schema.benchmark != benchmark:
@@ -272,7 +255,7 @@ class Launches:
             for launch in there.keys() & by_launch.keys():
                 short = next(file.path for file in files if file.is_short)
                 self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of "
-                                     f"{self.launches[launch].path:.{PATH_SHOWN}} differ: write it with --columns=all")
+                                     f"{self.launches[launch].result.path:.{PATH_SHOWN}} differ: write it with --columns=all")
                 return
             there.update(by_launch)
         series, self._rows, self.series = self.series, rows, {}
@@ -290,7 +273,8 @@ class Launches:
         tables = {}  # by side and all of a row but its size: the launches that have it, of each size
         for (schema, keys), by_launch in self._rows.items():
             row = dict(zip(schema.keys, keys), size_bytes=None)
-            have = [number for number in by_launch if self.launches[number].counts and self.launches[number].is_foreign]
+            have = [number for number in by_launch if self.launches[number].counts and
+                    self.launches[number].result.is_foreign]
             for side in {self.launches[number].side for number in have}:
                 tables.setdefault((side, schema.benchmark, *row.items()), []).append(
                     {number for number in have if self.launches[number].side == side})
@@ -300,7 +284,7 @@ class Launches:
             fewer.setdefault((side, benchmark), set()).update(
                 *(every - have for have in sizes if 2 * len(have) > len(every)))
         for (_, benchmark), numbers in fewer.items():
-            paths = [f"{self.launches[number].path:.{PATH_SHOWN}}" for number in sorted(numbers)]
+            paths = [f"{self.launches[number].result.path:.{PATH_SHOWN}}" for number in sorted(numbers)]
             if paths:
                 self.warnings.append(f"{benchmark}: rows that most launches have are missing in "
                                      f"{listed(paths, NAMES_SHOWN)}")
@@ -311,10 +295,10 @@ class Launches:
         for launch in self.launches:
             if launch.counts:
                 others = seen.setdefault((launch.side, launch.rows.digest()), [])
-                same = [other for other in others if other.file != launch.file and (
-                    other.merged != launch.merged or other.digest == launch.digest)]
+                same = [other.result for other in others if other.result is not launch.result and (
+                    other.result.is_merged != launch.result.is_merged or other.result.digest == launch.result.digest)]
                 launch.counts = not same
-                twice += [(launch.path, other.path) for other in same[:1]]
+                twice += [(launch.result.path, other.path) for other in same[:1]]
                 others.append(launch)
         if twice:
             self.warnings.append(f"{len(twice)} launches were read twice and count once ({twice[-1][0]:.200} is "

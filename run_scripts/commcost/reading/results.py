@@ -140,6 +140,7 @@ class Result:
 
     def __exit__(self, *_):
         self._stream.close()
+        self._pieces = ()
 
     def value(self, key):
         """The first value of a key of the metadata, or None."""
