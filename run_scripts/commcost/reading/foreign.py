@@ -253,7 +253,7 @@ class _Msgrate(_Output):
     rates a launch."""
 
     title = r"job size: +[0-9]+\s*$"
-    line = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"
+    whole = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"  # a launch
     settings = ("job_size", "npeers", "niters", "nmsgs", "nbytes", "cache_size", "ppn")
     patterns = ("single direction", "pair-based", "pre-post", "all-start")
     name, program = "smb_msgrate", "Sandia Micro-Benchmarks"
@@ -265,11 +265,10 @@ class _Msgrate(_Output):
     def take(self, number, line):
         found = re.match(rf" *([a-z][a-z -]*?): +({_NUMBER})\s*$", line)
         name, value = found.groups() if found else ("", "")
-        if re.match(self.line, line):
-            self.columns = [(name, "key") for name in self.settings] + [(name, "more") for name in self.patterns]
+        if re.match(self.whole, line):
+            self.columns = [*((one, "key") for one in self.settings), *((one, "more") for one in self.patterns)]
         if self.columns and _looks_like_row(line):
-            row = self.cells(number, line)
-            self._said = {name: cell for name, _, cell in row}
+            self._said = {one: cell for one, _, cell in self.cells(number, line)}
             for pattern in self.patterns:
                 self._add_rate(number, pattern, self._said[pattern])
         elif name in self.patterns:
@@ -287,14 +286,15 @@ class _Overhead(_Output):
 
     title = r"msgsize iterations +iter_t +work_t +overhead +base_t"
     name, program = "smb_mpi_overhead", "Sandia Micro-Benchmarks"
+    table = [("msgsize", "key"), ("iterations", "info"), ("iter_t", "info"), ("work_t", "info"), ("overhead", "less"),
+             ("base_t", "less"), ("avail(%)", "more")]
     _direction = "send"
 
     def take(self, number, line):
         if "receive overhead" in line:
             self._direction = "recv"
         elif re.match(r"(msgsize|work) ", line):
-            self.columns = [("msgsize", "key"), *((name, "info") for name in ("iterations", "iter_t", "work_t")),
-                            ("overhead", "less"), ("base_t", "less"), ("avail(%)", "more")] * line.startswith("msgsize")
+            self.columns = self.table if line.startswith("msgsize") else []
         elif self.columns and _looks_like_row(line):
             self.add(number, [("direction", "key", self._direction), *self.cells(number, line)])
 
@@ -303,7 +303,7 @@ class _Overhead(_Output):
 
 _READERS = {"osu": _Osu, "imb": _Imb, "msgrate": _Msgrate, "overhead": _Overhead}
 _TITLES = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (
-    ("osu", _Osu.title), ("imb", f"{_Imb.title}|{_Imb.headings}"), ("msgrate", f"{_Msgrate.title}|{_Msgrate.line}"),
+    ("osu", _Osu.title), ("imb", f"{_Imb.title}|{_Imb.headings}"), ("msgrate", f"{_Msgrate.title}|{_Msgrate.whole}"),
     ("overhead", _Overhead.title)))
 
 

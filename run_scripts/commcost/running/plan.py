@@ -39,16 +39,17 @@ def collectives():
 
 def read_list(suite):
     """The Entries of a suite (full, quick, essentials), those with a star once for each operation."""
-    entries = []
+    entries, cells, operations = [], [], []
     for line in lines_of(LIST):
         if "|" in line and not line.startswith("#"):
-            name, group, ranks, program, *rest = [cell.strip() for cell in line.split("|")]
-            words = rest[0].split() if rest else ["but"]
-            of_star = [one for one in collectives() if one not in words] if words[0] == "but" else words
+            *cells, words = [cell.strip() for cell in f"{line} | but".split("|")[:5]]
+            operations = ([one for one in collectives() if one not in words.split()] if words.startswith("but") else
+                          words.split()) if "*" in line else [""]
         elif line.startswith(" ") and line.split()[0] == suite:
             _, seconds, *options = line.split(None, 2)
-            entries += [Entry(name.replace("*", operation), (group, "all"), ranks, program.replace("*", operation),
-                              float(seconds), "".join(options)) for operation in (of_star if "*" in name else [""])]
+            for operation in operations:
+                name, group, ranks, program = [cell.replace("*", operation) for cell in cells]
+                entries.append(Entry(name, (group, "all"), ranks, program, float(seconds), "".join(options)))
     return entries
 
 
@@ -103,11 +104,11 @@ def settings_of(varied):
         axes[name] = values
     settings = []
     for values in itertools.product(*axes.values()):
-        chosen_values = dict(zip(axes, values))
-        build, launcher = chosen_values.get("build:"), chosen_values.get("launcher:")
+        combined = dict(zip(axes, values))
+        build, launcher = combined.get("build:"), combined.get("launcher:")
         settings.append(Setting(
-            " ".join(f"{name[:-1]}={value}" for name, value in chosen_values.items()),
-            {name[:-1]: value for name, value in chosen_values.items() if name.endswith("=")},
+            " ".join(f"{name[:-1]}={value}" for name, value in combined.items()),
+            {name[:-1]: value for name, value in combined.items() if name.endswith("=")},
             build and os.path.abspath(build), launcher))
     return settings
 
