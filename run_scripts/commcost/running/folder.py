@@ -31,7 +31,7 @@ TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|
 SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
 _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
-LOCK_S = 2.0  # what a killed suite was about to do may take a moment to end
+LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
 
 
 class Folder:
@@ -67,17 +67,15 @@ class Folder:
     def lock(self):
         """For this process, until it ends. A file system without locks does without."""
         self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
-        end_s = time.monotonic() + LOCK_S
-        while True:
+        for _ in range(LOCK_TRIES):
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except BlockingIOError:
-                if time.monotonic() > end_s:
-                    raise Failure(f"another run_suite.sh is at work in {self.path}") from None
                 time.sleep(0.05)
             except OSError:
                 return
+        raise Failure(f"another run_suite.sh is at work in {self.path}")
 
     def read(self, name):
         """The text of a file of the suite; "" where there is none."""

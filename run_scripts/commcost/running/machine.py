@@ -18,23 +18,23 @@ def ranks_with_room():
     return cores if quota is None else max(1, min(cores, int(quota)))
 
 
-def system(path):
-    """A file of the system; tests have made-up ones."""
-    return os.environ.get("COMMCOST_SYSTEM", "") + path
+def system_lines(path):
+    """The lines of a file of the system; tests have made-up ones."""
+    return lines_of(os.environ.get("COMMCOST_SYSTEM", "") + path)
 
 
 def first_line(path):
-    return next(iter(lines_of(path)), "")
+    return next(iter(system_lines(path)), "")
 
 
 def count_cores():
     """The cores of the processors that this process may use."""
-    allowed = next((line.split(":", 1)[1] for line in lines_of(system("/proc/self/status"))
+    allowed = next((line.split(":", 1)[1] for line in system_lines("/proc/self/status")
                     if line.startswith("Cpus_allowed_list:")), "")
     cores = set()
     for first, last in re.findall(r"([0-9]+)(?:-([0-9]+))?", allowed):
         for processor in range(int(first), int(last or first) + 1):
-            topology = system(f"/sys/devices/system/cpu/cpu{processor}/topology/")
+            topology = f"/sys/devices/system/cpu/cpu{processor}/topology/"
             # A core is called by its lowest processor; offline ones have none.
             cores.update(re.findall("^[0-9]+", first_line(topology + "core_cpus_list") or
                                     first_line(topology + "thread_siblings_list")))
@@ -44,8 +44,8 @@ def count_cores():
 def least_quota():
     """The least number of processors whose time a control group, or one above it, has; None
     without one."""
-    mount, quotas = system("/sys/fs/cgroup"), []
-    for line in lines_of(system("/proc/self/cgroup")):
+    mount, quotas = "/sys/fs/cgroup", []
+    for line in system_lines("/proc/self/cgroup"):
         _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
         if controllers == "":
             tops, names = (mount, mount + "/unified"), ("cpu.max",)

@@ -275,7 +275,6 @@ class Suite:
         self.folder = folder.Folder(os.path.abspath(options.output))
         self.signals, self.begin_s = None, 0.0
         self.leave = None  # "budget", or a signal's name
-        self.merge_failed = False
 
     def dry_run(self):
         """Prints the launches that there is no result of yet, and how long they will take."""
@@ -335,13 +334,13 @@ class Suite:
         else:
             say(f"This will take about {in_words(left)}")
         self._launch_all()
-        self._merge_all()
+        is_merged = self._merge_all()
         try:
             text, _ = summarize.summarize([self.folder.path])
             replace_file(os.path.join(self.folder.path, "summary.tsv"), text)
         except (ResultError, OSError):
             pass  # there is nothing to be put together, or no space: the results say so
-        return self._conclude()
+        return self._conclude(is_merged)
 
     def _note_call(self):
         """How the suite was called, and the script that runs it again with as many runs as it has
@@ -492,9 +491,10 @@ exec sh {script} \\
     # ---- the end ---------------------------------------------------------------------------------
 
     def _merge_all(self):
+        """Whether all launches of each program could be put together."""
         if not os.path.isdir(self.folder.suite):
             raise OSError("the folder was removed")
-        self.merge_failed = False
+        is_merged = True
         for entry in dict.fromkeys(step.entry for step in self.plan.steps):
             try:
                 self.folder.merge(self.plan, entry)
@@ -502,9 +502,10 @@ exec sh {script} \\
                 if not isinstance(error, OSError):
                     say(str(error))
                 say(f"Could not put together the launches of {entry}")
-                self.merge_failed = True
+                is_merged = False
+        return is_merged
 
-    def _conclude(self):
+    def _conclude(self, is_merged):
         """Says what came of it; returns the exit status."""
         results = self.folder.results(self.plan)
         by_result = {result: [f"{name} (run {run})" for (run, name), other in results.items()
@@ -527,7 +528,7 @@ exec sh {script} \\
         else:
             say(f"Ended by {self.leave}: {have}. To go on: {again}")
             return command.EXIT_FAILED
-        return int(bool(self.merge_failed or by_result["wrong"] or by_result["failed"] or without))
+        return int(bool(not is_merged or by_result["wrong"] or by_result["failed"] or without))
 
 
 def main(argv):
