@@ -253,9 +253,9 @@ class Launches:
         for row, by_launch in self._rows.items():
             there = rows.setdefault(shortened(*row), {})
             for launch in there.keys() & by_launch.keys():
-                short = next(file.path for file in files if file.is_short)
-                self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of "
-                                     f"{self.launches[launch].result.path:.{PATH_SHOWN}} differ: write it with --columns=all")
+                short, path = next(file.path for file in files if file.is_short), self.launches[launch].result.path
+                self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of {path:.{PATH_SHOWN}} differ: "
+                                     "write it with --columns=all")
                 return
             there.update(by_launch)
         series, self._rows, self.series = self.series, rows, {}

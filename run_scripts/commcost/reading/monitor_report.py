@@ -100,7 +100,8 @@ class Monitored:
                 raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one with {RECORD}")
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
         self.metadata = result.metadata
-        self.seconds, ranks, nodes = (parsed_number(result.value(key) or "") for key in ("snapshot_s", "ranks", "nodes"))
+        self.seconds, ranks, nodes = (parsed_number(result.value(key) or "")
+                                      for key in ("snapshot_s", "ranks", "nodes"))
         self.ranks, self.nodes = int(ranks or 0), int(nodes or 0) or None
         self._hosts = placing.hosts_of(result.value("hosts") or "")
         self._nodes_of = {}  # by members

@@ -511,7 +511,8 @@ exec sh {script} \\
         by_result = {result: [f"{name} (run {run})" for (run, name), other in results.items()
                               if other == result] for result in ("done", "wrong", "failed", None)}
         have = f"{len(by_result['done'] + by_result['wrong'])} of {self.total} launches have their result"
-        without = len({name for _, name in results} - {name for (_, name), result in results.items() if result in WHOLE})
+        without = len({name for _, name in results} -
+                      {name for (_, name), result in results.items() if result in WHOLE})
         for result, what in (("wrong", "Wrong data"), ("failed", "Failed")):
             if by_result[result]:
                 say(f"{what}: {' '.join(by_result[result])}")
