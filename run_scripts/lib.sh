@@ -43,26 +43,6 @@ help_if_asked() {
     esac
 }
 
-# as_path TEXT: the path, so that no command takes it for an option (-x) or for a
-# setting (a=b), and cd not for the folder it was in before (-).
-as_path() {
-    case $1 in
-    -* | [A-Za-z_]*=*) printf './%s\n' "$1" ;;
-    *) printf '%s\n' "$1" ;;
-    esac
-}
-
-# Runs a command as root: directly, or with sudo where there is one.
-as_root() {
-    if [ "$(id -u)" -eq 0 ]; then
-        run "$@"
-    elif command -v sudo >/dev/null 2>&1; then
-        run sudo "$@"
-    else
-        die "need root to run: $*"
-    fi
-}
-
 # Installs those of the Debian packages given that are missing. On a system
 # without apt-get it does nothing: what is missing will be named by the build.
 install_missing() {
@@ -73,32 +53,22 @@ install_missing() {
         [ "$status" = "install ok installed" ] || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
-    as_root apt-get update -q
+    as_root=
+    [ "$(id -u)" -eq 0 ] || as_root=sudo
+    run $as_root apt-get update -q
     # shellcheck disable=SC2086  # a list of words
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+    run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
         --no-install-recommends $missing
 }
 
-# The MPI compiler wrapper: $MPICC, MPICH's by its own name (Debian's mpicc may
-# be any MPI's), or whatever mpicc there is.
-find_mpicc() {
-    if [ -n "${MPICC:-}" ]; then
-        echo "$MPICC"
-    elif command -v mpicc.mpich >/dev/null 2>&1; then
-        echo mpicc.mpich
-    elif command -v mpicc >/dev/null 2>&1; then
-        echo mpicc
-    else
-        die "no mpicc: install an MPI library, or set MPICC"
-    fi
-}
-
-# Configures and builds the source tree: build_tree FOLDER [CMAKE OPTION]...
+# Configures and builds the source tree: build_tree FOLDER [CMAKE OPTION]... With the compiler wrapper $MPICC, else
+# MPICH's by its own name (Debian's mpicc may be any MPI's), or whatever mpicc there is.
 build_tree() {
     folder=$1
     shift
-    mpicc=$(find_mpicc) || exit 1
-    command -v "$mpicc" >/dev/null 2>&1 || die "no such compiler wrapper: $mpicc"
+    mpicc=${MPICC:-mpicc.mpich}
+    [ -n "${MPICC:-}" ] || command -v mpicc.mpich >/dev/null 2>&1 || mpicc=mpicc
+    command -v "$mpicc" >/dev/null 2>&1 || die "no compiler wrapper $mpicc: install an MPI library, or set MPICC"
     # What CMake found out about another MPI doesn't hold for this one.
     if [ -e "$folder/mpicc" ] && [ "$(cat "$folder/mpicc")" != "$mpicc" ]; then
         run rm -rf "$folder"

@@ -37,40 +37,32 @@ msgrate_rma) program=$build/msgrate/$program ;;
 *) program=$build/$program/$program ;;
 esac
 name=${program##*/}
+form=
 case $name in
-mpi_overhead | msgrate | msgrate_rma | pingpong | halo) ;;
 overlap_ibarrier) misused "$name has no sizes" ;;
-overlap_*) ;;
+overlap_*) form=--form ;; # an option of theirs; elsewhere it abbreviates --format
+mpi_overhead | msgrate | msgrate_rma | pingpong | halo) ;;
 *) misused "$name has no sizes: use one of mpi_overhead, msgrate, msgrate_rma, pingpong, halo, overlap_*" ;;
 esac
 [ -x "$program" ] || die "no program $program: build it, or name it by its path"
 
 sizes=8:1M
 output=
-one_form="--output=FILE takes the result as it is; no other form of it"
 # The other options, as they are, stay the positional parameters.
-count=$#
-while [ "$count" -gt 0 ]; do
-    case $1 in
-    --sizes=*) sizes=${1#*=} ;;
-    --sizes) misused "--sizes needs a value: use --sizes=8,1K:4M" ;;
-    --output=?*) output=$(as_path "${1#*=}") ;;
-    # The programs take these abbreviated, too. Launches are put together by their metadata.
-    --form | --form=*)
-        # An option of the overlap programs; elsewhere it abbreviates --format.
-        case $name in
-        overlap_*) set -- "$@" "$1" ;;
-        *) misused "'$1': $one_form" ;;
-        esac
-        ;;
-    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | \
-        --f | --f=* | --fo | --fo=* | --for | --for=* | --forma*)
-        misused "'$1': $one_form"
-        ;;
-    *) set -- "$@" "$1" ;;
-    esac
+for option in "$@"; do
     shift
-    count=$((count - 1))
+    case $option in
+    --sizes=*) sizes=${option#*=} ;;
+    --sizes) misused "--sizes needs a value: use --sizes=8,1K:4M" ;;
+    --output=-* | --output=[A-Za-z_]*=*) output=./${option#*=} ;; # no option, and no setting
+    --output=?*) output=${option#*=} ;;
+    "$form" | "$form"=*) set -- "$@" "$option" ;;
+    # The programs take these abbreviated, too. Launches are put together by their metadata.
+    --ou=* | --out=* | --outp* | --no-h* | --no-m* | --noh* | --f | --f=* | --fo | --fo=* | --for | --for=* | --form*)
+        misused "'$option': --output=FILE takes the result as it is; no other form of it"
+        ;;
+    *) set -- "$@" "$option" ;;
+    esac
 done
 
 # Each A and A:B as two numbers of bytes on a line.
@@ -103,43 +95,38 @@ launched() {
     run $launch "$program" ${output:+--columns=all --metadata=full} "$@" </dev/null
 }
 
-# of_ranges COMMAND: what an awk command prints of $1 and $2, first and last bytes, with commas.
-of_ranges() {
-    printf '%s\n' "$ranges" | awk "$1" | sort -nu | tr '\n' , | sed 's/,$//'
-}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 status=0
 case $name in
-mpi_overhead) launched --msgsize="$sizes" "$@" >"$work/1.tsv" || status=$? ;;
-msgrate | msgrate_rma) launched --size="$sizes" "$@" >"$work/1.tsv" || status=$? ;;
+mpi_overhead) set -- --msgsize="$sizes" "$@" ;;
+msgrate | msgrate_rma) set -- --size="$sizes" "$@" ;;
 pingpong)
     # The next power of two.
     most=$(printf '%s\n' "$ranges" | awk '{ if ($2 > most) most = $2 }
         END { for (count = 1; 8 * count < most; count *= 2); print count }')
-    launched --max-ndata="$most" "$@" >"$work/1.tsv" || status=$?
+    set -- --max-ndata="$most" "$@"
     ;;
 halo | overlap_halo)
     [ "$name" = halo ] || set -- --data-driven "$@"
-    # shellcheck disable=SC2016  # awk's
-    edges=$(of_ranges '{ for (size = $1; size <= $2; size *= 2) {
-        edge = int(sqrt(size / 8) + 0.5); print (edge > 1 ? edge : 1); if (size == 0) break } }')
-    launched --local="$edges" "$@" >"$work/1.tsv" || status=$?
+    edges=$(printf '%s\n' "$ranges" | awk '{ for (size = $1; size <= $2; size *= 2) {
+        edge = int(sqrt(size / 8) + 0.5); print (edge > 1 ? edge : 1); if (size == 0) break } }' |
+        sort -nu | tr '\n' , | sed 's/,$//')
+    set -- --local="$edges" "$@"
     ;;
 *)
     number=1000
     printf '%s\n' "$ranges" >"$work/ranges"
-    while read -r first last; do
+    while read -r first last && [ "$status" -eq 0 ]; do
         number=$((number + 1))
         launched --data-driven --min-num-elts="$(((first + 7) / 8 > 0 ? (first + 7) / 8 : 1))" \
             --max-num-elts="$(((last + 7) / 8 > 0 ? (last + 7) / 8 : 1))" "$@" \
             >"$work/$number.tsv" || status=$?
-        [ "$status" -eq 0 ] || break
     done <"$work/ranges"
     ;;
 esac
+[ -e "$work/ranges" ] || launched "$@" >"$work/1.tsv" || status=$?
 
 set +f
 # One table: the head of the first launch, the rows of all.

@@ -25,17 +25,9 @@ from reframe.core.builtins import parameter, run_before, sanity_function, variab
 
 METRIC = r"^([^#\s=][^\s=]*)=(\S+) (\S+) (\S+) (\S+)$"
 
-PROGRAMS = {
-    "overlap_iallreduce": ["--data-driven"],
-    "overlap_halo": [],
-    "mpi_overhead": ["--both"],
-    "msgrate": ["--cache=llc"],
-    "pingpong": ["--patterns=put,MPISend"],
-    "syncbench": [],
-    "halo": [],
-    "linkmap": [],
-    "noise": [],
-}
+PROGRAMS = {"overlap_iallreduce": ["--data-driven"], "overlap_halo": [], "mpi_overhead": ["--both"],
+            "msgrate": ["--cache=llc"], "pingpong": ["--patterns=put,MPISend"], "syncbench": [], "halo": [],
+            "linkmap": [], "noise": []}
 
 
 @rfm.simple_test

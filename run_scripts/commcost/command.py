@@ -1,6 +1,7 @@
 """Command lines: options as the benchmarks have them, and errors of one line."""
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -17,6 +18,10 @@ class UsageError(Exception):
     """Wrong usage: one line that names the option, its value and what would do."""
 
 
+class Failure(Exception):
+    """What ends a command with exit status 1: one line."""
+
+
 def plain(text):
     """The text as one line that a terminal can show: control characters, and those that change the order of
     others, become spaces, what isn't UTF-8 question marks."""
@@ -29,6 +34,11 @@ def complain(program, text):
     print(f"{program}: {plain(str(text)):.{ERROR_MAX}}", file=sys.stderr)
 
 
+def say(text):
+    """Writes a line to stderr that isn't about an error."""
+    print(plain(text), file=sys.stderr, flush=True)
+
+
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """Writes --name=VALUE."""
 
@@ -36,13 +46,12 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=10, width=78)
 
     def _format_action_invocation(self, action):
-        names = ", ".join(action.option_strings)
-        if action.option_strings and len(action.option_strings) == 1:
-            names = "    " + names  # where the short one would be
-        if action.nargs == 0 or not action.option_strings:
-            return names or super()._format_action_invocation(action)
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        # One name stands where the second would be.
+        names = ("    " if len(action.option_strings) == 1 else "") + ", ".join(action.option_strings)
         values = action.metavar if action.nargs == "+" else self._format_args(action, action.dest.upper())
-        return f"{names}={values}"
+        return names if action.nargs == 0 else f"{names}={values}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -88,11 +97,9 @@ class Parser(argparse.ArgumentParser):
 def beside(path, output, default):
     """Where something goes that is made of a result: `output` if given, else `default`, which is
     beside the result; UsageError where that is a pipe."""
-    if output:
-        return output
-    if not (os.path.isdir(path) or os.path.isfile(path)):
+    if not (output or os.path.isdir(path) or os.path.isfile(path)):
         raise UsageError(f"'{path:.200}' is no file to put anything beside: use --output")
-    return default
+    return output or default
 
 
 def write_to(path, text, is_named, program):
@@ -108,11 +115,10 @@ def write_to(path, text, is_named, program):
 def percent(low, high):
     """The type of an option in percent, with or without the sign."""
     def parse(text):
-        number = text[:-1] if text.endswith("%") else text
         try:
-            value = float(number)
+            value = float(text[:-1] if text.endswith("%") else text)
         except ValueError:
-            value = float("nan")
+            value = math.nan
         if not low <= value <= high:
             raise argparse.ArgumentTypeError(f"'{text}': use a number from {low:g} to {high:g}")
         return value
@@ -128,9 +134,9 @@ def run(program, main, words=None):
     try:
         status = main(sys.argv[1:] if words is None else words)
         sys.stdout.flush()
-    except UsageError as error:
+    except (UsageError, Failure) as error:
         complain(program, error)
-        status = EXIT_USAGE
+        status = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
     except OSError as error:
         # Who reads has enough, or there is no space.
         if not isinstance(error, BrokenPipeError):

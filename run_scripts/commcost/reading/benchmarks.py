@@ -2,28 +2,37 @@
 
 A file's kind is its benchmark, but for overlap: `overlap` is of the size that takes the cutoff
 time, `overlap_COLLECTIVE_sweep` of many sizes. Results say which columns are keys and quantities, and by
-their names in which unit (unit_of); what people call them, and which of them a page shows, only this list
-knows.
+their names in which unit (unit_of); what people call them, and which of them a page shows, only
+run_scripts/benchmarks.ini knows.
 """
 
+import configparser
+import os
 import re
 import typing
 
-# The units of columns whose names have none.
-UNITS = {"overhead": "us", "elements": "elements"}
+from commcost.system import SCRIPTS
 
 _SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mbs": "MB/s"}
+# What has a column of these is of this kind, where there are no metadata.
+_BY_COLUMNS = ((("avail(%)",), "mpi_overhead"), (("rate_per_s", "synchronisation"), "msgrate_rma"),
+               (("rate_per_s",), "msgrate"), (("arrangement",), "pingpong"), (("sync_us", "neighbours"), "syncbench"),
+               (("method", "local"), "halo"), (("added_ns",), "monitor_overhead"))
+FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how other programs' benchmarks are called (foreign.py)
 
 
 def unit_of(quantity):
     """The unit of a column, by its name; empty if none is known."""
-    if quantity in UNITS:
-        return UNITS[quantity]
-    if quantity.endswith("_per_s"):
-        return "1/s"
-    if quantity.endswith("(%)"):
-        return "%"
+    if quantity in ("overhead", "elements"):
+        return {"overhead": "us", "elements": "elements"}[quantity]
+    if quantity.endswith(("_per_s", "(%)")):
+        return "1/s" if quantity.endswith("_per_s") else "%"
     return _SUFFIXES.get(re.sub(".*_", "", quantity), "") if "_" in quantity else ""
+
+
+def is_foreign(benchmark):
+    """Whether a benchmark of this name is another program's."""
+    return re.fullmatch(FOREIGN, benchmark) is not None
 
 
 def kind_of(result, first):
@@ -40,14 +49,7 @@ def kind_of(result, first):
         return f"overlap_{collective}_sweep" if is_sweep else "overlap"
     if name is not None:
         return name if name in BENCHMARKS else None
-    for columns, kind in ((("avail(%)",), "mpi_overhead"),
-                          (("rate_per_s", "synchronisation"), "msgrate_rma"),
-                          (("rate_per_s",), "msgrate"), (("arrangement",), "pingpong"),
-                          (("sync_us", "neighbours"), "syncbench"), (("method", "local"), "halo"),
-                          (("added_ns",), "monitor_overhead")):
-        if all(column in header for column in columns):
-            return kind
-    return None
+    return next((kind for columns, kind in _BY_COLUMNS if all(column in header for column in columns)), None)
 
 
 def in_order(kinds):
@@ -73,8 +75,6 @@ def keys_of(kind, rows):
     return ((("setting", "setting"),) if varied else ()) + tuple(entry_of(kind).keys)
 
 
-# ---- what an entry is made of --------------------------------------------------------------------
-
 class Quantity(typing.NamedTuple):
     """A column that was measured, its heading in tables, and the columns of its interval. An
     optional one is left out of a table where it has no values."""
@@ -99,167 +99,45 @@ class Benchmark(typing.NamedTuple):
     program: str = ""
 
 
-def time_of(name, heading, unit="us", optional=False):
-    """The Quantity of a column NAME_UNIT with its interval."""
-    return Quantity(f"{name}_{unit}", heading, f"{name}_lo_{unit}", f"{name}_hi_{unit}", optional)
+def columns(text):
+    """Pairs of a column and its heading: of `a, b = heading` a's is its name."""
+    pairs = [part.partition("=") for part in text.replace("\n", " ").split(",")]
+    return tuple((column.strip(), heading.strip() or column.strip()) for column, _, heading in pairs)
 
 
-# ---- other programs' outputs ---------------------------------------------------------------------
-
-FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how their benchmarks are called (foreign.py)
-
-
-def is_foreign(benchmark):
-    """Whether a benchmark of this name is another program's."""
-    return re.fullmatch(FOREIGN, benchmark) is not None
+def quantities(text):
+    """The Quantities of such a text: after a column's name + (it has an interval: NAME_lo_UNIT and NAME_hi_UNIT)
+    and ? (it is optional)."""
+    made = []
+    for marked, heading in columns(text):
+        column = marked.rstrip("+?")
+        # The ends have a unit where mpi_overhead's column has none.
+        with_unit = {"overhead": "overhead_us", "avail(%)": "avail_pct"}.get(column, column)
+        ends = [re.sub("_(per_s|[a-z]+)$", rf"_{end}_\1", with_unit) if "+" in marked else "" for end in ("lo", "hi")]
+        made.append(Quantity(column, heading, *ends, "?" in marked))
+    return tuple(made)
 
 
 def foreign_entry(name, result, before):
-    """An entry made of what a result says of its columns, and of those of the entry before, if not
-    None: files of one program have other columns."""
-    keys, quantities = result.keys, [Quantity(column, column, optional=True)
-                                     for _, column, _ in result.quantities()]
+    """The Benchmark of another program, made of what a result says of its columns, and of those of the entry
+    before, if not None: files of one program have other columns."""
+    keys = [(column, column) for column in result.keys]
+    measured = [Quantity(column, column, optional=True) for _, column, _ in result.quantities()]
     if before is not None:
-        keys = list(dict.fromkeys([column for column, _ in before.keys] + keys))
-        quantities = list(dict.fromkeys([*before.quantities, *quantities]))
+        keys, measured = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.quantities, *measured])
     return Benchmark(name, f"Another program: {name}",
                      "What another program printed. Its methods are others than ours: compare it "
                      "with itself only.",
-                     tuple((column, column) for column in keys), tuple(quantities),
-                     program=result.value("program") or "another program")
+                     tuple(keys), tuple(measured), program=result.value("program") or "another program")
 
 
-# ---- the benchmarks ------------------------------------------------------------------------------
+def read_list():
+    """The Benchmarks of benchmarks.ini by kind."""
+    listed = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation())
+    listed.read(os.path.join(SCRIPTS, "benchmarks.ini"), encoding="utf-8")
+    return {kind: Benchmark(kind, entry["heading"], entry["text"], columns(entry["keys"]),
+                            quantities(entry["quantities"]), columns(entry["words"]) if "words" in entry else ())
+            for kind, entry in listed.items() if kind != "DEFAULT"}
 
-_OVERLAP = """Overlap is the share of an operation's own time in which the processor can do other
-work between starting the operation and waiting for it, without making it take longer. 0 % means
-that nothing is gained by starting early."""
 
-_GAINS = """ Where the blocking call was measured, too, the gain is what a program saves that calls
-the non-blocking operation and has plenty of work for it: the blocking call's time less what stays
-exposed, that is the operation with the work less the work alone. Above 0 it pays to go non-blocking,
-below 0 it loses."""
-
-_OVERLAP_KEYS = (("form", "form"), ("test_calls", "calls of MPI_Test"), ("method", "method"),
-                 ("local", "box"), ("partitions", "partitions"))
-
-_OVERLAP_QUANTITIES = (time_of("ref", "time without work (µs)"),
-                       time_of("overlap", "overlap (%)", "pct"),
-                       time_of("blocking", "blocking call (µs)", optional=True),
-                       time_of("exposed", "exposed (µs)", optional=True),
-                       time_of("gain", "gain (%)", "pct", optional=True),
-                       Quantity("best_test_calls", "best number of tests", optional=True))
-
-_RATE_QUANTITIES = (time_of("rate", "rate (1/s)", "per_s"),
-                    Quantity("total_rate_per_s", "of all processes (1/s)"),
-                    time_of("iter", "iteration (µs)"))
-
-_RATE_KEYS = (("job_size", "processes"), ("npeers", "peers"), ("nmsgs", "messages to each"),
-              ("nbytes", "size (bytes)"), ("cache_size", "flush (bytes)"), ("ppn", "peers apart"))
-
-BENCHMARKS = {entry.kind: entry for entry in (
-    Benchmark(
-        "overlap", "Work that fits under each operation",
-        _OVERLAP + """ Each operation is measured at the size from which it takes about a
-millisecond, or at the largest (status max-size); a barrier has no size. More is better.""" +
-        _GAINS,
-        (("collective", "operation"), ("model", "model"), *_OVERLAP_KEYS),
-        (Quantity("size_bytes", "size (bytes)"), *_OVERLAP_QUANTITIES)),
-    Benchmark(
-        "overlap_sweep", "Overlap over sizes",
-        _OVERLAP + " More is better." + _GAINS,
-        (("collective", "operation"), *_OVERLAP_KEYS, ("size_bytes", "size (bytes)")),
-        _OVERLAP_QUANTITIES),
-    Benchmark(
-        "mpi_overhead", "What a message takes of the processor",
-        """The host overhead is the time for which sending or receiving a message keeps the
-processor busy (less is better); what is available is the rest of the transfer time, free for other
-work (more is better). For small messages on one node read the availability as a lower bound.""",
-        (("direction", "direction"), ("pair", "pair"), ("msgsize", "size (bytes)")),
-        (Quantity("overhead", "overhead (µs)", "overhead_lo_us", "overhead_hi_us"),
-         time_of("transfer", "transfer (µs)"),
-         Quantity("avail(%)", "available (%)", "avail_lo_pct", "avail_hi_pct"))),
-    Benchmark(
-        "msgrate", "How fast messages go",
-        """Messages that a process sends and receives in a second, after a computation has emptied
-its caches of MPI, in four patterns of real programs. More is better. Small loops with warm caches
-show several times as much.""",
-        (("pattern", "pattern"), *_RATE_KEYS), _RATE_QUANTITIES),
-    Benchmark(
-        "msgrate_rma", "How fast MPI_Put and MPI_Get go",
-        """The same with one-sided transfers, by synchronisation. All synchronisation is in the
-time, so few messages show what it costs. More is better.""",
-        (("pattern", "pattern"), ("synchronisation", "synchronisation"), ("transfer", "transfer"),
-         ("threads", "threads"), *_RATE_KEYS), _RATE_QUANTITIES),
-    Benchmark(
-        "pingpong", "What a transfer takes",
-        """Latency is the time of a transfer one way (less is better), bandwidth the data over it
-(more is better). A put or get counts until both sides know of it: with all by a barrier, with
-images by a notification of the partner alone; MPI Send needs neither.""",
-        (("arrangement", "arrangement"), ("pattern", "pattern"), ("sync", "synchronisation"),
-         ("count", "blocks"), ("blksize", "doubles in a block"), ("stride", "stride"),
-         ("ndata", "doubles")),
-        (time_of("latency", "latency (µs)"), Quantity("bwidth_mbs", "bandwidth (MB/s)"))),
-    Benchmark(
-        "syncbench", "What synchronisation costs",
-        """What one synchronisation takes beyond the work it separates. Sync all and barriers make
-everyone wait for everyone, pairs, rings and grids only neighbours; for lock and critical it is an
-acquisition with all processes contending. Less is better.""",
-        (("sync", "synchronisation"), ("neighbours", "neighbours"), ("ranks", "processes")),
-        (time_of("sync", "time (µs)"), Quantity("ref_us", "delay (µs)"),
-         Quantity("loop_us", "delay and synchronisation (µs)"))),
-    Benchmark(
-        "halo", "What a halo swap takes",
-        """The time in which each process swaps the six faces of its box with its neighbours, by
-the way they are carried. Less is better. Compare methods within one box.""",
-        (("method", "method"), ("sync", "synchronisation"), ("dims", "processes"),
-         ("local", "box"), ("ndata", "doubles sent")),
-        (time_of("latency", "time (µs)"), Quantity("bwidth_mbs", "bandwidth (MB/s)"))),
-    Benchmark(
-        "linkmap", "Which node or link is slow",
-        """What a message takes between every two nodes, of all links together, of each node, and of
-the pairs that are out of line: half of a round trip of small ones (less is better), the bandwidth
-each way of large ones (more is better). A node or pair that is slow takes longer than all others
-explain, in company and alone.""",
-        (("scope", "of"), ("a", "node"), ("b", "other node"), ("nbytes", "size (bytes)")),
-        (time_of("time", "time (µs)", optional=True),
-         time_of("out", "out (MB/s)", "mbs", optional=True),
-         time_of("in", "in (MB/s)", "mbs", optional=True),
-         Quantity("alone_pct", "longer alone (%)", optional=True)), (("verdict", "verdict"), ("group", "group"))),
-    Benchmark(
-        "noise", "What interrupts processes, and what that costs",
-        """How often and for how long the processes of the job, of each host or each by itself are
-stopped by whatever else their processors do; where that comes from; and what steps of work and an
-operation take, how much of that is lost to stops, and how much by the stops of all processes
-together. Less is better.""",
-        (("scope", "of"), ("host", "host"), ("ranks", "processes"), ("source", "source"), ("about", "about"),
-         ("operation", "operation"), ("grain_us", "work (µs)")),
-        (time_of("stops", "stops a second", "per_s", optional=True),
-         time_of("stop", "length (µs)", optional=True),
-         time_of("stopped", "stopped (%)", "pct", optional=True),
-         time_of("period", "period (ms)", "ms", optional=True),
-         time_of("step", "step (µs)", optional=True),
-         time_of("slowdown", "slowdown (%)", "pct", optional=True),
-         time_of("predicted", "predicted (%)", "pct", optional=True))),
-    Benchmark(
-        "monitor_overhead", "What monitoring adds to a call",
-        """The nanoseconds that libmpirtmon adds to a call while it is only loaded (off) and with
-everything monitored (on). Less is better.""",
-        (("call", "calls"), ("mode", "monitor")),
-        (Quantity("direct_ns", "without (ns)"), Quantity("monitored_ns", "with (ns)"),
-         time_of("added", "added (ns)", "ns"))),
-    Benchmark(
-        "mpirtmon", "What MPI did in the program",
-        """A monitor's report of a program. The time of an operation is from its start to its
-completion, summed over calls and processes: work that is done meanwhile is in it, too. Of a
-communicator (kind comm) it is the longest span of a process, from the first start to the last
-end. The time in calls is what the program was inside of MPI for, and waiting the part of it in
-which other processes had not come yet.""",
-        (("kind", "kind"), ("comm", "communicator"), ("operation", "operation"),
-         ("ranks", "processes"), ("members", "ranks"), ("rank", "rank"),
-         ("size_bytes", "from (bytes)")),
-        (Quantity("calls", "calls"), Quantity("total_s", "time (s)"),
-         Quantity("in_calls_s", "in calls (s)", optional=True),
-         time_of("waited", "waiting (s)", "s", optional=True),
-         Quantity("mean_us", "mean (µs)"), Quantity("max_us", "max (µs)"),
-         Quantity("timeouts", "timeouts"), Quantity("bytes", "bytes"))))}
+BENCHMARKS = read_list()

@@ -66,27 +66,9 @@ def _named(heading):
     name = _NAMES.get(_word(name), _word(name))
     if name in ("size_bytes", "group"):
         return name, "key"
-    if _INFO.search(name):
+    if _INFO.search(name) or not name.endswith(("_us", "_mbs", "_per_s", "_pct")):
         return name, "info"
-    if name.endswith("_us"):
-        return name, "less"
-    return name, "more" if name.endswith(("_mbs", "_per_s", "_pct")) else "info"
-
-
-def _cell_pattern(name, role):
-    if name == "validation":
-        return "[A-Za-z-]+"
-    return "[0-9]+" if role == "key" else _NUMBER
-
-
-def _cells(number, line, columns):
-    """The cells of a row: as many as the table has columns, keys whole numbers, others numbers."""
-    cells = line.split()
-    if len(cells) != len(columns) or not all(
-            re.fullmatch(_cell_pattern(*column), cell) for column, cell in zip(columns, cells)):
-        raise ForeignError(f"'{line.strip():.60}' is no row of the columns "
-                           f"{', '.join(name for name, _ in columns):.120}", number)
-    return cells
+    return name, "less" if name.endswith("_us") else "more"
 
 
 def _looks_like_row(line):
@@ -100,34 +82,48 @@ class _Output:
     key."""
 
     keys = ()  # columns that a result always has
+    name = program = None
 
     def __init__(self):
-        self.name, self.program, self._titled = None, None, False
         self.remarks = []  # "note: ..." and "warning: ..."
-        self._settings, self._rows, self._roles = {}, {}, {}
+        self.columns = []  # names and roles of the table in hand
+        self._titled, self._settings, self._rows, self._roles = False, {}, {}, {}
 
     def begin(self, number, name, program):
         """The title was met, at a line."""
         if self._titled:
             raise ForeignError("a second title: one launch a file (csplit divides it, see docs/compare.md)", number)
-        self.name, self.program, self._titled = name, program, True
+        self.name, self.program, self._titled = name, program.rstrip(), True
 
     def set(self, name, value):
         """A setting of the rows that follow."""
         if _word(name) not in _OURS:
             self._settings = {**self._settings, _word(name): value}
 
-    def add(self, number, keys, cells, roles):
-        """A row, or further columns of one: its keys and its other cells by name, and these' roles."""
-        row = self._rows.setdefault((tuple(self._settings.items()), tuple(keys.items())), {})
-        if any(name in row for name in cells):
+    def cells(self, number, line):
+        """A line of the table in hand as (name, role, cell): as many cells as it has columns, keys whole
+        numbers, others numbers."""
+        row = [(name, role, cell) for (name, role), cell in zip(self.columns, line.split())]
+        if not len(self.columns) == len(row) == len(line.split()) or not all(
+                re.fullmatch("[A-Za-z-]+" if name == "validation" else "[0-9]+" if role == "key" else _NUMBER, cell)
+                for name, role, cell in row):
+            raise ForeignError(f"'{line.strip():.60}' is no row of the columns "
+                               f"{', '.join(name for name, _ in self.columns):.120}", number)
+        return row
+
+    def add(self, number, row):
+        """A row, or further columns of one, as (name, role, cell)."""
+        keys = {name: cell for name, role, cell in row if role == "key"}
+        cells = {name: cell for name, role, cell in row if role != "key"}
+        there = self._rows.setdefault((tuple(self._settings.items()), tuple(keys.items())), {})
+        if any(name in there for name in cells):
             said = ", ".join(f"{name} {value}" for name, value in keys.items())
             raise ForeignError(f"a second row of {said:.120}: one launch a file", number)
-        row.update(cells)
-        self._roles.update(roles)
-        wrong = cells.get("validation", "").lower() == "fail" or float(cells.get("defects", 0)) > 0
+        there.update(cells)
+        self._roles.update((name, role) for name, role, _ in row)
         if "validation" in cells or "defects" in cells:
-            row["status"] = "FAIL" if wrong else "ok"
+            wrong = cells.get("validation", "").lower() == "fail" or float(cells.get("defects", 0)) > 0
+            there["status"] = "FAIL" if wrong else "ok"
             self._roles["status"] = "info"
 
     def text(self):
@@ -139,48 +135,39 @@ class _Output:
                  if all(others.get(name) == value for others in settings)}
         names = dict.fromkeys([name for row in settings for name in row if name not in fixed] + list(self.keys) +
                               [name for row in keys for name in row], "key")
-        roles = {**self._roles, **names}
-        columns = [*names, *(name for name in self._roles if name not in names)]
+        roles = {**names, **self._roles, **names}
         lines = [f"# benchmark: {self.name}", f"# program: {self.program}",
                  *(f"# {name}: {value}" for name, value in fixed.items()), *(f"# {text}" for text in self.remarks),
-                 "# columns: " + " ".join(f"{name}={roles[name]}" for name in columns), "\t".join(columns)]
+                 "# columns: " + " ".join(f"{name}={role}" for name, role in roles.items()), "\t".join(roles)]
         for of_row, of_keys, cells in zip(settings, keys, self._rows.values()):
             row = {"status": "ok", **of_row, **cells, **of_keys}
-            lines.append("\t".join(row.get(name, "NA") for name in columns))
+            lines.append("\t".join(row.get(name, "NA") for name in roles))
         return "\n".join(lines) + "\n"
 
 
-# ---- OSU Micro-Benchmarks ------------------------------------------------------------------------
-
 class _Osu(_Output):
-    """One table a file: a title, settings, headings, rows. With several data types there are
-    headings again for each; with several windows their numbers are the headings."""
+    """OSU Micro-Benchmarks: one table a file: a title, settings, headings, rows. With several data types there
+    are headings again for each; with several windows their numbers are the headings."""
 
     title = r"#? ?(?:OSU|OMB)(-\w+)? (\S.* Test)(?: v([0-9]\S*))?\s*$"
     keys = ("size_bytes",)
-
-    def __init__(self):
-        super().__init__()
-        self._columns, self._used = [], False  # of the table in hand; whether it has rows
-        self._of_windows = "rate_mbs"
+    _of_windows = "rate_mbs"
 
     def take(self, number, line):
         found = re.match(self.title, line)
         columns = self._headings(line)
         if found or self.name and re.match(r"# ?\S.* Test v[0-9]\S*$", line):
-            self._begin(number, *(found.groups("") if found else ("", "", "")))
+            suffix, title, version = found.groups("") if found else ("", "", "")
+            name = _word(suffix + " " + re.sub("^mpi[-_ ]?| test$", "", title.lower()))
+            self.begin(number, f"osu_{name}", f"OSU Micro-Benchmarks {version}")
         elif self.name and columns:
-            if self._used and columns != self._columns:
+            if self._rows and columns != self.columns:
                 raise ForeignError("other columns under the same title", number)
-            self._columns = columns
+            self.columns = columns
         elif line.startswith("#"):
             self._take_comment(line)
-        elif self._columns and _looks_like_row(line):
+        elif self.columns and _looks_like_row(line):
             self._take_row(number, line)
-
-    def _begin(self, number, suffix, title, version):
-        name = _word(suffix + " " + re.sub("^mpi[-_ ]?| test$", "", title.lower()))
-        self.begin(number, f"osu_{name}", f"OSU Micro-Benchmarks {version}".rstrip())
 
     def _headings(self, line):
         """The columns that a line names; none of another line."""
@@ -203,164 +190,121 @@ class _Osu(_Output):
         self._of_windows = "messages_per_s" if line.startswith("# Message Rate") else "rate_mbs"
 
     def _take_row(self, number, line):
-        row = list(zip(self._columns, _cells(number, line, self._columns)))
-        keys = {name: cell for (name, role), cell in row if role == "key"}
-        for (window, role), cell in row:
-            if role == "window":
-                self.add(number, {**keys, "window": window}, {self._of_windows: cell}, {self._of_windows: "more"})
-        if "window" not in dict(self._columns).values():
-            self.add(number, keys, {name: cell for (name, role), cell in row if role != "key"}, dict(self._columns))
-        self._used = True
+        row = self.cells(number, line)
+        windows = [(name, cell) for name, role, cell in row if role == "window"]
+        for window, cell in windows:
+            self.add(number, [row[0], ("window", "key", window), (self._of_windows, "more", cell)])
+        if not windows:
+            self.add(number, row)
 
-
-# ---- Intel MPI Benchmarks ------------------------------------------------------------------------
 
 class _Imb(_Output):
-    """Many tables a file, each with its test and processes."""
+    """Intel MPI Benchmarks: many tables a file, each with its test and processes."""
 
     title = r"#[ \t]*Intel ?\(R\) MPI Benchmark[^,\n]*,"
     headings = r"[ \t]*(?:Group +)?#(?:bytes|repetitions) "
     keys = ("test", "processes", "size_bytes")
+    name, program = "imb", "Intel MPI Benchmarks"
     _SETTINGS = (("datatype", r"# MPI_Datatype\s*:\s*(\S+)"),
                  ("reduction_datatype", r"# MPI_Datatype for reductions\s*:\s*(\S+)"),
                  ("mpi_op", r"# MPI_Op\s*:\s*(\S+)"), ("mpi_standard", r"# MPI Version\s*:\s*(\S+)"),
                  ("thread_level", r"# MPI Thread Environment\s*:\s*(\S+)"))
-    _PLACES = (("groups", r"#\s*\( *([0-9]+) groups of"), ("processes", r"#\s*\( *[0-9]+ groups of ([0-9]+) processes"),
-               ("processes", r"#\s*\(? *#?processes = ([0-9]+)"), ("threads", r"#.*processes = .*threads: ([0-9]+)"))
-
-    def __init__(self):
-        super().__init__()
-        self.name, self.program = "imb", "Intel MPI Benchmarks"
-        self._place, self._columns = {"test": "NA", "processes": "NA"}, []
-        self._calls = False  # whether the next comment is the calling sequence
+    _PLACES = (("groups", r"#\s*\( *([0-9]+) groups of"), ("threads", r"#.*processes = .*threads: ([0-9]+)"),
+               ("processes", r"#\s*\(? *(?:[0-9]+ groups of|#?processes =) ([0-9]+)"))
+    _place = {"test": "NA", "processes": "NA"}
+    _calls = False  # whether the next comment is the calling sequence
 
     def take(self, number, line):
         if re.match(self.title, line):
             version = re.search(r" (?:V|v)?([0-9]\S*?)(?: Update [0-9]+)?,", line)
-            self.begin(number, "imb", f"Intel MPI Benchmarks {version.group(1) if version else ''}".rstrip())
+            self.begin(number, self.name, f"Intel MPI Benchmarks {version.group(1) if version else ''}")
         elif re.match(self.headings, line):
-            self._columns = [_named(name) for name in line.split()]
+            self.columns = [_named(name) for name in line.split()]
         elif line.startswith("#"):
             self._take_comment(line)
-        elif self._columns and _looks_like_row(line):
-            self._take_row(number, line)
+        elif self.columns and _looks_like_row(line):
+            left_out = re.match(r"(?:\s*[0-9]+)+\s+(time-out|out-of-mem|int-overflow)\b", line)
+            if left_out:
+                self.remarks.append(f"note: line {number}: the program left out a size of {self._place['test']}: "
+                                    f"{left_out.group(1)}")
+            else:
+                place = [(name, "key", value) for name, value in self._place.items()]
+                self.add(number, place + self.cells(number, line))
 
     def _take_comment(self, line):
         if self._calls and line.strip("# "):
             self.set("calling_sequence", line.strip("# "))
             self._calls = False
         self._calls |= "Calling sequence was" in line
-        found = re.match(r"#\s*Benchmarking\s+(.*\S)", line)
-        if found:
-            self._place, self._columns = {"test": found.group(1), "processes": "NA"}, []
-        found = re.match(r"#\s*MODE:\s+(\S+)", line)
-        if found:
+        for test in re.findall(r"^#\s*Benchmarking\s+(.*\S)", line):
+            self._place, self.columns = {"test": test, "processes": "NA"}, []
+        for mode in re.findall(r"^#\s*MODE:\s+(\S+)", line):
             test = self._place["test"].split(" (")[0]
-            self._place["test"] = f"{test} ({found.group(1).lower()})"
-        self._place.update((name, found.group(1)) for name, pattern in self._PLACES
-                           for found in [re.match(pattern, line)] if found)
+            self._place = {**self._place, "test": f"{test} ({mode.lower()})"}
+        self._place = {**self._place, **{name: value for name, pattern in self._PLACES
+                                         for value in re.findall("^" + pattern, line)}}
         for name, pattern in self._SETTINGS:
-            found = re.match(pattern, line)
-            if found:
-                self.set(name, found.group(1))
-
-    def _take_row(self, number, line):
-        left_out = re.match(r"(?:\s*[0-9]+)+\s+(time-out|out-of-mem|int-overflow)\b", line)
-        if left_out:
-            self.remarks.append(f"note: line {number}: the program left out a size of {self._place['test']}: "
-                                f"{left_out.group(1)}")
-            return
-        row = list(zip(self._columns, _cells(number, line, self._columns)))
-        keys = {name: cell for (name, role), cell in row if role == "key"}
-        self.add(number, {**self._place, **keys}, {name: cell for (name, role), cell in row if role != "key"},
-                 dict(self._columns))
+            for value in re.findall("^" + pattern, line):
+                self.set(name, value)
 
 
-# ---- Sandia Micro-Benchmarks ---------------------------------------------------------------------
-
-class _Smb(_Output):
-    """A program of Sandia's. What a row is called, and its cells, become columns by role."""
-
-    roles = {}
-
-    def __init__(self):
-        super().__init__()
-        self.program = "Sandia Micro-Benchmarks"
-
-    def add_row(self, number, row):
-        keys = {name: cell for name, cell in row.items() if self.roles[name] == "key"}
-        self.add(number, keys, {name: cell for name, cell in row.items() if name not in keys},
-                 {name: role for name, role in self.roles.items() if role != "key"})
-
-
-class _Msgrate(_Smb):
-    """`name: value` lines: settings, then four rates."""
+class _Msgrate(_Output):
+    """Sandia's: `name: value` lines, settings and then four rates; with -o a line of seven settings and four
+    rates a launch."""
 
     title = r"job size: +[0-9]+\s*$"
+    whole = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"  # a launch
     settings = ("job_size", "npeers", "niters", "nmsgs", "nbytes", "cache_size", "ppn")
     patterns = ("single direction", "pair-based", "pre-post", "all-start")
-    roles = {"pattern": "key", **{name: "info" if name == "niters" else "key" for name in settings},
-             "rate_per_s": "more"}
-    keys = tuple(name for name, role in roles.items() if role == "key")
+    name, program = "smb_msgrate", "Sandia Micro-Benchmarks"
 
     def __init__(self):
         super().__init__()
-        self.name, self._said = "smb_msgrate", {}
+        self._said = {}
 
     def take(self, number, line):
         found = re.match(rf" *([a-z][a-z -]*?): +({_NUMBER})\s*$", line)
         name, value = found.groups() if found else ("", "")
-        if name == "job size":
-            self._said = {}
-        if name in self.patterns:
-            said = {setting: self._said.get(setting, "NA") for setting in self.settings}
-            self.add_row(number, {"pattern": name, **said, "rate_per_s": value})
+        if re.match(self.whole, line):
+            self.columns = [*((one, "key") for one in self.settings), *((one, "more") for one in self.patterns)]
+        if self.columns and _looks_like_row(line):
+            self._said = {one: cell for one, _, cell in self.cells(number, line)}
+            for pattern in self.patterns:
+                self._add_rate(number, pattern, self._said[pattern])
+        elif name in self.patterns:
+            self._add_rate(number, name, value)
         else:
-            self._said[name.replace(" ", "_")] = value
+            self._said = {**({} if name == "job size" else self._said), name.replace(" ", "_"): value}
+
+    def _add_rate(self, number, pattern, rate):
+        said = [(name, "info" if name == "niters" else "key", self._said.get(name, "NA")) for name in self.settings]
+        self.add(number, [("pattern", "key", pattern), *said, ("rate_per_s", "more", rate)])
 
 
-class _MsgrateLine(_Msgrate):
-    """With -o: a line of seven settings and four rates a launch."""
-
-    row = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"
-
-    def take(self, number, line):
-        if _looks_like_row(line):
-            names = [(name, "key") for name in self.settings] + [(name, "more") for name in self.patterns]
-            cells = _cells(number, line, names)
-            for pattern, rate in zip(self.patterns, cells[len(self.settings):]):
-                self.add_row(number, {"pattern": pattern, **dict(zip(self.settings, cells)), "rate_per_s": rate})
-
-
-class _Overhead(_Smb):
-    """A line a size. -v prints others before it, which don't count."""
+class _Overhead(_Output):
+    """Sandia's: a line a size. -v prints others before it, which don't count."""
 
     title = r"msgsize iterations +iter_t +work_t +overhead +base_t"
-    roles = {"direction": "key", "msgsize": "key", "iterations": "info", "iter_t": "info", "work_t": "info",
-             "overhead": "less", "base_t": "less", "avail(%)": "more"}
-
-    def __init__(self):
-        super().__init__()
-        self.name, self._direction, self._in_table = "smb_mpi_overhead", "send", False
+    name, program = "smb_mpi_overhead", "Sandia Micro-Benchmarks"
+    table = [("msgsize", "key"), ("iterations", "info"), ("iter_t", "info"), ("work_t", "info"), ("overhead", "less"),
+             ("base_t", "less"), ("avail(%)", "more")]
+    _direction = "send"
 
     def take(self, number, line):
         if "receive overhead" in line:
             self._direction = "recv"
         elif re.match(r"(msgsize|work) ", line):
-            self._in_table = line.startswith("msgsize")
-        elif self._in_table and _looks_like_row(line):
-            columns = list(self.roles.items())[1:]
-            row = dict(zip(list(self.roles)[1:], _cells(number, line, columns)))
-            self.add_row(number, {"direction": self._direction, **row})
+            self.columns = self.table if line.startswith("msgsize") else []
+        elif self.columns and _looks_like_row(line):
+            self.add(number, [("direction", "key", self._direction), *self.cells(number, line)])
 
 
 # ---- which program it is -------------------------------------------------------------------------
 
-_READERS = {"osu": _Osu, "imb": _Imb, "imb_headings": _Imb, "msgrate": _Msgrate, "msgrate_line": _MsgrateLine,
-            "overhead": _Overhead}
+_READERS = {"osu": _Osu, "imb": _Imb, "msgrate": _Msgrate, "overhead": _Overhead}
 _TITLES = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (
-    ("osu", _Osu.title), ("imb", _Imb.title), ("imb_headings", _Imb.headings), ("msgrate", _Msgrate.title),
-    ("msgrate_line", _MsgrateLine.row), ("overhead", _Overhead.title)))
+    ("osu", _Osu.title), ("imb", f"{_Imb.title}|{_Imb.headings}"), ("msgrate", f"{_Msgrate.title}|{_Msgrate.whole}"),
+    ("overhead", _Overhead.title)))
 
 
 def _title_of(text):

@@ -79,8 +79,6 @@ def is_less(one, other):
     return one.is_sure and other.is_sure and other.low - one.high > BESIDE_OTHER * (one.width + other.width) / 2
 
 
-# ---- what is calculated --------------------------------------------------------------------------
-
 class Span(typing.NamedTuple):
     """A value from low to high. In what is calculated each end comes from the ends that make it smallest or
     largest: no luck is counted on."""

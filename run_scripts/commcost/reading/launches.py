@@ -78,25 +78,8 @@ class Series:
 class Launch:
     """What tells a launch from others, and whether it counts."""
 
-    def __init__(self, side, path, file, merged, is_foreign):
-        self.side, self.path, self.merged, self.is_foreign = side, path, merged, is_foreign
-        self.file = file    # the number of its file
-        self.digest = None  # of its file
-        self.rows = hashlib.blake2b(digest_size=16)
-        self.incomplete = self.twice = False
-
-    @property
-    def counts(self):
-        return not (self.incomplete or self.twice)
-
-
-class Columns(typing.NamedTuple):
-    """What a file has."""
-
-    path: str
-    is_short: bool
-    schema: Schema
-    quantities: frozenset
+    def __init__(self, side, result):
+        self.side, self.result, self.rows, self.counts = side, result, hashlib.blake2b(digest_size=16), True
 
 
 class Said(typing.NamedTuple):
@@ -121,18 +104,14 @@ class Launches:
     def __init__(self):
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
         self.said, self.statuses = {}, {}
-        self._statuses, self._files = {}, []  # by schema, keys and launch: the worst status; Columns
-
-    def warn(self, text):
-        self.warnings.append(text)
+        self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
 
     def add(self, side, path):
         """Adds a result, or a folder's results (results.find_results), to a side. ResultError for
         what is none; of a folder such files are left out, with a warning, as long as others are left."""
-        found, errors = find_results(path), []
-        for remark in found.remarks:
-            self.warn(remark)
-        for file in found.paths:
+        (files, remarks), errors = find_results(path), []
+        self.warnings += remarks
+        for file in files:
             first = len(self.launches)
             try:
                 with Result(file) as result:
@@ -142,29 +121,29 @@ class Launches:
                     raise
                 errors.append(error)
                 self._leave_out(first, str(error))
-        if errors and len(errors) == len(found.paths):
+        if errors and len(errors) == len(files):
             raise errors[0]
 
     def finish(self):
         """To be called once, after all files."""
         self._find_twice()
         short = [file for file in self._files if file.is_short]
-        for benchmark in dict.fromkeys(file.schema.benchmark for file in short):
-            self._keep_common([file for file in self._files if file.schema.benchmark == benchmark])
+        for benchmark in dict.fromkeys(file.benchmark for file in short):
+            self._keep_common(benchmark, [file for file in self._files if file.benchmark == benchmark])
         if short:
             self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
                               "of a benchmark say is compared: --output=FILE writes all")
-        self._find_short()
-        for (schema, keys, launch), status in self._statuses.items():
-            if self.launches[launch].counts:
-                worst = self.statuses.get((schema, keys), status)
-                self.statuses[schema, keys] = worst_status((worst, status))
-        self._statuses = {}
+        self._find_fewer_rows()
+        for row, by_launch in self._rows.items():
+            found = [status for launch, status in by_launch.items() if self.launches[launch].counts]
+            if found:
+                self.statuses[row] = worst_status(found)
+        self._rows = {}
         repeated = sum(len(values) > 1 for series in self.series.values()
                        for launch, values in series.by_launch().items()
                        if self.launches[launch].counts)
         if repeated:
-            self.warn(f"launches have rows more than once ({repeated} values): the median counts")
+            self.warnings.append(f"launches have rows more than once ({repeated} values): the median counts")
         if len(self.warnings) > WARNINGS_MAX:
             more = len(self.warnings) - WARNINGS_MAX + 1
             self.warnings[WARNINGS_MAX - 1:] = [f"{more} more warnings"]
@@ -172,19 +151,10 @@ class Launches:
     def values(self, series, side):
         """The Values of a series on a side. Of a row that a launch has several times the median
         counts."""
-        values, launches, failed = [], 0, 0
-        for number, found in series.by_launch().items():
-            launch = self.launches[number]
-            if launch.side != side or not launch.counts:
-                continue
-            launches += 1
-            if FAILED in found:
-                failed += 1
-                continue
-            known = [value for value in found if not math.isnan(value)]
-            if known:
-                values.append(median(known))
-        return Values(values, launches, failed)
+        every = [found for number, found in series.by_launch().items()
+                 if self.launches[number].side == side and self.launches[number].counts]
+        good = [[value for value in found if not math.isnan(value)] for found in every if FAILED not in found]
+        return Values([median(found) for found in good if found], len(every), len(every) - len(good))
 
     def count(self, side):
         """How many launches of a side count."""
@@ -193,27 +163,25 @@ class Launches:
     # ---- reading a file --------------------------------------------------------------------------
 
     def _add_file(self, side, result):
-        schema = Schema(result.benchmark, tuple(result.keys))
-        merged = result.is_merged
+        schema, quantities = Schema(result.benchmark, tuple(result.keys)), result.quantities()
         key_places = [result.place(name) for name in result.keys]
-        run_place, status_place = result.place("run"), result.place("status")
-        quantities = result.quantities()
-        self._files.append(Columns(result.path, result.is_short, schema,
-                                   frozenset(name for _, name, _ in quantities)))
+        run_place = result.place("run") if result.is_merged else None
+        status_place = result.place("status")
+        self._files.append(result)
         first = len(self.launches)
-        numbers = {} if merged else {None: self._add_launch(side, result, False)}
+        numbers = {} if result.is_merged else {None: self._add_launch(side, result)}
         rows = failed_rows = 0
         for cells in result.rows():
-            run = cells[run_place] if merged else None
+            run = None if run_place is None else cells[run_place]
             if run not in numbers:
-                numbers[run] = self._add_launch(side, result, True)
+                numbers[run] = self._add_launch(side, result)
             number = numbers[run]
             keys = tuple(cells[place] for place in key_places)
             status = cells[status_place] if status_place is not None else "ok"
             rows, failed_rows = rows + 1, failed_rows + (status == "FAIL")
-            worst = self._statuses.get((schema, keys, number), status)
-            self._statuses[schema, keys, number] = worst_status((worst, status))
-            same = [cell for place, cell in enumerate(cells) if not merged or place != run_place]
+            by_launch = self._rows.setdefault((schema, keys), {})
+            by_launch[number] = worst_status((by_launch.get(number, status), status))
+            same = [cell for place, cell in enumerate(cells) if place != run_place]
             self.launches[number].rows.update(
                 "\0".join([result.benchmark, *same, ""]).encode("utf-8", "surrogateescape"))
             for place, name, more in quantities:
@@ -221,76 +189,59 @@ class Launches:
                 if value is None and cells[place] != "NA":
                     result.refuse(f"'{cells[place]:.{SHOWN}}' in the column {name} is no number, "
                                   "and not NA")
-                if status == "FAIL":
-                    value = FAILED
-                self._series_of(result, schema, keys, name, more).add(
-                    number, math.nan if value is None else value)
-        for launch in self.launches[first:]:
-            launch.digest = result.digest
-        self._note_metadata(result)
-        self._check_end(result, first, rows, failed_rows)
-
-    def _series_of(self, result, schema, keys, name, more):
-        identity = (schema, keys, name)
-        series = self.series.get(identity)
-        if series is None:
-            series = self.series[identity] = Series(schema, keys, name, more)
-        if series.more != more:
-            result.refuse(f"{name}: more is better here, and less is better in another result, or "
-                          "the other way round")
-        return series
-
-    def _add_launch(self, side, result, merged):
-        if len(self.launches) == LAUNCHES_MAX:
-            raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
-        self.launches.append(Launch(side, result.path, len(self._files), merged, result.is_foreign))
-        return len(self.launches) - 1
-
-    def _note_metadata(self, result):
+                series = self.series.get((schema, keys, name))
+                if series is None:
+                    series = self.series[schema, keys, name] = Series(schema, keys, name, more)
+                if series.more != more:
+                    result.refuse(f"{name}: more is better here, and less is better in another result, or "
+                                  "the other way round")
+                series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
         for key, values in result.metadata.items():
-            said = self.said.setdefault((result.benchmark, key), [])
-            value = "; ".join(sorted(values))
+            said, value = self.said.setdefault((result.benchmark, key), []), "; ".join(sorted(values))
             if all(value != other.value for other in said):
                 said.append(Said(value, result.path))
+        self._check_end(result, first, rows, failed_rows)
+
+    def _add_launch(self, side, result):
+        if len(self.launches) == LAUNCHES_MAX:
+            raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
+        self.launches.append(Launch(side, result))
+        return len(self.launches) - 1
 
     def _check_end(self, result, first, rows, failed_rows):
         """Sees to it that a launch counts only if its file has all that it found."""
-        path = f"{result.path:.{PATH_SHOWN}}"
+        path, end = f"{result.path:.{PATH_SHOWN}}", result.end
         if rows == 0:
-            self.warn(f"{path} has no rows")
+            self.warnings.append(f"{path} has no rows")
         if result.is_foreign:
-            for remark in result.remarks:
-                self.warn(f"{path}: {remark.text}")
+            self.warnings += [f"{path}: {remark.text}" for remark in result.remarks]
         if result.cut_line is not None:
-            self.warn(f"{path}: line {result.cut_line} was cut off and doesn't count")
+            self.warnings.append(f"{path}: line {result.cut_line} was cut off and doesn't count")
         interrupted = any(remark.kind == "warning" and remark.text.startswith("interrupted by ")
                           for remark in result.remarks)
-        end = result.end
         if interrupted and not result.is_merged:
             self._leave_out(first, f"{path} was interrupted by a signal: rows may be missing")
-        elif end is None:
-            if result.has_end:
-                self._leave_out(first, f"{path} was cut off: it doesn't end with '# end:' (the "
-                                "program was killed, or there was no space)")
-        elif end.status != 0 and failed_rows == 0 and not result.is_merged:
+        elif end is None and result.has_end:
+            self._leave_out(first, f"{path} was cut off: it doesn't end with '# end:' (the "
+                            "program was killed, or there was no space)")
+        elif end is not None and end.status != 0 and failed_rows == 0 and not result.is_merged:
             self._leave_out(first, f"{path} ends with an exit status other than 0 and no row that "
                             "failed: rows may be missing")
         if end is not None and end.rows != rows:
-            self.warn(f"{path} has {rows} rows, and had {end.rows} when it was written")
+            self.warnings.append(f"{path} has {rows} rows, and had {end.rows} when it was written")
 
     def _leave_out(self, first, why):
-        self.warn(f"{why}. It doesn't count")
+        self.warnings.append(f"{why}. It doesn't count")
         for launch in self.launches[first:]:
-            launch.incomplete = True
+            launch.counts = False
 
-    # ---- short results ---------------------------------------------------------------------------
+    # ---- all files together ----------------------------------------------------------------------
 
-    def _keep_common(self, files):
+    def _keep_common(self, benchmark, files):
         """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that
         would make several rows of a launch one, all stay as they are: they have no rows in common."""
-        benchmark, names = files[0].schema
-        common = Schema(benchmark, tuple(key for key in names if all(key in file.schema.keys for file in files)))
-        quantities = frozenset.intersection(*(file.quantities for file in files))
+        common = Schema(benchmark, tuple(key for key in files[0].keys if all(key in file.keys for file in files)))
+        quantities = set.intersection(*({name for _, name, _ in file.quantities()} for file in files))
 
         def shortened(schema, keys):
             if schema.benchmark != benchmark:
@@ -298,16 +249,16 @@ class Launches:
             cells = dict(zip(schema.keys, keys))
             return common, tuple(cells[key] for key in common.keys)
 
-        statuses = {}
-        for (schema, keys, launch), status in self._statuses.items():
-            identity = (*shortened(schema, keys), launch)
-            if identity in statuses:
-                short = next(file.path for file in files if file.is_short)
-                self.warn(f"{short:.{PATH_SHOWN}} lacks keys by which rows of "
-                          f"{self.launches[launch].path:.{PATH_SHOWN}} differ: write it with --columns=all")
+        rows = {}
+        for row, by_launch in self._rows.items():
+            there = rows.setdefault(shortened(*row), {})
+            for launch in there.keys() & by_launch.keys():
+                short, path = next(file.path for file in files if file.is_short), self.launches[launch].result.path
+                self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of {path:.{PATH_SHOWN}} differ: "
+                                     "write it with --columns=all")
                 return
-            statuses[identity] = status
-        series, self._statuses, self.series = self.series, statuses, {}
+            there.update(by_launch)
+        series, self._rows, self.series = self.series, rows, {}
         for (schema, keys, quantity), one in series.items():
             if schema.benchmark == benchmark and quantity not in quantities:
                 continue
@@ -316,49 +267,42 @@ class Launches:
             if kept is not one:
                 kept.add_all(one)
 
-    # ---- launches with fewer rows than others -----------------------------------------------------
-
-    def _find_short(self):
+    def _find_fewer_rows(self):
         """Warns of launches of other benchmarks, whose outputs have no end that tells, that lack sizes
-        which most launches with the same table have. To be called before the statuses are put together."""
-        tables = {}  # by side and all of a row but its size: the launches that have it, by size
-        for schema, keys, number in self._statuses:
-            launch = self.launches[number]
-            if launch.counts and launch.is_foreign:
-                row = dict(zip(schema.keys, keys))
-                size = row.pop("size_bytes", None)
-                table = tables.setdefault((launch.side, schema.benchmark, *row.items()), {})
-                table.setdefault(size, set()).add(number)
-        short = {}  # by side and benchmark: the numbers of launches
+        which most launches with the same table have."""
+        tables = {}  # by side and all of a row but its size: the launches that have it, of each size
+        for (schema, keys), by_launch in self._rows.items():
+            row = dict(zip(schema.keys, keys), size_bytes=None)
+            have = [number for number in by_launch if self.launches[number].counts and
+                    self.launches[number].result.is_foreign]
+            for side in {self.launches[number].side for number in have}:
+                tables.setdefault((side, schema.benchmark, *row.items()), []).append(
+                    {number for number in have if self.launches[number].side == side})
+        fewer = {}  # by side and benchmark: the numbers of launches
         for (side, benchmark, *_), sizes in tables.items():
-            every = set().union(*sizes.values())
-            short.setdefault((side, benchmark), set()).update(
-                *(every - have for have in sizes.values() if 2 * len(have) > len(every)))
-        for (_, benchmark), numbers in short.items():
-            paths = [f"{self.launches[number].path:.{PATH_SHOWN}}" for number in sorted(numbers)]
+            every = set().union(*sizes)
+            fewer.setdefault((side, benchmark), set()).update(
+                *(every - have for have in sizes if 2 * len(have) > len(every)))
+        for (_, benchmark), numbers in fewer.items():
+            paths = [f"{self.launches[number].result.path:.{PATH_SHOWN}}" for number in sorted(numbers)]
             if paths:
-                self.warn(f"{benchmark}: rows that most launches have are missing in "
-                          f"{listed(paths, NAMES_SHOWN)}")
-
-    # ---- launches that were read twice -----------------------------------------------------------
+                self.warnings.append(f"{benchmark}: rows that most launches have are missing in "
+                                     f"{listed(paths, NAMES_SHOWN)}")
 
     def _find_twice(self):
-        seen, twice, example = {}, 0, None
+        """A copy of its file, or by itself what it is among others: the first one counts."""
+        seen, twice = {}, []
         for launch in self.launches:
-            if launch.incomplete:
-                continue
-            others = seen.setdefault((launch.side, launch.rows.digest()), [])
-            for other in others:
-                # A copy of its file, or by itself what it is among others.
-                if other.file != launch.file and (other.merged != launch.merged or
-                                                  other.digest == launch.digest):
-                    launch.twice = True
-                    twice, example = twice + 1, (launch.path, other.path)
-                    break
-            others.append(launch)
+            if launch.counts:
+                others = seen.setdefault((launch.side, launch.rows.digest()), [])
+                same = [other.result for other in others if other.result is not launch.result and (
+                    other.result.is_merged != launch.result.is_merged or other.result.digest == launch.result.digest)]
+                launch.counts = not same
+                twice += [(launch.result.path, other.path) for other in same[:1]]
+                others.append(launch)
         if twice:
-            self.warn(f"{twice} launches were read twice and count once ({example[0]:.200} is "
-                      f"also in {example[1]:.200})")
+            self.warnings.append(f"{len(twice)} launches were read twice and count once ({twice[-1][0]:.200} is "
+                                 f"also in {twice[-1][1]:.200})")
 
 
 def read_launches(*sides):

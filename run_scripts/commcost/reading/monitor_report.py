@@ -99,45 +99,40 @@ class Monitored:
             if result.benchmark != "mpirtmon":
                 raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one with {RECORD}")
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
-            self.metadata = result.metadata
-        if result.cut_line is not None or result.end is None:
-            self.remarks.append("the report is cut off: calls are missing")
-        self.seconds = parsed_number(result.value("snapshot_s") or "")
-        self.ranks = int(parsed_number(result.value("ranks") or "") or 0)
-        self.nodes = int(parsed_number(result.value("nodes") or "") or 0) or None
+        self.metadata = result.metadata
+        self.seconds, ranks, nodes = (parsed_number(result.value(key) or "")
+                                      for key in ("snapshot_s", "ranks", "nodes"))
+        self.ranks, self.nodes = int(ranks or 0), int(nodes or 0) or None
         self._hosts = placing.hosts_of(result.value("hosts") or "")
         self._nodes_of = {}  # by members
         if not rows or not self.seconds or not self.ranks:
             raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with "
                              f"{RECORD}")
-        self._read(rows)
-
-    def _read(self, rows):
         for cells in rows:
-            texts = {name: cells.get(name, "NA") for name in TEXTS}
-            numbers = {name: parsed_number(cells.get(name, "NA")) for name in NUMBERS}
-            if texts["rank"] != "NA":
-                if texts["kind"] == "total" and numbers["in_calls_s"] is not None:
-                    own = int(texts["rank"]), numbers["in_calls_s"]
-                    self.least = min(self.least or own, own, key=lambda pair: pair[1])
-                continue
-            if texts["kind"] == "total":
-                self.inside_s = numbers["in_calls_s"]
-                self.slowest_s = numbers["slowest_s"]
-                self.slowest_rank = numbers["slowest_rank"]
-            to = {"pttopt": self.by_function, "coll": self.by_function, "sizes": self.by_size,
-                  "calls": self.others}.get(texts["kind"])
-            if to is not None and numbers["in_calls_s"] is not None:
-                to.append(self._calls(texts, numbers))
-        if self.inside_s is None:
-            self.remarks.append("the report has no total time inside MPI: record it with "
-                                "MPIRT_MONITOR=all")
-        if not self.by_size:
-            self.remarks.append("the report has no sizes, so what calls cost by the benchmarks "
-                                "can't be said: record it with MPIRT_MONITOR=all")
-        elif all(calls.joined is None for calls in self.by_size):
-            self.remarks.append("the report is of an earlier version: what could be put together "
-                                "or hidden can't be said")
+            self._read({name: cells.get(name, "NA") for name in TEXTS},
+                       {name: parsed_number(cells.get(name, "NA")) for name in NUMBERS})
+        self.remarks = [text for text, is_so in (
+            ("the report is cut off: calls are missing", result.cut_line is not None or result.end is None),
+            ("the report has no total time inside MPI: record it with MPIRT_MONITOR=all", self.inside_s is None),
+            ("the report has no sizes, so what calls cost by the benchmarks can't be said: record it with "
+             "MPIRT_MONITOR=all", not self.by_size),
+            ("the report is of an earlier version: what could be put together or hidden can't be said",
+             self.by_size and all(calls.joined is None for calls in self.by_size))) if is_so]
+
+    def _read(self, texts, numbers):
+        """A row."""
+        if texts["rank"] != "NA":
+            if texts["kind"] == "total" and numbers["in_calls_s"] is not None:
+                own = int(texts["rank"]), numbers["in_calls_s"]
+                self.least = min(self.least or own, own, key=lambda pair: pair[1])
+            return
+        if texts["kind"] == "total":
+            self.inside_s, self.slowest_s, self.slowest_rank = (
+                numbers[name] for name in ("in_calls_s", "slowest_s", "slowest_rank"))
+        into = {"pttopt": self.by_function, "coll": self.by_function, "sizes": self.by_size,
+                "calls": self.others}.get(texts["kind"])
+        if into is not None and numbers["in_calls_s"] is not None:
+            into.append(self._calls(texts, numbers))
 
     def _nodes(self, members, ranks):
         """Of a communicator; those of the job where its own aren't known. Ranks of one host may be on several
@@ -149,26 +144,22 @@ class Monitored:
         return self._nodes_of[members]
 
     def _calls(self, texts, numbers):
-        ranks = numbers["ranks"]
+        ranks, calls = numbers["ranks"], numbers["calls"] or 0
         callers = int(numbers["callers"] or min(ranks or self.ranks, self.ranks)) or 1
-
-        def of_each(name):
-            return None if numbers[name] is None else numbers[name] / callers
-
-        calls = numbers["calls"] or 0
-        of_size = numbers["size_bytes"] is not None
-        waited = [of_each(name) for name in ("waited_s", "waited_lo_s", "waited_hi_s")]
+        of_each = {name: None if value is None else value / callers for name, value in numbers.items()}
+        waited = [of_each[name] for name in ("waited_s", "waited_lo_s", "waited_hi_s")]
         last = None
         if numbers["last_rank"] is not None and calls > 0:
             last = int(numbers["last_rank"]), min(1.0, numbers["last_calls"] * callers / calls)
         return Calls(
-            texts["kind"], texts["comm"], texts["members"], None if ranks is None else int(ranks),
-            texts["operation"], calls / callers,
-            numbers["bytes"] / numbers["completed"] if of_size and numbers["completed"] else None,
-            of_each("in_calls_s"), of_each("computed_s"), of_each("computed_after_s"),
-            numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
-            callers, None if None in waited else Span(*waited), last, numbers["least_waited_s"],
-            self._nodes(texts["members"], ranks))
+            kind=texts["kind"], comm=texts["comm"], members=texts["members"], function=texts["operation"],
+            ranks=None if ranks is None else int(ranks), nodes=self._nodes(texts["members"], ranks),
+            calls=calls / callers, callers=callers,
+            size=numbers["bytes"] / numbers["completed"] if numbers["size_bytes"] is not None and
+            numbers["completed"] else None,
+            in_s=of_each["in_calls_s"], between_s=of_each["computed_s"], after_s=of_each["computed_after_s"],
+            joined=numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
+            waited=None if None in waited else Span(*waited), last=last, least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):
         """What a process waited for late ones in these calls, a Span; None where that isn't known.

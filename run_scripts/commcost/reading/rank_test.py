@@ -60,8 +60,6 @@ def binomial(total, count):
     return ways
 
 
-# ---- the distribution of the rank sum ------------------------------------------------------------
-
 @functools.lru_cache(maxsize=64)
 def untied_ways(m, n):
     """For u from 0 to m n // 2: how many of all choices of m among m + n ranks without ties have
@@ -129,8 +127,6 @@ def normal_p(ranks, m, distance):
         return 1.0
     return math.erfc(max(0.0, distance / 2 - 0.5) / math.sqrt(2 * variance))
 
-
-# ---- the test and the shift ----------------------------------------------------------------------
 
 def rank_sum_p(base, other):
     """The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking

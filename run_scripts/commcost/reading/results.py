@@ -8,8 +8,10 @@ what is no result is refused with a ResultError, one line that names the file an
 are read line by line, so their size doesn't matter.
 """
 
+import glob
 import hashlib
 import io
+import itertools
 import os
 import re
 import typing
@@ -20,15 +22,14 @@ from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
-COLUMNS_MAX = 256
-NAME_MAX = 127     # letters of a column's name
 SHOWN = 120        # letters of a name or cell that an error shows
 PATH_SHOWN = 200
 NAMES_SHOWN = 4
+ROLES = ("key", "less", "more", "info")
 
 _NOT_KNOWN = ("no output that is known (no title of OSU's, Intel's or Sandia's benchmarks in the first "
               f"{foreign.HEAD >> 20} MiB)")
-ROLES = ("key", "less", "more", "info")
+_ONE_LAUNCH = "one launch a file, or a column 'run' that tells them apart"
 
 # What a short head has in one line, by the keys of full metadata.
 SHORT_HEAD = {
@@ -39,20 +40,12 @@ OTHERS = " (others: info)"  # ends `# columns:` where it doesn't name all
 GOES_ON = "#   "            # begins a line that continues the one before, in a short result
 
 
-class Added(typing.NamedTuple):
-    """A key that results of a later version have: what older ones read as."""
-
-    name: str
-    after: str   # the column that it follows
-    value: str
-    of: tuple    # columns that tell which results it is of
-
-
 OVERLAP = "overlap_"  # and the operation: these benchmarks' names
-_OVERLAP = ("collective", "model", "overlap_pct")
-_MONITOR = ("kind", "comm", "operation", "members", "rank")
-ADDED = (Added("form", "model", "nonblocking", _OVERLAP), Added("test_calls", "form", "0", _OVERLAP),
-         Added("size_bytes", "rank", "NA", _MONITOR))
+_OVERLAP = {"collective", "model", "overlap_pct"}
+# Keys that results of a later version have: the name, the column that it follows, what it is in older ones, and
+# columns that tell which results it is of.
+ADDED = (("form", "model", "nonblocking", _OVERLAP), ("test_calls", "form", "0", _OVERLAP),
+         ("size_bytes", "rank", "NA", {"kind", "comm", "operation", "members", "rank"}))
 
 
 class ResultError(UsageError):
@@ -80,11 +73,14 @@ class Result:
     path       as given
     head       the comments before the header row, as they are
     metadata   each key's values, in the order of the file
+    benchmark  the benchmark's name; None without metadata
     roles      the columns' roles by name, as `# columns:` has them; empty without metadata. A short
                result's others are info
     is_short   whether it has a short head
     header     the header row's names, and those that it lacks (ADDED)
     keys       the names of the columns that tell rows apart, but for `run`
+    is_merged  whether the file holds several launches, told apart by the column `run`
+    has_end    whether a complete file ends with an end line, which schema 1 doesn't have
     remarks    notes and warnings so far
     end        the End that the last line states, or None
     cut_line   the number of a last line that was cut off and left out, or None
@@ -96,39 +92,46 @@ class Result:
     def __init__(self, path, needs_metadata=True, as_written=False):
         """With `as_written` the header and the rows have only what the file has."""
         self.path = path
-        self._as_written, self._added = as_written, []  # (index, value) of cells that rows lack
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
-        self.header, self.keys = [], []
+        self.header, self.keys, self._added = [], [], []  # (index, value) of cells that rows lack
         self.end = self.cut_line = self.digest = None
         self._number, self._whole, self.is_foreign, self.is_short = 0, True, False, False
         self._hash = hashlib.blake2b(digest_size=16)
         try:
-            self._stream = open(self.path, "rb")
-            self._streams = self._open()
-        except IsADirectoryError:
-            raise ResultError(f"cannot read '{path:.200}': it is a folder") from None
+            self._stream = open(path, "rb")
         except OSError as error:
-            raise ResultError(f"cannot read '{path:.200}': {error.strerror}: name a result or a "
-                              "folder of results") from None
+            raise self._unreadable(error) from None
         try:
+            self._pieces = self._open()
             self._read_head(needs_metadata)
+            if not as_written:
+                self._add_keys()
         except BaseException:
             self._stream.close()
             raise
+        self.benchmark = self.value("benchmark")
+        self.has_end = int(self.value("schema") or 1) >= 2
+        self.is_merged = "run" in self.header and self.roles.get("run", "key") == "key"
+
+    def _unreadable(self, error):
+        hint = "it is a folder" if isinstance(error, IsADirectoryError) else (
+            f"{error.strerror}: name a result or a folder of results")
+        return ResultError(f"cannot read '{self.path:.{PATH_SHOWN}}': {hint}")
 
     def _open(self):
-        """What to read, one after the other: the file, or what it says in our own form."""
+        """The lines of the file, or of what it says in our own form."""
         # It may be a pipe, which can't be read twice, and is slow. The first piece ends with a line.
-        head = self._stream.read(foreign.HEAD) + self._stream.readline(LINE_MAX + 1)
-        self.is_foreign = foreign.is_foreign(head)
-        if not self.is_foreign:
-            return [io.BytesIO(head), self._stream]
-        with self._stream as stream:
-            file = os.fstat(stream.fileno())
-            self.digest = f"{file.st_dev}:{file.st_ino}"
-            content = head + stream.read()
         try:
-            return [io.BytesIO(foreign.translated(content.decode("utf-8", "replace")).encode())]
+            head = self._stream.read(foreign.HEAD) + self._stream.readline(LINE_MAX + 1)
+            self.is_foreign = foreign.is_foreign(head)
+            if not self.is_foreign:
+                return itertools.chain(io.BytesIO(head), iter(lambda: self._stream.readline(LINE_MAX + 1), b""))
+            file = os.fstat(self._stream.fileno())
+            self.digest = f"{file.st_dev}:{file.st_ino}"
+            content = head + self._stream.read()
+            return io.BytesIO(foreign.translated(content.decode("utf-8", "replace")).encode())
+        except OSError as error:
+            raise self._unreadable(error) from None
         except foreign.ForeignError as error:
             raise ResultError(f"{self.path:.{PATH_SHOWN}}: {error}") from None
 
@@ -137,28 +140,7 @@ class Result:
 
     def __exit__(self, *_):
         self._stream.close()
-
-    # ---- what the head says ----------------------------------------------------------------------
-
-    @property
-    def benchmark(self):
-        """The benchmark's name; None without metadata."""
-        return self.value("benchmark")
-
-    @property
-    def schema(self):
-        """The output schema's number; None without metadata."""
-        return int(self.value("schema")) if "schema" in self.metadata else None
-
-    @property
-    def has_end(self):
-        """Whether a complete file ends with an end line, which schema 1 doesn't have."""
-        return (self.schema or 1) >= 2
-
-    @property
-    def is_merged(self):
-        """Whether the file holds several launches, told apart by the column `run`."""
-        return "run" in self.header and self.roles.get("run", "key") == "key"
+        self._pieces = ()
 
     def value(self, key):
         """The first value of a key of the metadata, or None."""
@@ -173,8 +155,6 @@ class Result:
         return [(place, name, self.roles[name] == "more")
                 for place, name in enumerate(self.header)
                 if self.roles.get(name) in ("less", "more")]
-
-    # ---- reading ---------------------------------------------------------------------------------
 
     def refuse(self, text):
         """Raises the error about the line in hand, which is no line of a file that was translated."""
@@ -203,43 +183,40 @@ class Result:
             yield cells
         self.digest = self.digest or self._hash.hexdigest()
 
+    # ---- lines -----------------------------------------------------------------------------------
+
     def _lines(self):
         """The lines, without their ends; `_number` and `_whole` are those of the line in hand, or of the
         next one. What is continued is one line."""
-        held = None
-        for line in self._lines_of_file():
-            if held is not None and line.startswith(GOES_ON):
+        held = None  # a comment that may go on
+        for line in itertools.chain(self._lines_of_file(), [None]):
+            if held is not None and line is not None and line.startswith(GOES_ON):
                 held += " " + line[len(GOES_ON):]
                 continue
             if held is not None:
                 yield held
-            held = line if self.is_short and line.startswith("#") else None
-            if held is None:
+            held = line if self.is_short and line is not None and line.startswith("#") else None
+            if held is None and line is not None:
                 yield line
-        if held is not None:
-            yield held
 
     def _lines_of_file(self):
-        while self._streams:
-            try:
-                line = self._streams[0].readline(LINE_MAX + 1)
-            except OSError as error:
-                raise ResultError(
-                    f"cannot read '{self.path:.{PATH_SHOWN}}': {error.strerror}") from None
-            if not line:
-                self._streams.pop(0)
-                continue
-            self._number += 1
-            self._hash.update(line)
-            if b"\0" in line:
-                self.refuse("a byte of 0: this is no result")
-            self._whole = line.endswith(b"\n")
-            if len(line) > LINE_MAX and not self._whole:
-                self.refuse("longer than 1 MiB: this is no result")
-            if self._number == 1 and line.startswith(b"\xef\xbb\xbf"):
-                line = line[3:]
-            # What isn't UTF-8 stays what it is, so that other texts don't become equal.
-            yield line.rstrip(b"\n").rstrip(b"\r").decode("utf-8", "surrogateescape")
+        try:
+            for line in self._pieces:
+                self._number += 1
+                self._hash.update(line)
+                self._whole = line.endswith(b"\n")
+                if b"\0" in line:
+                    self.refuse("a byte of 0: this is no result")
+                if len(line) > LINE_MAX + self._whole:
+                    self.refuse("longer than 1 MiB: this is no result")
+                if self._number == 1 and line.startswith(b"\xef\xbb\xbf"):
+                    line = line[3:]
+                # What isn't UTF-8 stays what it is, so that other texts don't become equal.
+                yield line.rstrip(b"\n").rstrip(b"\r").decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise self._unreadable(error) from None
+
+    # ---- the head --------------------------------------------------------------------------------
 
     def _read_head(self, needs_metadata):
         for line in self._lines():
@@ -263,22 +240,17 @@ class Result:
         short = SHORT_HEAD[key].fullmatch(value) if key in SHORT_HEAD else None
         if short and key == "program":
             self.is_short, self.metadata["schema"] = True, [str(SCHEMA)]
-        if not short or not self.is_short:
-            self._take_metadata(key, value)
-            return
-        for key, value in short.groupdict().items():
-            if value is not None:
-                self._take_metadata(key, value)
+        for said, text in (short.groupdict() if short and self.is_short else {key: value}).items():
+            if text is not None:
+                self._take_metadata(said, text)
 
     def _take_metadata(self, key, value):
         if key in ("columns", "benchmark") and key in self.metadata:
-            self.refuse(f"a second '# {key}:': one launch a file, or a column 'run' that tells "
-                        "them apart")
+            self.refuse(f"a second '# {key}:': {_ONE_LAUNCH}")
         self.metadata.setdefault(key, []).append(value)
         if key == "columns":
             self._take_columns(value)
-        if key == "schema" and not (re.fullmatch("[0-9]{1,9}", value) and
-                                    1 <= int(value) <= SCHEMA):
+        if key == "schema" and not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= SCHEMA):
             self.refuse(f"output schema '{value:.{SHOWN}}': this program reads up to {SCHEMA}: "
                         "use the one that belongs to the results")
 
@@ -288,13 +260,9 @@ class Result:
             if not name or role not in ROLES:
                 self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', "
                             "'=less', '=more' or '=info'")
-            if len(name) > NAME_MAX:
-                self.refuse(f"the column '{name:.{SHOWN}}' has too long a name")
             if name in self.roles:
                 self.refuse(f"'# columns:' has '{name:.{SHOWN}}' twice")
             self.roles[name] = role
-            if len(self.roles) > COLUMNS_MAX:
-                self.refuse(f"more than {COLUMNS_MAX} columns")
 
     def _take_header(self, line, needs_metadata):
         if needs_metadata:
@@ -304,8 +272,6 @@ class Result:
                         "compare results with their metadata, without --no-header and --no-metadata"
                         if "\t" in line else _NOT_KNOWN))
         self.header = line.split("\t")
-        if len(self.header) > COLUMNS_MAX:
-            self.refuse(f"more than {COLUMNS_MAX} columns")
         for place, name in enumerate(self.header):
             if self.roles and name not in self.roles and not self.is_short:
                 self.refuse(f"'{name:.{SHOWN}}' in the header row isn't in '# columns:'")
@@ -314,45 +280,34 @@ class Result:
         for name, role in self.roles.items():
             if role == "key" and name not in self.header:
                 self.refuse(f"the header row lacks the key '{name:.{SHOWN}}'")
-            if role == "key" and name != "run":
-                self.keys.append(name)
-        if not self._as_written:
-            self._add_keys()
+        self.keys = [name for name, role in self.roles.items() if role == "key" and name != "run"]
 
     def _add_keys(self):
         """Takes in the keys that only results of later versions have. A short result leaves out more, for
-        another reason: what is the same in all rows. Only its operation is known."""
+        which it need not be old."""
+        benchmark, added = self.value("benchmark"), ADDED
         if self.is_short:
-            if self.benchmark.startswith(OVERLAP) and "collective" not in self.header:
-                self._add_key(0, "collective", self.benchmark[len(OVERLAP):])
-            return
-        for name, after, value, of in ADDED:
-            if name not in self.header and all(column in self.header for column in of):
-                self._add_key(self.header.index(after) + 1, name, value)
-
-    def _add_key(self, place, name, value):
-        self._added.append((place, value))
-        if self.roles:
-            self.roles[name] = "key"
-            self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
-        self.header.insert(place, name)
+            added = [("collective", None, benchmark[len(OVERLAP):], set())] if benchmark.startswith(OVERLAP) else ()
+        for name, after, value, of in added:
+            if name in self.header or not of <= set(self.header):
+                continue
+            place = self.header.index(after) + 1 if after else 0
+            self._added.append((place, value))
+            if self.roles:
+                self.roles[name] = "key"
+                self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
+            self.header.insert(place, name)
 
     def _take_comment(self, line):
         """A comment among or after the rows."""
         found = re.match("# (note|warning|end|columns|benchmark): (.*)$", line)
         kind, text = found.groups() if found else ("", "")
         if kind in ("columns", "benchmark"):
-            self.refuse("a second result begins: one launch a file, or a column 'run' that tells "
-                        "them apart")
+            self.refuse(f"a second result begins: {_ONE_LAUNCH}")
         if kind in ("note", "warning"):
             self.remarks.append(Remark(kind, text))
-        self.end = parsed_end(text) if kind == "end" else None
-
-
-def parsed_end(text):
-    """The End that `12 rows, exit 0` states; None where it states none."""
-    found = re.match("([0-9]{1,18}) rows?(?:, exit ([0-9]{1,9}))?", text)
-    return End(int(found.group(1)), int(found.group(2) or 0)) if found else None
+        found = re.match("([0-9]{1,18}) rows?(?:, exit ([0-9]{1,9}))?", text) if kind == "end" else None
+        self.end = End(int(found.group(1)), int(found.group(2) or 0)) if found else None
 
 
 # ---- numbers in cells ----------------------------------------------------------------------------
@@ -383,41 +338,30 @@ def cell_text(text):
 
 # ---- folders -------------------------------------------------------------------------------------
 
-class Found(typing.NamedTuple):
-    """The results that a path names, and remarks about files that were left out."""
-
-    paths: list
-    remarks: list
-
-
 def find_results(path):
-    """A path is a result, or a folder. Of a folder the results are its *.tsv files that have a
-    column `run` if there are any, else RUN/PROGRAM.tsv for each RUN in its folder `runs` if there
-    are any, else its own *.tsv files, else those in its folders. ResultError if there are none."""
+    """The results that a path names, and remarks about files that were left out. A path is a result, or
+    a folder. Of a folder the results are its *.tsv files that have a column `run` if there are any, else
+    RUN/PROGRAM.tsv for each RUN in its folder `runs` if there are any, else its own *.tsv files, else
+    those in its folders. ResultError if there are none."""
     if not os.path.isdir(path):
-        return Found([path], [])
-    remarks = []
-    own = result_files(path)
+        return [path], []
+    own, remarks = result_files(path), []
     kinds = {file: _kind_of(file) for file in own}
     merged = [file for file in own if kinds[file] == "merged"]
     if merged:
         others = [file for file in own if kinds[file] == "launch"]
         remarks += [f"{file:.{PATH_SHOWN}} has no column 'run', as other files beside it have: "
                     "left out" for file in others[-1:]]
-        return Found(merged, remarks + unknown_beside(others))
+        return merged, remarks + unknown_beside(others)
     for files in (files_below(os.path.join(path, "runs")), own, files_below(path)):
-        found = []
-        for file in files:
-            kind = kinds.get(file) or _kind_of(file)
-            if is_of_a_setting(file):
-                remarks.append(f"{file:.{PATH_SHOWN}} is of one of several settings that the suite "
-                               "has not put together yet: left out")
-            elif kind is None:
-                remarks.append(f"{file:.{PATH_SHOWN}} has no '# columns:': left out")
-            elif kind == "launch":
-                found.append(file)
+        kinds.update({file: _kind_of(file) for file in files if file not in kinds})
+        settings = [file for file in files if is_of_a_setting(file)]
+        remarks += [f"{file:.{PATH_SHOWN}} is of one of several settings that the suite has not put together yet: "
+                    "left out" if file in settings else f"{file:.{PATH_SHOWN}} has no '# columns:': left out"
+                    for file in files if file in settings or kinds[file] is None]
+        found = [file for file in files if kinds[file] == "launch" and file not in settings]
         if found:
-            return Found(found, remarks + unknown_beside(files))
+            return found, remarks + unknown_beside(files)
     raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with "
                       "'# columns:' in it, in runs/N or in its folders, and no .txt, .out or .log of a "
                       "benchmark that is known")
@@ -439,31 +383,13 @@ def is_of_a_setting(path):
 
 
 def _entries(folder):
-    try:
-        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-                if not name.startswith(".")]
-    except OSError:
-        return []
+    return sorted(glob.glob(os.path.join(glob.escape(folder), "*")))
 
 
 def result_files(folder):
     """The *.tsv files in a folder and the outputs of other benchmarks, by name."""
-    return [path for path in _entries(folder) if os.path.isfile(path) and
-            (path.endswith(".tsv") or (path.endswith((".txt", ".out", ".log")) and
-                                       _is_foreign(path)))]
-
-
-def is_summary(header):
-    """Whether a header row is a summary's (summarize.py)."""
-    return header[0] == "benchmark" and header[-2:] == ["launches", "status"]
-
-
-def _is_foreign(path):
-    try:
-        with open(path, "rb") as stream:
-            return foreign.is_foreign(stream.read(foreign.HEAD))
-    except OSError:
-        return False
+    return [path for path in _entries(folder) if os.path.isfile(path) and (
+        path.endswith(".tsv") or path.endswith((".txt", ".out", ".log")) and foreign.is_foreign(_head_of(path)))]
 
 
 def files_below(folder):
@@ -471,25 +397,32 @@ def files_below(folder):
     return [file for path in _entries(folder) if os.path.isdir(path) for file in result_files(path)]
 
 
+def is_summary(header):
+    """Whether a header row is a summary's (summarize.py)."""
+    return header[0] == "benchmark" and header[-2:] == ["launches", "status"]
+
+
+def _head_of(path):
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(foreign.HEAD)
+    except OSError:
+        return b""
+
+
 def _kind_of(path):
     """What a file of a folder is, by its metadata: "merged", "launch", "made" (from results: a
     comparison or a summary) or None."""
-    kind, benchmark = None, None
-    if _is_foreign(path):
+    head = _head_of(path)
+    if foreign.is_foreign(head):
         return "launch"
-    try:
-        with open(path, "rb") as stream:
-            while True:
-                line = stream.readline(LINE_MAX + 1)
-                text = line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
-                if is_summary(text.split("\t")):
-                    return "made"
-                if not line or text.strip() and not text.startswith("#"):
-                    break
-                if text.startswith("# benchmark: "):
-                    benchmark = text[len("# benchmark: "):]
-                if text.startswith("# columns: "):
-                    kind = "merged" if "run=key" in text.split() else "launch"
-    except OSError:
-        return None
-    return "made" if benchmark == "bench_compare" else kind
+    kind = None
+    for line in head.decode("utf-8", "replace").lstrip("\ufeff").split("\n"):
+        line = line.rstrip("\r")
+        if line == "# benchmark: bench_compare" or is_summary(line.split("\t")):
+            return "made"
+        if line.strip() and not line.startswith("#"):
+            break
+        if line.startswith("# columns: "):
+            kind = "merged" if "run=key" in line.split() else "launch"
+    return kind

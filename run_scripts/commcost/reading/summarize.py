@@ -31,45 +31,30 @@ class Line(typing.NamedTuple):
     values: Values
     median: typing.Optional[float]
     interval: tuple
-    status: str
-
-    def keys(self):
-        """The benchmark and the row's keys, by column."""
-        schema = self.series.schema
-        return {"benchmark": schema.benchmark, **dict(zip(schema.keys, self.series.keys))}
-
-    def cells(self):
-        """All cells by column. Numbers are floats, None is NA."""
-        quantity, values = self.series.quantity, self.values.values
-        return {**self.keys(), **dict(zip(OF_A_QUANTITY, (
-            quantity, unit_of(quantity), self.median, *self.interval,
-            min(values, default=None), max(values, default=None)))), **self.of_the_row()}
-
-    def of_the_row(self):
-        return dict(zip(OF_A_ROW, (self.values.launches, self.status)))
+    of_the_row: dict  # the benchmark, the row's keys, launches and status, by column
 
 
 def lines_of(launches):
     """The Lines of all quantities. One that a row never has is left out where the row has others."""
-    measured = {(series.schema, series.keys): False for series in launches.series.values()}
-    for series in launches.series.values():
-        measured[series.schema, series.keys] |= bool(launches.values(series, 0).values)
-    lines = []
-    for series in launches.series.values():
-        values = launches.values(series, 0)
-        if not values.launches or not values.values and measured[series.schema, series.keys]:
-            continue
-        lines.append(Line(series, values, rank_test.median(values.values),
-                          rank_test.median_interval(values.values, CONFIDENCE) or (None, None),
-                          launches.statuses[series.schema, series.keys]))
-    return lines
+    found = [(series, launches.values(series, 0)) for series in launches.series.values()]
+    measured = {(series.schema, series.keys) for series, values in found if values.values}
+    return [Line(series, values, rank_test.median(values.values),
+                 rank_test.median_interval(values.values, CONFIDENCE) or (None, None),
+                 {"benchmark": series.schema.benchmark, **dict(zip(series.schema.keys, series.keys)),
+                  "launches": values.launches, "status": launches.statuses[series.schema, series.keys]})
+            for series, values in found
+            if values.launches and (values.values or (series.schema, series.keys) not in measured)]
 
-
-# ---- the table -----------------------------------------------------------------------------------
 
 def table_of(lines):
-    """The columns, and the rows by column: a row for each quantity."""
-    return [*key_columns(lines), *OF_A_QUANTITY, *OF_A_ROW], [line.cells() for line in lines]
+    """The columns, and the rows by column: a row for each quantity. Numbers are floats, None is NA."""
+    rows = []
+    for line in lines:
+        quantity, values = line.series.quantity, line.values.values
+        rows.append({**line.of_the_row, **dict(zip(OF_A_QUANTITY, (
+            quantity, unit_of(quantity), line.median, *line.interval,
+            min(values, default=None), max(values, default=None))))})
+    return [*key_columns(lines), *OF_A_QUANTITY, *OF_A_ROW], rows
 
 
 def wide_table_of(lines):
@@ -78,7 +63,7 @@ def wide_table_of(lines):
     columns = dict.fromkeys([*key_columns(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
     rows = {}
     for line in lines:
-        row = rows.setdefault((line.series.schema, line.series.keys), {**line.keys(), **line.of_the_row()})
+        row = rows.setdefault((line.series.schema, line.series.keys), dict(line.of_the_row))
         row[line.series.quantity] = line.median
     return list(columns), list(rows.values())
 

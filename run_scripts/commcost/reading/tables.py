@@ -5,7 +5,9 @@ that is of no benchmark is left out.
 """
 
 import copy
+import itertools
 import os
+import re
 import typing
 
 from commcost.command import UsageError, complain, plain
@@ -36,7 +38,7 @@ class Tables:
     """One result, or a new one and its base.
 
     tables  of all files
-    labels  what the results are called, by side
+    labels  what the results are called, by side: the last parts of their paths, or where these are the same the paths
     paths   where they are, by side
     left    remarks about files that were left out
     """
@@ -45,8 +47,9 @@ class Tables:
         """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
         self.tables, self.left, self._digests, self._rows = [], [], {}, {}
-        self.labels = dict(zip((NEW, BASE), labels_of(paths)))
         self.paths = dict(zip((NEW, BASE), paths))
+        names = [re.sub(r"\.tsv$", "", os.path.basename(os.path.normpath(path))) for path in paths]
+        self.labels = dict(zip((NEW, BASE), map(plain, names if len(set(names)) == len(names) else paths)))
         for side, path in self.paths.items():
             files = files_of(path)
             self.left += unknown_beside(files) if os.path.isdir(path) else []
@@ -62,12 +65,11 @@ class Tables:
 
     def _add(self, side, file):
         with Result(file, needs_metadata=False) as result:
-            rows = []
-            for cells in result.rows():
-                rows.append(dict(zip(result.header, map(plain, cells))))
-                if len(rows) + sum(len(table.rows) for table in self.tables) > ROWS_MAX:
-                    raise UsageError(f"{file:.{PATH_SHOWN}}: more than {ROWS_MAX} rows in all: show "
-                                     "fewer launches, or use summarize.sh, which reads any number")
+            left = ROWS_MAX - sum(len(table.rows) for table in self.tables)
+            rows = [dict(zip(result.header, map(plain, cells))) for cells in itertools.islice(result.rows(), left + 1)]
+            if len(rows) > left:
+                raise UsageError(f"{file:.{PATH_SHOWN}}: more than {ROWS_MAX} rows in all: show "
+                                 "fewer launches, or use summarize.sh, which reads any number")
             other = self._digests.setdefault((side, result.digest), file)
             if other != file:
                 self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: "
@@ -144,16 +146,6 @@ def files_of(path):
             not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
 
 
-def labels_of(paths):
-    """What results are called: the last parts of their paths, or the paths where these are the
-    same."""
-    labels = [os.path.basename(os.path.normpath(path)) for path in paths]
-    labels = [label[:-len(".tsv")] if label.endswith(".tsv") else label for label in labels]
-    if len(set(labels)) < len(labels):
-        labels = list(paths)
-    return [plain(label) for label in labels]
-
-
 def read_tables(program, paths):
     """The Tables of a command's results, with a line on stderr for each file that is left out."""
     tables = Tables(paths)
@@ -223,10 +215,8 @@ def middle_of_rows(rows):
     if len(rows) == 1:
         return rows[0]
     good = [cells for cells in rows if cells.get("status") != "FAIL"] or rows
-    made = {}
-    for column in rows[0]:
-        texts = [cells[column] for cells in good if is_number(cells[column])]
-        made[column] = median_text(texts) if texts else good[0][column]
+    texts = {column: [cells[column] for cells in good if is_number(cells[column])] for column in rows[0]}
+    made = {column: median_text(numbers) if numbers else good[0][column] for column, numbers in texts.items()}
     if "status" in made:
         made["status"] = worst_status(cells["status"] for cells in rows)
     return made
@@ -241,6 +231,5 @@ def median_text(texts):
     """The median of numbers as they are written: one of them, or the mean of two."""
     ordered = in_number_order(texts)
     middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return f"{(float(ordered[middle - 1]) + float(ordered[middle])) / 2:.10g}"
+    return ordered[middle] if len(ordered) % 2 else (
+        f"{(float(ordered[middle - 1]) + float(ordered[middle])) / 2:.10g}")

@@ -18,7 +18,7 @@ import shutil
 import stat
 import time
 
-from commcost.command import plain
+from commcost.command import Failure, say
 from commcost.reading.results import End, Result, ResultError
 from commcost.reading.settings import OF_THE_SYSTEM
 from commcost.running import launchers
@@ -31,19 +31,11 @@ TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|
 SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
 _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
-LOCK_S = 2.0  # what a killed suite was about to do may take a moment to end
-
-
-class FolderError(Exception):
-    """What is wrong with the folder: one line, and lines that show it."""
-
-    def __init__(self, text, shown=()):
-        super().__init__(text)
-        self.shown = list(shown)
+LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
 
 
 class Folder:
-    """A suite's folder. What can't be written raises OSError."""
+    """A suite's folder. What can't be written raises OSError; Failure where it is of another suite."""
 
     def __init__(self, path):
         self.path = path
@@ -58,15 +50,15 @@ class Folder:
         return os.path.join(self.path, "runs", str(step.run), step.name + ".tsv")
 
     def check(self):
-        """FolderError where anything that the suite reads or writes is a link, a pipe or a device: what
+        """Failure where anything that the suite reads or writes is a link, a pipe or a device: what
         a folder holds, which somebody may have sent, is neither followed nor waited for."""
         for top in (self.suite, os.path.join(self.path, "runs")):
             for path in [top, *(os.path.join(place, name) for place, folders, files in os.walk(top)
                                 for name in folders + files)]:
                 mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
                 if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                    raise FolderError(f"{path:.200} is a link, or no file: nothing in a results folder is "
-                                      "followed: remove it")
+                    raise Failure(f"{path:.200} is a link, or no file: nothing in a results folder is "
+                                  "followed: remove it")
 
     def make(self):
         for folder in (self.path, self.suite, os.path.join(self.path, "runs")):
@@ -75,17 +67,15 @@ class Folder:
     def lock(self):
         """For this process, until it ends. A file system without locks does without."""
         self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
-        end_s = time.monotonic() + LOCK_S
-        while True:
+        for _ in range(LOCK_TRIES):
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except BlockingIOError:
-                if time.monotonic() > end_s:
-                    raise FolderError(f"another run_suite.sh is at work in {self.path}") from None
                 time.sleep(0.05)
             except OSError:
                 return
+        raise Failure(f"another run_suite.sh is at work in {self.path}")
 
     def read(self, name):
         """The text of a file of the suite; "" where there is none."""
@@ -109,50 +99,40 @@ class Folder:
 
     def begin(self, plan, versions, hosts):
         """All that says what the suite is, the plan last, since it says that all the others are
-        there; or FolderError where the folder is of another suite. More runs only add lines."""
-        lines = plan.lines
+        there; or Failure where the folder is of another suite. More runs only add lines."""
+        text = "\n".join(plan.lines) + "\n"
         if os.path.exists(self.of_suite("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
-            self._expect("another plan", there, lines[:len(there)], "use another folder, or "
+            self._expect("begun with another plan", there, plan.lines[:len(there)], "use another folder, or "
                          f"--resume={self.path} for its own options")
-            self._expect("other programs", self.read("versions").splitlines(),
+            self._expect("measured with other programs", self.read("versions").splitlines(),
                          versions.splitlines(), "use another folder")
-            if len(lines) != len(there):
-                self.replace("plan.tsv", "\n".join(lines) + "\n")
+            if len(plan.lines) != len(there):
+                self.replace("plan.tsv", text)
             # A full disk may have cut off the last record.
             records = self.read("launches.tsv")
             if not records.endswith("\n"):
                 self.replace("launches.tsv", records[:records.rfind("\n") + 1])
             return
-        self.replace("launches.tsv", "run\tname\tstart\tseconds\texit\tresult\n")
-        self.replace("versions", versions)
         expected = {step.name: step.seconds for step in plan.steps}
-        self.replace("expected.tsv", "".join(f"{name}\t{seconds:g}\n"
-                                             for name, seconds in expected.items()))
-        self.replace("environment", environment_text(TUNING))
-        self.replace("environment_of_site", environment_text(SITE))
-        self.replace("system", said_by("uname", "-a") + "".join(
-            line + "\n" for line in lines_of("/etc/os-release")))
-        self.replace("hosts", hosts_text(hosts))
-        self._write_topology()
-        self.replace("plan.tsv", "\n".join(lines) + "\n")
+        for name, content in (
+                ("launches.tsv", "run\tname\tstart\tseconds\texit\tresult\n"), ("versions", versions),
+                ("expected.tsv", "".join(f"{name}\t{seconds:g}\n" for name, seconds in expected.items())),
+                ("environment", environment_text(TUNING)), ("environment_of_site", environment_text(SITE)),
+                ("system", said_by("uname", "-a") + "".join(line + "\n" for line in lines_of("/etc/os-release"))),
+                ("hosts", hosts_text(hosts)), ("lscpu.txt", said_by("lscpu")),
+                ("lstopo.txt", said_by("lstopo-no-graphics", "--of", "console")),
+                ("lstopo.xml", said_by("lstopo-no-graphics", "--of", "xml")),
+                ("numactl.txt", said_by("numactl", "-H")), ("plan.tsv", text)):
+            if content or not name.endswith((".txt", ".xml")):  # of a command that isn't there
+                self.replace(name, content)
 
     def _expect(self, what, there, lines, hint):
         if there == lines:
             return
-        shown = [line for line in difflib.ndiff(there, lines) if line[0] in "-+"][:4]
-        shown = [plain({"-": "<", "+": ">"}[line[0]] + line[1:]) for line in shown]
-        verb = "begun" if what == "another plan" else "measured"
-        raise FolderError(f"{self.path} was {verb} with {what} (< then, > now): {hint}", shown)
-
-    def _write_topology(self):
-        for name, words in (("lscpu.txt", ["lscpu"]),
-                            ("lstopo.txt", ["lstopo-no-graphics", "--of", "console"]),
-                            ("lstopo.xml", ["lstopo-no-graphics", "--of", "xml"]),
-                            ("numactl.txt", ["numactl", "-H"])):
-            text = said_by(*words)
-            if text:
-                self.replace(name, text)
+        for line in [line for line in difflib.ndiff(there, lines) if line[0] in "-+"][:4]:
+            say({"-": "<", "+": ">"}[line[0]] + line[1:])
+        raise Failure(f"{self.path} was {what} (< then, > now): {hint}")
 
     # ---- records ---------------------------------------------------------------------------------
 
@@ -179,8 +159,6 @@ class Folder:
         return {(step.run, step.name): last.get((str(step.run), step.name))
                 for step in plan.steps}
 
-    # ---- all launches together -------------------------------------------------------------------
-
     def merge(self, plan, entry):
         """All launches of an entry of the list as one file; ValueError where they differ in their
         columns. Nothing without any."""
@@ -195,23 +173,20 @@ def verdict(path):
     """What became of a launch, by what it wrote. A result is complete if its last line says so,
     however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
     "failed", which it also has where each process was a job of its own."""
-    rows = wrong = 0
     try:
         with Result(path, needs_metadata=False) as result:
             place = result.place("status")
-            for cells in result.rows():
-                rows, wrong = rows + 1, wrong + (place is not None and cells[place] == "FAIL")
+            statuses = [place is not None and cells[place] for cells in result.rows()]
     except ResultError:
         return "failed"
     warnings = [remark.text for remark in result.remarks if remark.kind == "warning"]
-    alone = re.compile("[0-9]+ processes were started, but each is a job")
-    if place is None or any(map(alone.match, warnings)):
+    if place is None or any(re.match("[0-9]+ processes were started, but each is a job", text) for text in warnings):
         return "failed"
     if any(text.startswith("interrupted by ") for text in warnings):
         return "interrupted"
-    if result.end == End(rows, 0):
+    if result.end == End(len(statuses), 0):
         return "done"
-    return "wrong" if result.end == End(rows, 1) and wrong else "failed"
+    return "wrong" if result.end == End(len(statuses), 1) and "FAIL" in statuses else "failed"
 
 
 def merged(launches):
@@ -221,6 +196,7 @@ def merged(launches):
     row is kept of each. What the first launch of a further setting says otherwise of the system is
     a note. The last line is the end of all, with the greatest exit status. ValueError where columns
     differ, ResultError where a file is no result."""
+    first = launches[0][0]
     added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
     roles = " ".join(f"{name}=key" for name in added)
     out, said, ends, header = [], set(), [], None
@@ -228,6 +204,7 @@ def merged(launches):
     for step, path in launches:
         own = [str(step.run), step.setting][:len(added)]
         with Result(path, needs_metadata=False, as_written=True) as result:
+            taken = 0  # of its remarks
             if header is None:
                 header = result.header
                 out = [re.sub("^# columns: ", f"# columns: {roles} ", line) for line in result.head]
@@ -235,28 +212,24 @@ def merged(launches):
                 said.update(result.remarks)
                 taken = len(result.remarks)
             elif result.header != header:
-                raise ValueError(f"{path}: other columns than run {launches[0][0].run}")
-            else:
-                taken = 0
+                raise ValueError(f"{path}: other columns than run {first.run}")
             if step.setting not in systems:
                 systems[step.setting] = {key: values for key, values in result.metadata.items()
                                          if key in OF_THE_SYSTEM}
                 out += [f"# note: setting {step.setting}: {line}" for line in
-                        different(systems[launches[0][0].setting], systems[step.setting])]
-            is_first = path == launches[0][1]
+                        different(systems[first.setting], systems[step.setting])]
             for cells in itertools.chain(result.rows(), [None]):
                 for remark in result.remarks[taken:]:
                     if remark not in said or re.match("row [0-9]+: ", remark.text):
-                        run = "" if is_first else f"run {step.run}: "
+                        run = "" if step is first else f"run {step.run}: "
                         out.append(f"# {remark.kind}: {run}{remark.text}")
                     said.add(remark)
                 taken = len(result.remarks)
                 if cells is not None:
                     out.append("\t".join(own + cells))
             ends.append(result.end)
-            last_date = result.value("date")
-    if len(launches) > 1 and last_date:
-        out.insert(1, f"# last_date: {last_date}")
+    if len(launches) > 1 and result.value("date"):
+        out.insert(1, f"# last_date: {result.value('date')}")
     if all(ends):
         rows = sum(end.rows for end in ends)
         out.append(f"# end: {counted(rows, 'row')}, exit {max(end.status for end in ends)}")
@@ -274,23 +247,17 @@ def different(first, other):
 
 def environment_text(pattern):
     """The variables whose names match, as commands that set them; not what may be a secret."""
-    lines = []
-    for name in sorted(os.environ):
-        if (re.search(pattern, name) and not re.search(_SECRET, name) and
-                re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)):
-            lines.append(f"export {name}={shlex.quote(os.environ[name])}\n")
-    return "".join(lines)
+    return "".join(f"export {name}={shlex.quote(os.environ[name])}\n" for name in sorted(os.environ)
+                   if re.search(pattern, name) and not re.search(_SECRET, name) and
+                   re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name))
 
 
 def hosts_text(hosts):
     """The hosts of the job, else this one, a line each."""
-    if hosts:
-        return "\n".join(hosts.split(",")) + "\n"
-    if os.environ.get("SLURM_JOB_NODELIST"):
-        return (said_by("scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]) or
-                os.environ["SLURM_JOB_NODELIST"] + "\n")
-    nodes = launchers.pbs_nodes()
-    return "\n".join(nodes or [os.uname().nodename]) + "\n"
+    nodes = os.environ.get("SLURM_JOB_NODELIST")
+    if nodes and not hosts:
+        return said_by("scontrol", "show", "hostnames", nodes) or nodes + "\n"
+    return "\n".join(hosts.split(",") if hosts else launchers.pbs_nodes() or [os.uname().nodename]) + "\n"
 
 
 def versions_of(programs, used):
@@ -298,23 +265,20 @@ def versions_of(programs, used):
     by build; `used`: the launchers."""
     text = ""
     for build, names in programs.items():
-        info = lines_of(os.path.join(build, "generated/build_info.h"))
-        for line in info:
+        for line in lines_of(os.path.join(build, "generated/build_info.h")):
             found = re.match('#define COMMCOST_([A-Z_]*) "(.*)"$', line)
             text += f"{found.group(1)}: {found.group(2)}\n" if found else ""
-        cache = dict(re.findall(r"(?m)^(\w+):\w*=(.*)$", "\n".join(
+        cache = dict(re.findall(r"(?m)^(\w+):\w*=(.+)$", "\n".join(
             lines_of(os.path.join(build, "CMakeCache.txt")))))
-        if cache.get("CMAKE_C_COMPILER"):
-            said = said_by(cache["CMAKE_C_COMPILER"], "--version").splitlines()
-            text += f"C compiler: {said[0] if said else 'NA'}\n"
-        if cache.get("MPI_C_COMPILER"):
+        compiler, wrapper = cache.get("CMAKE_C_COMPILER"), cache.get("MPI_C_COMPILER")
+        if compiler:
+            text += f"C compiler: {(said_by(compiler, '--version').splitlines() or ['NA'])[0]}\n"
+        if wrapper:
             # By its path, whichever way CMake was told.
-            wrapper = cache["MPI_C_COMPILER"]
             text += f"MPI compiler: {shutil.which(wrapper) or wrapper}\n"
         text += "programs (cksum):\n" + said_by("cksum", *sorted(names), cwd=build)
     for launcher in {tuple(one.words): one for one in used}.values():
         text += f"launcher: {' '.join(launcher.words)}\n"
         if launcher.name != "words":
-            text += "".join(f"  {line}\n"
-                            for line in launchers.version_of(launcher.words[0]).splitlines())
+            text += "".join(f"  {line}\n" for line in launchers.version_of(launcher.words[0]).splitlines())
     return text

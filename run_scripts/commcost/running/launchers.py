@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import typing
 
-from commcost.command import UsageError
+from commcost.command import Failure, UsageError
 from commcost.running import machine
 from commcost.system import lines_of, said_by
 
@@ -50,11 +50,9 @@ def pbs_nodes():
 def slurm_number(name):
     """A number that Slurm says of the job; None where it says nothing."""
     text = os.environ.get(name, "")
-    if not text:
-        return None
-    if not re.fullmatch("[1-9][0-9]{0,8}", text):
+    if text and not re.fullmatch("[1-9][0-9]{0,8}", text):
         raise UsageError(f"{name}='{text}' is no number: give --ranks, and --ranks-per-node or --hosts")
-    return int(text)
+    return int(text) if text else None
 
 
 def slurm_tasks():
@@ -66,20 +64,19 @@ def slurm_tasks():
     parts = [re.fullmatch(r"([1-9][0-9]{0,6})(?:\(x([1-9][0-9]{0,6})\))?", part) for part in by_node.split(",")]
     if not all(parts):
         raise UsageError(f"{name}='{by_node}' is no list of numbers like '4(x2),3': give --ranks")
-    total = sum(int(part.group(1)) * int(part.group(2) or 1) for part in parts)
-    count = sum(int(part.group(2) or 1) for part in parts)
+    counts = [(int(part.group(1)), int(part.group(2) or 1)) for part in parts]
+    total, count = sum(number * times for number, times in counts), sum(times for _, times in counts)
     for other, known, found in (("SLURM_NTASKS", tasks, total), ("SLURM_JOB_NUM_NODES", nodes, count)):
         if known not in (None, found):
             raise UsageError(f"{other}={known} contradicts {name}='{by_node}': give --ranks, and --ranks-per-node "
                              "where there are several nodes")
-    # Without a number of tasks these are logical processors. On a node of the job its cores are known.
-    if tasks is None and os.environ.get("SLURMD_NODENAME"):
-        total = min(total, count * machine.ranks_with_room())
-    return total
+    # Without a number of tasks these are logical processors.
+    return total if tasks is not None else min(total, count * cores_of_node())
 
 
-def in_allocation():
-    return any(os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS"))
+def cores_of_node():
+    """Those of this machine, if it is a node of a Slurm job; else what doesn't limit anything."""
+    return machine.ranks_with_room() if os.environ.get("SLURMD_NODENAME") else 1 << 30
 
 
 def progresses_asynchronously(environment):
@@ -94,109 +91,91 @@ def version_of(command):
     return said_by(command, "--version", errors=subprocess.STDOUT)
 
 
+class Place(typing.NamedTuple):
+    """Where the ranks of a launch run."""
+
+    per_node: typing.Optional[int]
+    nodes: int
+    slots: int  # of a host
+    cores: int  # to how many a rank is bound by default; 0: it isn't bound
+    bind: str   # to what the user wants it bound, "" for the default or none
+
+
+def place_of(job, launch):
+    """The Place of a launch. Few ranks get one node each: it is the network that they are about. Without slots
+    hydra deals the ranks out one by one, and with Open MPI the first host would get them all. A rank that moves
+    between cores, or shares one, takes other times from launch to launch: so each of its threads has one."""
+    per_node, nodes = job.ranks_per_node, job.nodes
+    if launch.ranks < job.ranks and nodes > 1:
+        per_node, nodes = 1, min(nodes, launch.ranks)
+    slots = job.ranks_per_node or -(-job.ranks // nodes)
+    is_bound = not (job.bind or job.has_progress_threads or slots * launch.threads > machine.ranks_with_room())
+    return Place(per_node, nodes, slots, launch.threads if is_bound else 0, "" if job.bind == "none" else job.bind)
+
+
 class Launcher:
-    """A launcher, by its words. Each kind has is_named(command, said), whether a command that says this of itself
-    is of this kind, and line(job, launch), the words before a program and its options."""
+    """A launcher, by its words. Each kind has its name for --launcher, commands that it may be and what one of them
+    says of itself, and line(job, launch), the words before a program and its options."""
 
     def __init__(self, words):
         self.words = words
-
-    @staticmethod
-    def layout(job, launch):
-        """(ranks per node or None, nodes, slots of a host). Few ranks get one node each: it is the
-        network that they are about. Without slots hydra deals the ranks out one by one, and with
-        Open MPI the first host would get them all."""
-        per_node, nodes = job.ranks_per_node, job.nodes
-        if launch.ranks < job.ranks and nodes > 1:
-            per_node, nodes = 1, min(nodes, launch.ranks)
-        return per_node, nodes, job.ranks_per_node or -(-job.ranks // nodes)
-
-    def cores_a_rank(self, job, launch):
-        """To how many cores a rank is bound by default: one for each of its threads; 0: it isn't
-        bound. A rank that moves between cores, or shares one, takes other times from launch to
-        launch."""
-        slots = self.layout(job, launch)[2]
-        if (job.bind or job.has_progress_threads or
-                slots * launch.threads > machine.ranks_with_room()):
-            return 0
-        return launch.threads
 
 
 class Hydra(Launcher):
     name = "hydra"
     commands = ("mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec")
-
-    @classmethod
-    def is_named(cls, command, said):
-        return "HYDRA" in said or "Intel(R) MPI" in said
+    says = ("HYDRA", "Intel(R) MPI")
 
     def line(self, job, launch):
-        per_node, _, slots = self.layout(job, launch)
+        place = place_of(job, launch)
         words = [*self.words, "-np", str(launch.ranks)]
-        if per_node or job.hosts:
-            words += ["-ppn", str(per_node or slots)]
+        if place.per_node or job.hosts:
+            words += ["-ppn", str(place.per_node or place.slots)]
         if job.hosts:
             words += ["-hosts", job.hosts]
-        cores = self.cores_a_rank(job, launch)
-        if job.bind not in ("", "none"):
-            words += ["-bind-to", job.bind]
-        elif cores:
-            words += ["-bind-to", "core" if cores == 1 else f"core:{cores}"]
-        return words
+        bind = place.bind or ("core" if place.cores == 1 else place.cores and f"core:{place.cores}")
+        return words + (["-bind-to", bind] if bind else [])
 
 
 class OpenMpi(Launcher):
     name = "openmpi"
     commands = ("mpirun.openmpi", "mpirun", "orterun")
-
-    @classmethod
-    def is_named(cls, command, said):
-        return any(name in said for name in ("Open MPI", "OpenRTE", "PRRTE"))
+    says = ("Open MPI", "OpenRTE", "PRRTE")
 
     def line(self, job, launch):
-        per_node, _, slots = self.layout(job, launch)
+        place = place_of(job, launch)
+        in_allocation = any(os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS"))
         words = [*self.words, *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
-                 *([] if job.hosts or in_allocation() else ["--oversubscribe"]),
-                 "-np", str(launch.ranks)]
-        cores = self.cores_a_rank(job, launch)
+                 *([] if job.hosts or in_allocation else ["--oversubscribe"]), "-np", str(launch.ranks)]
         # One --map-by says both: of two the last one counts.
-        place = f"ppr:{per_node}:node" if per_node else "slot" if cores > 1 else ""
-        if place:
-            words += ["--map-by", place + (f":PE={cores}" if cores > 1 else "")]
+        by = f"ppr:{place.per_node}:node" if place.per_node else "slot" if place.cores > 1 else ""
+        if by:
+            words += ["--map-by", by + (f":PE={place.cores}" if place.cores > 1 else "")]
         if job.hosts:
-            words += ["--host", ",".join(f"{host}:{slots}" for host in job.hosts.split(","))]
-        if job.bind not in ("", "none"):
-            words += ["--bind-to", job.bind]
-        elif cores:
-            words += ["--bind-to", "core"]
-        for name in launch.variables:
-            words += ["-x", name]
-        return words
+            words += ["--host", ",".join(f"{host}:{place.slots}" for host in job.hosts.split(","))]
+        bind = place.bind or place.cores and "core"
+        words += ["--bind-to", bind] if bind else []
+        return words + [word for name in launch.variables for word in ("-x", name)]
 
 
 class Srun(Launcher):
     name = "srun"
-    commands = ("srun",)
-
-    @classmethod
-    def is_named(cls, command, said):
-        return os.path.basename(command) == "srun"
 
     def line(self, job, launch):
-        per_node, nodes, _ = self.layout(job, launch)
+        place = place_of(job, launch)
         words = list(self.words)
         # By itself srun waits for the others when a rank was killed, for ever.
         if not any(word.startswith(("-K", "--kill-on-bad-exit")) for word in words):
             words.append("--kill-on-bad-exit=1")
         words.append(f"--ntasks={launch.ranks}")
-        if per_node:
-            words += [f"--nodes={nodes}", f"--ntasks-per-node={per_node}"]
+        if place.per_node:
+            words += [f"--nodes={place.nodes}", f"--ntasks-per-node={place.per_node}"]
         if job.hosts:
             # For few ranks the first of the hosts.
-            words.append("--nodelist=" + ",".join(job.hosts.split(",")[:nodes]))
-        if job.bind not in ("", "none"):
-            plural = job.bind in ("core", "socket", "thread")
-            words.append(f"--cpu-bind={job.bind}{'s' if plural else ''}")
+            words.append("--nodelist=" + ",".join(job.hosts.split(",")[:place.nodes]))
+        if place.bind:
+            plural = place.bind in ("core", "socket", "thread")
+            words.append(f"--cpu-bind={place.bind}{'s' if plural else ''}")
         return words
 
 
@@ -207,23 +186,23 @@ class Words(Launcher):
     name = "words"
 
     def line(self, job, launch):
-        per_node, nodes, _ = self.layout(job, launch)
-        filled = []
-        for word in self.words:
-            for what, by in (("{ranks}", launch.ranks), ("{ranks_per_node}",
-                                                         per_node or launch.ranks),
-                             ("{nodes}", nodes), ("{bind}", job.bind), ("{hosts}", job.hosts)):
-                word = word.replace(what, str(by))
-            filled += [word] if word else []
-        return filled
+        place = place_of(job, launch)
+        filled = self.words
+        for what, by in (("{ranks}", launch.ranks), ("{ranks_per_node}", place.per_node or launch.ranks),
+                         ("{nodes}", place.nodes), ("{bind}", job.bind), ("{hosts}", job.hosts)):
+            filled = [word.replace(what, str(by)) for word in filled]
+        return list(filter(None, filled))
 
 
-KINDS = (Srun, Hydra, OpenMpi)
-NAMES = tuple(kind.name for kind in KINDS)
+KINDS = {kind.name: kind for kind in (Srun, Hydra, OpenMpi)}
 
 
-class NotThere(Exception):
-    """A launcher or program that there isn't: one line."""
+def kind_of(command):
+    """The kind of a launcher; None for one that isn't known."""
+    if os.path.basename(command) == Srun.name:
+        return Srun
+    said = "\n".join(version_of(command).splitlines()[:20])
+    return next((kind for kind in (Hydra, OpenMpi) if any(word in said for word in kind.says)), None)
 
 
 def built_launcher(build):
@@ -237,30 +216,26 @@ def built_launcher(build):
 
 def find(asked, build):
     """The Launcher that --launcher asks for; "": srun in a Slurm job, else the build's. UsageError
-    for words that can't be used, NotThere where there is none."""
+    for words that can't be used, Failure where there is none."""
     built = built_launcher(build)
+    words = asked.split()
     if not asked:
         words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else built.split()
     elif asked in (Hydra.name, OpenMpi.name):
-        kind = Hydra if asked == Hydra.name else OpenMpi
-        word = next((name for name in (built, *kind.commands)
-                     if shutil.which(name) and kind.is_named(name, version_of(name))), None)
-        if word is None:
-            raise NotThere(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
-                             "name it with --launcher=PATH")
-        words = [word]
-    else:
-        words = asked.split()
+        kind = KINDS[asked]
+        words = [name for name in (built, *kind.commands) if shutil.which(name) and kind_of(name) is kind][:1]
+        if not words:
+            raise Failure(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
+                          "name it with --launcher=PATH")
     if not words or not shutil.which(words[0]):
-        raise NotThere(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
+        raise Failure(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
     if any("{ranks}" in word for word in words):
         return Words(words)
-    said = "" if Srun.is_named(words[0], "") else "\n".join(version_of(words[0]).splitlines()[:20])
-    for kind in KINDS:
-        if kind.is_named(words[0], said):
-            return kind(words)
-    raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: "
-                     f"say where the number of ranks goes, like '{' '.join(words)} -n {{ranks}}'")
+    kind = kind_of(words[0])
+    if kind is None:
+        raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: "
+                         f"say where the number of ranks goes, like '{' '.join(words)} -n {{ranks}}'")
+    return kind(words)
 
 
 def default_ranks(hosts, ranks_per_node):
@@ -270,20 +245,9 @@ def default_ranks(hosts, ranks_per_node):
     nodes = slurm_number("SLURM_JOB_NUM_NODES")
     if nodes and ranks_per_node:
         return max(2, nodes * ranks_per_node)
-    ranks = slurm_tasks()
-    if ranks is not None:
-        return max(2, ranks)
-    if nodes:
-        ranks = slurm_number("SLURM_CPUS_ON_NODE") or 1
-        # Those are logical processors. On a node of the job its cores are known.
-        if os.environ.get("SLURMD_NODENAME"):
-            ranks = min(ranks, machine.ranks_with_room())
-        ranks *= nodes
-    elif pbs_nodes():
-        ranks = len(pbs_nodes())
-    else:
-        ranks = min(8, machine.ranks_with_room())
-    return max(2, ranks)
+    # On a node Slurm counts logical processors.
+    ranks = slurm_tasks() or (nodes and nodes * min(slurm_number("SLURM_CPUS_ON_NODE") or 1, cores_of_node()))
+    return max(2, ranks or len(pbs_nodes()) or min(8, machine.ranks_with_room()))
 
 
 def main(words):
@@ -295,6 +259,6 @@ def main(words):
     job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
     try:
         print(*find("", words[0]).line(job, Launch(ranks, 1, {})))
-    except NotThere:
+    except Failure:
         raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
     return 0

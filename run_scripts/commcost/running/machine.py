@@ -18,54 +18,50 @@ def ranks_with_room():
     return cores if quota is None else max(1, min(cores, int(quota)))
 
 
-def system(path):
-    """A file of the system; tests have made-up ones."""
-    return os.environ.get("COMMCOST_SYSTEM", "") + path
+def system_lines(path):
+    """The lines of a file of the system; tests have made-up ones."""
+    return lines_of(os.environ.get("COMMCOST_SYSTEM", "") + path)
 
 
 def first_line(path):
-    return next(iter(lines_of(path)), "")
+    return next(iter(system_lines(path)), "")
 
 
 def count_cores():
     """The cores of the processors that this process may use."""
-    allowed = next((line.split(":", 1)[1] for line in lines_of(system("/proc/self/status"))
+    allowed = next((line.split(":", 1)[1] for line in system_lines("/proc/self/status")
                     if line.startswith("Cpus_allowed_list:")), "")
     cores = set()
     for first, last in re.findall(r"([0-9]+)(?:-([0-9]+))?", allowed):
         for processor in range(int(first), int(last or first) + 1):
-            topology = system(f"/sys/devices/system/cpu/cpu{processor}/topology/")
-            core = (first_line(topology + "core_cpus_list") or
-                    first_line(topology + "thread_siblings_list"))
+            topology = f"/sys/devices/system/cpu/cpu{processor}/topology/"
             # A core is called by its lowest processor; offline ones have none.
-            cores.update(re.findall("^[0-9]+", core))
+            cores.update(re.findall("^[0-9]+", first_line(topology + "core_cpus_list") or
+                                    first_line(topology + "thread_siblings_list")))
     return len(cores)
 
 
 def least_quota():
     """The least number of processors whose time a control group, or one above it, has; None
     without one."""
-    mount = system("/sys/fs/cgroup")
-    quotas = []
-    for line in lines_of(system("/proc/self/cgroup")):
+    mount, quotas = "/sys/fs/cgroup", []
+    for line in system_lines("/proc/self/cgroup"):
         _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
         if controllers == "":
-            quotas += [quota for top in (mount, mount + "/unified")
-                       for quota in quotas_of(top, group, second_version=True)]
-        elif "cpu" in controllers.split(","):
-            quotas += [quota for top in (mount + "/cpu", f"{mount}/{controllers}")
-                       for quota in quotas_of(top, group, second_version=False)]
+            tops, names = (mount, mount + "/unified"), ("cpu.max",)
+        else:
+            tops, names = (mount + "/cpu", f"{mount}/{controllers}"), ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        if controllers == "" or "cpu" in controllers.split(","):
+            quotas += [quota for top in tops for quota in quotas_of(top, group, names)]
     return min(quotas, default=None)
 
 
-def quotas_of(top, group, second_version):
-    """The quotas of a group and of those above it, where their hierarchy is mounted at top."""
+def quotas_of(top, group, names):
+    """The quotas of a group and of those above it, where their hierarchy is mounted at top. Quota and period are in
+    these files, or in one."""
     quotas = []
     while True:
-        if second_version:
-            words = first_line(f"{top}{group}/cpu.max").split()
-        else:
-            words = [first_line(f"{top}{group}/cpu.cfs_{name}_us") for name in ("quota", "period")]
+        words = " ".join(first_line(f"{top}{group}/{name}") for name in names).split()
         if len(words) == 2 and all(re.fullmatch("[0-9]+", word) and int(word) for word in words):
             quotas.append(int(words[0]) / int(words[1]))
         if "/" not in group:

@@ -8,7 +8,7 @@ import re
 import shlex
 import typing
 
-from commcost.command import UsageError
+from commcost.command import Failure, UsageError
 from commcost.running import launchers
 from commcost.system import SCRIPTS, lines_of
 
@@ -19,8 +19,6 @@ def quoted(words):
     """The words as a line that a shell reads back as they were."""
     return " ".join(map(shlex.quote, words))
 
-
-# ---- suite.list ----------------------------------------------------------------------------------
 
 class Entry(typing.NamedTuple):
     """A program of suite.list with the options of a suite, and what its result is called."""
@@ -41,41 +39,28 @@ def collectives():
 
 def read_list(suite):
     """The Entries of a suite (full, quick, essentials), those with a star once for each operation."""
-    entries, cells = [], []
+    entries, cells, operations = [], [], []
     for line in lines_of(LIST):
-        if line.startswith(" ") and line.split()[0] == suite:
-            entries += entries_of(*cells, *line.split(None, 2)[1:])
-        elif "|" in line and not line.startswith("#"):
-            cells = [cell.strip() for cell in line.split("|")]
-            cells += [""] * (5 - len(cells))
+        if "|" in line and not line.startswith("#"):
+            *cells, words = [cell.strip() for cell in f"{line} | but".split("|")[:5]]
+            operations = ([one for one in collectives() if one not in words.split()] if words.startswith("but") else
+                          words.split()) if "*" in line else [""]
+        elif line.startswith(" ") and line.split()[0] == suite:
+            _, seconds, *options = line.split(None, 2)
+            for operation in operations:
+                name, group, ranks, program = [cell.replace("*", operation) for cell in cells]
+                entries.append(Entry(name, (group, "all"), ranks, program, float(seconds), "".join(options)))
     return entries
-
-
-def entries_of(name, group, ranks, program, operations, seconds, options=""):
-    """The Entries of a program's line and one below it."""
-    for operation in (stands_for(operations.split()) if "*" in name else [""]):
-        yield Entry(name.replace("*", operation), (group, "all"), ranks,
-                    program.replace("*", operation), float(seconds), options)
-
-
-def stands_for(words):
-    """What a star stands for by the last column's words."""
-    if not words or words[0] == "but":
-        return [one for one in collectives() if one not in words]
-    return words
 
 
 def chosen(entries, choice):
     """The entries of a list of names and groups, with commas; a name beats a group. And the words
     that are none."""
-    names = {entry.name for entry in entries}
-    words = choice.split(",")
+    names, words = {entry.name for entry in entries}, choice.split(",")
     taken = [entry for entry in entries
-             if any(word == entry.name or (word not in names and word in entry.groups)
-                    for word in words)]
-    unknown = [word for word in words
-               if not any(word == entry.name or word in entry.groups for entry in entries)]
-    return taken, unknown
+             if entry.name in words or any(word not in names and word in entry.groups for word in words)]
+    known = names.union(*(entry.groups for entry in entries))
+    return taken, [word for word in words if word not in known]
 
 
 def max_time(options):
@@ -86,17 +71,9 @@ def max_time(options):
 
 def threads_of(program, words):
     """How many threads a rank is told to have."""
-    threads = 1
-    if os.path.basename(program) == "msgrate_rma":
-        for word, following in zip(words, [*words[1:], ""]):
-            found = re.fullmatch("-t([0-9]+)|--threads=([0-9]+)", word)
-            text = next(filter(None, found.groups())) if found else following
-            if (found or word in ("-t", "--threads")) and re.fullmatch("[0-9]{1,5}", text):
-                threads = int(text)
-    return threads
+    found = re.findall(r"(?:^| )(?:-t ?|--threads[= ])([0-9]{1,5})(?= |$)", " ".join(words))
+    return int(found[-1]) if found and os.path.basename(program) == "msgrate_rma" else 1
 
-
-# ---- settings ------------------------------------------------------------------------------------
 
 class Setting(typing.NamedTuple):
     """A combination of what is varied: its name in results, variables of the environment, and the
@@ -111,33 +88,30 @@ class Setting(typing.NamedTuple):
 def settings_of(varied):
     """The Settings of --vary's values, one combination each; without any, one without a name.
     UsageError for what can't be varied like this."""
-    axes = []
+    axes = {}  # by what is varied: its values
     for text in varied:
-        found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*)=(.+)|(build|launcher):(.+)", text)
-        values = (found.group(2) or found.group(4)) if found else ""
+        found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)
+        name, values = found.groups() if found else ("", "")
         values = values.split(";" if ";" in values else ",")
         if len(values) < 2 or "" in values or len(set(values)) < len(values):
             raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or build:A,B or "
                              "launcher:A,B with two different values or more")
-        for value in values if found.group(3) == "build" else []:
+        for value in values if name == "build:" else []:
             if not os.path.isdir(value):
                 raise UsageError(f"--vary: no folder '{value:.200}'")
-        axes.append([(found.group(1) or found.group(3), bool(found.group(1)), value)
-                     for value in values])
-    if len({axis[0][0] for axis in axes}) < len(axes):
-        raise UsageError("--vary: one variable is varied twice: name all of its values at once")
+        if name in axes:
+            raise UsageError("--vary: one variable is varied twice: name all of its values at once")
+        axes[name] = values
     settings = []
-    for combination in itertools.product(*axes):
-        other = {name: value for name, is_variable, value in combination if not is_variable}
+    for values in itertools.product(*axes.values()):
+        combined = dict(zip(axes, values))
+        build, launcher = combined.get("build:"), combined.get("launcher:")
         settings.append(Setting(
-            " ".join(f"{name}={value}" for name, _, value in combination),
-            {name: value for name, is_variable, value in combination if is_variable},
-            os.path.abspath(other["build"]) if "build" in other else None,
-            other.get("launcher")))
+            " ".join(f"{name[:-1]}={value}" for name, value in combined.items()),
+            {name[:-1]: value for name, value in combined.items() if name.endswith("=")},
+            build and os.path.abspath(build), launcher))
     return settings
 
-
-# ---- commands ------------------------------------------------------------------------------------
 
 class Step(typing.NamedTuple):
     """A launch of the plan."""
@@ -165,7 +139,7 @@ class Plan(typing.NamedTuple):
 
 
 def make_plan(options, job, settings):
-    """The Plan of run_suite.sh's options (suite.Options). Settings are taken in turn."""
+    """The Plan of run_suite.sh's options (suite.read_options). Settings are taken in turn."""
     entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:
@@ -177,34 +151,31 @@ def make_plan(options, job, settings):
         of_whom, unknown = chosen(entries, who)
         if unknown:
             raise UsageError(f"--options: '{text:.200}': there is no {who:.100}")
-        extras.append(({entry.name for entry in of_whom}, words))
-    peers = str(min(6, job.ranks - 1))
+        extras.append((of_whom, words))
     steps, programs, missing = [], {}, []
     for entry in wanted:
-        extra = "".join(" " + words for names, words in extras if entry.name in names)
-        text = f"{entry.options} {extra}".replace("{peers}", peers)
+        extra = "".join(" " + words for of_whom, words in extras if entry in of_whom)
+        text = f"{entry.options} {extra}".replace("{peers}", str(min(6, job.ranks - 1))).split()
         listed_s, given_s = max_time(entry.options), max_time(entry.options + extra)
         seconds = entry.seconds if given_s == listed_s else (
             0.5 + entry.seconds * given_s / listed_s)
-        ranks = job.ranks if entry.ranks == "all" else int(entry.ranks)
         for place, setting in enumerate(settings, 1):
             build = setting.build or options.build
             program = os.path.join(build, entry.program)
             if not os.access(program, os.X_OK):
                 if entry.name in options.benchmarks.split(","):
-                    raise launchers.NotThere(f"{entry.name}: no program {program}: build it "
-                                               "first")
+                    raise Failure(f"{entry.name}: no program {program}: build it first")
                 missing.append(entry.name)
                 continue
-            launch = launchers.Launch(ranks, threads_of(program, text.split()), setting.variables)
-            launcher = options.launchers[setting.launcher, setting.build]
+            launch = launchers.Launch(job.ranks if entry.ranks == "all" else int(entry.ranks),
+                                      threads_of(program, text), setting.variables)
             words = [*(["env"] if setting.variables else []),
                      *(f"{name}={value}" for name, value in setting.variables.items()),
-                     *launcher.line(job, launch), program, *text.split()]
+                     *options.launchers[setting.launcher, setting.build].line(job, launch), program, *text]
             programs.setdefault(build, set()).add(entry.program)
             name = entry.name + (f"@{place}" if setting.name else "")
             steps.append(Step(0, name, entry.name, setting.name, seconds, quoted(words)))
     if not steps:
-        raise launchers.NotThere(f"none of the programs is in {options.build}: build them first")
+        raise Failure(f"none of the programs is in {options.build}: build them first")
     return Plan([step._replace(run=run) for run in range(1, options.runs + 1) for step in steps],
                 programs, list(dict.fromkeys(missing)))

@@ -8,8 +8,7 @@ import subprocess
 import time
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the launch in hand is ended
-AFTERWARDS = signal.SIGUSR1                              # it ends by itself
-ALL = (*ENDING, AFTERWARDS)
+ALL = (*ENDING, signal.SIGUSR1)                          # with SIGUSR1 it ends by itself
 TERM_S, KILL_S = 3.0, 5.0  # from SIGTERM to SIGKILL: of the suite's signals, of the time's end
 TIMED_OUT, KILLED = 124, 137
 
@@ -37,17 +36,18 @@ class Signals:
             self.last = signal.Signals(found.si_signo)
 
 
-def stat_of(process):
-    """The fields of /proc/PROCESS/stat after the command's name; [] for a process that is gone."""
+def session_of(process):
+    """The process whose session this one is in; None for one that is gone, or a zombie."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
-            return stream.read().rpartition(")")[2].split()
-    except OSError:
-        return []
+            state, _, _, session = stream.read().rpartition(")")[2].split()[:4]
+    except (OSError, ValueError):
+        return None
+    return None if state == "Z" else int(session)
 
 
-def leads_session(process):
-    return stat_of(process)[3:4] == [str(process)]
+def all_processes():
+    return map(int, filter(str.isdigit, os.listdir("/proc")))
 
 
 def writes_below(process, folder):
@@ -70,66 +70,44 @@ def left_behind(folder):
     before it has been dealt with."""
     folder = os.path.realpath(folder)
     for is_launcher in (True, False):
-        for process in map(int, filter(str.isdigit, os.listdir("/proc"))):
-            if writes_below(process, folder) and (leads_session(process) or not is_launcher):
+        for process in all_processes():
+            if writes_below(process, folder) and (session_of(process) == process or not is_launcher):
                 yield process
 
 
-def in_session(leader):
-    """The processes, zombies left out, whose session this one began. Open MPI's ranks have process
-    groups of their own, but the session stays."""
-    found = []
-    for name in os.listdir("/proc"):
-        fields = stat_of(name) if name.isdigit() else []
-        if len(fields) > 3 and fields[3] == str(leader) and fields[0] != "Z":
-            found.append(int(name))
-    return found
-
-
-def kill(number, *processes):
-    for process in processes:
-        try:
-            os.kill(process, number)
-        except OSError:
-            pass
-
-
-def kill_group(leader):
+def send(number, process, to=os.kill):
+    """Sends a signal to a process or, with os.killpg, its group, if it is still there."""
     try:
-        os.killpg(leader, signal.SIGKILL)
+        to(process, number)
     except OSError:
-        kill(signal.SIGKILL, leader)
+        pass
 
 
 def end_session(leader):
     """Waits until the session is empty, which a launcher may leave before its ranks do, and ends by
-    force what is still there after 3 s."""
+    force what is still there after 3 s. Open MPI's ranks have process groups of their own, but the
+    session stays."""
     for attempt in range(50):
-        left = in_session(leader)
+        left = [process for process in all_processes() if session_of(process) == leader]
         if not left:
             return
-        if attempt >= 30:
-            kill(signal.SIGKILL, *left)
+        for process in left if attempt >= 30 else []:
+            send(signal.SIGKILL, process)
         time.sleep(0.1)
 
 
-def end_group(leader, process=None):
-    """Ends a launch with all that it started, within a few seconds. `process`: it is this one's
-    child."""
-    kill(signal.SIGTERM, leader)
-    end_s = time.monotonic() + TERM_S
-    while time.monotonic() < end_s + 2 and is_there(leader, process):
-        if time.monotonic() >= end_s:
-            kill_group(leader)
+def end(leader, wait_s=TERM_S, to=os.kill):
+    """Ends a launch with all that it started: by SIGTERM to its launcher, or `to` its group, and after wait_s by
+    force. Whether it ended in that time."""
+    send(signal.SIGTERM, leader, to)
+    end_s = time.monotonic() + wait_s
+    while session_of(leader) is not None and time.monotonic() < end_s:
         time.sleep(0.05)
-    kill_group(leader)
-    if process is not None:
-        process.wait()
+    in_time = session_of(leader) is None
+    for to in (os.kill, os.killpg):
+        send(signal.SIGKILL, leader, to)
     end_session(leader)
-
-
-def is_there(leader, process):
-    return process.poll() is None if process is not None else bool(stat_of(leader))
+    return in_time
 
 
 def begin(words, log):
@@ -150,33 +128,17 @@ def await_end(process, limit_s, signals):
     end_s = time.monotonic() + limit_s
     while process.poll() is None:
         if signals.ends_now:
-            end_group(process.pid, process)
+            end(process.pid)
+            process.wait()
             return None
-        left_s = end_s - time.monotonic()
-        if left_s <= 0:
-            return end_for_time(process)
-        signals.look(left_s)
-    status = process.returncode
-    if status < 0:
-        status = 128 - status
+        if time.monotonic() >= end_s:
+            # A shell ends when what it waits for does, so all of its group is told.
+            status = TIMED_OUT if end(process.pid, KILL_S, os.killpg) else KILLED
+            process.wait()
+            return status
+        signals.look(end_s - time.monotonic())
+    status = process.returncode if process.returncode >= 0 else 128 - process.returncode
     # Ended by force, a launcher may leave ranks behind.
     if status >= TIMED_OUT:
         end_session(process.pid)
-    return status
-
-
-def end_for_time(process):
-    """A shell ends when what it waits for does, so all of its group is told."""
-    try:
-        os.killpg(process.pid, signal.SIGTERM)
-    except OSError:
-        pass
-    status = TIMED_OUT
-    try:
-        process.wait(KILL_S)
-    except subprocess.TimeoutExpired:
-        kill(signal.SIGKILL, process.pid)
-        process.wait()
-        status = KILLED
-    end_session(process.pid)
     return status

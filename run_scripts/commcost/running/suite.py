@@ -3,14 +3,14 @@ together."""
 
 import argparse
 import datetime
+import math
 import os
 import re
 import shlex
-import sys
 import time
 
 from commcost import command
-from commcost.command import UsageError, complain
+from commcost.command import Failure, UsageError, say
 from commcost.reading import summarize
 from commcost.reading.results import ResultError
 from commcost.running import folder, launchers, plan, processes
@@ -24,12 +24,10 @@ KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary",
         "ranks", "ranks_per_node", "hosts", "bind")
 FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary")
+OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
-
-
-class Failure(Exception):
-    """What ends the suite with exit status 1: one line."""
+WHOLE = ("done", "wrong")  # what a launch's result is called that has all of its rows
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -128,21 +126,25 @@ def count(value):
 
 def duration(value):
     """90, 90s, 30m, 2h or 1:30:00 in seconds."""
-    found = re.fullmatch("([0-9]+)([smh]?)|([0-9]+):([0-9][0-9]):([0-9][0-9])", value)
-    seconds = 0
-    if found and found.group(1):
-        seconds = int(found.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600}[found.group(2)]
-    elif found:
-        seconds = sum(int(part) * unit for part, unit in zip(found.groups()[2:], (3600, 60, 1)))
-    if not found or seconds > 1e9:
+    found = re.fullmatch("([0-9]{1,9})([smh]?)|([0-9]{1,5}):([0-9][0-9]):([0-9][0-9])", value)
+    if not found:
         raise argparse.ArgumentTypeError(f"'{value:.200}': use a time like 90, 30m, 2h or 1:30:00")
-    return seconds
+    number, unit, *parts = found.groups()
+    if number:
+        return int(number) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
+    return sum(int(part) * seconds for part, seconds in zip(parts, (3600, 60, 1)))
 
 
 def folder_there(value):
     if not os.path.isdir(text(value)):
         raise argparse.ArgumentTypeError(f"no folder '{value:.200}'")
     return os.path.abspath(value)
+
+
+def names_any(words, options):
+    """Whether any of a program's words is one of these options, abbreviated, too."""
+    names = [word.split("=")[0] for word in words]
+    return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
 
 
 def program_options(value):
@@ -152,18 +154,13 @@ def program_options(value):
     words = words.split()
     if not colon or ":" in words:
         raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
-    words = " ".join(words)
-    # Abbreviated, too; syncbench has an --outer, and overlap programs a --form.
-    own = (r" --outp| --out?[= ]| --o[= ]| --no-h| --no-m| --noh| --f(o|or)?[= ]| --forma"
-           r"| --met?[= ]| --meta| --col")
-    if not who.startswith("overlap"):
-        own += "| --form[= ]"
-    if re.search(own, f" {words} "):
+    # Overlap programs have an option --form.
+    if names_any([word for word in words if not (who.startswith("overlap") and word.split("=")[0] == "--form")], OWN):
         raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --columns, --metadata, "
                                          "--no-metadata, --no-header and --nohdr are the suite's own")
     # The same by short options; -n is another one in other programs.
-    if ("mpi_overhead" in who and " -n" in f" {words}") or (
-            who.startswith("msgrate") and " -o" in f" {words}"):
+    short = "-n" if "mpi_overhead" in who else "-o" if who.startswith("msgrate") else None
+    if short and any(word.startswith(short) for word in words):
         raise argparse.ArgumentTypeError(f"'{value:.200}': what leaves out the header is the suite's own")
     return value
 
@@ -173,32 +170,33 @@ def read_options(words):
     the suite what it is, as words."""
     options = parser().parse_args(words)
     if options.resume:
-        options = parser().parse_args(resumed_words(options.resume, kept_pairs(options)) + words)
+        options = parser().parse_args(resumed_words(options.resume, kept_words(options)) + words)
         options.output = options.resume
     if options.limit == 0:
         raise UsageError("--limit: '0': use a time like 90, 30m, 2h or 1:30:00")
-    options.kept = kept_pairs(options)
+    options.kept = kept_words(options)
     options.suite = "quick" if options.quick else "essentials" if options.essentials else "full"
     options.runs = options.runs or (1 if options.quick else 6)
-    options.build = options.build or default_build()
-    for name in ("launcher", "hosts", "bind", "output"):
+    options.build = options.build or own_build()
+    if not options.build:
+        raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
+    for name in ("launcher", "hosts", "bind"):
         setattr(options, name, getattr(options, name) or "")
+    if not options.output:
+        # Installed, the tree is not the user's to write to.
+        top = TOP if os.path.exists(os.path.join(TOP, "CMakeLists.txt")) else os.getcwd()
+        options.output = os.path.join(top, "results", time.strftime("%Y-%m-%d_%H%M%S"))
     return options
 
 
-def kept_pairs(options):
-    """Pairs of an option's name and its value, None for a flag, of those that are kept and were given."""
-    pairs = []
+def kept_words(options):
+    """The options that are kept and were given, as words: --name=value, or --name of a flag."""
+    words = []
     for name in KEPT:
         value = getattr(options, name)
-        for one in value if name in REPEATED else [value]:
-            if one and one != parser().get_default(name):
-                pairs.append((name.replace("_", "-"), None if one is True else str(one)))
-    return pairs
-
-
-def word_of(name, value):
-    return f"--{name}" if value is None else f"--{name}={value}"
+        words += [f"--{name.replace('_', '-')}" + ("" if one is True else f"={one}")
+                  for one in (value if name in REPEATED else [value]) if one and one != parser().get_default(name)]
+    return words
 
 
 def own_build():
@@ -206,12 +204,6 @@ def own_build():
     return next((os.path.abspath(path) for path in (os.path.join(TOP, "build"),
                                                     os.path.join(TOP, "../../libexec/commcost"))
                  if os.path.isdir(path)), "")
-
-
-def default_build():
-    if not own_build():
-        raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
-    return own_build()
 
 
 def resumed_words(path, given):
@@ -222,7 +214,7 @@ def resumed_words(path, given):
     lines = there.read("options").splitlines()
     if not lines:
         raise UsageError(f"--resume: no suite was begun in '{path:.200}'")
-    named = dict(given)
+    named = dict(word[2:].partition("=")[::2] for word in given)
     build = named.get("build") or own_build()
     words = []
     for line in lines:
@@ -231,7 +223,7 @@ def resumed_words(path, given):
                 line in FLAGS or name.replace("-", "_") in KEPT and equals and value):
             raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of a "
                              f"suite: '{line:.200}'")
-        if is_taken(name, value, build) and (name in REPEATED or name not in named):
+        if is_taken(line, build) and (name in REPEATED or name not in named):
             words.append(line)
         elif name not in named:
             raise UsageError(f"--resume: the suite was begun with {plan.quoted([line])}: that is not taken "
@@ -239,24 +231,19 @@ def resumed_words(path, given):
     return words
 
 
-def is_taken(name, value, build):
+def is_taken(word, build):
     """Whether --resume takes an option from the results folder: not if it could start a program that
     isn't the build's, lead to another host, or name a file."""
+    name, _, value = word[2:].partition("=")
     if name == "build":
         return bool(build) and os.path.realpath(value) == os.path.realpath(build)
     if name == "launcher":
-        return value in launchers.NAMES or value == launchers.built_launcher(build)
+        return value in launchers.KINDS or value == launchers.built_launcher(build)
     if name == "bind":
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
-        return not names_a_file(value)
+        return not names_any(value.partition(":")[2].split(), OF_FILES)
     return name in ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node")
-
-
-def names_a_file(text):
-    """Whether options of a program have one, abbreviated, too, that names a file to write."""
-    names = [word.split("=")[0] for word in text.partition(":")[2].split()]
-    return any(len(name) > 2 and option.startswith(name) for name in names for option in OF_FILES)
 
 
 # ---- the suite -----------------------------------------------------------------------------------
@@ -269,35 +256,31 @@ def in_words(seconds):
     return f"{(seconds + 30) // 60} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def say(text):
-    print(command.plain(text), file=sys.stderr, flush=True)
+def now():
+    return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 class Suite:
     """A suite in its folder, from the plan to its end."""
 
-    def __init__(self, options, steps, job, argv):
-        self.options, self.plan, self.job, self.argv = options, steps, job, argv
-        self.total = len(steps.steps)
-        launches = counted(self.total, "launch", "launches")
-        programs = counted(len({step.entry for step in steps.steps}), "program")
-        settings = len({step.setting for step in steps.steps})
+    def __init__(self, options, made, job, argv):
+        self.options, self.plan, self.argv = options, made, argv
+        self.total = len(made.steps)
+        settings = len({step.setting for step in made.steps})
         varied = f" in {settings} settings" if settings > 1 else ""
-        what = (f"{programs}, each launched {options.runs} times{varied}, with "
-                if options.runs > 1 or varied else "one of each program, with ")
-        self.what = f"{launches}: {what}{job.ranks} ranks"
-        self.signals, self.folder, self.begin_s = None, None, 0.0
+        programs = counted(len({step.entry for step in made.steps}), "program")
+        what = (f"{programs}, each launched {options.runs} times{varied}" if options.runs > 1 or varied else
+                "one of each program")
+        self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {job.ranks} ranks"
+        self.folder = folder.Folder(os.path.abspath(options.output))
+        self.signals, self.begin_s = None, 0.0
         self.leave = None  # "budget", or a signal's name
-        self.merge_failed = False
 
     def dry_run(self):
         """Prints the launches that there is no result of yet, and how long they will take."""
-        path = self.options.output
-        there = folder.Folder(os.path.abspath(path)) if path else None
-        if there:
-            there.check()
+        self.folder.check()
         left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:])
-                if there is None or not os.path.exists(there.launch_file(step))]
+                if not self.is_measured(step)]
         some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
         seconds = sum(step.seconds for step, _ in left)
         print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left),
@@ -305,28 +288,7 @@ class Suite:
 
     def run(self):
         """Returns the exit status. Failure where the folder can't be used."""
-        self._open_folder()
-        try:
-            return self._run()
-        except OSError:
-            raise Failure(
-                f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
-                "isn't yours. What is there is whole; to go on: " + self.resuming()) from None
-
-    def resuming(self):
-        """The command that goes on."""
-        again = [(name, value) for name, value in self.options.kept if not is_taken(
-            name, value, own_build() if name == "build" else self.options.build)]
-        return " ".join(["run_suite.sh", *(f"--{name}={plan.quoted([value])}" for name, value in [
-            ("resume", self.folder.path), *again])])
-
-    def _open_folder(self):
         path = self.options.output
-        if not path:
-            # Installed, the tree is not the user's to write to.
-            top = TOP if os.path.exists(os.path.join(TOP, "CMakeLists.txt")) else os.getcwd()
-            path = os.path.join(top, "results", time.strftime("%Y-%m-%d_%H%M%S"))
-        self.folder = folder.Folder(os.path.abspath(path))
         try:
             if not os.path.exists(self.folder.of_suite("plan.tsv")) and os.path.isdir(path) and any(
                     name.endswith(".tsv") for name in os.listdir(path)):
@@ -336,6 +298,22 @@ class Suite:
         except OSError:
             raise Failure(f"cannot make the folder {path}: use --output=FOLDER, where you may "
                           "write") from None
+        try:
+            return self._run()
+        except OSError:
+            raise Failure(
+                f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
+                "isn't yours. What is there is whole; to go on: " + self.resuming()) from None
+
+    def resuming(self):
+        """The command that goes on."""
+        again = [word for word in self.options.kept if not is_taken(
+            word, own_build() if word.startswith("--build=") else self.options.build)]
+        pairs = [word.partition("=")[::2] for word in [f"--resume={self.folder.path}", *again]]
+        return " ".join([PROGRAM, *(f"{name}={plan.quoted([value])}" for name, value in pairs)])
+
+    def is_measured(self, step):
+        return os.path.exists(self.folder.launch_file(step))
 
     def _run(self):
         options, versions = self.options, folder.versions_of(
@@ -344,12 +322,11 @@ class Suite:
         self.folder.begin(self.plan, versions, options.hosts)
         self._note_call()
         self.signals = processes.Signals()
-        self._end_what_was_left()
-        self._leave_out_broken()
+        self._clean_up()
         self.begin_s = time.monotonic()
         say(f"{self.what}; results go to {self.folder.path}")
         left = self.time_left(0)
-        if any(os.path.exists(self.folder.launch_file(step)) for step in self.plan.steps):
+        if any(map(self.is_measured, self.plan.steps)):
             say("Some were measured before")
         if options.budget is not None and options.budget < left:
             say(f"That would take about {in_words(left)}; the budget is "
@@ -357,14 +334,18 @@ class Suite:
         else:
             say(f"This will take about {in_words(left)}")
         self._launch_all()
-        self._merge_all()
-        self._summarize()
-        return self._conclude()
+        is_merged = self._merge_all()
+        try:
+            text, _ = summarize.summarize([self.folder.path])
+            replace_file(os.path.join(self.folder.path, "summary.tsv"), text)
+        except (ResultError, OSError):
+            pass  # there is nothing to be put together, or no space: the results say so
+        return self._conclude(is_merged)
 
     def _note_call(self):
         """How the suite was called, and the script that runs it again with as many runs as it has
         by now."""
-        kept = [word_of(*pair) for pair in self.options.kept]
+        kept = self.options.kept
         others = plan.quoted([word for word in kept if not word.startswith("--build=")])
         build = plan.quoted([f"--build={self.options.build}"])
         script = plan.quoted([os.path.join(TOP, "run_scripts/run_suite.sh")])
@@ -388,18 +369,15 @@ exec sh {script} \\
         self.folder.append("calls", f"{now()} host {os.uname().nodename} process {os.getpid()} "
                                     f"job {job}: run_suite.sh {plan.quoted(self.argv)}\n")
 
-    def _end_what_was_left(self):
-        """A suite that was killed leaves its launch behind, which would disturb this one."""
+    def _clean_up(self):
+        """A suite that was killed leaves its launch behind, which would disturb this one. A result that isn't
+        whole any more, as after a copy that was cut off, is measured again."""
         for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
             say(f"Ending process {process}, which an earlier run_suite.sh left")
-            processes.end_group(process)
-
-    def _leave_out_broken(self):
-        """A result that isn't whole any more, as after a copy that was cut off, is measured
-        again."""
-        for step in self.plan.steps:
+            processes.end(process)
+        for step in filter(self.is_measured, self.plan.steps):
             file = self.folder.launch_file(step)
-            if os.path.exists(file) and folder.verdict(file) not in ("done", "wrong"):
+            if folder.verdict(file) not in WHOLE:
                 say(f"{file} isn't whole: measured again")
                 os.replace(file, file + ".failed")
 
@@ -413,8 +391,7 @@ exec sh {script} \\
         """What a launch of each name takes: what one took last, else what the list says, times what
         others took for what it says of them."""
         expected = {step.name: step.seconds for step in self.plan.steps}
-        took = {name: seconds for _, name, seconds, result in self.folder.records()
-                if result in ("done", "wrong")}
+        took = {name: seconds for _, name, seconds, result in self.folder.records() if result in WHOLE}
         known = [name for name in took if name in expected]
         ratio = ((sum(took[name] for name in known) + ESTIMATE_S) /
                  (sum(expected[name] for name in known) + ESTIMATE_S))
@@ -425,8 +402,7 @@ exec sh {script} \\
         """Seconds that the launches from number `first` of the plan on will take, less those that
         have their result."""
         estimates = self._estimates()
-        return int(0.5 + sum(estimates[step.name] for step in self.plan.steps[first:]
-                             if not os.path.exists(self.folder.launch_file(step))))
+        return int(0.5 + sum(estimates[step.name] for step in self.plan.steps[first:] if not self.is_measured(step)))
 
     # ---- launches --------------------------------------------------------------------------------
 
@@ -437,35 +413,27 @@ exec sh {script} \\
                 if run is not None:
                     self._merge_all()
                 run = step.run
-                # Not a folder anew that was removed.
-                if not os.path.isdir(self.folder.suite):
-                    raise OSError("the folder was removed")
                 os.makedirs(os.path.dirname(self.folder.launch_file(step)), exist_ok=True)
-            if os.path.exists(self.folder.launch_file(step)):
+            if self.is_measured(step):
                 continue
             self.signals.look()
-            if self.leave is None and self.signals.last is not None:
+            if self.signals.last is None:
+                self._launch(number, step)
+            else:
                 self.leave = self.signals.last.name
             if self.leave is not None:
                 return
-            self._launch(number, step)
-            if self.leave is not None:
-                return
-        self.leave = None  # a signal that came too late to leave anything out
 
     def _launch(self, number, step):
         """One launch; sets `leave` where the suite is to end."""
         options, file = self.options, self.folder.launch_file(step)
         part, log = file + ".part", file[:-len(".tsv")] + ".log"
         one_s = int(0.5 + self._estimates()[step.name])
-        limit_s = options.limit or 600 + 20 * one_s
-        budget_left_s = None
-        if options.budget is not None:
-            budget_left_s = options.budget - int(self.elapsed_s)
-            if one_s >= budget_left_s:
-                self.leave = "budget"
-                return
-            limit_s = min(limit_s, budget_left_s)
+        budget_left_s = math.inf if options.budget is None else options.budget - int(self.elapsed_s)
+        if one_s >= budget_left_s:
+            self.leave = "budget"
+            return
+        limit_s = min(options.limit or 600 + 20 * one_s, budget_left_s)
         width = len(str(self.total))
         say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: "
             f"{step.name:<28} {in_words(self.elapsed_s):>6} so far, about "
@@ -473,47 +441,42 @@ exec sh {script} \\
         for old in (part, file + ".failed"):
             remove(old)
         words = [*shlex.split(step.command), "--output=" + part]
-        line = plan.quoted(words)
+        line = f"+ {plan.quoted(words)}"
         with open(log, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write(f"+ {line}\n")
+            stream.write(line + "\n")
         if options.verbose:
-            say(f"+ {line}")
+            say(line)
         begin, begin_s = now(), time.monotonic()
         process = processes.begin(words, log)
         status = processes.await_end(process, limit_s, self.signals)
         seconds = int(0.5 + time.monotonic() - begin_s)
-        if status is None:  # a signal ended it
-            remove(part)
-            self.leave = self.signals.last.name
-            return
-        self._note_end(step, part, begin, seconds, status,
-                       timed_out=status in (processes.TIMED_OUT, processes.KILLED) and
-                       seconds >= limit_s, for_budget=limit_s == budget_left_s, limit_s=limit_s)
-
-    def _note_end(self, step, part, begin, seconds, status, timed_out, for_budget, limit_s):
-        """What became of a launch that ended by itself or for its time."""
-        file = self.folder.launch_file(step)
-        log = file[:-len(".tsv")] + ".log"
         result = folder.verdict(part)
-        if timed_out and result not in ("done", "wrong"):
-            if for_budget:
-                remove(part)
-                self.leave = "budget"
-                return
+        timed_out = status in (processes.TIMED_OUT, processes.KILLED) and seconds >= limit_s and result not in WHOLE
+        if status is None:
+            self.leave = self.signals.last.name
+        elif timed_out and limit_s == budget_left_s:
+            self.leave = "budget"
+        elif result == "interrupted" and not timed_out:
+            # By somebody who told the programs but not this script.
+            self.leave = "a signal to the program"
+        if self.leave is not None:
+            remove(part)
+            return
+        if timed_out:
             result = "failed"
             say(f"{step.name} took longer than {limit_s} s (--limit)")
         elif result == "done" and status != 0:
             # Such as MPI_Finalize that doesn't end.
             say(f"{step.name}: the result is complete and counts, but the launch then ended with "
                 f"exit status {status} after {seconds} s: see {log}")
-        if result == "interrupted":
-            # By somebody who told the programs but not this script.
-            remove(part)
-            self.leave = "a signal to the program"
-            return
         # Recorded before it counts as finished: what is killed in between is measured and recorded
         # once more, and the last record holds.
         self.folder.record(step, begin, seconds, status, result)
+        self._keep(step, part, log, status, result)
+
+    def _keep(self, step, part, log, status, result):
+        """Puts what a launch wrote where it belongs."""
+        file = self.folder.launch_file(step)
         if result == "failed":
             if os.path.exists(part):
                 os.replace(part, file + ".failed")
@@ -528,9 +491,10 @@ exec sh {script} \\
     # ---- the end ---------------------------------------------------------------------------------
 
     def _merge_all(self):
+        """Whether all launches of each program could be put together."""
         if not os.path.isdir(self.folder.suite):
             raise OSError("the folder was removed")
-        self.merge_failed = False
+        is_merged = True
         for entry in dict.fromkeys(step.entry for step in self.plan.steps):
             try:
                 self.folder.merge(self.plan, entry)
@@ -538,65 +502,37 @@ exec sh {script} \\
                 if not isinstance(error, OSError):
                     say(str(error))
                 say(f"Could not put together the launches of {entry}")
-                self.merge_failed = True
+                is_merged = False
+        return is_merged
 
-    def _summarize(self):
-        try:
-            text, _ = summarize.summarize([self.folder.path])
-            replace_file(os.path.join(self.folder.path, "summary.tsv"), text)
-        except (ResultError, OSError):
-            pass  # there is nothing to be put together, or no space: the results say so
-
-    def _conclude(self):
+    def _conclude(self, is_merged):
         """Says what came of it; returns the exit status."""
         results = self.folder.results(self.plan)
         by_result = {result: [f"{name} (run {run})" for (run, name), other in results.items()
                               if other == result] for result in ("done", "wrong", "failed", None)}
-        wrong, failed = by_result["wrong"], by_result["failed"]
-        have = len(by_result["done"]) + len(wrong)
-        with_result = {name for (_, name), result in results.items()
-                       if result in ("done", "wrong")}
-        without = len({name for _, name in results} - with_result)
-        if wrong:
-            say("Wrong data: " + " ".join(wrong))
-        if failed:
-            say("Failed: " + " ".join(failed))
+        have = f"{len(by_result['done'] + by_result['wrong'])} of {self.total} launches have their result"
+        without = len({name for _, name in results} -
+                      {name for (_, name), result in results.items() if result in WHOLE})
+        for result, what in (("wrong", "Wrong data"), ("failed", "Failed")):
+            if by_result[result]:
+                say(f"{what}: {' '.join(by_result[result])}")
         again = self.resuming()
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
-            say(f"Done in {in_words(self.elapsed_s)}: {have} of {self.total} launches have their "
-                "result")
-            if failed:
+            say(f"Done in {in_words(self.elapsed_s)}: {have}")
+            if by_result["failed"]:
                 say(f"To try again what failed: {again}")
         elif self.leave == "budget":
-            say(f"The budget is used up: {have} of {self.total} launches have their result, "
-                f"{len(by_result[None])} are left. To go on: {again}")
+            say(f"The budget is used up: {have}, {len(by_result[None])} are left. To go on: {again}")
             if without:
                 say(f"There is no result of {without} programs yet")
         else:
-            say(f"Ended by {self.leave}: {have} of {self.total} launches have their result. To go "
-                f"on: {again}")
+            say(f"Ended by {self.leave}: {have}. To go on: {again}")
             return command.EXIT_FAILED
-        return int(bool(self.merge_failed or wrong or failed or without))
-
-
-def now():
-    return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
+        return int(bool(not is_merged or by_result["wrong"] or by_result["failed"] or without))
 
 
 def main(argv):
-    try:
-        return run_suite(argv)
-    except (Failure, launchers.NotThere) as error:
-        complain(PROGRAM, error)
-    except folder.FolderError as error:
-        for line in error.shown:
-            say(line)
-        complain(PROGRAM, error)
-    return command.EXIT_FAILED
-
-
-def run_suite(argv):
     options = read_options(argv)
     settings = plan.settings_of(options.vary)
     asked = dict.fromkeys((setting.launcher, setting.build) for setting in settings)
@@ -608,10 +544,10 @@ def run_suite(argv):
     has_threads = any(launchers.progresses_asynchronously({**os.environ, **setting.variables})
                       for setting in settings)
     job = launchers.Job(ranks, options.ranks_per_node, options.hosts, options.bind, has_threads)
-    steps = plan.make_plan(options, job, settings)
-    if steps.missing:
-        say("Left out, since not built: " + " ".join(steps.missing))
-    suite = Suite(options, steps, job, argv)
+    made = plan.make_plan(options, job, settings)
+    if made.missing:
+        say("Left out, since not built: " + " ".join(made.missing))
+    suite = Suite(options, made, job, argv)
     if options.dry_run:
         suite.dry_run()
         return command.EXIT_DONE
