@@ -1,14 +1,101 @@
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
    from it. A window that was exposed before the flush must not be written any more: what gets will
    transfer from it is read instead. */
-#include "common/mpi/harness.h"
-#include "common/mpi/mpi_check.h"
 #include "msgrate/access.h"
 
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Times that a waiting thread looks before it offers its processor to another one. */
+#define LOOKS 1000
+
+/* Threads that transfer together, again and again. In between they spin (and yield), so that a
+   transfer begins without a system call. */
+struct msgrate_team {
+    int threads;
+    bool ends;
+    atomic_uint calls;  /* of msgrate_transfer so far */
+    atomic_int at_work; /* threads that have not finished the last call yet */
+    struct msgrate_thread *shares;
+    pthread_t *others; /* all threads but the first one, which is the caller */
+};
+
+static void pause_a_little(int *looks)
+{
+    if (++*looks < LOOKS)
+        return;
+    *looks = 0;
+    sched_yield();
+}
+
+static void *serve(void *argument)
+{
+    const struct msgrate_thread *const me = argument;
+    struct msgrate_team *const team = me->access->team;
+    for (unsigned call = 1;; call++) {
+        int looks = 0;
+        while (atomic_load_explicit(&team->calls, memory_order_acquire) != call)
+            pause_a_little(&looks);
+        if (team->ends)
+            return NULL;
+        me->access->transfer_share(me);
+        atomic_fetch_sub_explicit(&team->at_work, 1, memory_order_release);
+    }
+}
+
+static void create_team(struct msgrate_access *x)
+{
+    const int64_t messages = x->messages.count;
+    const int threads = (int)x->bench->parameters.threads;
+    const char *const no_memory = "no memory for %d threads";
+    struct msgrate_team *const team = bc_allocate(1, sizeof *team, no_memory, threads);
+    x->team = team;
+    team->threads = threads;
+    team->shares = bc_allocate((size_t)threads, sizeof *team->shares, no_memory, threads);
+    team->others = bc_allocate((size_t)threads, sizeof *team->others, no_memory, threads);
+    for (int t = 0; t < threads; t++) {
+        team->shares[t] = (struct msgrate_thread){x, (int)(messages * t / threads),
+                                                  (int)(messages * (t + 1) / threads)};
+        if (t > 0 && pthread_create(&team->others[t - 1], NULL, serve, &team->shares[t]) != 0)
+            bc_abort("could not start thread %d of %d: use fewer", t + 1, threads);
+    }
+}
+
+void msgrate_transfer(const struct msgrate_access *x)
+{
+    struct msgrate_team *const team = x->team;
+    if (team->threads == 1) {
+        x->transfer_share(&team->shares[0]);
+        return;
+    }
+    atomic_store_explicit(&team->at_work, team->threads - 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
+    x->transfer_share(&team->shares[0]);
+    int looks = 0;
+    while (atomic_load_explicit(&team->at_work, memory_order_acquire) > 0)
+        pause_a_little(&looks);
+}
+
+static void destroy_team(struct msgrate_team *team)
+{
+    team->ends = true;
+    atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
+    for (int i = 0; i < team->threads - 1; i++)
+        pthread_join(team->others[i], NULL);
+    free(team->others);
+    free(team->shares);
+    free(team);
+}
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
@@ -90,21 +177,14 @@ static void verify(struct msgrate_access *x)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-/* Runs this rank's timed part of an iteration; returns its time in ns, or -INFINITY if it times
-   nothing. Collective. */
-static double time_iteration(const struct msgrate_access *x)
-{
-    msgrate_access_fn *time = x->bench->lower ? x->pattern->time_lower : x->pattern->time_upper;
-    if (x->messages.npeers == 0)
-        time = x->pattern->time_resting;
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    return time != NULL ? (double)time(x) : -INFINITY;
-}
-
 static void iterate(void *context, double *time_ns)
 {
     struct msgrate_access *const x = context;
+    const struct msgrate_rma_pattern *const pattern = x->pattern;
     const bool check = x->bench->run->settings.check;
+    const struct msgrate_steps *steps = x->bench->lower ? &pattern->lower : &pattern->upper;
+    if (x->messages.npeers == 0)
+        steps = &pattern->resting;
     bc_cache_flush_run(&x->bench->flush);
     if (!writes_ahead(x)) {
         write_data(x, x->iteration);
@@ -115,7 +195,8 @@ static void iterate(void *context, double *time_ns)
         read_data(x);
     }
     x->offset = (MPI_Aint)half_offset(x, x->iteration);
-    *time_ns = time_iteration(x);
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    *time_ns = steps->open != NULL ? (double)msgrate_time_steps(x, steps) : -INFINITY;
     /* The targets of a lock or a flush can't know when its origin is done. */
     bc_harness_barrier(MPI_COMM_WORLD);
     if (check)
@@ -140,17 +221,6 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
-/* Divides the messages of a block among the threads. */
-static struct msgrate_share *share_messages(int64_t messages, int threads)
-{
-    struct msgrate_share *const shares =
-        bc_allocate((size_t)threads, sizeof *shares, "no memory for %d threads", threads);
-    for (int t = 0; t < threads; t++)
-        shares[t] = (struct msgrate_share){(int)(messages * t / threads),
-                                           (int)(messages * (t + 1) / threads)};
-    return shares;
-}
-
 static void create_window(struct msgrate_access *x)
 {
     /* Whole pages: MPICH 4.0.2 puts what goes to a smaller window elsewhere. */
@@ -164,14 +234,12 @@ static void create_window(struct msgrate_access *x)
 
 static void create(struct msgrate_access *x)
 {
-    const struct msgrate_parameters *const p = &x->bench->parameters;
-    const int *const origins = x->puts ? x->messages.receives : x->messages.sends;
-    x->targets = x->puts ? x->messages.sends : x->messages.receives;
+    const int *const sends = x->messages.sends, *const receives = x->messages.receives;
+    x->targets = x->puts ? sends : receives;
     x->transfer_share = x->puts ? msgrate_put_share : msgrate_get_share;
-    x->team = msgrate_team_create((int)p->threads);
-    x->shares = share_messages(p->messages, (int)p->threads);
+    create_team(x);
     x->target_group = group_of(x->targets, x->messages.npeers);
-    x->origin_group = group_of(origins, x->messages.npeers);
+    x->origin_group = group_of(x->puts ? receives : sends, x->messages.npeers);
     x->local_buffer = msgrate_allocate(&x->messages);
     create_window(x);
     if (writes_ahead(x))
@@ -180,12 +248,11 @@ static void create(struct msgrate_access *x)
 
 static void destroy(struct msgrate_access *x)
 {
-    msgrate_team_destroy(x->team);
+    destroy_team(x->team);
     BC_MPI(MPI_Win_free(&x->window));
     free_group(&x->target_group);
     free_group(&x->origin_group);
     free(x->local_buffer);
-    free(x->shares);
     bc_amount_destroy(&x->messages.amount);
 }
 

@@ -5,15 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Runs the timed part of an iteration; returns its time in ns. Collective. */
-static double time_iteration(const struct msgrate_exchange *x)
-{
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    if (x->messages.npeers == 0)
-        return -INFINITY;
-    return (double)(x->bench->lower ? x->pattern->time_lower(x) : x->pattern->time_upper(x));
-}
-
 static void iterate(void *context, double *time_ns)
 {
     struct msgrate_exchange *const x = context;
@@ -23,7 +14,11 @@ static void iterate(void *context, double *time_ns)
         bc_cache_flush_run(&x->bench->flush);
         msgrate_write(run, &x->messages, x->send_buffer, x->iteration);
     }
-    *time_ns = time_iteration(x);
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    *time_ns = -INFINITY;
+    if (x->messages.npeers > 0)
+        *time_ns =
+            (double)(x->bench->lower ? x->pattern->time_lower(x) : x->pattern->time_upper(x));
     if (run->settings.check && receives)
         x->wrong += msgrate_verify(run, &x->messages, msgrate_arriving(x), x->iteration);
     x->iteration++;

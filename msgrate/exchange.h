@@ -1,7 +1,7 @@
 /* Iterations with two-sided communication. */
 #pragma once
 
-#include "msgrate/iterations.h"
+#include "msgrate/bench.h"
 
 /* This rank's part in the iterations of a pattern. */
 struct msgrate_exchange {

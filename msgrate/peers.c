@@ -1,4 +1,6 @@
-#include "msgrate/peers.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "msgrate/bench.h"
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
@@ -74,4 +76,54 @@ int msgrate_partner(int rank, int ranks)
     if (rank >= 2 * half)
         return -1;
     return rank < half ? rank + half : rank - half;
+}
+
+/* ---- of this job ----------------------------------------------------------------------------- */
+
+/* msgrate_within_fn; the context is the bench. Collective. */
+static void count_within(void *context, int first, int strides, int64_t *within)
+{
+    const struct msgrate_bench *const bench = context;
+    const struct bc_job *const job = &bench->run->job;
+    for (int i = 0; i < strides; i++) /* one rank counts for its node */
+        within[i] = job->node_rank == 0 ? msgrate_peers_within(job->node_ranks, job->ranks,
+                                                               bench->npeers, first + i)
+                                        : 0;
+    bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Says how far peers are apart, and how many peers and partners are on other nodes. Collective. */
+static void note_peers(const struct msgrate_bench *bench)
+{
+    const struct bc_job *const job = &bench->run->job;
+    const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
+    bc_output_remark(bench->run->output, "note",
+                     bench->parameters.stride > 0
+                         ? "distance between peers, ranks ordered by node: %d, which puts %d %% of "
+                           "them on other nodes"
+                         : "distance between peers, ranks ordered by node: %d, the smallest that "
+                           "puts the most of them, %d %%, on other nodes (-n sets it)",
+                     bench->stride, pct);
+    bc_crossing_note(job, bench->run->output, "single direction: ", bench->partner);
+}
+
+void msgrate_peers_create(struct msgrate_bench *bench)
+{
+    const struct bc_job *const job = &bench->run->job;
+    bc_node_order_create(&bench->by_node, job);
+    const int place = bench->by_node.place;
+    const int n = (int)bench->parameters.peers;
+    bench->npeers = n;
+    bench->stride = bench->parameters.stride > 0 ? (int)bench->parameters.stride : 1;
+    if (bench->parameters.stride == 0 && job->nodes > 1)
+        bench->stride = msgrate_peers_stride(job->ranks, n, count_within, bench);
+    bench->sends = bc_allocate((size_t)n * 2, sizeof(int), "no memory for %d peers", n);
+    bench->receives = bench->sends + n;
+    msgrate_peers_list(place, job->ranks, n, bench->stride, bench->sends, bench->receives);
+    for (int i = 0; i < 2 * n; i++)
+        bench->sends[i] = bc_node_order_rank(&bench->by_node, bench->sends[i]);
+    bench->partner = bc_node_order_rank(&bench->by_node, msgrate_partner(place, job->ranks));
+    bench->lower = place < job->ranks / 2;
+    if (job->nodes > 1)
+        note_peers(bench);
 }

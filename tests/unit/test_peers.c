@@ -1,8 +1,7 @@
 /* Who exchanges messages with whom, in every job up to 40 ranks on made-up nodes; and the data of
    messages. */
 #include "helpers.h"
-#include "msgrate/iterations.h"
-#include "msgrate/peers.h"
+#include "msgrate/bench.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
