@@ -27,10 +27,7 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "common/sync_clock/start_window.h"
-#include "halo/columns.h"
-#include "halo/kernel.h"
-#include "halo/parameters.h"
+#include "halo/halo.h"
 
 #include <stdio.h>
 
@@ -40,30 +37,22 @@ struct halo {
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
     struct halo_neighbourhood near; /* faces of all ranks, by where the neighbour is */
-    double max_bytes;               /* that a box may need; rank 0, which writes the notes */
 };
 
 struct row {
     const struct halo_method *method;
     const struct halo_box *box;
-    struct bc_transfer_row swaps;
+    struct bc_batch_row swaps;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Checks grid and boxes. Default boxes that don't fit are dropped from --local, and note_methods
-   says so; boxes that the user asked for are kept or refused. */
+/* Checks grid and boxes. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    struct halo *const halo = state;
-    struct halo_parameters *const p = &halo->parameters;
-    if (!halo_parameters_fit(p, run->job.ranks, error))
-        return false;
-    halo->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, p->in_window);
-    if (!bc_option_given(&run->options, "local"))
-        halo_parameters_shorten(p, halo->max_bytes);
-    return halo_boxes_fit(p->boxes, p->box_count, halo->max_bytes, p->packs, "memory or /dev/shm",
-                          error);
+    struct halo_parameters *const p = &((struct halo *)state)->parameters;
+    return halo_parameters_fit(p, run->job.ranks, error) &&
+           halo_fit_boxes(&p->local, run, p->packs, p->in_window, error);
 }
 
 /* ---- what all rows share --------------------------------------------------------------------- */
@@ -110,10 +99,7 @@ static void note_methods(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
     struct bc_output *const output = halo->run->output;
-    if (p->left_out != NULL)
-        bc_output_remark(output, "note",
-                         "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
-                         halo_box_advice(halo->max_bytes, p->packs).text);
+    halo_note_left_out(&p->local, output);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
         const char *const obstacle = obstacle_to(halo, method);
@@ -127,7 +113,7 @@ static void note_methods(const struct halo *halo)
             bc_output_remark(output, "note",
                              "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
                              (long long)halo->near.off_node, (long long)halo->near.faces);
-        else if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
+        else if (!halo_places_right(method, false, &halo->grid, halo->comm))
             bc_output_remark(output, "note",
                              "%s: this MPI library brings faces to the wrong side where both "
                              "neighbours are the same process; the time is that of the same "
@@ -140,10 +126,10 @@ static void list_rows(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
     for (int i = 0; i < HALO_METHODS; i++)
-        for (int j = 0; j < p->box_count; j++)
+        for (int j = 0; j < p->local.count; j++)
             if (p->method_chosen[i] && obstacle_to(halo, halo_methods[i]) == NULL) {
                 struct row *const row = bc_add_row(halo->run);
-                *row = (struct row){.method = halo_methods[i], .box = &p->boxes[j]};
+                *row = (struct row){.method = halo_methods[i], .box = &p->local.boxes[j]};
             }
 }
 
@@ -153,22 +139,19 @@ struct round {
     const struct halo_method *method;
     const struct halo_exchange *exchange;
     struct bc_start_window *window; /* of --start=window; NULL: ranks start after a barrier */
-    int64_t checked, wrong;         /* swaps so far; of these with wrong data on this rank */
+    bool check;
+    int64_t checked, wrong; /* swaps so far; of these with wrong data on this rank */
 };
 
+/* With --check ranks start together once more after the data is made, so that no rank waits in the
+   timed region for another one's data to be made. No barrier follows the swap: values that arrive
+   or are read too late must be seen. */
 static double repeat(void *context, int64_t repetitions)
-{
-    const struct round *const round = context;
-    return halo_swap_often(round->method, round->exchange, repetitions, round->window);
-}
-
-/* Ranks start together once more after the data is made, so that no rank waits in the timed region
-   for another one's data to be made. No barrier follows the swap: values that arrive or are read
-   too late must be seen. */
-static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
     double ns = 0.0;
+    if (!round->check)
+        return halo_swap_often(round->method, round->exchange, repetitions, round->window);
     for (int64_t i = 0; i < repetitions; i++, round->checked++) {
         halo_prepare(round->exchange, round->checked);
         if (round->window != NULL)
@@ -191,16 +174,16 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     struct halo_exchange exchange;
     halo_exchange_init(&exchange, row->box, &halo->grid, halo->comm, run->job.node_comm);
     row->method->create(&exchange);
-    struct round round = {.method = row->method, .exchange = &exchange, .window = run->window};
+    struct round round = {row->method, &exchange, run->window, check, 0, 0};
     const struct bc_batch batch = {
-        .repeat = check ? repeat_checked : repeat,
+        .repeat = repeat,
         .context = &round,
         .repetitions = check ? 1 : 0, /* 0: chosen in the first visit */
         .clock_readings = 1.0,        /* one pair around a batch */
         .window = run->window,
     };
-    bc_batch_visit(run, &batch, visit->seconds, &row->swaps.batches);
-    visit->is_precise = bc_batch_is_precise(run, &row->swaps.batches);
+    bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
+    visit->is_precise = bc_batch_is_precise(run, &row->swaps);
     row->swaps.wrong += round.wrong;
     row->method->destroy(&exchange);
 }

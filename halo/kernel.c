@@ -1,4 +1,4 @@
-#include "halo/kernel.h"
+#include "halo/halo.h"
 
 #include "common/clock/clock.h"
 

@@ -1,14 +1,13 @@
-#include "halo/parameters.h"
+#include "halo/halo.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { SYNC_BOTH = HALO_SYNC_NONE };
 
 const struct halo_parameters halo_default_parameters = {
     .dims_text = "0x0x0",
-    .local_text = HALO_DEFAULT_LOCAL,
+    .local = {.text = "10,50,100,150", .where = "memory or /dev/shm"},
     .methods = {.text = "all"},
     .sync = SYNC_BOTH,
 };
@@ -20,7 +19,7 @@ static const char *method_name(int i) { return halo_methods[i]->name; }
 const struct bc_option halo_options[HALO_OPTIONS] = {
     {"dims", BC_TEXT, AT(dims_text), .argument = "AxBxC",
      .help = "processes in each direction; where 0, MPI_Dims_create chooses"},
-    {"local", BC_TEXT, AT(local_text), .argument = "LIST",
+    {"local", BC_TEXT, AT(local.text), .argument = "LIST",
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
     {"methods", BC_NAMES, AT(methods), .argument = "NAMES", .name_at = method_name,
@@ -61,14 +60,6 @@ bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
                         HALO_ELEMENT_MAX, parameters->dims_text, ranks, ranks);
 }
 
-void halo_parameters_shorten(struct halo_parameters *p, double bytes)
-{
-    p->left_out = halo_shorten_boxes(p->local_text, p->boxes, &p->box_count, bytes, p->packs,
-                                     p->shortened_local);
-    if (p->left_out != NULL)
-        p->local_text = p->shortened_local;
-}
-
 static void choose_methods(struct halo_parameters *p)
 {
     p->packs = p->in_window = false;
@@ -87,6 +78,5 @@ bool halo_parameters_complete(void *state, struct bc_error *error)
 {
     choose_methods(state);
     struct halo_parameters *const p = state;
-    return complete_dims(p, error) &&
-           halo_read_boxes(p->local_text, p->boxes, &p->box_count, error);
+    return complete_dims(p, error) && halo_read_boxes(&p->local, error);
 }

@@ -1,6 +1,6 @@
 #include "common/layout/grid.h"
 #include "common/stats/random.h"
-#include "syncbench/kinds.h"
+#include "syncbench/syncbench.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -71,19 +71,10 @@ static int ring_neighbours(int rank, int ranks, int n, const int *order, int *ne
     return count;
 }
 
-static int grid_neighbours(int rank, const int *dims, int *neighbours)
-{
-    int sides[BC_GRID_SIDES];
-    int count = 0;
-    bc_grid_neighbours(dims, rank, sides);
-    for (int i = 0; i < BC_GRID_SIDES; i++)
-        count = insert(neighbours, count, sides[i], rank);
-    return count;
-}
-
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
                          const int *order, int *neighbours)
 {
+    int sides[BC_GRID_SIDES], count = 0;
     switch (set) {
     case SYNCBENCH_PAIR:
         neighbours[0] = (rank + ranks / 2) % ranks;
@@ -93,7 +84,10 @@ int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, con
     case SYNCBENCH_RING:
         return ring_neighbours(rank, ranks, n, NULL, neighbours);
     case SYNCBENCH_GRID:
-        return grid_neighbours(rank, dims, neighbours);
+        bc_grid_neighbours(dims, rank, sides);
+        for (int i = 0; i < BC_GRID_SIDES; i++)
+            count = insert(neighbours, count, sides[i], rank);
+        return count;
     default:
         return 0;
     }

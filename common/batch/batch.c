@@ -1,13 +1,14 @@
 #include "common/batch/batch.h"
 
 #include "common/mpi/harness.h"
+#include "common/run/check.h"
 #include "common/run/program.h"
 
 #include <math.h>
 
 /* A batch takes about this long, or longer where the clock is slow. */
 #define BATCH_NS 20000.0
-#define BATCH_REPETITIONS_MAX 10000
+#define BATCH_REPETITIONS_MAX 10000.0
 #define BATCH_CLOCKS 100.0
 
 /* The share of single repetitions in the time of batches and single repetitions. */
@@ -19,12 +20,6 @@
 double bc_batch_ns(const struct bc_clock_cost *cost, double min_ns)
 {
     return fmax(min_ns, BATCH_CLOCKS * cost->read_ns);
-}
-
-int64_t bc_batch_repetitions(double batch_ns, double repetition_ns, int64_t max)
-{
-    const double repetitions = ceil(batch_ns / fmax(repetition_ns, 1.0));
-    return repetitions > (double)max ? max : (int64_t)repetitions;
 }
 
 int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn *repeat,
@@ -117,7 +112,8 @@ static void release(const struct bc_batch *batch)
 /* The repetitions that make a batch long against the clock, if one takes `ns`. */
 static int64_t repetitions_of(const struct bc_run *run, double ns)
 {
-    return bc_batch_repetitions(bc_batch_ns(&run->max_clock, BATCH_NS), ns, BATCH_REPETITIONS_MAX);
+    const double repetitions = ceil(bc_batch_ns(&run->max_clock, BATCH_NS) / fmax(ns, 1.0));
+    return (int64_t)fmin(repetitions, BATCH_REPETITIONS_MAX);
 }
 
 /* The slowest rank's time of a repetition in a batch of `repetitions`; of two batches the quicker
@@ -219,10 +215,9 @@ static bool find_length(const struct bc_run *run, const struct bc_batch *batch,
                         struct bc_batch_row *row, double *left_s)
 {
     const double start_s = bc_elapsed_s();
+    if (row->repetitions == 0)
+        row->repetitions = batch->repetitions;
     if (row->repetitions > 0)
-        return true;
-    row->repetitions = batch->repetitions;
-    if (batch->repetitions > 0)
         return true;
     if (run->job.oversubscribed) {
         const int64_t found = shared_batch_length(run, batch, left_s, &row->batches);
@@ -271,4 +266,17 @@ void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const
     }
     bc_samples_free(&row->batches);
     bc_samples_free(&row->singles);
+}
+
+void bc_transfer_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
+                          int transfers, int64_t ndata, struct bc_batch_result *result)
+{
+    const double mib = (double)sizeof(double) * (double)ndata / 1048576.0;
+    bc_batch_conclude(run, row, quantity, result);
+    result->latency = result->repetition;
+    bc_summary_scale(&result->latency, 1.0 / transfers);
+    result->bwidth_mbs = mib / (result->latency.value * 1e-9);
+    result->check = "off";
+    if (run->settings.check)
+        result->check = bc_sum_wrong(row->wrong, &result->outcome) > 0 ? "FAIL" : "ok";
 }

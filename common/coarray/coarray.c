@@ -21,12 +21,9 @@ _Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "the count of a transfer is an int"
 
 MPI_Aint bc_window_bytes(int64_t count)
 {
-    const int64_t page = sysconf(_SC_PAGESIZE);
-    const int64_t value = (int64_t)sizeof(double);
-    if (count < 0 || count > (PTRDIFF_MAX - page) / value)
-        bc_abort("no memory for a window of %lld values", (long long)count);
-    const int64_t pages = (count * value + page - 1) / page;
-    return (MPI_Aint)((pages > 0 ? pages : 1) * page);
+    const MPI_Aint page = sysconf(_SC_PAGESIZE);
+    const MPI_Aint bytes = (count > 0 ? count : 1) * (MPI_Aint)sizeof(double);
+    return (bytes + page - 1) / page * page;
 }
 
 /* Allocates a window filled with zeros. Collective. */
@@ -72,7 +69,6 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
     BC_MPI(MPI_Win_unlock_all(coarray->window));
     BC_MPI(MPI_Win_free(&coarray->window));
     BC_MPI(MPI_Comm_free(&coarray->comm));
-    coarray->values = NULL;
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -81,12 +77,9 @@ MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t str
 {
     const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
     MPI_Datatype section;
-    if (blocks < 0 || block_values < 0 || stride_values < 0)
-        bc_abort("no section can have %lld blocks of %lld values, %lld apart", (long long)blocks,
-                 (long long)block_values, (long long)stride_values);
     if (bc_is_count(blocks) && bc_is_count(block_values) && bc_is_count(stride_values)) {
-        BC_MPI(MPI_Type_vector(bc_as_count(blocks), bc_as_count(block_values),
-                               bc_as_count(stride_values), MPI_DOUBLE, &section));
+        BC_MPI(MPI_Type_vector((int)blocks, (int)block_values, (int)stride_values, MPI_DOUBLE,
+                               &section));
     } else {
         MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);
         section = bc_type_repeat(blocks, stride_values * value_bytes, block);
@@ -157,14 +150,6 @@ void bc_sync_all(const struct bc_coarray *coarray)
     BC_MPI(MPI_Win_sync(coarray->window));
 }
 
-static bool has(const struct bc_images *images, int rank)
-{
-    for (int i = 0; i < images->count; i++)
-        if (images->ranks[i] == rank)
-            return true;
-    return false;
-}
-
 void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
                       int count)
 {
@@ -175,16 +160,19 @@ void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray
         .requests = bc_allocate(2 * (size_t)count, sizeof(MPI_Request), NO_MEMORY, count),
         .statuses = MPI_STATUSES_IGNORE,
     };
-    for (int i = 0; i < count; i++)
-        if (ranks[i] != self && !has(images, ranks[i]))
+    for (int i = 0; i < count; i++) {
+        bool known = ranks[i] == self;
+        for (int j = 0; j < images->count; j++)
+            known = known || images->ranks[j] == ranks[i];
+        if (!known)
             images->ranks[images->count++] = ranks[i];
+    }
 }
 
 void bc_images_destroy(struct bc_images *images)
 {
     free(images->ranks);
     free(images->requests);
-    *images = (struct bc_images){.count = 0};
 }
 
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
@@ -276,6 +264,7 @@ static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int
     return before;
 }
 
+/* Makes `entry` the end of the queue; returns the end before that. */
 static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
 {
     return change(lock, MUTEX_HOME, LAST, entry, MPI_REPLACE);

@@ -38,8 +38,7 @@ struct bc_coarray {
 };
 
 /* Allocates `count` values, all 0.0, on every rank of `comm`, in whole pages, and synchronises all
-   ranks. Ends the job if the count is negative, or without memory or the unified memory model.
-   Collective, with the same count on all ranks. */
+   ranks. Ends the job without the unified memory model. Collective. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
 /* Completes all transfers and frees. Collective. */
@@ -47,15 +46,12 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
 
 /* The bytes of the whole pages, at least one, that hold `count` values. Windows should have that
    size, since MPICH 4.0.2 puts data for a smaller window elsewhere
-   (tests/mpi_defects/small_window.c). Ends the job if the count is negative or beyond any memory.
-   Local. */
+   (tests/mpi_defects/small_window.c). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
 /* Makes a strided section of a coarray, as a committed datatype that the caller frees: `blocks`
    blocks of block_values values, whose starts are stride_values apart. Make it once, outside of any
-   timing. Ends the job if an argument is negative. With a stride below the block's length blocks
-   overlap, which MPI forbids where data is written. bc_type_box makes sections of several
-   directions. Local. */
+   timing. bc_type_box makes sections of several directions. Local. */
 MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values);
 
 /* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
@@ -88,7 +84,7 @@ struct bc_images {
 };
 
 /* Makes a set of `count` ranks of the coarray's communicator; leaves out repeated ranks and this
-   one. `ranks` may be NULL if there are none. Local. */
+   one. Local. */
 void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
                       int count);
 void bc_images_destroy(struct bc_images *images);
@@ -131,7 +127,7 @@ struct bc_queue_lock {
     int64_t waits; /* number of this rank's acquisitions that had to wait */
 };
 
-/* Collective. Ends the job if the MPI library has no unified memory model. */
+/* Collective. */
 void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm);
 void bc_queue_lock_destroy(struct bc_queue_lock *lock);
 

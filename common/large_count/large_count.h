@@ -30,9 +30,6 @@
 /* Whether `value` can be passed as an int. */
 static inline bool bc_is_count(int64_t value) { return value >= 0 && value <= BC_COUNT_MAX; }
 
-/* Converts to int; aborts the job if `value` is out of range. */
-int bc_as_count(int64_t value);
-
 /* A number of elements, as arguments of an MPI function. */
 struct bc_amount {
     int count;
@@ -40,8 +37,7 @@ struct bc_amount {
     bool made;         /* bc_amount_destroy frees the type */
 };
 
-/* Makes an amount of `elements` (0 or more) of a predefined datatype. Destroy it when no operation
-   needs it any more. */
+/* Makes an amount of `elements` of a predefined datatype. */
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
 /* The same, but always as one element of a datatype whose data begins displacement_bytes behind the
@@ -56,12 +52,10 @@ void bc_amount_destroy(struct bc_amount *amount);
    caller commits it, or builds on it, and frees it. */
 MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element);
 
-#define BC_DIRECTIONS_MAX 7 /* as in Fortran */
+enum { BC_DIRECTIONS = 3 };
 
 /* Makes a datatype of the part of an array that begins at `start` and has `extent` elements in each
    direction, the last direction contiguous, as MPI_Type_create_subarray does; only its extent
-   differs where the array's size is out of the range of int. Committed; the caller frees it. Ends
-   the job if an extent is below 1 or above the array's, or with no directions or more than
-   BC_DIRECTIONS_MAX. */
-MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
-                         const int64_t *start, MPI_Datatype element);
+   differs where the array's size is out of the range of int. Committed; the caller frees it. */
+MPI_Datatype bc_type_box(const int64_t array[BC_DIRECTIONS], const int64_t extent[BC_DIRECTIONS],
+                         const int64_t start[BC_DIRECTIONS], MPI_Datatype element);

@@ -99,11 +99,3 @@ struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank)
     }
     return grid;
 }
-
-int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
-                             int direction, int64_t position)
-{
-    const int64_t local = box->extent[direction];
-    const int64_t global = local * grid->dims[direction];
-    return (grid->coords[direction] * local + position - 1 + global) % global;
-}

@@ -71,11 +71,6 @@ struct halo_grid {
 /* Ranks count as in MPI_Cart_create; the product of `dims` must be their number. */
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
 
-/* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
-   rank's array stands for; the halo's are those of the neighbours. */
-int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
-                             int direction, int64_t position);
-
 /* Copying faces by the processor (copy.c), in the timed loops. */
 
 /* Copies the region of an array into a buffer, without gaps, in the array's order; and back. */

@@ -1,7 +1,6 @@
-#include "halo/swap/box_list.h"
-
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"
+#include "halo/swap/methods.h"
 
 #include <string.h>
 
@@ -26,11 +25,10 @@ int halo_read_extents(const char *text, size_t length, int64_t values[HALO_DIREC
     return 0;
 }
 
-bool halo_read_boxes(const char *text, struct halo_box boxes[HALO_BOXES_MAX], int *count,
-                     struct bc_error *error)
+bool halo_read_boxes(struct halo_box_list *list, struct bc_error *error)
 {
-    *count = 0;
-    for (const char *element = text;; element++) {
+    list->count = 0;
+    for (const char *element = list->text;; element++) {
         const size_t length = strcspn(element, ",");
         const int shown = length < HALO_ELEMENT_MAX ? (int)length : HALO_ELEMENT_MAX;
         struct halo_box box = {.extent = {0}};
@@ -47,36 +45,37 @@ bool halo_read_boxes(const char *text, struct halo_box boxes[HALO_BOXES_MAX], in
                                 "--local: %.*s can't be swapped: use extents of at least 1 and of "
                                 "at most %.0f values together with the halo",
                                 shown, element, BC_ELEMENTS_MAX);
-        if (*count == HALO_BOXES_MAX)
+        if (list->count == HALO_BOXES_MAX)
             return bc_error_set(error, "--local: more than %d boxes: use fewer at a time",
                                 HALO_BOXES_MAX);
-        boxes[(*count)++] = box;
+        list->boxes[list->count++] = box;
         element += length;
         if (*element == '\0')
             return true;
     }
 }
 
-const char *halo_shorten_boxes(const char *text, const struct halo_box *boxes, int *count,
-                               double bytes, bool packs, char *kept)
+void halo_shorten_boxes(struct halo_box_list *list, double bytes)
 {
-    int fits = *count;
-    while (fits > 1 && halo_needed_bytes(&boxes[fits - 1], packs) > bytes)
+    int fits = list->count;
+    while (fits > 1 && halo_needed_bytes(&list->boxes[fits - 1], list->packs) > bytes)
         fits--;
-    if (fits == *count)
-        return NULL;
-    strcpy(kept, text);
-    char *end = kept;
-    for (int i = 0; i < fits; i++)
-        end += strcspn(end, ",") + 1;
-    end[-1] = '\0';
-    *count = fits;
-    return end;
+    if (fits == list->count)
+        return;
+    strcpy(list->kept, list->text);
+    char *end = list->kept + strcspn(list->kept, ",");
+    for (int i = 1; i < fits; i++)
+        end += 1 + strcspn(end + 1, ",");
+    *end = '\0';
+    list->left_out = end + 1;
+    list->text = list->kept;
+    list->count = fits;
 }
 
-struct bc_error halo_box_advice(double bytes, bool packs)
+/* What would do where a box needs more than there is. */
+static struct bc_error advice_of(const struct halo_box_list *list)
 {
-    const long long max = (long long)halo_largest_cube(bytes, packs);
+    const long long max = (long long)halo_largest_cube(list->max_bytes, list->packs);
     struct bc_error hint;
     if (max > 0)
         bc_error_set(&hint, "use at most %lldx%lldx%lld", max, max, max);
@@ -85,19 +84,30 @@ struct bc_error halo_box_advice(double bytes, bool packs)
     return hint;
 }
 
-bool halo_boxes_fit(const struct halo_box *boxes, int count, double bytes, bool packs,
-                    const char *where, struct bc_error *error)
+bool halo_fit_boxes(struct halo_box_list *list, const struct bc_run *run, bool packs,
+                    bool in_window, struct bc_error *error)
 {
-    for (int i = 0; i < count; i++) {
-        const double needed = halo_needed_bytes(&boxes[i], packs);
-        const int64_t *const extent = boxes[i].extent;
-        if (needed > bytes)
+    list->packs = packs;
+    list->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, in_window);
+    if (!bc_option_given(&run->options, "local"))
+        halo_shorten_boxes(list, list->max_bytes);
+    for (int i = 0; i < list->count; i++) {
+        const double needed = halo_needed_bytes(&list->boxes[i], packs);
+        const int64_t *const extent = list->boxes[i].extent;
+        if (needed > list->max_bytes)
             return bc_error_set(error,
                                 "--local: %lldx%lldx%lld needs %.1f MiB a rank, and %.1f fit into "
                                 "%s: %s",
                                 (long long)extent[0], (long long)extent[1], (long long)extent[2],
-                                needed / 1048576, bytes / 1048576, where,
-                                halo_box_advice(bytes, packs).text);
+                                needed / 1048576, list->max_bytes / 1048576, list->where,
+                                advice_of(list).text);
     }
     return true;
+}
+
+void halo_note_left_out(const struct halo_box_list *list, struct bc_output *output)
+{
+    if (list->left_out != NULL)
+        bc_output_remark(output, "note", "no boxes of %s: they do not fit into %s: %s",
+                         list->left_out, list->where, advice_of(list).text);
 }

@@ -1,8 +1,7 @@
 /* Faces as datatypes: in messages, in persistent messages, and in a neighbourhood collective. */
-#include "halo/swap/internal.h"
-
 #include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
+#include "halo/swap/methods.h"
 
 #include <stdlib.h>
 
@@ -16,12 +15,12 @@ struct typed_swap {
 
 static MPI_Datatype type_of(const struct halo_exchange *x, const struct halo_region *region)
 {
-    return bc_type_box(HALO_DIRECTIONS, x->array, region->extent, region->start, MPI_DOUBLE);
+    return bc_type_box(x->array, region->extent, region->start, MPI_DOUBLE);
 }
 
 static void create_typed(struct halo_exchange *x)
 {
-    struct typed_swap *const t = halo_allocate_own(x, sizeof *t);
+    struct typed_swap *const t = x->own = bc_allocate(1, sizeof *t, "no memory for a swap");
     t->statuses = MPI_STATUSES_IGNORE;
     for (int face = 0; face < HALO_FACES; face++) {
         t->sent[face] = type_of(x, &x->sent[face]);
@@ -165,42 +164,6 @@ static void swap_neighbor_blocking(const struct halo_exchange *x)
                                   t->zeros, t->received, x->comm));
 }
 
-static void swap_neighbor_in_parts(const struct halo_exchange *x)
-{
-    start_neighbor(x);
-    finish_neighbor(x);
-}
-
-/* Which side of which rank each side of the halo must come from: block s of the sender is block
-   s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
-   of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
-   (tests/end_to_end/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
-static bool is_in_place(void (*swap)(const struct halo_exchange *), const struct halo_grid *grid,
-                        MPI_Comm comm)
-{
-    /* With two values or more in each direction no side is like another one. */
-    static const struct halo_box box = {{2, 2, 5}};
-    struct halo_exchange x;
-    halo_exchange_init(&x, &box, grid, comm, MPI_COMM_NULL);
-    create_neighbor(&x);
-    halo_prepare(&x, 0);
-    swap(&x);
-    int right = halo_is_right(&x, 0);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, comm));
-    destroy_typed(&x);
-    return right != 0;
-}
-
-static bool neighbor_is_right(const struct halo_grid *grid, MPI_Comm comm)
-{
-    return is_in_place(swap_neighbor_blocking, grid, comm);
-}
-
-static bool neighbor_is_right_in_parts(const struct halo_grid *grid, MPI_Comm comm)
-{
-    return is_in_place(swap_neighbor_in_parts, grid, comm);
-}
-
 const struct halo_method halo_method_neighbor = {
     .name = "neighbor_alltoallw",
     .sync = HALO_SYNC_NONE,
@@ -210,7 +173,6 @@ const struct halo_method halo_method_neighbor = {
     .finish = finish_neighbor,
     .blocking = swap_neighbor_blocking,
     .destroy = destroy_typed,
-    .is_right = neighbor_is_right,
-    .is_right_in_parts = neighbor_is_right_in_parts,
+    .may_misplace = true,
     .missing = !COMMCOST_NEIGHBOR_COLLECTIVES,
 };

@@ -2,7 +2,6 @@
 
 #include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
-#include "halo/swap/internal.h"
 
 const char *const halo_sync_names[HALO_SYNCS] = {"all", "images", "none"};
 
@@ -36,9 +35,4 @@ double *halo_allocate_values(int64_t count)
 {
     return bc_allocate_pages((size_t)bc_window_bytes(count), "no memory for %lld values",
                              (long long)count);
-}
-
-void *halo_allocate_own(struct halo_exchange *exchange, size_t bytes)
-{
-    return exchange->own = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
 }

@@ -1,14 +1,28 @@
-#include "halo/swap/packed.h"
-
+/* Faces in messages, packed into contiguous buffers: all six, or, beside memory that the ranks of a
+   node share, those that cross nodes. */
+#include "common/coarray/coarray.h"
+#include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
-#include "halo/swap/internal.h"
+#include "halo/swap/methods.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-void halo_packed_init(struct halo_packed *packed, const struct halo_exchange *x,
-                      const bool chosen[HALO_FACES])
+/* All arrays are in the order of `faces`. */
+struct packed {
+    int count; /* of faces that go so */
+    int faces[HALO_FACES];
+    double *sent[HALO_FACES], *received[HALO_FACES]; /* buffers */
+    struct bc_amount amounts[HALO_FACES];            /* of values in each buffer */
+    MPI_Request requests[2 * HALO_FACES];            /* `count` receives, then as many sends */
+    MPI_Status *statuses;                            /* MPI_STATUSES_IGNORE */
+};
+
+/* Makes the buffers of the faces that are chosen. */
+static void init(struct packed *packed, const struct halo_exchange *x,
+                 const bool chosen[HALO_FACES])
 {
-    *packed = (struct halo_packed){.statuses = MPI_STATUSES_IGNORE};
+    *packed = (struct packed){.statuses = MPI_STATUSES_IGNORE};
     for (int face = 0; face < HALO_FACES; face++) {
         if (!chosen[face])
             continue;
@@ -21,7 +35,7 @@ void halo_packed_init(struct halo_packed *packed, const struct halo_exchange *x,
     }
 }
 
-void halo_packed_free(struct halo_packed *packed)
+static void release(struct packed *packed)
 {
     for (int i = 0; i < packed->count; i++) {
         free(packed->sent[i]);
@@ -30,7 +44,8 @@ void halo_packed_free(struct halo_packed *packed)
     }
 }
 
-void halo_packed_start(const struct halo_exchange *x, struct halo_packed *packed)
+/* Posts the receives, and packs and sends each face. */
+static void start(const struct halo_exchange *x, struct packed *packed)
 {
     MPI_Request *const receives = packed->requests, *const sends = receives + packed->count;
     for (int i = 0; i < packed->count; i++) {
@@ -46,12 +61,15 @@ void halo_packed_start(const struct halo_exchange *x, struct halo_packed *packed
     }
 }
 
-static inline void unpack(const struct halo_exchange *x, const struct halo_packed *packed, int i)
+static inline void unpack(const struct halo_exchange *x, const struct packed *packed, int i)
 {
     halo_unpack(&x->box, &x->received[packed->faces[i]], packed->received[i], x->values);
 }
 
-void halo_packed_finish(const struct halo_exchange *x, struct halo_packed *packed)
+/* Unpacks faces that tests of the requests have found to have arrived. Then unpacks each other face
+   when it has arrived, by MPI_Waitany, so that one face is unpacked while others are on their way;
+   then waits for the sends. */
+static void finish(const struct halo_exchange *x, struct packed *packed)
 {
     MPI_Request *const receives = packed->requests, *const sends = receives + packed->count;
     int pending = packed->count;
@@ -73,8 +91,8 @@ void halo_packed_finish(const struct halo_exchange *x, struct halo_packed *packe
 static void create_packed(struct halo_exchange *x)
 {
     static const bool all[HALO_FACES] = {true, true, true, true, true, true};
-    struct halo_packed *const packed = halo_allocate_own(x, sizeof *packed);
-    halo_packed_init(packed, x, all);
+    struct packed *const packed = x->own = bc_allocate(1, sizeof *packed, "no memory for a swap");
+    init(packed, x, all);
     x->values = halo_allocate_values(halo_array_values(&x->box));
     x->requests = packed->requests;
     x->request_count = 2 * HALO_FACES;
@@ -82,14 +100,14 @@ static void create_packed(struct halo_exchange *x)
 
 static void destroy_packed(struct halo_exchange *x)
 {
-    halo_packed_free(x->own);
+    release(x->own);
     free(x->values);
     free(x->own);
 }
 
-static void start_packed(const struct halo_exchange *x) { halo_packed_start(x, x->own); }
+static void start_packed(const struct halo_exchange *x) { start(x, x->own); }
 
-static void finish_packed(const struct halo_exchange *x) { halo_packed_finish(x, x->own); }
+static void finish_packed(const struct halo_exchange *x) { finish(x, x->own); }
 
 static void swap_packed(const struct halo_exchange *x)
 {
@@ -100,7 +118,7 @@ static void swap_packed(const struct halo_exchange *x)
 /* All faces are packed, so entry i of each array is that of face i. */
 static void swap_packed_blocking(const struct halo_exchange *x)
 {
-    const struct halo_packed *const packed = x->own;
+    const struct packed *const packed = x->own;
     for (int face = 0; face < HALO_FACES; face++) {
         const int side = halo_opposite(face); /* of the halo, where it is received */
         const struct bc_amount *const amount = &packed->amounts[face];
@@ -122,5 +140,141 @@ const struct halo_method halo_method_packed = {
     .finish = finish_packed,
     .blocking = swap_packed_blocking,
     .destroy = destroy_packed,
+    .packs = true,
+};
+
+/* ---- memory that the ranks of a node share --------------------------------------------------- */
+
+/* Messages have the tag of the face where they are received, since the neighbours on both sides may
+   be the same rank. Notifications have their own. */
+enum { NOTIFICATION_TAG = HALO_FACES };
+
+/* Ranks copy their halos out of the arrays of neighbours on the node; other faces are packed. */
+struct shared_swap {
+    MPI_Win window; /* in a passive epoch all its life */
+    int count;      /* of faces whose neighbours are on this node */
+    int faces[HALO_FACES];
+    const double *arrays[HALO_FACES]; /* these neighbours' */
+    int peer_count;                   /* these neighbours, each once and without this rank */
+    int peers[HALO_FACES];
+    MPI_Request requests[2 * HALO_FACES];
+    struct packed far; /* the faces of other nodes */
+};
+
+/* The neighbours' ranks in node_comm, MPI_UNDEFINED for those on other nodes. */
+static void find_on_node(const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm,
+                         int node_ranks[HALO_FACES])
+{
+    MPI_Group all, node;
+    BC_MPI(MPI_Comm_group(comm, &all));
+    BC_MPI(MPI_Comm_group(node_comm, &node));
+    BC_MPI(MPI_Group_translate_ranks(all, HALO_FACES, grid->neighbours, node, node_ranks));
+    BC_MPI(MPI_Group_free(&all));
+    BC_MPI(MPI_Group_free(&node));
+}
+
+struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
+                                                MPI_Comm node_comm)
+{
+    struct halo_neighbourhood n = {.faces = HALO_FACES};
+    int node_ranks[HALO_FACES];
+    find_on_node(grid, comm, node_comm, node_ranks);
+    for (int face = 0; face < HALO_FACES; face++) {
+        const bool near = node_ranks[face] != MPI_UNDEFINED;
+        n.on_node += near && grid->neighbours[face] != grid->rank;
+        n.off_node += !near;
+    }
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &n, 3, MPI_INT64_T, MPI_SUM, comm));
+    return n;
+}
+
+/* Zeros, in whole pages: see bc_window_bytes. Collective over the node's ranks. */
+static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
+{
+    const MPI_Aint bytes = bc_window_bytes(halo_array_values(&x->box));
+    BC_MPI(MPI_Win_allocate_shared(bytes, (int)sizeof(double), MPI_INFO_NULL, x->node_comm,
+                                   (void *)&x->values, &shared->window));
+    BC_MPI(MPI_Win_set_errhandler(shared->window, MPI_ERRORS_RETURN));
+    memset(x->values, 0, (size_t)bytes);
+    BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared->window));
+}
+
+static void add_peer(struct shared_swap *shared, int rank)
+{
+    for (int i = 0; i < shared->peer_count; i++)
+        if (shared->peers[i] == rank)
+            return;
+    shared->peers[shared->peer_count++] = rank;
+}
+
+static void create_shared(struct halo_exchange *x)
+{
+    struct shared_swap *const shared = x->own =
+        bc_allocate(1, sizeof *shared, "no memory for a swap");
+    int node_ranks[HALO_FACES], unit_bytes;
+    MPI_Aint bytes;
+    bool far[HALO_FACES];
+    allocate_shared(shared, x);
+    find_on_node(&x->grid, x->comm, x->node_comm, node_ranks);
+    for (int face = 0; face < HALO_FACES; face++) {
+        far[face] = node_ranks[face] == MPI_UNDEFINED;
+        if (far[face])
+            continue;
+        const int i = shared->count++;
+        shared->faces[i] = face;
+        BC_MPI(MPI_Win_shared_query(shared->window, node_ranks[face], &bytes, &unit_bytes,
+                                    (void *)&shared->arrays[i]));
+        if (x->grid.neighbours[face] != x->grid.rank)
+            add_peer(shared, x->grid.neighbours[face]);
+    }
+    init(&shared->far, x, far);
+}
+
+static void destroy_shared(struct halo_exchange *x)
+{
+    struct shared_swap *const shared = x->own;
+    release(&shared->far);
+    BC_MPI(MPI_Win_unlock_all(shared->window));
+    BC_MPI(MPI_Win_free(&shared->window));
+    free(shared);
+}
+
+/* Returns when the neighbours on this node have called it as often; what either side stored before
+   that the other one sees. */
+static void meet_peers(const struct halo_exchange *x, struct shared_swap *shared)
+{
+    MPI_Request *request = shared->requests;
+    BC_MPI(MPI_Win_sync(shared->window));
+    for (int i = 0; i < shared->peer_count; i++) {
+        const int peer = shared->peers[i];
+        BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, peer, NOTIFICATION_TAG, x->comm, request++));
+        BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, peer, NOTIFICATION_TAG, x->comm, request++));
+    }
+    BC_MPI(MPI_Waitall(2 * shared->peer_count, shared->requests, shared->far.statuses));
+    BC_MPI(MPI_Win_sync(shared->window));
+}
+
+static void swap_shared(const struct halo_exchange *x)
+{
+    struct shared_swap *const shared = x->own;
+    start(x, &shared->far);
+    meet_peers(x, shared); /* the neighbours' layers are ready */
+    for (int i = 0; i < shared->count; i++) {
+        const int face = shared->faces[i];
+        halo_copy(&x->box, &x->sent[halo_opposite(face)], shared->arrays[i], &x->received[face],
+                  x->values);
+    }
+    meet_peers(x, shared); /* they have read this rank's */
+    finish(x, &shared->far);
+}
+
+const struct halo_method halo_method_shared = {
+    .name = "shared window",
+    .sync = HALO_SYNC_NONE,
+    .create = create_shared,
+    .swap = swap_shared,
+    .destroy = destroy_shared,
+    .in_window = true,
+    .shares_node = true,
     .packs = true,
 };

@@ -1,9 +1,8 @@
 /* Puts and gets on coarrays, between two synchronisations: as in the specification. */
-#include "halo/swap/internal.h"
-
 #include "common/coarray/coarray.h"
 #include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
+#include "halo/swap/methods.h"
 
 #include <stdlib.h>
 
@@ -17,7 +16,7 @@ struct coarray_swap {
 static void create_coarray(struct halo_exchange *x)
 {
     static const int64_t corner[HALO_DIRECTIONS];
-    struct coarray_swap *const c = halo_allocate_own(x, sizeof *c);
+    struct coarray_swap *const c = x->own = bc_allocate(1, sizeof *c, "no memory for a swap");
     bc_coarray_create(&c->coarray, x->comm, halo_array_values(&x->box));
     bc_images_create(&c->neighbours, &c->coarray, x->grid.neighbours, HALO_FACES);
     for (int face = 0; face < HALO_FACES; face++) {
@@ -25,8 +24,7 @@ static void create_coarray(struct halo_exchange *x)
         c->received_at[face] = halo_place(&x->box, x->received[face].start);
     }
     for (int d = 0; d < HALO_DIRECTIONS; d++)
-        c->sections[d] = bc_type_box(HALO_DIRECTIONS, x->array, x->sent[2 * (size_t)d].extent,
-                                     corner, MPI_DOUBLE);
+        c->sections[d] = bc_type_box(x->array, x->sent[2 * (size_t)d].extent, corner, MPI_DOUBLE);
     x->values = c->coarray.values;
 }
 
@@ -40,53 +38,40 @@ static void destroy_coarray(struct halo_exchange *x)
     free(c);
 }
 
-static inline void put_faces(const struct halo_exchange *x, const struct coarray_swap *c)
+static inline void synchronise(struct coarray_swap *c, bool images)
 {
-    for (int face = 0; face < HALO_FACES; face++)
-        bc_coarray_put_section(&c->coarray, x->grid.neighbours[face],
-                               c->received_at[halo_opposite(face)], x->values + c->sent_at[face],
-                               c->sections[halo_direction(face)]);
+    if (images)
+        bc_sync_images(&c->coarray, &c->neighbours);
+    else
+        bc_sync_all(&c->coarray);
 }
 
-static inline void get_faces(const struct halo_exchange *x, const struct coarray_swap *c)
-{
-    for (int face = 0; face < HALO_FACES; face++)
-        bc_coarray_get_section(&c->coarray, x->grid.neighbours[face],
-                               c->sent_at[halo_opposite(face)], x->values + c->received_at[face],
-                               c->sections[halo_direction(face)]);
-}
-
-/* A swap: `move` between two synchronisations. Inlined where these are named. */
-__attribute__((always_inline)) static inline void move_between(
-    const struct halo_exchange *x, void (*sync)(struct coarray_swap *),
-    void (*move)(const struct halo_exchange *, const struct coarray_swap *))
+/* All faces between two synchronisations. Inlined where `images` and `gets` are constants. */
+__attribute__((always_inline)) static inline void swap(const struct halo_exchange *x, bool images,
+                                                       bool gets)
 {
     struct coarray_swap *const c = x->own;
-    sync(c);
-    move(x, c);
-    sync(c);
+    synchronise(c, images);
+    for (int face = 0; face < HALO_FACES; face++) {
+        const int side = halo_opposite(face), neighbour = x->grid.neighbours[face];
+        const MPI_Datatype section = c->sections[halo_direction(face)];
+        if (gets)
+            bc_coarray_get_section(&c->coarray, neighbour, c->sent_at[side],
+                                   x->values + c->received_at[face], section);
+        else
+            bc_coarray_put_section(&c->coarray, neighbour, c->received_at[side],
+                                   x->values + c->sent_at[face], section);
+    }
+    synchronise(c, images);
 }
 
-static inline void sync_all(struct coarray_swap *c) { bc_sync_all(&c->coarray); }
+static void put_sync_all(const struct halo_exchange *x) { swap(x, false, false); }
 
-static inline void sync_images(struct coarray_swap *c)
-{
-    bc_sync_images(&c->coarray, &c->neighbours);
-}
+static void put_sync_images(const struct halo_exchange *x) { swap(x, true, false); }
 
-static void put_sync_all(const struct halo_exchange *x) { move_between(x, sync_all, put_faces); }
+static void get_sync_all(const struct halo_exchange *x) { swap(x, false, true); }
 
-static void put_sync_images(const struct halo_exchange *x)
-{
-    move_between(x, sync_images, put_faces);
-}
-
-static void get_sync_all(const struct halo_exchange *x) { move_between(x, sync_all, get_faces); }
-
-static void get_sync_images(const struct halo_exchange *x)
-{
-    move_between(x, sync_images, get_faces);
-}
+static void get_sync_images(const struct halo_exchange *x) { swap(x, true, true); }
 
 #define ON_COARRAY .create = create_coarray, .destroy = destroy_coarray, .in_window = true
 

@@ -5,8 +5,7 @@
  * the other rank and all others to the rank itself. Both are measured on the same memory.
  */
 #include "common/coarray/coarray.h"
-#include "common/batch/batch.h"
-#include "halo/kernel.h"
+#include "halo/halo.h"
 #include "tests/this_machine/bare.h"
 
 #include <stdatomic.h>

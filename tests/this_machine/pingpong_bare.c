@@ -28,7 +28,7 @@ struct loops {
 
 struct row {
     int number;
-    struct bc_transfer_row ours;
+    struct bc_batch_row ours;
     struct bare_row bare;
 };
 
@@ -138,7 +138,7 @@ static void measure_ours(void *memory)
 static void measure_bare(void *memory)
 {
     struct loops *const visit = memory;
-    visit->repetitions = bare_repetitions(visit->row->ours.batches.repetitions);
+    visit->repetitions = bare_repetitions(visit->row->ours.repetitions);
     bare_visit(visit->run, bare, NULL, visit, visit->repetitions, visit->seconds,
                &visit->row->bare);
 }
@@ -155,13 +155,13 @@ static void measure(const struct bc_run *run, struct bc_visit *visit)
     bc_coarray_create(&loops.coarray, MPI_COMM_WORLD, loops.count);
     bare_in_turn(run, measure_ours, measure_bare, &loops);
     bc_coarray_destroy(&loops.coarray);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours.batches);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
     struct bc_batch_result ours;
-    bc_batch_conclude(run, &row->ours.batches, "repetition", &ours);
+    bc_batch_conclude(run, &row->ours, "repetition", &ours);
     bare_write_row(run, pingpongs[row->number].name, &ours.repetition, &ours.outcome, &row->bare);
 }
 
