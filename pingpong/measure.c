@@ -1,4 +1,4 @@
-#include "pingpong/measure.h"
+#include "pingpong/pingpong.h"
 
 struct round {
     struct pingpong_game *game;
@@ -70,7 +70,7 @@ static double repeat(void *context, int64_t repetitions)
 }
 
 void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
-                    struct bc_transfer_row *row)
+                    struct bc_batch_row *row)
 {
     const bool check = run->settings.check;
     struct round round = {.game = game, .check = check};
@@ -81,6 +81,6 @@ void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double
         .clock_readings = check ? 2.0 : 1.0,
         .participants = check || game->sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
     };
-    bc_batch_visit(run, &batch, seconds, &row->batches);
+    bc_batch_visit(run, &batch, seconds, row);
     row->wrong += round.wrong;
 }

@@ -1,6 +1,4 @@
-#include "pingpong/parameters.h"
-
-#include "common/large_count/large_count.h"
+#include "pingpong/pingpong.h"
 
 const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},

@@ -2,16 +2,13 @@
  * What moving data to another process and back costs: latency and bandwidth of puts and gets in
  * many patterns, and of MPI_Send, synchronisation included.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see patterns.h.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see pingpong.h.
  * Coarrays are MPI-3 windows here: see common/coarray/coarray.h.
  */
 #include "common/layout/node_order.h"
-#include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "pingpong/columns.h"
-#include "pingpong/measure.h"
-#include "pingpong/parameters.h"
+#include "pingpong/pingpong.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +41,7 @@ struct row {
     const struct pingpong_pattern *pattern;
     enum pingpong_sync sync;
     struct pingpong_shape shape;
-    struct bc_transfer_row repetitions;
+    struct bc_batch_row repetitions;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -85,15 +82,14 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
         p->limits = fitting;
     if (fitting.max_ndata == p->limits.max_ndata)
         return true;
-    char advice[BC_CELL_LENGTH] = "use fewer processes a node";
+    struct bc_error advice = {"use fewer processes a node"};
     if (fitting.max_ndata > 0)
-        snprintf(advice, sizeof advice, "use --max-ndata=%lld or less",
-                 (long long)fitting.max_ndata);
+        bc_error_set(&advice, "use --max-ndata=%lld or less", (long long)fitting.max_ndata);
     return bc_error_set(error,
                         "--max-ndata: coarrays for %lld values need %.1f MiB a rank, and %.1f fit "
                         "into memory or /dev/shm: %s",
                         (long long)p->limits.max_ndata, needed_bytes(p, &p->limits) / 1048576,
-                        max_bytes / 1048576, advice);
+                        max_bytes / 1048576, advice.text);
 }
 
 /* Whether an arrangement was chosen and can be made of these ranks. */
@@ -309,7 +305,7 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     struct pingpong_game game;
     create_game(pingpong, row, &game);
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
-    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.batches);
+    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions);
     destroy_game(&game);
 }
 

@@ -4,9 +4,7 @@
  * are of a repetition, there and back. Environment variable BARE_COUNT: the number of doubles that
  * go; 1 where it isn't set.
  */
-#include "common/coarray/coarray.h"
-#include "pingpong/measure.h"
-#include "pingpong/patterns.h"
+#include "pingpong/pingpong.h"
 #include "tests/this_machine/bare.h"
 
 #include <stdlib.h>
