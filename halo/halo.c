@@ -79,20 +79,6 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
     return NULL;
 }
 
-/* Whether a chosen method has rows. */
-static bool has_rows(const struct halo *halo, struct bc_error *error)
-{
-    const char *obstacle = "";
-    for (int i = 0; i < HALO_METHODS; i++) {
-        if (halo->parameters.method_chosen[i])
-            obstacle = obstacle_to(halo, halo_methods[i]);
-        if (obstacle == NULL)
-            return true;
-    }
-    return bc_error_set(error, "--methods: %.80s: %s: use another method, or all",
-                        halo->parameters.methods.text, obstacle);
-}
-
 /* Says what a result can't show by itself: boxes and methods that are left out, what a shared
    window doesn't share, and a library that brings faces to the wrong side. Collective. */
 static void note_methods(const struct halo *halo)
@@ -122,15 +108,24 @@ static void note_methods(const struct halo *halo)
     }
 }
 
-static void list_rows(const struct halo *halo)
+/* Lists the rows of the chosen methods. False with the error set if there are none. */
+static bool list_rows(const struct halo *halo, struct bc_error *error)
 {
     const struct halo_parameters *const p = &halo->parameters;
-    for (int i = 0; i < HALO_METHODS; i++)
-        for (int j = 0; j < p->local.count; j++)
-            if (p->method_chosen[i] && obstacle_to(halo, halo_methods[i]) == NULL) {
-                struct row *const row = bc_add_row(halo->run);
-                *row = (struct row){.method = halo_methods[i], .box = &p->local.boxes[j]};
-            }
+    const char *obstacle = "";
+    bool any = false;
+    for (int i = 0; i < HALO_METHODS; i++) {
+        if (!p->method_chosen[i])
+            continue;
+        obstacle = obstacle_to(halo, halo_methods[i]);
+        for (int j = 0; j < p->local.count && obstacle == NULL; j++) {
+            *(struct row *)bc_add_row(halo->run) =
+                (struct row){.method = halo_methods[i], .box = &p->local.boxes[j]};
+            any = true;
+        }
+    }
+    return any || bc_error_set(error, "--methods: %.80s: %s: use another method, or all",
+                               p->methods.text, obstacle);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -228,11 +223,10 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
     struct bc_error error = {""};
     make_grid(&halo, run);
-    if (!has_rows(&halo, &error)) /* the same on all ranks */
+    if (!list_rows(&halo, &error)) /* the same on all ranks */
         bc_require(run, false, &error);
     bc_open_result(run, &halo_table, "");
     note_methods(&halo);
-    list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
             measure(&halo, visit);

@@ -6,7 +6,6 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -177,8 +176,10 @@ static void verify(struct msgrate_access *x)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-static void iterate(void *context, double *time_ns)
+/* bc_repeat_fn, of one repetition */
+static double iterate(void *context, int64_t repetitions)
 {
+    (void)repetitions;
     struct msgrate_access *const x = context;
     const struct msgrate_rma_pattern *const pattern = x->pattern;
     const bool check = x->bench->run->settings.check;
@@ -196,12 +197,13 @@ static void iterate(void *context, double *time_ns)
     }
     x->offset = (MPI_Aint)half_offset(x, x->iteration);
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    *time_ns = steps->open != NULL ? (double)msgrate_time_steps(x, steps) : -INFINITY;
+    const double ns = steps->open != NULL ? (double)msgrate_time_steps(x, steps) : BC_NO_PART;
     /* The targets of a lock or a flush can't know when its origin is done. */
     bc_harness_barrier(MPI_COMM_WORLD);
     if (check)
         verify(x);
     x->iteration++;
+    return ns;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -272,6 +274,6 @@ void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_
     msgrate_sample(bench->run, iterate, &x, seconds, row);
     if (pattern->end != NULL)
         pattern->end(&x);
-    row->wrong += x.wrong;
+    row->iterations.wrong += x.wrong;
     destroy(&x);
 }

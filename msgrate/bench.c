@@ -116,18 +116,16 @@ int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void msgrate_sample(const struct bc_run *run, void (*iterate)(void *context, double *time_ns),
-                    void *context, double seconds, struct msgrate_row *row)
+void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
+                    struct msgrate_row *row)
 {
-    const struct bc_source source = {
-        .quantities = 1, .take = iterate, .context = context, .clock_ns = run->own_clock.read_ns};
-    row->in_time = bc_run_sample(run, &source, -1, seconds, &row->iterations);
-}
-
-bool msgrate_is_precise(const struct msgrate_bench *bench, const struct msgrate_row *row)
-{
-    return bc_run_is_precise(bench->run, &row->iterations, row->in_time,
-                             &(struct bc_precise_value){.subtrahend = -1}, 1);
+    const MPI_Comm none = MPI_COMM_NULL;
+    const struct bc_batch batch = {.repeat = iterate,
+                                   .context = context,
+                                   .repetitions = 1,
+                                   .clock_readings = 1.0,
+                                   .participants = &none};
+    bc_batch_visit(run, &batch, seconds, &row->iterations);
 }
 
 /* NAN without samples. */
@@ -136,19 +134,16 @@ static double rate_per_s(double messages, double iteration_ns)
     return iteration_ns > 0.0 ? messages / iteration_ns * 1e9 : NAN;
 }
 
-/* What the samples say. Local; rank 0. */
-static void summarize(const struct msgrate_bench *bench, const struct msgrate_row *row,
+void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
                       struct msgrate_result *r)
 {
-    const struct bc_run *const run = bench->run;
     const int64_t messages = bench->parameters.messages;
-    const int ranks = run->job.ranks;
+    const int ranks = bench->run->job.ranks;
     /* Messages that a rank sends and receives in an iteration. */
     const double count =
         row->one_partner ? (double)messages : 2.0 * bench->npeers * (double)messages;
-    bc_run_dump(run, row->pattern, &row->iterations, 0);
-    r->iteration = bc_run_summarize(run, &row->iterations, 0, -1);
-    r->outcome = bc_run_outcome(run, &row->iterations, msgrate_is_precise(bench, row));
+    bc_batch_conclude(bench->run, &row->iterations, row->pattern, &r->iterations);
+    const struct bc_summary *const iteration = &r->iterations.repetition;
     r->pattern = row->pattern;
     r->job_size = ranks;
     r->npeers = bench->npeers;
@@ -156,21 +151,12 @@ static void summarize(const struct msgrate_bench *bench, const struct msgrate_ro
     r->nbytes = row->size_bytes;
     r->cache_size = bench->cache_bytes;
     r->ppn = bench->stride;
-    r->iterations = (int64_t)r->iteration.count;
-    r->rate_per_s = rate_per_s(count, r->iteration.value);
-    r->rate_lo_per_s = rate_per_s(count, r->iteration.interval.hi);
-    r->rate_hi_per_s = rate_per_s(count, r->iteration.interval.lo);
+    r->rate_per_s = rate_per_s(count, iteration->value);
+    r->rate_lo_per_s = rate_per_s(count, iteration->interval.hi);
+    r->rate_hi_per_s = rate_per_s(count, iteration->interval.lo);
     r->total_rate_per_s = r->rate_per_s * (row->one_partner ? ranks / 2 * 2 : ranks);
-}
-
-void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
-                      struct msgrate_result *result)
-{
-    if (bench->run->job.rank == 0)
-        summarize(bench, row, result);
-    bc_samples_free(&row->iterations);
-    const int64_t all_wrong = bc_sum_wrong(row->wrong, &result->outcome);
-    if (all_wrong > 0)
+    const int64_t wrong = bc_sum_wrong(row->iterations.wrong, &r->iterations.outcome);
+    if (wrong > 0)
         bc_output_remark(bench->run->output, "warning",
-                         "wrong data in %lld messages, counted over ranks", (long long)all_wrong);
+                         "wrong data in %lld messages, counted over ranks", (long long)wrong);
 }

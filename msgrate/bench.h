@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "common/batch/batch.h"
 #include "common/large_count/large_count.h"
 #include "common/layout/node_order.h"
 #include "common/machine/cache.h"
@@ -166,38 +167,30 @@ struct msgrate_result {
     int job_size, npeers;
     int64_t nmsgs, nbytes, cache_size;
     int ppn;
-    struct bc_summary iteration; /* the slowest rank's time, ns */
-    int64_t iterations;
+    struct bc_batch_result iterations;               /* one is a repetition */
     double rate_per_s, rate_lo_per_s, rate_hi_per_s; /* of a rank */
     double total_rate_per_s;                         /* of all ranks that take part */
-    struct bc_outcome outcome;
-    double rates_per_s[MSGRATE_PATTERNS];   /* msgrate -o only */
-    const char *synchronisation, *transfer; /* msgrate_rma only */
-    int64_t threads;                        /* msgrate_rma only */
+    double rates_per_s[MSGRATE_PATTERNS];            /* msgrate -o only */
+    const char *synchronisation, *transfer;          /* msgrate_rma only */
+    int64_t threads;                                 /* msgrate_rma only */
 };
 
 /* Of msgrate, without and with -o, and of msgrate_rma. */
 extern const struct bc_table msgrate_table, msgrate_machine_table, msgrate_rma_table;
 
-/* What is known of a pattern; all zeros before the first visit but for the first lines. */
+/* What is known of a pattern at a size. */
 struct msgrate_row {
     const char *pattern;
     bool one_partner;   /* lower half to upper half; else all peers, both ways */
     int64_t size_bytes; /* of a message */
-
-    struct bc_samples iterations;
-    int64_t wrong; /* messages, on this rank */
-    bool in_time;  /* the last visit was precise before its time was up; rank 0 */
+    struct bc_batch_row iterations;
 };
 
-/* Samples iterations within `seconds` (significant on rank 0). `iterate` runs one with what comes
-   before and after it, and sets its time in ns, or -INFINITY on a rank that times nothing.
-   Collective. */
-void msgrate_sample(const struct bc_run *run, void (*iterate)(void *context, double *time_ns),
-                    void *context, double seconds, struct msgrate_row *row);
-
-/* Whether the pattern's rate is as precise as the settings ask for. Local; rank 0. */
-bool msgrate_is_precise(const struct msgrate_bench *bench, const struct msgrate_row *row);
+/* One visit within `seconds` (significant on rank 0). `iterate` runs an iteration with what comes
+   before and after it, the barrier included, and returns its time in ns, or BC_NO_PART on a rank
+   that times nothing. Collective. */
+void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
+                    struct msgrate_row *row);
 
 /* Makes the result of all visits, on rank 0, warns of wrong data, and frees what the row holds.
    Collective. */

@@ -3,7 +3,7 @@
 #define MSGRATE_JOB_COLUMNS                                                                        \
     BC_COLUMN("job_size", BC_KEY, 0, msgrate_result, job_size),                                    \
         BC_COLUMN("npeers", BC_KEY, 0, msgrate_result, npeers),                                    \
-        BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations),                               \
+        BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations.repetitions),                   \
         BC_COLUMN("nmsgs", BC_KEY, 0, msgrate_result, nmsgs),                                      \
         BC_COLUMN("nbytes", BC_KEY, 0, msgrate_result, nbytes),                                    \
         BC_COLUMN("cache_size", BC_KEY, 0, msgrate_result, cache_size),                            \
@@ -13,8 +13,8 @@
         BC_COLUMN("rate_lo_per_s", BC_INFO, 1, msgrate_result, rate_lo_per_s),                     \
         BC_COLUMN("rate_hi_per_s", BC_INFO, 1, msgrate_result, rate_hi_per_s),                     \
         BC_COLUMN("total_rate_per_s", BC_INFO, 1, msgrate_result, total_rate_per_s),               \
-        BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
-        BC_OUTCOME_COLUMNS(msgrate_result, outcome)
+        BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iterations.repetition),                \
+        BC_OUTCOME_COLUMNS(msgrate_result, iterations.outcome)
 
 #define RATE "rate_per_s,rate_lo_per_s,rate_hi_per_s,status"
 

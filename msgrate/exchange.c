@@ -2,11 +2,12 @@
 
 #include "common/mpi/mpi_check.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-static void iterate(void *context, double *time_ns)
+/* bc_repeat_fn, of one repetition */
+static double iterate(void *context, int64_t repetitions)
 {
+    (void)repetitions;
     struct msgrate_exchange *const x = context;
     const struct bc_run *const run = x->bench->run;
     const bool receives = !(x->pattern->one_partner && x->bench->lower);
@@ -15,13 +16,13 @@ static void iterate(void *context, double *time_ns)
         msgrate_write(run, &x->messages, x->send_buffer, x->iteration);
     }
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    *time_ns = -INFINITY;
+    double ns = BC_NO_PART;
     if (x->messages.npeers > 0)
-        *time_ns =
-            (double)(x->bench->lower ? x->pattern->time_lower(x) : x->pattern->time_upper(x));
+        ns = (double)(x->bench->lower ? x->pattern->time_lower(x) : x->pattern->time_upper(x));
     if (run->settings.check && receives)
         x->wrong += msgrate_verify(run, &x->messages, msgrate_arriving(x), x->iteration);
     x->iteration++;
+    return ns;
 }
 
 static void create(struct msgrate_exchange *x)
@@ -60,6 +61,6 @@ void msgrate_exchange_visit(struct msgrate_bench *bench, const struct msgrate_pa
     msgrate_sample(bench->run, iterate, &x, seconds, row);
     if (pattern->end != NULL)
         pattern->end(&x);
-    row->wrong += x.wrong;
+    row->iterations.wrong += x.wrong;
     destroy(&x);
 }

@@ -72,7 +72,8 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     visit->is_precise = true;
     for (int i = 0; i < count; i++) {
         msgrate_exchange_visit(bench, row->first + i, visit->seconds / count, &row->patterns[i]);
-        visit->is_precise = visit->is_precise && msgrate_is_precise(bench, &row->patterns[i]);
+        visit->is_precise =
+            visit->is_precise && bc_batch_is_precise(bench->run, &row->patterns[i].iterations);
     }
 }
 
@@ -86,12 +87,12 @@ static void write_row(const struct msgrate_bench *bench, struct row *row)
     for (int i = 0; i < patterns_of(&bench->parameters); i++) {
         msgrate_conclude(bench, &row->patterns[i], &result);
         result.rates_per_s[i] = result.rate_per_s;
-        if (result.iterations < min_iterations)
-            min_iterations = result.iterations;
+        if (result.iterations.repetitions < min_iterations)
+            min_iterations = result.iterations.repetitions;
         /* The machine-readable table has no status. */
-        run->failed = run->failed || result.outcome.status == BC_FAIL;
+        run->failed = run->failed || result.iterations.outcome.status == BC_FAIL;
     }
-    result.iterations = min_iterations;
+    result.iterations.repetitions = min_iterations;
     bc_write_row(run, &result);
 }
 

@@ -283,11 +283,14 @@ static void create_game(struct pingpong *pingpong, const struct row *row,
         /* Idle ranks leave their processors to the pair. */
         .participants = pair_alone ? &pingpong->pair : NULL,
     };
-    if (pattern->sweep == PINGPONG_STRIDED)
-        game->section = bc_section_create(shape->count, shape->blksize, shape->stride);
+    if (pattern->sweep == PINGPONG_STRIDED) {
+        game->section =
+            bc_type_repeat(shape->count, shape->stride * (MPI_Aint)sizeof(double), MPI_DOUBLE);
+        BC_MPI(MPI_Type_commit(&game->section));
+    }
     if (pattern->move == NULL)
         bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
-    bc_images_create(&game->partners, game->coarray, &game->partner, game->partner >= 0);
+    bc_images_create(&game->partners, game->coarray->comm, &game->partner, game->partner >= 0);
 }
 
 static void destroy_game(struct pingpong_game *game)
@@ -349,17 +352,12 @@ int main(int argc, char **argv)
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
-        switch (visit->step) {
-        case BC_RENEW:
+        if (visit->step == BC_RENEW)
             renew(&pingpong);
-            break;
-        case BC_MEASURE:
+        else if (visit->step == BC_MEASURE)
             measure(&pingpong, visit);
-            break;
-        case BC_WRITE:
+        else /* BC_WRITE */
             write_row(run, visit->row);
-            break;
-        }
     close_pingpong(&pingpong);
     return bc_finish(run);
 }

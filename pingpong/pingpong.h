@@ -75,11 +75,11 @@ struct pingpong_game {
     enum pingpong_sync sync;
     struct bc_coarray *coarray; /* of at least nextent values */
     struct pingpong_shape shape;
-    MPI_Datatype section;         /* of PINGPONG_STRIDED, whose patterns move it at once */
-    struct bc_amount message;     /* of MPI_Send: the shape's values */
-    struct bc_images partners;    /* the partner alone */
-    int partner;                  /* -1: idle */
-    bool starts;                  /* else moves the data back */
+    MPI_Datatype section;      /* of PINGPONG_STRIDED, whose patterns move single values at once */
+    struct bc_amount message;  /* of MPI_Send: the shape's values */
+    struct bc_images partners; /* the partner alone */
+    int partner;               /* -1: idle */
+    bool starts;               /* else moves the data back */
     const MPI_Comm *participants; /* the ranks that are not idle; MPI_COMM_NULL on an idle rank,
                                      which need not wait where it takes no part in the
                                      synchronisation. NULL: all ranks wait for all */

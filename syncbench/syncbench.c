@@ -198,7 +198,7 @@ static void measure(struct syncbench *bench, struct bc_visit *visit)
     const struct syncbench_kind *const kind = row->kind;
     const int64_t inner = bench->parameters.inner;
     row->neighbours = find_neighbours(bench, kind->set, row->n);
-    bc_images_create(&team->images, &team->coarray, bench->neighbours, row->neighbours);
+    bc_images_create(&team->images, team->coarray.comm, bench->neighbours, row->neighbours);
     if (kind->open != NULL)
         kind->open(team);
     const struct syncbench_loop loop = {
@@ -265,17 +265,12 @@ int main(int argc, char **argv)
     bc_open_result(run, &syncbench_table, "");
     open_syncbench(&bench, run);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
-        switch (visit->step) {
-        case BC_RENEW:
+        if (visit->step == BC_RENEW)
             renew(&bench);
-            break;
-        case BC_MEASURE:
+        else if (visit->step == BC_MEASURE)
             measure(&bench, visit);
-            break;
-        case BC_WRITE:
+        else /* BC_WRITE */
             write_row(run, visit->row);
-            break;
-        }
     close_syncbench(&bench);
     return bc_finish(run);
 }

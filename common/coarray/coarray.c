@@ -71,24 +71,6 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
     BC_MPI(MPI_Comm_free(&coarray->comm));
 }
 
-/* ---- sections -------------------------------------------------------------------------------- */
-
-MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values)
-{
-    const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
-    MPI_Datatype section;
-    if (bc_is_count(blocks) && bc_is_count(block_values) && bc_is_count(stride_values)) {
-        BC_MPI(MPI_Type_vector((int)blocks, (int)block_values, (int)stride_values, MPI_DOUBLE,
-                               &section));
-    } else {
-        MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);
-        section = bc_type_repeat(blocks, stride_values * value_bytes, block);
-        BC_MPI(MPI_Type_free(&block));
-    }
-    BC_MPI(MPI_Type_commit(&section));
-    return section;
-}
-
 /* ---- transfers ------------------------------------------------------------------------------- */
 
 static int next_piece(int64_t left) { return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX); }
@@ -150,11 +132,10 @@ void bc_sync_all(const struct bc_coarray *coarray)
     BC_MPI(MPI_Win_sync(coarray->window));
 }
 
-void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
-                      int count)
+void bc_images_create(struct bc_images *images, MPI_Comm comm, const int *ranks, int count)
 {
     int self;
-    BC_MPI(MPI_Comm_rank(coarray->comm, &self));
+    BC_MPI(MPI_Comm_rank(comm, &self));
     *images = (struct bc_images){
         .ranks = bc_allocate((size_t)count, sizeof(int), NO_MEMORY, count),
         .requests = bc_allocate(2 * (size_t)count, sizeof(MPI_Request), NO_MEMORY, count),
@@ -175,16 +156,21 @@ void bc_images_destroy(struct bc_images *images)
     free(images->requests);
 }
 
-void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
+void bc_images_meet(struct bc_images *images, MPI_Comm comm)
 {
     MPI_Request *request = images->requests;
-    complete(coarray);
     for (int i = 0; i < images->count; i++) {
         const int rank = images->ranks[i];
-        BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, rank, 0, coarray->comm, request++));
-        BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, rank, 0, coarray->comm, request++));
+        BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, rank, BC_IMAGES_TAG, comm, request++));
+        BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, rank, BC_IMAGES_TAG, comm, request++));
     }
     BC_MPI(MPI_Waitall(2 * images->count, images->requests, images->statuses));
+}
+
+void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
+{
+    complete(coarray);
+    bc_images_meet(images, coarray->comm);
     BC_MPI(MPI_Win_sync(coarray->window));
 }
 

@@ -49,11 +49,6 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
    (tests/mpi_defects/small_window.c). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
-/* Makes a strided section of a coarray, as a committed datatype that the caller frees: `blocks`
-   blocks of block_values values, whose starts are stride_values apart. Make it once, outside of any
-   timing. bc_type_box makes sections of several directions. Local. */
-MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values);
-
 /* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
    there to `destination`; `target` may be this rank. The values must lie inside the part, which is
    not checked. No values make no transfer, more than 1 GiB makes several. Local. */
@@ -62,7 +57,8 @@ void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displa
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
                     double *destination, int64_t count);
 
-/* The same for a section, whose gaps are equal at both ends and are not written. */
+/* The same for a section, a committed datatype, whose gaps are equal at both ends and are not
+   written: see bc_type_repeat and bc_type_box. */
 void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
                             const double *source, MPI_Datatype section);
 void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
@@ -83,11 +79,14 @@ struct bc_images {
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 };
 
-/* Makes a set of `count` ranks of the coarray's communicator; leaves out repeated ranks and this
+/* Makes a set of `count` ranks of the communicator; leaves out repeated ranks and this
    one. Local. */
-void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
-                      int count);
+void bc_images_create(struct bc_images *images, MPI_Comm comm, const int *ranks, int count);
 void bc_images_destroy(struct bc_images *images);
+
+/* Exchanges empty messages with each rank of the set, with the tag BC_IMAGES_TAG. */
+enum { BC_IMAGES_TAG = 99 };
+void bc_images_meet(struct bc_images *images, MPI_Comm comm);
 
 /* Completes this rank's transfers, exchanges empty messages with each rank of the set, and returns
    when each of these ranks has called it on this coarray, with a set that contains this rank, as

@@ -44,7 +44,8 @@ static void release(struct packed *packed)
     }
 }
 
-/* Posts the receives, and packs and sends each face. */
+/* Posts the receives, and packs and sends each face. The tag of a message is the face where it is
+   received, since the neighbours on both sides may be the same rank. */
 static void start(const struct halo_exchange *x, struct packed *packed)
 {
     MPI_Request *const receives = packed->requests, *const sends = receives + packed->count;
@@ -145,20 +146,14 @@ const struct halo_method halo_method_packed = {
 
 /* ---- memory that the ranks of a node share --------------------------------------------------- */
 
-/* Messages have the tag of the face where they are received, since the neighbours on both sides may
-   be the same rank. Notifications have their own. */
-enum { NOTIFICATION_TAG = HALO_FACES };
-
 /* Ranks copy their halos out of the arrays of neighbours on the node; other faces are packed. */
 struct shared_swap {
     MPI_Win window; /* in a passive epoch all its life */
     int count;      /* of faces whose neighbours are on this node */
     int faces[HALO_FACES];
     const double *arrays[HALO_FACES]; /* these neighbours' */
-    int peer_count;                   /* these neighbours, each once and without this rank */
-    int peers[HALO_FACES];
-    MPI_Request requests[2 * HALO_FACES];
-    struct packed far; /* the faces of other nodes */
+    struct bc_images peers;           /* these neighbours */
+    struct packed far;                /* the faces of other nodes */
 };
 
 /* The neighbours' ranks in node_comm, MPI_UNDEFINED for those on other nodes. */
@@ -199,19 +194,11 @@ static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared->window));
 }
 
-static void add_peer(struct shared_swap *shared, int rank)
-{
-    for (int i = 0; i < shared->peer_count; i++)
-        if (shared->peers[i] == rank)
-            return;
-    shared->peers[shared->peer_count++] = rank;
-}
-
 static void create_shared(struct halo_exchange *x)
 {
     struct shared_swap *const shared = x->own =
         bc_allocate(1, sizeof *shared, "no memory for a swap");
-    int node_ranks[HALO_FACES], unit_bytes;
+    int node_ranks[HALO_FACES], near[HALO_FACES], unit_bytes;
     MPI_Aint bytes;
     bool far[HALO_FACES];
     allocate_shared(shared, x);
@@ -224,9 +211,9 @@ static void create_shared(struct halo_exchange *x)
         shared->faces[i] = face;
         BC_MPI(MPI_Win_shared_query(shared->window, node_ranks[face], &bytes, &unit_bytes,
                                     (void *)&shared->arrays[i]));
-        if (x->grid.neighbours[face] != x->grid.rank)
-            add_peer(shared, x->grid.neighbours[face]);
+        near[i] = x->grid.neighbours[face];
     }
+    bc_images_create(&shared->peers, x->comm, near, shared->count);
     init(&shared->far, x, far);
 }
 
@@ -234,6 +221,7 @@ static void destroy_shared(struct halo_exchange *x)
 {
     struct shared_swap *const shared = x->own;
     release(&shared->far);
+    bc_images_destroy(&shared->peers);
     BC_MPI(MPI_Win_unlock_all(shared->window));
     BC_MPI(MPI_Win_free(&shared->window));
     free(shared);
@@ -243,14 +231,8 @@ static void destroy_shared(struct halo_exchange *x)
    that the other one sees. */
 static void meet_peers(const struct halo_exchange *x, struct shared_swap *shared)
 {
-    MPI_Request *request = shared->requests;
     BC_MPI(MPI_Win_sync(shared->window));
-    for (int i = 0; i < shared->peer_count; i++) {
-        const int peer = shared->peers[i];
-        BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, peer, NOTIFICATION_TAG, x->comm, request++));
-        BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, peer, NOTIFICATION_TAG, x->comm, request++));
-    }
-    BC_MPI(MPI_Waitall(2 * shared->peer_count, shared->requests, shared->far.statuses));
+    bc_images_meet(&shared->peers, x->comm);
     BC_MPI(MPI_Win_sync(shared->window));
 }
 

@@ -18,7 +18,7 @@ static void create_coarray(struct halo_exchange *x)
     static const int64_t corner[HALO_DIRECTIONS];
     struct coarray_swap *const c = x->own = bc_allocate(1, sizeof *c, "no memory for a swap");
     bc_coarray_create(&c->coarray, x->comm, halo_array_values(&x->box));
-    bc_images_create(&c->neighbours, &c->coarray, x->grid.neighbours, HALO_FACES);
+    bc_images_create(&c->neighbours, x->comm, x->grid.neighbours, HALO_FACES);
     for (int face = 0; face < HALO_FACES; face++) {
         c->sent_at[face] = halo_place(&x->box, x->sent[face].start);
         c->received_at[face] = halo_place(&x->box, x->received[face].start);

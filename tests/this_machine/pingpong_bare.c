@@ -127,7 +127,7 @@ static void measure_ours(void *memory)
         .starts = visit->rank == 0,
     };
     bc_amount_create(&game.message, visit->count, MPI_DOUBLE);
-    bc_images_create(&game.partners, &visit->coarray, &visit->partner, 1);
+    bc_images_create(&game.partners, visit->coarray.comm, &visit->partner, 1);
     pingpong_visit(visit->run, &game, visit->seconds * BARE_OURS, &visit->row->ours);
     bc_images_destroy(&game.partners);
     bc_amount_destroy(&game.message);
