@@ -6,7 +6,6 @@
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,8 +24,7 @@ struct msgrate_team {
     bool ends;
     atomic_uint calls;  /* of msgrate_transfer so far */
     atomic_int at_work; /* threads that have not finished the last call yet */
-    struct msgrate_thread *shares;
-    pthread_t *others; /* all threads but the first one, which is the caller */
+    struct msgrate_thread members[];
 };
 
 static void pause_a_little(int *looks)
@@ -56,16 +54,16 @@ static void create_team(struct msgrate_access *x)
 {
     const int64_t messages = x->messages.count;
     const int threads = (int)x->bench->parameters.threads;
-    const char *const no_memory = "no memory for %d threads";
-    struct msgrate_team *const team = bc_allocate(1, sizeof *team, no_memory, threads);
-    x->team = team;
+    struct msgrate_team *const team = x->team =
+        bc_allocate(1, sizeof *team + (size_t)threads * sizeof *team->members,
+                    "no memory for %d threads", threads);
     team->threads = threads;
-    team->shares = bc_allocate((size_t)threads, sizeof *team->shares, no_memory, threads);
-    team->others = bc_allocate((size_t)threads, sizeof *team->others, no_memory, threads);
     for (int t = 0; t < threads; t++) {
-        team->shares[t] = (struct msgrate_thread){x, (int)(messages * t / threads),
-                                                  (int)(messages * (t + 1) / threads)};
-        if (t > 0 && pthread_create(&team->others[t - 1], NULL, serve, &team->shares[t]) != 0)
+        struct msgrate_thread *const member = &team->members[t];
+        *member = (struct msgrate_thread){.access = x,
+                                          .first = (int)(messages * t / threads),
+                                          .end = (int)(messages * (t + 1) / threads)};
+        if (t > 0 && pthread_create(&member->thread, NULL, serve, member) != 0)
             bc_abort("could not start thread %d of %d: use fewer", t + 1, threads);
     }
 }
@@ -74,12 +72,12 @@ void msgrate_transfer(const struct msgrate_access *x)
 {
     struct msgrate_team *const team = x->team;
     if (team->threads == 1) {
-        x->transfer_share(&team->shares[0]);
+        x->transfer_share(&team->members[0]);
         return;
     }
     atomic_store_explicit(&team->at_work, team->threads - 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
-    x->transfer_share(&team->shares[0]);
+    x->transfer_share(&team->members[0]);
     int looks = 0;
     while (atomic_load_explicit(&team->at_work, memory_order_acquire) > 0)
         pause_a_little(&looks);
@@ -89,10 +87,8 @@ static void destroy_team(struct msgrate_team *team)
 {
     team->ends = true;
     atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
-    for (int i = 0; i < team->threads - 1; i++)
-        pthread_join(team->others[i], NULL);
-    free(team->others);
-    free(team->shares);
+    for (int t = 1; t < team->threads; t++)
+        pthread_join(team->members[t].thread, NULL);
     free(team);
 }
 
@@ -183,9 +179,9 @@ static double iterate(void *context, int64_t repetitions)
     struct msgrate_access *const x = context;
     const struct msgrate_rma_pattern *const pattern = x->pattern;
     const bool check = x->bench->run->settings.check;
-    const struct msgrate_steps *steps = x->bench->lower ? &pattern->lower : &pattern->upper;
-    if (x->messages.npeers == 0)
-        steps = &pattern->resting;
+    const struct msgrate_steps *steps = &pattern->lower;
+    if (pattern->one_partner && !x->bench->lower)
+        steps = x->messages.npeers > 0 ? &pattern->upper : &pattern->resting;
     bc_cache_flush_run(&x->bench->flush);
     if (!writes_ahead(x)) {
         write_data(x, x->iteration);

@@ -3,10 +3,13 @@
 
 #include "msgrate/bench.h"
 
+#include <pthread.h>
+
 /* A thread, and the messages of each block that it transfers: first to end - 1. */
 struct msgrate_thread {
     struct msgrate_access *access;
     int first, end;
+    pthread_t thread; /* of all but the first one, which is the caller */
 };
 
 /* This rank's part in the iterations of a pattern. */
@@ -44,7 +47,8 @@ struct msgrate_rma_pattern {
     bool opens_ahead; /* targets are exposed before the iteration begins */
     bool locks_all;   /* one lock_all lasts from begin to end */
     bool one_partner; /* lower half to upper half; else all peers, both ways */
-    /* On the lower and the upper half of the ranks, and without a partner. */
+    /* With one partner on the lower and the upper half of the ranks, and without a partner; else
+       the first on all ranks. */
     struct msgrate_steps lower, upper, resting;
     /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
     msgrate_step_fn *begin, *end;

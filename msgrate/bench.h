@@ -94,10 +94,8 @@ void msgrate_peers_create(struct msgrate_bench *bench);
 /* Whether `count` peers, `stride` ranks apart, are different ranks and none is the rank itself. */
 bool msgrate_peers_distinct(int ranks, int count, int stride);
 
-/* The number of all peers of a node's ranks that are on that node; peers must be distinct. */
-int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride);
-
-/* Writes that number, summed over all nodes, for each of `strides` strides from `first` on. */
+/* Writes how many peers of all ranks are on the rank's own node, for each of `strides` strides from
+   `first` on. */
 typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *within);
 
 /* The smallest stride with distinct peers that puts the largest share of them on other nodes. Asks

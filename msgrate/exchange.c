@@ -16,9 +16,7 @@ static double iterate(void *context, int64_t repetitions)
         msgrate_write(run, &x->messages, x->send_buffer, x->iteration);
     }
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    double ns = BC_NO_PART;
-    if (x->messages.npeers > 0)
-        ns = (double)(x->bench->lower ? x->pattern->time_lower(x) : x->pattern->time_upper(x));
+    const double ns = x->messages.npeers > 0 ? (double)x->pattern->time(x) : BC_NO_PART;
     if (run->settings.check && receives)
         x->wrong += msgrate_verify(run, &x->messages, msgrate_arriving(x), x->iteration);
     x->iteration++;
