@@ -178,7 +178,7 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
         .window = run->window,
     };
     bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
-    visit->is_precise = bc_batch_is_precise(run, &row->swaps);
+    visit->is_precise = bc_batch_is_precise(run, &row->swaps, -1);
     row->swaps.wrong += round.wrong;
     row->method->destroy(&exchange);
 }

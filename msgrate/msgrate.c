@@ -73,7 +73,7 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     for (int i = 0; i < count; i++) {
         msgrate_exchange_visit(bench, row->first + i, visit->seconds / count, &row->patterns[i]);
         visit->is_precise =
-            visit->is_precise && bc_batch_is_precise(bench->run, &row->patterns[i].iterations);
+            visit->is_precise && bc_batch_is_precise(bench->run, &row->patterns[i].iterations, -1);
     }
 }
 

@@ -308,7 +308,7 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     struct pingpong_game game;
     create_game(pingpong, row, &game);
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
-    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions);
+    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions, -1);
     destroy_game(&game);
 }
 

@@ -89,15 +89,8 @@ void syncbench_visit(const struct syncbench_loop *loop, bool shrinks, double sec
     single.inner = whole_turns(loop, 1);
     const struct bc_source many = source_of(&sampled), one = source_of(&single);
     const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
-    loops->in_time =
-        bc_sample_with_singles(loop->run, &many, sampled.inner > single.inner ? &one : NULL,
-                               SYNCBENCH_REFERENCE, left_s, &loops->batches, &loops->singles);
-}
-
-bool syncbench_is_precise(const struct bc_run *run, const struct syncbench_row *row)
-{
-    const struct bc_precise_value sync = {SYNCBENCH_LOOP, .subtrahend = SYNCBENCH_REFERENCE};
-    return bc_run_is_precise(run, &row->loops.batches, row->loops.in_time, &sync, 1);
+    bc_sample_with_singles(loop->run, &many, sampled.inner > single.inner ? &one : NULL,
+                           SYNCBENCH_REFERENCE, left_s, loops);
 }
 
 /* Fills in what the samples say. Local; rank 0. */
@@ -109,14 +102,14 @@ static void summarize(const struct bc_run *run, const struct syncbench_row *row,
     bc_run_dump(run, "reference", samples, SYNCBENCH_REFERENCE);
     result->loop = bc_run_summarize(run, samples, SYNCBENCH_LOOP, -1);
     result->reference = bc_run_summarize(run, samples, SYNCBENCH_REFERENCE, -1);
-    result->sync = bc_run_summarize(run, samples, SYNCBENCH_LOOP, SYNCBENCH_REFERENCE);
+    result->sync = bc_batch_summarize(run, &row->loops, SYNCBENCH_REFERENCE);
     /* The loops don't run quite the same code besides the synchronisation, so the interval ends no
        closer to the value than what one reading of the clock is worth. */
     const double reading_ns = run->max_clock.read_ns / (double)row->loops.repetitions;
     result->sync.interval.lo -= reading_ns;
     result->sync.interval.hi += reading_ns;
-    bc_take_tail(run, &result->sync, &row->loops.singles, SYNCBENCH_REFERENCE);
-    result->outcome = bc_run_outcome(run, samples, syncbench_is_precise(run, row));
+    result->outcome =
+        bc_run_outcome(run, samples, bc_batch_is_precise(run, &row->loops, SYNCBENCH_REFERENCE));
     for (size_t i = 0; i < samples->count; i++)
         result->outliers += fabs(samples->values[SYNCBENCH_LOOP][i] - result->loop.value) >
                             OUTLIER_SD * result->loop.sd;

@@ -211,7 +211,7 @@ static void measure(struct syncbench *bench, struct bc_visit *visit)
     if (is_checked(run, kind))
         row->loops.wrong += syncbench_check(&run->job, kind, team);
     syncbench_visit(&loop, inner == 0, visit->seconds, row);
-    visit->is_precise = syncbench_is_precise(run, row);
+    visit->is_precise = bc_batch_is_precise(run, &row->loops, SYNCBENCH_REFERENCE);
     if (kind->close != NULL)
         kind->close(team);
     bc_images_destroy(&team->images);

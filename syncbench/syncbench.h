@@ -149,9 +149,6 @@ extern const struct bc_table syncbench_table;
 void syncbench_visit(const struct syncbench_loop *loop, bool shrinks, double seconds,
                      struct syncbench_row *row);
 
-/* Whether the synchronisation's time is as precise as the settings ask for. Local; rank 0. */
-bool syncbench_is_precise(const struct bc_run *run, const struct syncbench_row *row);
-
 /* Makes the result of all visits and frees what the row holds. Under the mean the synchronisation
    is the difference of the means and its interval 1.96 (sd + reference sd) to both sides, as
    specified. Local. */

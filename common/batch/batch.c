@@ -65,37 +65,44 @@ static void take_between(void *context)
     take_until(singles, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - singles->start_s), false);
 }
 
-bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
+void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
-                            struct bc_samples *batch_samples, struct bc_samples *single_samples)
+                            struct bc_batch_row *row)
 {
-    if (singles == NULL)
-        return bc_run_sample(run, batches, subtrahend, seconds, batch_samples);
-    struct singles taken = {
-        .run = run,
-        .sampler = bc_sampler_create(MPI_COMM_WORLD),
-        .source = singles,
-        .samples = single_samples,
-        .start_s = bc_elapsed_s(),
-    };
+    if (singles == NULL) {
+        row->in_time = bc_run_sample(run, batches, subtrahend, seconds, &row->batches);
+        return;
+    }
+    struct singles taken = {.run = run,
+                            .sampler = bc_sampler_create(MPI_COMM_WORLD),
+                            .source = singles,
+                            .samples = &row->singles,
+                            .start_s = bc_elapsed_s()};
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
-    bc_samples_begin_visit(single_samples);
-    const bool in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, batch_samples);
+    bc_samples_begin_visit(&row->singles);
+    row->in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, &row->batches);
     take_until(&taken, SINGLES_WANTED / run->visits + 1, SINGLES_SHARE * seconds, true);
     bc_sampler_destroy(taken.sampler);
-    return in_time;
 }
 
-void bc_take_tail(const struct bc_run *run, struct bc_summary *summary,
-                  const struct bc_samples *singles, int subtrahend)
+struct bc_summary bc_batch_summarize(const struct bc_run *run, const struct bc_batch_row *row,
+                                     int subtrahend)
 {
-    if (singles->count == 0)
-        return;
-    const struct bc_summary tail = bc_run_summarize(run, singles, 0, subtrahend);
-    summary->p99 = tail.p99;
-    summary->max = tail.max;
+    struct bc_summary summary = bc_run_summarize(run, &row->batches, 0, subtrahend);
+    if (row->singles.count > 0) {
+        const struct bc_summary tail = bc_run_summarize(run, &row->singles, 0, subtrahend);
+        summary.p99 = tail.p99;
+        summary.max = tail.max;
+    }
+    return summary;
+}
+
+bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row, int subtrahend)
+{
+    return bc_run_is_precise(run, &row->batches, row->in_time,
+                             &(struct bc_precise_value){.subtrahend = subtrahend}, 1);
 }
 
 /* ---- a repetition ---------------------------------------------------------------------------- */
@@ -241,14 +248,7 @@ void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, doub
     struct round round = {run, batch, row->repetitions, row->repetitions > 1},
                  one = {run, batch, 1, true};
     const struct bc_source batches = source_of(run, &round), singles = source_of(run, &one);
-    row->in_time = bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1,
-                                          seconds, &row->batches, &row->singles);
-}
-
-bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row)
-{
-    return bc_run_is_precise(run, &row->batches, row->in_time,
-                             &(struct bc_precise_value){.subtrahend = -1}, 1);
+    bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1, seconds, row);
 }
 
 void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
@@ -257,11 +257,10 @@ void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const
     const struct bc_samples *const samples = &row->batches;
     *result = (struct bc_batch_result){.repetitions = (int64_t)samples->count * row->repetitions};
     if (run->job.rank == 0) {
-        result->repetition = bc_run_summarize(run, samples, 0, -1);
-        bc_take_tail(run, &result->repetition, &row->singles, -1);
+        result->repetition = bc_batch_summarize(run, row, -1);
         for (size_t i = 0; i < samples->count; i++)
             result->total_s += samples->values[0][i] * (double)row->repetitions * 1e-9;
-        result->outcome = bc_run_outcome(run, samples, bc_batch_is_precise(run, row));
+        result->outcome = bc_run_outcome(run, samples, bc_batch_is_precise(run, row, -1));
         bc_run_dump(run, quantity, samples, 0);
     }
     bc_samples_free(&row->batches);

@@ -22,7 +22,15 @@ typedef double bc_repeat_fn(void *context, int64_t repetitions);
 int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn *repeat,
                         void *context);
 
-/* ---- batches in turn with single repetitions ------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What a row remembers from visit to visit; all zeros before the first one. */
+struct bc_batch_row {
+    int64_t repetitions; /* in a batch; the same on every rank */
+    struct bc_samples batches, singles;
+    bool in_time;  /* the last visit was precise before its time was up; rank 0 */
+    int64_t wrong; /* transfers with wrong data, on this rank; the program counts them */
+};
 
 /* One visit: calls bc_run_sample for `batches`, in turn with rounds of `singles` (NULL: without),
    which time single repetitions of the same quantities, for p99 and max of the row. A batch hides
@@ -33,17 +41,20 @@ int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn 
    that has passed; when the batches are done, up to a row's 1000 in all its visits, if a tenth of
    the visit's time is enough for that. At least one is taken, and never more than a visit may have
    samples (--samples, --max-samples). A repetition shorter than 100 clock costs is less exact than
-   a batch, by the clock's resolution and by how much its cost varies. Returns as bc_run_sample.
-   Collective. */
-bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
+   a batch, by the clock's resolution and by how much its cost varies. Collective. */
+void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
-                            struct bc_samples *batch_samples, struct bc_samples *single_samples);
+                            struct bc_batch_row *row);
 
-/* Takes p99 and max of a summary from single repetitions instead, if there are any. Local. */
-void bc_take_tail(const struct bc_run *run, struct bc_summary *summary,
-                  const struct bc_samples *singles, int subtrahend);
+/* Quantity 0 of the batches, less the quantity `subtrahend` (-1: none), with p99 and max of single
+   repetitions, if there are any. Local; rank 0. */
+struct bc_summary bc_batch_summarize(const struct bc_run *run, const struct bc_batch_row *row,
+                                     int subtrahend);
 
-/* ---- rows of batches ------------------------------------------------------------------------- */
+/* Whether that is as precise as the settings ask for. Local; rank 0. */
+bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row, int subtrahend);
+
+/* ---- rows of one quantity -------------------------------------------------------------------- */
 
 /* The time that a rank returns that takes no part in a batch. */
 #define BC_NO_PART (-1)
@@ -62,14 +73,6 @@ struct bc_batch {
     /* Starts a batch, after the repetition that isn't timed, in place of the barrier before it;
        NULL: the barrier. */
     struct bc_start_window *window;
-};
-
-/* What a row remembers from visit to visit; all zeros before the first one. */
-struct bc_batch_row {
-    int64_t repetitions; /* in a batch; the same on every rank */
-    struct bc_samples batches, singles;
-    bool in_time;  /* the last visit was precise before its time was up; rank 0 */
-    int64_t wrong; /* transfers with wrong data, on this rank; the program counts them */
 };
 
 /* On rank 0. The last three members are those of transfers. */
@@ -92,9 +95,6 @@ struct bc_batch_result {
    must take part. Collective over MPI_COMM_WORLD. */
 void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, double seconds,
                     struct bc_batch_row *row);
-
-/* Whether the row's time is as precise as the settings ask for. Local; rank 0. */
-bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row);
 
 /* Makes the result of all visits, writes the samples under the name `quantity` to the file of
    --dump-samples, and frees what the row holds. Local. */

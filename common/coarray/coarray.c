@@ -11,9 +11,6 @@
 
 /* Maximum number of values in one transfer: 1 GiB, whose number of bytes is still an int. */
 #define TRANSFER_MAX (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
-_Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "the count of a transfer is an int");
-
-#define NO_MEMORY "no memory for a set of %d ranks"
 
 #define MUTEX_HOME 0 /* the rank whose window a mutex locks, and that keeps the end of a queue */
 
@@ -38,18 +35,6 @@ static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
     return window;
 }
 
-/* In the separate memory model a rank must not store into its part while another rank puts anywhere
-   into it, which is what coarrays are for. A library that doesn't tell its model (SMPI 3.32) is
-   assumed to have the unified one. */
-static void require_unified_model(MPI_Win window)
-{
-    int *model;
-    int known;
-    if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) == MPI_SUCCESS && known &&
-        *model != MPI_WIN_UNIFIED)
-        bc_abort("this MPI library lacks the unified memory model that coarrays need");
-}
-
 /* ---- coarrays -------------------------------------------------------------------------------- */
 
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
@@ -58,7 +43,6 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
     BC_MPI(MPI_Comm_dup(comm, &coarray->comm));
     BC_MPI(MPI_Comm_set_errhandler(coarray->comm, MPI_ERRORS_RETURN));
     coarray->window = allocate_window(comm, count, &coarray->values);
-    require_unified_model(coarray->window);
     /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, coarray->window));
     bc_sync_all(coarray);
@@ -80,8 +64,8 @@ void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displa
 {
     for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
         const int piece = next_piece(count - done);
-        BC_MPI(MPI_Put(source + done, piece, MPI_DOUBLE, target, (MPI_Aint)(displacement + done),
-                       piece, MPI_DOUBLE, coarray->window));
+        BC_MPI(MPI_Put(source + done, piece, MPI_DOUBLE, target, displacement + done, piece,
+                       MPI_DOUBLE, coarray->window));
     }
 }
 
@@ -90,23 +74,21 @@ void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displa
 {
     for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
         const int piece = next_piece(count - done);
-        BC_MPI(MPI_Get(destination + done, piece, MPI_DOUBLE, target,
-                       (MPI_Aint)(displacement + done), piece, MPI_DOUBLE, coarray->window));
+        BC_MPI(MPI_Get(destination + done, piece, MPI_DOUBLE, target, displacement + done, piece,
+                       MPI_DOUBLE, coarray->window));
     }
 }
 
 void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
                             const double *source, MPI_Datatype section)
 {
-    BC_MPI(
-        MPI_Put(source, 1, section, target, (MPI_Aint)displacement, 1, section, coarray->window));
+    BC_MPI(MPI_Put(source, 1, section, target, displacement, 1, section, coarray->window));
 }
 
 void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
                             double *destination, MPI_Datatype section)
 {
-    BC_MPI(MPI_Get(destination, 1, section, target, (MPI_Aint)displacement, 1, section,
-                   coarray->window));
+    BC_MPI(MPI_Get(destination, 1, section, target, displacement, 1, section, coarray->window));
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------- */
@@ -137,8 +119,9 @@ void bc_images_create(struct bc_images *images, MPI_Comm comm, const int *ranks,
     int self;
     BC_MPI(MPI_Comm_rank(comm, &self));
     *images = (struct bc_images){
-        .ranks = bc_allocate((size_t)count, sizeof(int), NO_MEMORY, count),
-        .requests = bc_allocate(2 * (size_t)count, sizeof(MPI_Request), NO_MEMORY, count),
+        .ranks = bc_allocate((size_t)count, sizeof(int), "no memory for %d ranks", count),
+        .requests =
+            bc_allocate(2 * (size_t)count, sizeof(MPI_Request), "no memory for %d ranks", count),
         .statuses = MPI_STATUSES_IGNORE,
     };
     for (int i = 0; i < count; i++) {
@@ -256,7 +239,7 @@ static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
     return change(lock, MUTEX_HOME, LAST, entry, MPI_REPLACE);
 }
 
-/* Tells the rank of an entry which rank follows it. */
+/* Tells the rank of an entry which rank follows it in the queue. */
 static void tell_next(const struct bc_queue_lock *lock, int64_t entry, int next)
 {
     change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next), MPI_REPLACE);
@@ -268,7 +251,6 @@ static int64_t look(const struct bc_queue_lock *lock, int place)
     return atomic_load_explicit(&lock->own[place], memory_order_relaxed);
 }
 
-/* Whether this rank has been told which rank follows it. */
 static bool has_next(const struct bc_queue_lock *lock)
 {
     return turn_of(look(lock, NEXT)) == lock->turn;

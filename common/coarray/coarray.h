@@ -9,8 +9,7 @@
  *   sync images(list)     bc_sync_images
  *   sync memory           bc_sync_memory
  *   lock, unlock          bc_mutex_lock, bc_mutex_unlock
- *   critical              bc_queue_lock_acquire, bc_queue_lock_release of a lock for each
- *                         construct
+ *   critical              bc_queue_lock_acquire, bc_queue_lock_release
  *
  * Images are ranks, counted from 0. Data is double precision; displacements, counts and strides are
  * in doubles. A put or get is only started: the data has arrived after this rank's next
@@ -19,7 +18,7 @@
  * that synchronise with that rank later; nothing else is ordered (Fortran 2008, 8.5.2, "segments").
  *
  * Where the network can't serve a put, a get or a lock by itself, its target does, and only while
- * the target is in an MPI call. An MPI error ends the job.
+ * the target is in an MPI call. Needs windows with the unified memory model.
  *
  * With Open MPI before 5.0, coarrays, mutexes and queue locks of communicators without a common
  * rank must be created one after the other, with a barrier of all ranks in between: on one node the
@@ -38,10 +37,9 @@ struct bc_coarray {
 };
 
 /* Allocates `count` values, all 0.0, on every rank of `comm`, in whole pages, and synchronises all
-   ranks. Ends the job without the unified memory model. Collective. */
+   ranks. Collective. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
-/* Completes all transfers and frees. Collective. */
 void bc_coarray_destroy(struct bc_coarray *coarray);
 
 /* The bytes of the whole pages, at least one, that hold `count` values. Windows should have that
@@ -79,8 +77,7 @@ struct bc_images {
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 };
 
-/* Makes a set of `count` ranks of the communicator; leaves out repeated ranks and this
-   one. Local. */
+/* Makes a set of ranks of the communicator; leaves out repeated ranks and this one. Local. */
 void bc_images_create(struct bc_images *images, MPI_Comm comm, const int *ranks, int count);
 void bc_images_destroy(struct bc_images *images);
 
@@ -88,13 +85,11 @@ void bc_images_destroy(struct bc_images *images);
 enum { BC_IMAGES_TAG = 99 };
 void bc_images_meet(struct bc_images *images, MPI_Comm comm);
 
-/* Completes this rank's transfers, exchanges empty messages with each rank of the set, and returns
-   when each of these ranks has called it on this coarray, with a set that contains this rank, as
-   often as this rank has with sets that contain that rank. Other ranks take no part. */
+/* Completes this rank's transfers, meets the ranks of the set, and returns when each of these has
+   called it as often with sets that contain this rank. Other ranks take no part. */
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images);
 
-/* Mutual exclusion among the ranks of a communicator, for whatever they do while they hold it: an
-   exclusive lock of a window on rank 0. */
+/* Mutual exclusion among the ranks of a communicator: an exclusive lock of a window on rank 0. */
 struct bc_mutex {
     MPI_Win window;
     double token; /* read under the lock */
@@ -104,9 +99,8 @@ struct bc_mutex {
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm);
 void bc_mutex_destroy(struct bc_mutex *mutex);
 
-/* bc_mutex_lock returns when this rank, and no other, holds the mutex. Not recursive. Neither
-   function completes transfers: call bc_sync_memory before the unlock for what the next holder is
-   to see in a coarray. Local. */
+/* Not recursive. Neither completes transfers: call bc_sync_memory before the unlock for what the
+   next holder is to see in a coarray. Local. */
 void bc_mutex_lock(struct bc_mutex *mutex);
 void bc_mutex_unlock(struct bc_mutex *mutex);
 

@@ -215,7 +215,7 @@ static void measure(const struct state *state, struct bc_visit *visit)
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
     round.method->destroy(&round.exchange);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
 }
 
 static void write_row(struct bc_run *run, struct row *row)

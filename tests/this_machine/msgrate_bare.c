@@ -122,7 +122,7 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     struct round round = {
         .bench = bench, .pattern = row->pattern, .row = row, .seconds = visit->seconds};
     bare_in_turn(bench->run, measure_ours, measure_bare, &round);
-    visit->is_precise = bc_batch_is_precise(bench->run, &row->ours.iterations);
+    visit->is_precise = bc_batch_is_precise(bench->run, &row->ours.iterations, -1);
 }
 
 static void write_row(const struct msgrate_bench *bench, struct row *row)

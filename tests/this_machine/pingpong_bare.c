@@ -153,7 +153,7 @@ static void measure(const struct bc_run *run, struct bc_visit *visit)
     bc_coarray_create(&loops.coarray, MPI_COMM_WORLD, loops.count);
     bare_in_turn(run, measure_ours, measure_bare, &loops);
     bc_coarray_destroy(&loops.coarray);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
 }
 
 static void write_row(struct bc_run *run, struct row *row)

@@ -124,7 +124,7 @@ static void measure(const struct state *state, struct bc_visit *visit)
     struct row *const row = visit->row;
     struct loops loops = {state, row, row->number, visit->seconds};
     bare_in_turn(state->run, measure_ours, measure_bare, &loops);
-    visit->is_precise = syncbench_is_precise(state->run, &row->ours);
+    visit->is_precise = bc_batch_is_precise(state->run, &row->ours.loops, SYNCBENCH_REFERENCE);
 }
 
 static void write_row(const struct state *state, struct row *row)

@@ -249,7 +249,7 @@ TEST(visits_share_the_samples)
         bc_batch_visit(&run, &batch, INFINITY, &row);
         assert_int_equal(row.batches.count, rank == 0 ? in_all[run.visit] : 0);
         assert_int_equal(row.singles.count, rank == 0 ? in_all[run.visit] : 0);
-        assert_true(rank != 0 || bc_batch_is_precise(&run, &row) == (run.visit == 2));
+        assert_true(rank != 0 || bc_batch_is_precise(&run, &row, -1) == (run.visit == 2));
     }
     run.presence = (struct bc_presence){3, 0.5};
     bc_batch_conclude(&run, &row, "repetition", &result);
