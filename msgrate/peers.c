@@ -89,7 +89,7 @@ static void note_peers(const struct msgrate_bench *bench)
                          : "distance between peers, ranks ordered by node: %d, the smallest that "
                            "puts the most of them, %d %%, on other nodes (-n sets it)",
                      bench->stride, pct);
-    bc_crossing_note(job, bench->run->output, "single direction: ", bench->partner);
+    bc_crossing_note(job, bench->run->output, "single direction", bench->partner);
 }
 
 void msgrate_peers_create(struct msgrate_bench *bench)

@@ -160,23 +160,6 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          (long long)limits->max_blocks);
 }
 
-/* Says which arrangements are left out, and how many pairs of others cross nodes. Collective. */
-static void note_arrangements(const struct pingpong *pingpong)
-{
-    const struct bc_run *const run = pingpong->run;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
-        const char *const name = pingpong_arrangement_name(a);
-        char which[BC_CELL_LENGTH];
-        snprintf(which, sizeof which, "%s: ", name);
-        if (is_arranged(&pingpong->parameters, a, run->job.ranks))
-            bc_crossing_note(&run->job, run->output, which, find_part(pingpong, a).partner);
-        else if (pingpong->parameters.arrangements.chosen[a])
-            bc_output_remark(run->output, "note",
-                             "no %s: it needs an even number of at least 4 processes, got %d", name,
-                             run->job.ranks);
-    }
-}
-
 static void create_coarray(struct pingpong *pingpong)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
@@ -210,36 +193,42 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     BC_MPI(
         MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : 0, run->job.rank, &pingpong->pair));
     note_limits(p, run);
-    note_arrangements(pingpong);
 }
 
-/* Whether these ranks can be arranged as the row says, and options ask for such rows. */
-static bool is_wanted(const struct pingpong *pingpong, const struct row *row)
+/* Lists the rows of an arrangement. */
+static void list_arranged(const struct pingpong *pingpong, int arrangement)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
-    const bool none = row->sync == PINGPONG_SYNC_NONE;
-    if (!is_arranged(p, row->arrangement, pingpong->run->job.ranks) ||
-        !p->patterns.chosen[row->pattern - pingpong_patterns])
-        return false;
-    if (row->pattern->move == NULL)
-        return none;
-    return !none && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)row->sync);
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        for (int s = 0; p->patterns.chosen[i] && s < PINGPONG_SYNCS; s++) {
+            struct row row = {.arrangement = arrangement,
+                              .pattern = &pingpong_patterns[i],
+                              .sync = (enum pingpong_sync)s};
+            const bool message = row.pattern->move == NULL;
+            if (message != (s == PINGPONG_SYNC_NONE) ||
+                (!message && p->sync != PINGPONG_SYNC_NONE && p->sync != s))
+                continue;
+            for (int n = 0; pingpong_shape_at(row.pattern->sweep, &p->limits, n, &row.shape); n++)
+                *(struct row *)bc_add_row(pingpong->run) = row;
+        }
 }
 
+/* Lists rows, and says which arrangements are left out, and how many pairs of others cross nodes.
+   Collective. */
 static void list_rows(const struct pingpong *pingpong)
 {
-    const struct pingpong_limits *const limits = &pingpong->parameters.limits;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        for (int i = 0; i < PINGPONG_PATTERNS; i++)
-            for (int s = 0; s < PINGPONG_SYNCS; s++) {
-                struct row row = {.arrangement = a,
-                                  .pattern = &pingpong_patterns[i],
-                                  .sync = (enum pingpong_sync)s};
-                if (!is_wanted(pingpong, &row))
-                    continue;
-                for (int n = 0; pingpong_shape_at(row.pattern->sweep, limits, n, &row.shape); n++)
-                    *(struct row *)bc_add_row(pingpong->run) = row;
-            }
+    const struct bc_run *const run = pingpong->run;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
+        const char *const name = pingpong_arrangement_name(a);
+        if (is_arranged(&pingpong->parameters, a, run->job.ranks)) {
+            bc_crossing_note(&run->job, run->output, name, find_part(pingpong, a).partner);
+            list_arranged(pingpong, a);
+        } else if (pingpong->parameters.arrangements.chosen[a]) {
+            bc_output_remark(run->output, "note",
+                             "no %s: it needs an even number of at least 4 processes, got %d", name,
+                             run->job.ranks);
+        }
+    }
 }
 
 static void close_pingpong(struct pingpong *pingpong)

@@ -69,5 +69,6 @@ void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const 
     if (job->nodes == 1)
         return;
     const int pct = bc_crossing_pct(job, &partner, partner >= 0);
-    bc_output_remark(output, "note", "%s%d %% of the pairs cross nodes", which, pct);
+    bc_output_remark(output, "note", "%s%s%d %% of the pairs cross nodes", which,
+                     which[0] != 0 ? ": " : "", pct);
 }

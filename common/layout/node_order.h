@@ -40,7 +40,7 @@ bool bc_crosses_nodes(const struct bc_job *job, int rank);
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 
 /* Where the job has several nodes, writes that share as a note, "100 % of the pairs cross nodes",
-   after `which` ("single: ", or "" for all pairs). `partner` is -1 on a rank that has none.
+   after `which` ("single", or "" for all pairs). `partner` is -1 on a rank that has none.
    Collective over MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);

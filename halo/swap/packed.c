@@ -8,92 +8,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All arrays are in the order of `faces`. */
+/* By face; NULL and MPI_REQUEST_NULL where a face goes another way. */
 struct packed {
-    int count; /* of faces that go so */
-    int faces[HALO_FACES];
     double *sent[HALO_FACES], *received[HALO_FACES]; /* buffers */
     struct bc_amount amounts[HALO_FACES];            /* of values in each buffer */
-    MPI_Request requests[2 * HALO_FACES];            /* `count` receives, then as many sends */
+    MPI_Request requests[2 * HALO_FACES];            /* of receives, then of sends */
     MPI_Status *statuses;                            /* MPI_STATUSES_IGNORE */
 };
 
-/* Makes the buffers of the faces that are chosen. */
-static void init(struct packed *packed, const struct halo_exchange *x,
-                 const bool chosen[HALO_FACES])
+static void create_buffers(const struct halo_exchange *x, int face)
 {
-    *packed = (struct packed){.statuses = MPI_STATUSES_IGNORE};
+    struct packed *const packed = x->own;
+    const int64_t values = halo_face_values(&x->box, face);
+    packed->sent[face] = halo_allocate_values(values);
+    packed->received[face] = halo_allocate_values(values);
+    bc_amount_create(&packed->amounts[face], values, MPI_DOUBLE);
+}
+
+static void destroy_buffers(const struct halo_exchange *x)
+{
+    struct packed *const packed = x->own;
     for (int face = 0; face < HALO_FACES; face++) {
-        if (!chosen[face])
-            continue;
-        const int64_t values = halo_face_values(&x->box, face);
-        const int i = packed->count++;
-        packed->faces[i] = face;
-        packed->sent[i] = halo_allocate_values(values);
-        packed->received[i] = halo_allocate_values(values);
-        bc_amount_create(&packed->amounts[i], values, MPI_DOUBLE);
+        free(packed->sent[face]);
+        free(packed->received[face]);
+        bc_amount_destroy(&packed->amounts[face]);
     }
 }
 
-static void release(struct packed *packed)
+/* Makes x->own, which begins with a struct packed without faces. */
+static void *create_own(struct halo_exchange *x, size_t bytes)
 {
-    for (int i = 0; i < packed->count; i++) {
-        free(packed->sent[i]);
-        free(packed->received[i]);
-        bc_amount_destroy(&packed->amounts[i]);
-    }
+    struct packed *const packed = x->own = bc_allocate(1, bytes, "no memory for a swap");
+    packed->statuses = MPI_STATUSES_IGNORE;
+    for (int i = 0; i < 2 * HALO_FACES; i++)
+        packed->requests[i] = MPI_REQUEST_NULL;
+    return packed;
 }
 
-/* Posts the receives, and packs and sends each face. The tag of a message is the face where it is
-   received, since the neighbours on both sides may be the same rank. */
-static void start(const struct halo_exchange *x, struct packed *packed)
+/* The tag of a message is the face where it is received, since the neighbours on both sides may be
+   the same rank. */
+static void start_packed(const struct halo_exchange *x)
 {
-    MPI_Request *const receives = packed->requests, *const sends = receives + packed->count;
-    for (int i = 0; i < packed->count; i++) {
-        const int face = packed->faces[i];
-        BC_MPI(MPI_Irecv(packed->received[i], packed->amounts[i].count, packed->amounts[i].type,
-                         x->grid.neighbours[face], face, x->comm, &receives[i]));
-    }
-    for (int i = 0; i < packed->count; i++) {
-        const int face = packed->faces[i];
-        halo_pack(&x->box, &x->sent[face], x->values, packed->sent[i]);
-        BC_MPI(MPI_Isend(packed->sent[i], packed->amounts[i].count, packed->amounts[i].type,
-                         x->grid.neighbours[face], halo_opposite(face), x->comm, &sends[i]));
-    }
+    struct packed *const packed = x->own;
+    for (int face = 0; face < HALO_FACES; face++)
+        if (packed->received[face] != NULL)
+            BC_MPI(MPI_Irecv(packed->received[face], packed->amounts[face].count,
+                             packed->amounts[face].type, x->grid.neighbours[face], face, x->comm,
+                             &packed->requests[face]));
+    for (int face = 0; face < HALO_FACES; face++)
+        if (packed->sent[face] != NULL) {
+            halo_pack(&x->box, &x->sent[face], x->values, packed->sent[face]);
+            BC_MPI(MPI_Isend(packed->sent[face], packed->amounts[face].count,
+                             packed->amounts[face].type, x->grid.neighbours[face],
+                             halo_opposite(face), x->comm, &packed->requests[HALO_FACES + face]));
+        }
 }
 
-static inline void unpack(const struct halo_exchange *x, const struct packed *packed, int i)
+static inline void unpack(const struct halo_exchange *x, const struct packed *packed, int face)
 {
-    halo_unpack(&x->box, &x->received[packed->faces[i]], packed->received[i], x->values);
+    halo_unpack(&x->box, &x->received[face], packed->received[face], x->values);
 }
 
 /* Unpacks faces that tests of the requests have found to have arrived. Then unpacks each other face
    when it has arrived, by MPI_Waitany, so that one face is unpacked while others are on their way;
    then waits for the sends. */
-static void finish(const struct halo_exchange *x, struct packed *packed)
+static void finish_packed(const struct halo_exchange *x)
 {
-    MPI_Request *const receives = packed->requests, *const sends = receives + packed->count;
-    int pending = packed->count;
-    for (int i = 0; i < packed->count; i++)
-        if (receives[i] == MPI_REQUEST_NULL) {
-            unpack(x, packed, i);
-            pending--;
-        }
+    struct packed *const packed = x->own;
+    MPI_Request *const receives = packed->requests;
+    int pending = 0;
+    for (int face = 0; face < HALO_FACES; face++)
+        if (receives[face] != MPI_REQUEST_NULL)
+            pending++;
+        else if (packed->received[face] != NULL)
+            unpack(x, packed, face);
     for (; pending > 0; pending--) {
-        int i;
-        BC_MPI(MPI_Waitany(packed->count, receives, &i, MPI_STATUS_IGNORE));
-        unpack(x, packed, i);
+        int face;
+        BC_MPI(MPI_Waitany(HALO_FACES, receives, &face, MPI_STATUS_IGNORE));
+        unpack(x, packed, face);
     }
-    BC_MPI(MPI_Waitall(packed->count, sends, packed->statuses));
+    BC_MPI(MPI_Waitall(HALO_FACES, receives + HALO_FACES, packed->statuses));
 }
 
 /* ---- all faces packed ------------------------------------------------------------------------ */
 
 static void create_packed(struct halo_exchange *x)
 {
-    static const bool all[HALO_FACES] = {true, true, true, true, true, true};
-    struct packed *const packed = x->own = bc_allocate(1, sizeof *packed, "no memory for a swap");
-    init(packed, x, all);
+    struct packed *const packed = create_own(x, sizeof *packed);
+    for (int face = 0; face < HALO_FACES; face++)
+        create_buffers(x, face);
     x->values = halo_allocate_values(halo_array_values(&x->box));
     x->requests = packed->requests;
     x->request_count = 2 * HALO_FACES;
@@ -101,14 +104,10 @@ static void create_packed(struct halo_exchange *x)
 
 static void destroy_packed(struct halo_exchange *x)
 {
-    release(x->own);
+    destroy_buffers(x);
     free(x->values);
     free(x->own);
 }
-
-static void start_packed(const struct halo_exchange *x) { start(x, x->own); }
-
-static void finish_packed(const struct halo_exchange *x) { finish(x, x->own); }
 
 static void swap_packed(const struct halo_exchange *x)
 {
@@ -116,7 +115,6 @@ static void swap_packed(const struct halo_exchange *x)
     finish_packed(x);
 }
 
-/* All faces are packed, so entry i of each array is that of face i. */
 static void swap_packed_blocking(const struct halo_exchange *x)
 {
     const struct packed *const packed = x->own;
@@ -146,14 +144,12 @@ const struct halo_method halo_method_packed = {
 
 /* ---- memory that the ranks of a node share --------------------------------------------------- */
 
-/* Ranks copy their halos out of the arrays of neighbours on the node; other faces are packed. */
+/* Ranks copy their halos out of the arrays of neighbours on the node. */
 struct shared_swap {
-    MPI_Win window; /* in a passive epoch all its life */
-    int count;      /* of faces whose neighbours are on this node */
-    int faces[HALO_FACES];
-    const double *arrays[HALO_FACES]; /* these neighbours' */
-    struct bc_images peers;           /* these neighbours */
     struct packed far;                /* the faces of other nodes */
+    const double *arrays[HALO_FACES]; /* of the neighbours on this node, by face; else NULL */
+    struct bc_images peers;           /* these neighbours */
+    MPI_Win window;                   /* in a passive epoch all its life */
 };
 
 /* The neighbours' ranks in node_comm, MPI_UNDEFINED for those on other nodes. */
@@ -196,31 +192,27 @@ static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
 
 static void create_shared(struct halo_exchange *x)
 {
-    struct shared_swap *const shared = x->own =
-        bc_allocate(1, sizeof *shared, "no memory for a swap");
-    int node_ranks[HALO_FACES], near[HALO_FACES], unit_bytes;
+    struct shared_swap *const shared = create_own(x, sizeof *shared);
+    int node_ranks[HALO_FACES], near[HALO_FACES], count = 0, unit_bytes;
     MPI_Aint bytes;
-    bool far[HALO_FACES];
     allocate_shared(shared, x);
     find_on_node(&x->grid, x->comm, x->node_comm, node_ranks);
     for (int face = 0; face < HALO_FACES; face++) {
-        far[face] = node_ranks[face] == MPI_UNDEFINED;
-        if (far[face])
+        if (node_ranks[face] == MPI_UNDEFINED) {
+            create_buffers(x, face);
             continue;
-        const int i = shared->count++;
-        shared->faces[i] = face;
+        }
         BC_MPI(MPI_Win_shared_query(shared->window, node_ranks[face], &bytes, &unit_bytes,
-                                    (void *)&shared->arrays[i]));
-        near[i] = x->grid.neighbours[face];
+                                    (void *)&shared->arrays[face]));
+        near[count++] = x->grid.neighbours[face];
     }
-    bc_images_create(&shared->peers, x->comm, near, shared->count);
-    init(&shared->far, x, far);
+    bc_images_create(&shared->peers, x->comm, near, count);
 }
 
 static void destroy_shared(struct halo_exchange *x)
 {
     struct shared_swap *const shared = x->own;
-    release(&shared->far);
+    destroy_buffers(x);
     bc_images_destroy(&shared->peers);
     BC_MPI(MPI_Win_unlock_all(shared->window));
     BC_MPI(MPI_Win_free(&shared->window));
@@ -239,15 +231,14 @@ static void meet_peers(const struct halo_exchange *x, struct shared_swap *shared
 static void swap_shared(const struct halo_exchange *x)
 {
     struct shared_swap *const shared = x->own;
-    start(x, &shared->far);
+    start_packed(x);
     meet_peers(x, shared); /* the neighbours' layers are ready */
-    for (int i = 0; i < shared->count; i++) {
-        const int face = shared->faces[i];
-        halo_copy(&x->box, &x->sent[halo_opposite(face)], shared->arrays[i], &x->received[face],
-                  x->values);
-    }
+    for (int face = 0; face < HALO_FACES; face++)
+        if (shared->arrays[face] != NULL)
+            halo_copy(&x->box, &x->sent[halo_opposite(face)], shared->arrays[face],
+                      &x->received[face], x->values);
     meet_peers(x, shared); /* they have read this rank's */
-    finish(x, &shared->far);
+    finish_packed(x);
 }
 
 const struct halo_method halo_method_shared = {
