@@ -8,8 +8,8 @@
 
 /* A batch takes about this long, or longer where the clock is slow. */
 #define BATCH_NS 20000.0
-#define BATCH_REPETITIONS_MAX 10000.0
 #define BATCH_CLOCKS 100.0
+#define BATCH_REPETITIONS_MAX 10000.0
 
 /* The share of single repetitions in the time of batches and single repetitions. */
 #define SINGLES_SHARE 0.1
@@ -38,9 +38,8 @@ struct singles {
     const struct bc_run *run;
     struct bc_sampler *sampler;
     const struct bc_source *source;
-    struct bc_samples *samples;
-    double start_s;
-    double spent_s; /* on single repetitions so far */
+    struct bc_batch_row *row;
+    double start_s, spent_s; /* spent on single repetitions so far */
 };
 
 /* Takes single repetitions until the visit has `count`, or as many as it may have samples, or
@@ -55,7 +54,7 @@ static void take_until(struct singles *singles, int64_t count, double seconds, b
     plan.grace_rounds = needs_one ? 1 : 0;
     plan.warmup_rounds = 0;
     plan.adds = true;
-    bc_sampler_run(singles->sampler, singles->source, &plan, singles->samples);
+    bc_sampler_run(singles->sampler, singles->source, &plan, &singles->row->singles);
     singles->spent_s += bc_elapsed_s() - start_s;
 }
 
@@ -73,11 +72,8 @@ void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *ba
         row->in_time = bc_run_sample(run, batches, subtrahend, seconds, &row->batches);
         return;
     }
-    struct singles taken = {.run = run,
-                            .sampler = bc_sampler_create(MPI_COMM_WORLD),
-                            .source = singles,
-                            .samples = &row->singles,
-                            .start_s = bc_elapsed_s()};
+    struct singles taken = {run, bc_sampler_create(MPI_COMM_WORLD), singles, row, bc_elapsed_s(),
+                            0.0};
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
@@ -185,34 +181,36 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
     };
 }
 
-/* batch_length for oversubscribed jobs, where a repetition may take longer than a batch should, and
-   the first one may use up the time: so it is taken as a sample. Returns 0 if there is no time for
-   another one. Otherwise takes a second one and goes by that, as the first may have waited for a
-   processor. On rank 0 *seconds becomes what is left of it, 0 if that is too short for a round. */
-static int64_t shared_batch_length(const struct bc_run *run, const struct bc_batch *batch,
-                                   double *seconds, struct bc_samples *samples)
+/* Finds the length in an oversubscribed job, where a repetition may take longer than a batch
+   should, and the first one may use up the time: so it is taken as a sample. If there is time,
+   takes a second one and goes by that, as the first may have waited for a processor. On rank 0
+   *left_s becomes what is left of the visit's time, 0 if that is too short for a round. False if
+   there is no time for another sample. */
+static bool find_shared_length(const struct bc_run *run, const struct bc_batch *batch,
+                               struct bc_batch_row *row, double *left_s)
 {
     struct round round = {run, batch, 1, false};
     const struct bc_source source = source_of(run, &round);
     const struct bc_plan one_round = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
-    int64_t agreed[2] = {0, 1}; /* repetitions; whether to take another sample */
+    int64_t agreed[2] = {0, 1}; /* repetitions, 0: no time; whether to take another sample */
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
-        bc_samples_clear(samples);
-        bc_sampler_run(run->sampler, &source, &one_round, samples);
+        bc_samples_clear(&row->batches);
+        bc_sampler_run(run->sampler, &source, &one_round, &row->batches);
         if (run->job.rank == 0) {
             const double round_s = bc_elapsed_s() - start_s;
-            *seconds -= round_s;
-            if (*seconds < round_s)
-                *seconds = 0.0;
-            agreed[0] = repetitions_of(run, samples->values[0][0]);
-            agreed[1] = agreed[0] == 1 && *seconds > 0.0;
-            if (agreed[0] == 1 && *seconds == 0.0)
+            *left_s = *left_s - round_s < round_s ? 0.0 : *left_s - round_s;
+            agreed[0] = repetitions_of(run, row->batches.values[0][0]);
+            agreed[1] = agreed[0] == 1 && *left_s > 0.0;
+            if (agreed[0] == 1 && *left_s == 0.0)
                 agreed[0] = 0;
         }
         bc_harness_bcast(agreed, 2, MPI_INT64_T, 0, MPI_COMM_WORLD);
     }
-    return agreed[0];
+    row->repetitions = agreed[0] > 0 ? agreed[0] : 1;
+    if (agreed[0] > 0)
+        bc_samples_clear(&row->batches);
+    return agreed[0] > 0;
 }
 
 /* Finds the length of a batch, unless the row knows it. *left_s becomes what is left of the visit's
@@ -226,13 +224,8 @@ static bool find_length(const struct bc_run *run, const struct bc_batch *batch,
         row->repetitions = batch->repetitions;
     if (row->repetitions > 0)
         return true;
-    if (run->job.oversubscribed) {
-        const int64_t found = shared_batch_length(run, batch, left_s, &row->batches);
-        row->repetitions = found > 0 ? found : 1;
-        if (found > 0)
-            bc_samples_clear(&row->batches);
-        return found > 0;
-    }
+    if (run->job.oversubscribed)
+        return find_shared_length(run, batch, row, left_s);
     row->repetitions = batch_length(run, batch);
     *left_s = fmax(0.0, *left_s - (bc_elapsed_s() - start_s));
     return true;

@@ -45,10 +45,6 @@ int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIREC
 int64_t halo_face_values(const struct halo_box *box, int face);
 int64_t halo_ndata(const struct halo_box *box);
 
-/* Whether extents are at least 1 and the array has no more than BC_ELEMENTS_MAX values, so that
-   none of these numbers overflows. */
-bool halo_is_possible(const struct halo_box *box);
-
 /* The bytes of the array, and, if faces are packed, of the buffers in which all faces are sent and
    received. And the max extent of a cube that is possible and needs at most `bytes`; 0: none is. */
 double halo_needed_bytes(const struct halo_box *box, bool packs);

@@ -124,7 +124,7 @@ bool halo_is_right(const struct halo_exchange *exchange, int64_t swap);
 bool halo_places_right(const struct halo_method *method, bool in_parts,
                        const struct halo_grid *grid, MPI_Comm comm);
 
-/* ---- the option --local (box_list.c) --------------------------------------------------------- */
+/* ---- the option --local (box.c) -------------------------------------------------------------- */
 
 #define HALO_BOXES_MAX 256
 
