@@ -131,7 +131,6 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
 /* ---- one row --------------------------------------------------------------------------------- */
 
 struct round {
-    const struct halo_method *method;
     const struct halo_exchange *exchange;
     struct bc_start_window *window; /* of --start=window; NULL: ranks start after a barrier */
     bool check;
@@ -146,14 +145,14 @@ static double repeat(void *context, int64_t repetitions)
     struct round *const round = context;
     double ns = 0.0;
     if (!round->check)
-        return halo_swap_often(round->method, round->exchange, repetitions, round->window);
+        return halo_swap_often(round->exchange, repetitions, round->window);
     for (int64_t i = 0; i < repetitions; i++, round->checked++) {
         halo_prepare(round->exchange, round->checked);
         if (round->window != NULL)
             bc_start_window_wait(round->window);
         else
             bc_harness_release(round->exchange->comm);
-        ns += halo_swap_often(round->method, round->exchange, 1, round->window);
+        ns += halo_swap_often(round->exchange, 1, round->window);
         round->wrong += !halo_is_right(round->exchange, round->checked);
     }
     return ns;
@@ -167,9 +166,9 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     struct row *const row = visit->row;
     const bool check = run->settings.check;
     struct halo_exchange exchange;
-    halo_exchange_init(&exchange, row->box, &halo->grid, halo->comm, run->job.node_comm);
-    row->method->create(&exchange);
-    struct round round = {row->method, &exchange, run->window, check, 0, 0};
+    halo_exchange_create(&exchange, row->method, row->box, &halo->grid, halo->comm,
+                         run->job.node_comm);
+    struct round round = {&exchange, run->window, check, 0, 0};
     const struct bc_batch batch = {
         .repeat = repeat,
         .context = &round,

@@ -46,5 +46,5 @@ extern const struct bc_table halo_table;
 
 /* Swaps halos `repetitions` times; returns the time in ns, quantity 0 of bc_start_window_time.
    `window` is NULL without --start=window. Collective. */
-double halo_swap_often(const struct halo_method *method, const struct halo_exchange *exchange,
-                       int64_t repetitions, struct bc_start_window *window);
+double halo_swap_often(const struct halo_exchange *exchange, int64_t repetitions,
+                       struct bc_start_window *window);

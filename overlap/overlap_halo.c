@@ -19,7 +19,6 @@ struct swap_variant {
 };
 
 struct swap {
-    const struct halo_method *method;
     struct halo_exchange exchange;
     int64_t prepared; /* swaps whose data was made */
 };
@@ -27,19 +26,19 @@ struct swap {
 static void start(struct overlap_operation *operation)
 {
     const struct swap *const swap = operation->own;
-    swap->method->start(&swap->exchange);
+    swap->exchange.method->start(&swap->exchange);
 }
 
 static void finish(struct overlap_operation *operation)
 {
     const struct swap *const swap = operation->own;
-    swap->method->finish(&swap->exchange);
+    swap->exchange.method->finish(&swap->exchange);
 }
 
 static void block(struct overlap_operation *operation)
 {
     const struct swap *const swap = operation->own;
-    swap->method->blocking(&swap->exchange);
+    swap->exchange.method->blocking(&swap->exchange);
 }
 
 static void create(struct overlap_operation *operation)
@@ -47,10 +46,8 @@ static void create(struct overlap_operation *operation)
     const struct swap_variant *const variant = operation->variant;
     struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
     const struct halo_grid grid = halo_grid_of(operation->dims, operation->shape.rank);
-    swap->method = variant->method;
-    halo_exchange_init(&swap->exchange, &variant->box, &grid, operation->comm,
-                       operation->job->node_comm);
-    swap->method->create(&swap->exchange);
+    halo_exchange_create(&swap->exchange, variant->method, &variant->box, &grid, operation->comm,
+                         operation->job->node_comm);
     operation->own = swap;
     operation->requests = swap->exchange.requests;
     operation->request_count = swap->exchange.request_count;
@@ -60,7 +57,7 @@ static void create(struct overlap_operation *operation)
 static void destroy(struct overlap_operation *operation)
 {
     struct swap *const swap = operation->own;
-    swap->method->destroy(&swap->exchange);
+    swap->exchange.method->destroy(&swap->exchange);
     free(swap);
 }
 

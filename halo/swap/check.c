@@ -64,15 +64,9 @@ bool halo_places_right(const struct halo_method *method, bool in_parts,
     struct halo_exchange x;
     if (!method->may_misplace)
         return true;
-    halo_exchange_init(&x, &box, grid, comm, MPI_COMM_NULL);
-    method->create(&x);
+    halo_exchange_create(&x, method, &box, grid, comm, MPI_COMM_NULL);
     halo_prepare(&x, 0);
-    if (in_parts) {
-        method->start(&x);
-        method->finish(&x);
-    } else {
-        method->swap(&x);
-    }
+    (in_parts ? halo_swap_in_parts : method->swap)(&x);
     int right = halo_is_right(&x, 0);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, comm));
     method->destroy(&x);

@@ -62,12 +62,6 @@ static void finish_messages(const struct halo_exchange *x)
     BC_MPI(MPI_Waitall(2 * HALO_FACES, t->requests, t->statuses));
 }
 
-static void swap_messages(const struct halo_exchange *x)
-{
-    start_messages(x);
-    finish_messages(x);
-}
-
 static void swap_messages_blocking(const struct halo_exchange *x)
 {
     const struct typed_swap *const t = x->own;
@@ -83,7 +77,7 @@ const struct halo_method halo_method_types = {
     .name = "isend/irecv types",
     .sync = HALO_SYNC_NONE,
     .create = create_typed,
-    .swap = swap_messages,
+    .swap = halo_swap_in_parts,
     .start = start_messages,
     .finish = finish_messages,
     .blocking = swap_messages_blocking,
@@ -118,18 +112,12 @@ static void start_persistent(const struct halo_exchange *x)
     BC_MPI(MPI_Startall(2 * HALO_FACES, t->requests));
 }
 
-static void swap_persistent(const struct halo_exchange *x)
-{
-    start_persistent(x);
-    finish_messages(x);
-}
-
 const struct halo_method halo_method_persistent = {
     .name = "persistent",
     .persistent = true,
     .sync = HALO_SYNC_NONE,
     .create = create_persistent,
-    .swap = swap_persistent,
+    .swap = halo_swap_in_parts,
     .start = start_persistent,
     .finish = finish_messages,
     .blocking = swap_messages_blocking,

@@ -14,10 +14,9 @@
 
 #include <mpi.h>
 
-/* ---- one rank's part in swaps ---------------------------------------------------------------- */
-
-/* Of one box by one method. */
+/* One rank's part in swaps of one box by one method. */
 struct halo_exchange {
+    const struct halo_method *method;
     struct halo_box box; /* the same on every rank */
     struct halo_grid grid;
     MPI_Comm comm;                  /* Cartesian and periodic, with the grid's ranks */
@@ -32,13 +31,11 @@ struct halo_exchange {
     int request_count;     /* 0 without them */
 };
 
-/* All but the method's part. Local; the communicators stay the caller's. */
-void halo_exchange_init(struct halo_exchange *exchange, const struct halo_box *box,
-                        const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm);
-
-/* Ordinary memory of `count` values, at the start of a page as in a window, and touched; freed by
-   free(). Local. */
-double *halo_allocate_values(int64_t count);
+/* Makes the array, all zeros, and what swaps need; method->destroy frees it. Collective over
+   `comm`; the communicators stay the caller's. */
+void halo_exchange_create(struct halo_exchange *exchange, const struct halo_method *method,
+                          const struct halo_box *box, const struct halo_grid *grid, MPI_Comm comm,
+                          MPI_Comm node_comm);
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
@@ -56,7 +53,7 @@ struct halo_method {
     const char *name; /* rows that differ in sync share it */
     enum halo_sync sync;
 
-    /* Makes the array, all zeros, and what the swap needs. Collective over `comm`. */
+    /* The method's part of halo_exchange_create. */
     void (*create)(struct halo_exchange *exchange);
     /* Sends the box's layers and receives the halo's, all six. When it returns the halo is complete
        and the box may be written. Collective, without being a barrier. The timed kernel of halo. */
@@ -91,6 +88,11 @@ extern const struct halo_method halo_method_get_all, halo_method_get_images;
 extern const struct halo_method halo_method_types, halo_method_persistent, halo_method_neighbor;
 /* packed.c */
 extern const struct halo_method halo_method_packed, halo_method_shared;
+
+/* For these files: `start` and `finish`; and ordinary memory of `count` values, at the start of a
+   page as in a window, and touched, freed by free(). */
+void halo_swap_in_parts(const struct halo_exchange *exchange);
+double *halo_allocate_values(int64_t count);
 
 enum { HALO_METHODS = 9 };
 extern const struct halo_method *const halo_methods[HALO_METHODS];

@@ -109,12 +109,6 @@ static void destroy_packed(struct halo_exchange *x)
     free(x->own);
 }
 
-static void swap_packed(const struct halo_exchange *x)
-{
-    start_packed(x);
-    finish_packed(x);
-}
-
 static void swap_packed_blocking(const struct halo_exchange *x)
 {
     const struct packed *const packed = x->own;
@@ -134,7 +128,7 @@ const struct halo_method halo_method_packed = {
     .name = "isend/irecv packed",
     .sync = HALO_SYNC_NONE,
     .create = create_packed,
-    .swap = swap_packed,
+    .swap = halo_swap_in_parts,
     .start = start_packed,
     .finish = finish_packed,
     .blocking = swap_packed_blocking,
