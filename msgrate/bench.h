@@ -116,8 +116,7 @@ int msgrate_partner(int rank, int ranks);
 
 /* The messages of an iteration. A block holds those to one peer, or from it; a buffer holds the
    blocks of all peers, one after the other. With --check a message's data follows from the
-   iteration, its sender, its receiver and its number, so that a message that was lost, went to the
-   wrong place or is of another iteration is found. All functions are local. */
+   iteration, its sender, its receiver and its number. All functions are local. */
 struct msgrate_messages {
     int count;                   /* to a peer */
     int64_t bytes;               /* of a message */
@@ -190,7 +189,6 @@ struct msgrate_row {
 void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
                     struct msgrate_row *row);
 
-/* Makes the result of all visits, on rank 0, warns of wrong data, and frees what the row holds.
-   Collective. */
+/* Makes the result of all visits, warns of wrong data, and frees what the row holds. Collective. */
 void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
                       struct msgrate_result *result);

@@ -91,9 +91,8 @@ void syncbench_nothing(struct syncbench_team *team);
 
 /* Whether a kind synchronises (check.c): synchronises 20 times, each time with other ranks that
    come 0.3 ms late, and returns the number of errors on this rank: it was let out before a rank
-   that it waits for had come in, or, where ranks take turns, two were in at once and a count that
-   they keep together is wrong. There are no errors where no rank waits for another. Where all wait
-   for all, a rank looks at log2(P) of the others. Collective over MPI_COMM_WORLD. */
+   that it waits for had come in, or, where ranks take turns, a count that they keep together is
+   wrong. Collective over MPI_COMM_WORLD. */
 int64_t syncbench_check(const struct bc_job *job, const struct syncbench_kind *kind,
                         struct syncbench_team *team);
 
@@ -142,10 +141,10 @@ struct syncbench_result {
 
 extern const struct bc_table syncbench_table;
 
-/* One visit within `seconds` (significant on rank 0). Loop and reference are timed in turn, a
-   barrier (or a window) before each, and a sample of the synchronisation is the difference of two
-   that follow one another. `inner` of the loop is the number of repetitions, or, if `shrinks`, its
-   max; the first visit finds the number then. Collective over MPI_COMM_WORLD. */
+/* One visit within `seconds` (significant on rank 0). Loop and reference are timed in turn; a
+   sample is the difference of two that follow one another. `inner` of the loop is the number of
+   repetitions, or, if `shrinks`, its max; the first visit finds the number then. Collective over
+   MPI_COMM_WORLD. */
 void syncbench_visit(const struct syncbench_loop *loop, bool shrinks, double seconds,
                      struct syncbench_row *row);
 

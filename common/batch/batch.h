@@ -9,16 +9,15 @@
 /* ---- lengths of batches ---------------------------------------------------------------------- */
 
 /* The time that a batch should take, in ns: at least min_ns, and at least 100 readings of the
-   clock, so that its cost and resolution don't show in the time of a repetition. `cost` is the
-   maximum over ranks where ranks must agree. Local. */
+   clock, so that its cost and resolution don't show. Local. */
 double bc_batch_ns(const struct bc_clock_cost *cost, double min_ns);
 
 /* Returns the time of `repetitions` repetitions in ns. */
 typedef double bc_repeat_fn(void *context, int64_t repetitions);
 
 /* Doubles the repetitions, from `min` (at least 1) up to `max`, until they take batch_ns twice in a
-   row, since once they may have been disturbed. If `repeat` is collective, it must return the same
-   on all ranks; then this is collective, too, and returns the same on all ranks. */
+   row, since once they may have been disturbed. Collective if `repeat` is, which must then return
+   the same on all ranks. */
 int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn *repeat,
                         void *context);
 
@@ -40,8 +39,7 @@ struct bc_batch_row {
    After each batch of rounds single repetitions are taken until they have used a tenth of the time
    that has passed; when the batches are done, up to a row's 1000 in all its visits, if a tenth of
    the visit's time is enough for that. At least one is taken, and never more than a visit may have
-   samples (--samples, --max-samples). A repetition shorter than 100 clock costs is less exact than
-   a batch, by the clock's resolution and by how much its cost varies. Collective. */
+   samples (--samples, --max-samples). Collective. */
 void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
                             struct bc_batch_row *row);
@@ -90,9 +88,8 @@ struct bc_batch_result {
 
 /* One visit: samples batches within `seconds` (significant on rank 0), which include the choice of
    their length at the first visit. Before each batch come a barrier (or a window) and, where a
-   batch has several repetitions, one that isn't timed. In an oversubscribed job the repetition with
-   which the length is chosen is the visit's only sample if it used up the time. At least one rank
-   must take part. Collective over MPI_COMM_WORLD. */
+   batch has several repetitions, one that isn't timed. At least one rank must take part. Collective
+   over MPI_COMM_WORLD. */
 void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, double seconds,
                     struct bc_batch_row *row);
 

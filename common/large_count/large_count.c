@@ -11,7 +11,7 @@ static MPI_Aint extent_of(MPI_Datatype type)
 
 /* ---- many elements --------------------------------------------------------------------------- */
 
-/* For an int count. MPI libraries recognize contiguous data by how its datatype was made. */
+/* MPI libraries recognize contiguous data by how its datatype was made. */
 static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element)
 {
     MPI_Datatype type;

@@ -4,11 +4,8 @@
  * Up to BC_COUNT_MAX elements are passed as they are. More are passed as one element of a datatype
  * that contains them all, made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham,
  * "To INT_MAX... and Beyond! Exploring Large-Count Support in MPI", ExaMPI 2014. So the call is the
- * same for every size, and its datatype is chosen before anything is timed. That works for
- * messages, transfers and collectives, but not for reductions, whose operations take predefined
- * datatypes only, and not for int displacements.
- *
- * All functions are local. An MPI error ends the job.
+ * same for every size. That doesn't work for reductions, whose operations take predefined datatypes
+ * only, nor for int displacements. All functions are local.
  */
 #pragma once
 
@@ -40,9 +37,9 @@ struct bc_amount {
 /* Makes an amount of `elements` of a predefined datatype. */
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
-/* The same, but always as one element of a datatype whose data begins displacement_bytes behind the
-   address with which it is used: for displacements that are too large to be passed, or where
-   libraries add up the counts of several blocks. */
+/* The same, always as one element of a datatype whose data begins displacement_bytes behind its
+   address: for displacements that are too large to be passed, or where libraries add up counts of
+   blocks. */
 void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
                          MPI_Aint displacement_bytes);
 

@@ -59,16 +59,14 @@ struct halo_method {
        and the box may be written. Collective, without being a barrier. The timed kernel of halo. */
     void (*swap)(const struct halo_exchange *exchange);
     /* The same swap in two parts, with time for work in between; both NULL for put, get and shared
-       window. `start` posts it; until `finish` has returned the box must not be written and the
-       halo must not be accessed, and no other swap on the communicator may be started. In between
-       the caller may test the exchange's requests, all together or any of them, as often as it
-       likes. Each start needs its finish, also when tests have completed all requests: packed faces
-       are unpacked there. Collective, without being barriers. */
+       window. From `start` to the return of `finish` the box must not be written, the halo not be
+       accessed, and no other swap started on the communicator. The caller may test the exchange's
+       requests. Each start needs its finish, also when tests have completed all requests: packed
+       faces are unpacked there. Collective, without being barriers. */
     void (*start)(const struct halo_exchange *exchange);
     void (*finish)(const struct halo_exchange *exchange);
-    /* The same swap by blocking calls: one MPI_Neighbor_alltoallw in that method, six MPI_Sendrecv
-       in the other methods with a start, each of which sends one face and receives the opposite
-       side of the halo. NULL where `start` is. Collective, without being a barrier. */
+    /* The same swap by blocking calls: one MPI_Neighbor_alltoallw, or six MPI_Sendrecv, each of
+       which sends one face and receives the opposite side of the halo. NULL where `start` is. */
     void (*blocking)(const struct halo_exchange *exchange);
     /* Frees it. Collective. */
     void (*destroy)(struct halo_exchange *exchange);
