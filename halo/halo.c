@@ -192,7 +192,7 @@ static void write_row(const struct halo *halo, struct row *row)
     const int *const dims = halo->grid.dims;
     const int64_t *const extent = row->box->extent;
     struct halo_result result = {.method = row->method->name,
-                                 .sync = halo_sync_names[row->method->sync],
+                                 .sync = bc_sync_names[row->method->sync],
                                  .ndata = halo_ndata(row->box)};
     write_extents(result.dims, dims[0], dims[1], dims[2]);
     write_extents(result.local, extent[0], extent[1], extent[2]);

@@ -12,7 +12,7 @@ struct halo_parameters {
     const char *dims_text;
     struct halo_box_list local;
     struct bc_names methods;
-    int sync; /* enum halo_sync of puts and gets; HALO_SYNC_NONE: both */
+    int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
 
     /* From the texts. */
     int dims[HALO_DIRECTIONS];        /* 0: MPI_Dims_create chooses */

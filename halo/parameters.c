@@ -3,13 +3,11 @@
 #include <limits.h>
 #include <string.h>
 
-enum { SYNC_BOTH = HALO_SYNC_NONE };
-
 const struct halo_parameters halo_default_parameters = {
     .dims_text = "0x0x0",
     .local = {.text = "10,50,100,150", .where = "memory or /dev/shm"},
     .methods = {.text = "all"},
-    .sync = SYNC_BOTH,
+    .sync = BC_SYNC_NONE,
 };
 
 static const char *method_name(int i) { return halo_methods[i]->name; }
@@ -66,7 +64,7 @@ static void choose_methods(struct halo_parameters *p)
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
         const bool chosen =
-            p->methods.chosen[i] && (method->sync == HALO_SYNC_NONE || p->sync == SYNC_BOTH ||
+            p->methods.chosen[i] && (method->sync == BC_SYNC_NONE || p->sync == BC_SYNC_NONE ||
                                      p->sync == (int)method->sync);
         p->method_chosen[i] = chosen;
         p->packs = p->packs || (chosen && method->packs);

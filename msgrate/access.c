@@ -3,6 +3,7 @@
    transfer from it is read instead. */
 #include "msgrate/access.h"
 
+#include "common/coarray/coarray.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 
@@ -10,7 +11,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
@@ -219,27 +219,17 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
-static void create_window(struct msgrate_access *x)
-{
-    /* Whole pages: MPICH 4.0.2 puts what goes to a smaller window elsewhere. */
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t bytes = (half_bytes(x) * (size_t)x->halves + page) / page * page;
-    BC_MPI(MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &x->window_memory,
-                            &x->window));
-    BC_MPI(MPI_Win_set_errhandler(x->window, MPI_ERRORS_RETURN));
-    memset(x->window_memory, 0, bytes);
-}
-
 static void create(struct msgrate_access *x)
 {
     const int *const sends = x->messages.sends, *const receives = x->messages.receives;
+    const int64_t values = (int64_t)(half_bytes(x) * (size_t)x->halves / sizeof(double)) + 1;
     x->targets = x->puts ? sends : receives;
     x->transfer_share = x->puts ? msgrate_put_share : msgrate_get_share;
     create_team(x);
     x->target_group = group_of(x->targets, x->messages.npeers);
     x->origin_group = group_of(x->puts ? receives : sends, x->messages.npeers);
     x->local_buffer = msgrate_allocate(&x->messages);
-    create_window(x);
+    x->window = bc_window_create(MPI_COMM_WORLD, values, 1, (void *)&x->window_memory);
     if (writes_ahead(x))
         write_data(x, 0);
 }

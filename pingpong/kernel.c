@@ -28,9 +28,9 @@ static void sync_partner(struct pingpong_game *g) { bc_sync_images(g->coarray, &
 /* An idle rank takes part in sync all, too. */
 static pingpong_step_fn *sync_of(const struct pingpong_game *g)
 {
-    if (g->sync == PINGPONG_SYNC_ALL)
+    if (g->sync == BC_SYNC_ALL)
         return sync_all;
-    return g->sync == PINGPONG_SYNC_IMAGES && g->partner >= 0 ? sync_partner : nothing;
+    return g->sync == BC_SYNC_IMAGES && g->partner >= 0 ? sync_partner : nothing;
 }
 
 enum { TAG = 1 };
@@ -50,7 +50,7 @@ static inline void receive_message(struct pingpong_game *g)
 int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
 {
     pingpong_step_fn *const synchronise = sync_of(game), *const move = game->pattern->move;
-    if (game->partner < 0 && game->sync != PINGPONG_SYNC_ALL)
+    if (game->partner < 0 && game->sync != BC_SYNC_ALL)
         return 0;
     if (game->partner < 0)
         return time_steps(game, sync_all, sync_all, nothing, repetitions);

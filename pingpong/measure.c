@@ -79,7 +79,7 @@ void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double
         .context = &round,
         .repetitions = check ? 1 : 0,
         .clock_readings = check ? 2.0 : 1.0,
-        .participants = check || game->sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
+        .participants = check || game->sync == BC_SYNC_ALL ? NULL : game->participants,
     };
     bc_batch_visit(run, &batch, seconds, row);
     row->wrong += round.wrong;

@@ -3,7 +3,7 @@
 const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},
     .arrangements = {.text = "all"},
-    .sync = PINGPONG_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .limits = {.max_stride = 128},
 };
 

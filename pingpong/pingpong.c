@@ -39,7 +39,7 @@ struct pingpong {
 struct row {
     int arrangement; /* enum pingpong_arrangement */
     const struct pingpong_pattern *pattern;
-    enum pingpong_sync sync;
+    enum bc_coarray_sync sync;
     struct pingpong_shape shape;
     struct bc_batch_row repetitions;
 };
@@ -200,13 +200,13 @@ static void list_arranged(const struct pingpong *pingpong, int arrangement)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
     for (int i = 0; i < PINGPONG_PATTERNS; i++)
-        for (int s = 0; p->patterns.chosen[i] && s < PINGPONG_SYNCS; s++) {
+        for (int s = 0; p->patterns.chosen[i] && s < BC_SYNCS; s++) {
             struct row row = {.arrangement = arrangement,
                               .pattern = &pingpong_patterns[i],
-                              .sync = (enum pingpong_sync)s};
+                              .sync = (enum bc_coarray_sync)s};
             const bool message = row.pattern->move == NULL;
-            if (message != (s == PINGPONG_SYNC_NONE) ||
-                (!message && p->sync != PINGPONG_SYNC_NONE && p->sync != s))
+            if (message != (s == BC_SYNC_NONE) ||
+                (!message && p->sync != BC_SYNC_NONE && p->sync != s))
                 continue;
             for (int n = 0; pingpong_shape_at(row.pattern->sweep, &p->limits, n, &row.shape); n++)
                 *(struct row *)bc_add_row(pingpong->run) = row;
@@ -303,11 +303,10 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
 
 static void write_row(struct bc_run *run, struct row *row)
 {
-    static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
     struct pingpong_result result = {
         .arrangement = pingpong_arrangement_name(row->arrangement),
         .pattern = row->pattern->name,
-        .sync = sync_names[row->sync],
+        .sync = bc_sync_names[row->sync],
         .shape = row->shape,
         .ndata = pingpong_ndata(&row->shape),
         .nextent = pingpong_nextent(&row->shape),

@@ -1,10 +1,5 @@
-/*
- * What a ping-pong moves, how, and between which ranks; its timed loops, and its row.
- *
- * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark
- * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
- * Computing, IOS Press, 2012).
- */
+/* What a ping-pong moves, how, and between which ranks; its timed loops, and its row.
+   Specification: the EPCC suite (common/coarray/coarray.h). */
 #pragma once
 
 #include "common/batch/batch.h"
@@ -62,17 +57,10 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
 
 /* ---- patterns (patterns.c) ------------------------------------------------------------------- */
 
-enum pingpong_sync {
-    PINGPONG_SYNC_ALL,
-    PINGPONG_SYNC_IMAGES,
-    PINGPONG_SYNC_NONE, /* MPI Send: the message itself */
-    PINGPONG_SYNCS
-};
-
 /* One rank's end of a ping-pong. */
 struct pingpong_game {
     const struct pingpong_pattern *pattern;
-    enum pingpong_sync sync;
+    enum bc_coarray_sync sync;
     struct bc_coarray *coarray; /* of at least nextent values */
     struct pingpong_shape shape;
     MPI_Datatype section;      /* of PINGPONG_STRIDED, whose patterns move single values at once */
@@ -130,7 +118,7 @@ struct pingpong_part pingpong_part_of(int arrangement, int rank, int ranks);
 struct pingpong_parameters {
     struct bc_names patterns;
     struct bc_names arrangements;
-    int sync; /* enum pingpong_sync of puts and gets; PINGPONG_SYNC_NONE: both */
+    int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
     bool full;
     struct pingpong_limits limits; /* max_ndata 0: by `full`; `step` is no option */
 };

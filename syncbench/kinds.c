@@ -46,10 +46,8 @@ static void allreduce_byte(struct syncbench_team *team) { allreduce_bytes(team, 
 /* A window that no data goes through. */
 static void open_window(struct syncbench_team *team)
 {
-    void *memory;
-    BC_MPI(MPI_Win_allocate(bc_window_bytes(1), 1, MPI_INFO_NULL, team->coarray.comm,
-                            (void *)&memory, &team->window));
-    BC_MPI(MPI_Win_set_errhandler(team->window, MPI_ERRORS_RETURN));
+    double *memory;
+    team->window = bc_window_create(team->coarray.comm, 1, sizeof(double), &memory);
 }
 
 static void close_window(struct syncbench_team *team) { BC_MPI(MPI_Win_free(&team->window)); }

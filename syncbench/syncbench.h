@@ -2,10 +2,8 @@
  * The ways to synchronise, which ranks synchronise, the timed loops, and a row: what a
  * synchronisation adds to a loop of delays.
  *
- * Specification: the EPCC Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark
- * Suite for Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale
- * Computing, IOS Press, 2012). The coarrays are those of common/coarray/coarray.h. MPI's own
- * synchronisations stand beside them.
+ * Specification: the EPCC suite (common/coarray/coarray.h). MPI's own synchronisations stand beside
+ * those of coarrays.
  */
 #pragma once
 

@@ -14,6 +14,8 @@
 
 #define MUTEX_HOME 0 /* the rank whose window a mutex locks, and that keeps the end of a queue */
 
+const char *const bc_sync_names[BC_SYNCS] = {"all", "images", "none"};
+
 /* ---- windows --------------------------------------------------------------------------------- */
 
 MPI_Aint bc_window_bytes(int64_t count)
@@ -23,13 +25,11 @@ MPI_Aint bc_window_bytes(int64_t count)
     return (bytes + page - 1) / page * page;
 }
 
-/* Allocates a window filled with zeros. Collective. */
-static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
+MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values)
 {
     const MPI_Aint bytes = bc_window_bytes(count);
     MPI_Win window;
-    BC_MPI(
-        MPI_Win_allocate(bytes, (int)sizeof(double), MPI_INFO_NULL, comm, (void *)values, &window));
+    BC_MPI(MPI_Win_allocate(bytes, unit_bytes, MPI_INFO_NULL, comm, (void *)values, &window));
     BC_MPI(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
     memset(*values, 0, (size_t)bytes);
     return window;
@@ -42,7 +42,7 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
     coarray->count = count;
     BC_MPI(MPI_Comm_dup(comm, &coarray->comm));
     BC_MPI(MPI_Comm_set_errhandler(coarray->comm, MPI_ERRORS_RETURN));
-    coarray->window = allocate_window(comm, count, &coarray->values);
+    coarray->window = bc_window_create(comm, count, sizeof(double), &coarray->values);
     /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, coarray->window));
     bc_sync_all(coarray);
@@ -162,7 +162,7 @@ void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
 {
     double *values;
-    mutex->window = allocate_window(comm, 1, &values);
+    mutex->window = bc_window_create(comm, 1, sizeof(double), &values);
     /* No rank reads the zeros before they are written. */
     BC_MPI(MPI_Barrier(comm));
 }

@@ -1,6 +1,8 @@
 /*
  * Coarrays for C: a window that every rank can read and write on every other rank, and the
- * synchronisations of Fortran coarrays, on top of MPI-3.
+ * synchronisations of Fortran coarrays, on top of MPI-3. Benchmarks follow the EPCC Fortran coarray
+ * micro-benchmark suite: D. Henty, "A Parallel Benchmark Suite for Fortran Coarrays", Applications,
+ * Tools and Techniques on the Road to Exascale Computing, IOS Press, 2012.
  *
  *   Fortran               here
  *   x(...)[image] = ...   bc_coarray_put
@@ -29,6 +31,14 @@
 #include <mpi.h>
 #include <stdint.h>
 
+enum bc_coarray_sync {
+    BC_SYNC_ALL,
+    BC_SYNC_IMAGES, /* of neighbours, or of a pair */
+    BC_SYNC_NONE,   /* the messages themselves; as an option: both of these */
+    BC_SYNCS
+};
+extern const char *const bc_sync_names[BC_SYNCS]; /* "all", "images", "none" */
+
 struct bc_coarray {
     MPI_Comm comm;  /* a duplicate, so that no other messages match */
     MPI_Win window; /* locked for all ranks (MPI_Win_lock_all) until it is freed */
@@ -46,6 +56,10 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
    size, since MPICH 4.0.2 puts data for a smaller window elsewhere
    (tests/mpi_defects/small_window.c). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
+
+/* Allocates a window of that size, filled with zeros, whose displacements are in unit_bytes.
+   Collective. */
+MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values);
 
 /* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
    there to `destination`; `target` may be this rank. The values must lie inside the part, which is

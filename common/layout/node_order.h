@@ -29,6 +29,9 @@ void bc_node_order_destroy(struct bc_node_order *order);
 /* The rank of MPI_COMM_WORLD at a place; -1 for the place -1 (none). Local. */
 int bc_node_order_rank(const struct bc_node_order *order, int place);
 
+/* The rank in `to` of a process that is `rank` in `from`, or MPI_UNDEFINED. Local. */
+int bc_translate_rank(MPI_Comm from, int rank, MPI_Comm to);
+
 /* Whether a rank of MPI_COMM_WORLD is on another node than the calling rank. Local. */
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 

@@ -75,7 +75,7 @@ static void swap_messages_blocking(const struct halo_exchange *x)
 
 const struct halo_method halo_method_types = {
     .name = "isend/irecv types",
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_typed,
     .swap = halo_swap_in_parts,
     .start = start_messages,
@@ -115,7 +115,7 @@ static void start_persistent(const struct halo_exchange *x)
 const struct halo_method halo_method_persistent = {
     .name = "persistent",
     .persistent = true,
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_persistent,
     .swap = halo_swap_in_parts,
     .start = start_persistent,
@@ -154,7 +154,7 @@ static void swap_neighbor_blocking(const struct halo_exchange *x)
 
 const struct halo_method halo_method_neighbor = {
     .name = "neighbor_alltoallw",
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_neighbor,
     .swap = swap_neighbor_blocking,
     .start = start_neighbor,

@@ -3,8 +3,6 @@
 #include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
 
-const char *const halo_sync_names[HALO_SYNCS] = {"all", "images", "none"};
-
 const struct halo_method *const halo_methods[HALO_METHODS] = {
     &halo_method_put_all,    &halo_method_put_images, &halo_method_get_all,
     &halo_method_get_images, &halo_method_types,      &halo_method_packed,

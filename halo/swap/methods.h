@@ -2,13 +2,12 @@
  * The ways to swap halos: a row in a table each, with functions that do one swap, at once or in two
  * parts, and those that make and free what it needs.
  *
- * put, get: on coarrays, with a synchronisation before and after, as in the specification: the EPCC
- * Fortran coarray micro-benchmark suite (D. Henty, "A Parallel Benchmark Suite for Fortran
- * Coarrays", Applications, Tools and Techniques on the Road to Exascale Computing, IOS Press,
- * 2012). The others are what MPI programs choose between.
+ * put, get: on coarrays, with a synchronisation before and after, as in the specification, the EPCC
+ * suite (common/coarray/coarray.h). The others are what MPI programs choose between.
  */
 #pragma once
 
+#include "common/coarray/coarray.h"
 #include "common/run/run.h"
 #include "halo/swap/box.h"
 
@@ -39,19 +38,9 @@ void halo_exchange_create(struct halo_exchange *exchange, const struct halo_meth
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-enum halo_sync {
-    HALO_SYNC_ALL,
-    HALO_SYNC_IMAGES, /* among neighbours */
-    HALO_SYNC_NONE,   /* the messages themselves */
-    HALO_SYNCS
-};
-
-/* "all", "images", "none". */
-extern const char *const halo_sync_names[HALO_SYNCS];
-
 struct halo_method {
     const char *name; /* rows that differ in sync share it */
-    enum halo_sync sync;
+    enum bc_coarray_sync sync;
 
     /* The method's part of halo_exchange_create. */
     void (*create)(struct halo_exchange *exchange);

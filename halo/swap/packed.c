@@ -2,6 +2,7 @@
    node share, those that cross nodes. */
 #include "common/coarray/coarray.h"
 #include "common/large_count/large_count.h"
+#include "common/layout/node_order.h"
 #include "common/mpi/mpi_check.h"
 #include "halo/swap/methods.h"
 
@@ -126,7 +127,7 @@ static void swap_packed_blocking(const struct halo_exchange *x)
 
 const struct halo_method halo_method_packed = {
     .name = "isend/irecv packed",
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_packed,
     .swap = halo_swap_in_parts,
     .start = start_packed,
@@ -146,27 +147,14 @@ struct shared_swap {
     MPI_Win window;                   /* in a passive epoch all its life */
 };
 
-/* The neighbours' ranks in node_comm, MPI_UNDEFINED for those on other nodes. */
-static void find_on_node(const struct halo_grid *grid, MPI_Comm comm, MPI_Comm node_comm,
-                         int node_ranks[HALO_FACES])
-{
-    MPI_Group all, node;
-    BC_MPI(MPI_Comm_group(comm, &all));
-    BC_MPI(MPI_Comm_group(node_comm, &node));
-    BC_MPI(MPI_Group_translate_ranks(all, HALO_FACES, grid->neighbours, node, node_ranks));
-    BC_MPI(MPI_Group_free(&all));
-    BC_MPI(MPI_Group_free(&node));
-}
-
 struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
                                                 MPI_Comm node_comm)
 {
     struct halo_neighbourhood n = {.faces = HALO_FACES};
-    int node_ranks[HALO_FACES];
-    find_on_node(grid, comm, node_comm, node_ranks);
     for (int face = 0; face < HALO_FACES; face++) {
-        const bool near = node_ranks[face] != MPI_UNDEFINED;
-        n.on_node += near && grid->neighbours[face] != grid->rank;
+        const int rank = grid->neighbours[face];
+        const bool near = bc_translate_rank(comm, rank, node_comm) != MPI_UNDEFINED;
+        n.on_node += near && rank != grid->rank;
         n.off_node += !near;
     }
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &n, 3, MPI_INT64_T, MPI_SUM, comm));
@@ -187,18 +175,19 @@ static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
 static void create_shared(struct halo_exchange *x)
 {
     struct shared_swap *const shared = create_own(x, sizeof *shared);
-    int node_ranks[HALO_FACES], near[HALO_FACES], count = 0, unit_bytes;
+    int near[HALO_FACES], count = 0, unit_bytes;
     MPI_Aint bytes;
     allocate_shared(shared, x);
-    find_on_node(&x->grid, x->comm, x->node_comm, node_ranks);
     for (int face = 0; face < HALO_FACES; face++) {
-        if (node_ranks[face] == MPI_UNDEFINED) {
+        const int rank = x->grid.neighbours[face];
+        const int node_rank = bc_translate_rank(x->comm, rank, x->node_comm);
+        if (node_rank == MPI_UNDEFINED) {
             create_buffers(x, face);
             continue;
         }
-        BC_MPI(MPI_Win_shared_query(shared->window, node_ranks[face], &bytes, &unit_bytes,
+        BC_MPI(MPI_Win_shared_query(shared->window, node_rank, &bytes, &unit_bytes,
                                     (void *)&shared->arrays[face]));
-        near[count++] = x->grid.neighbours[face];
+        near[count++] = rank;
     }
     bc_images_create(&shared->peers, x->comm, near, count);
 }
@@ -237,7 +226,7 @@ static void swap_shared(const struct halo_exchange *x)
 
 const struct halo_method halo_method_shared = {
     .name = "shared window",
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_shared,
     .swap = swap_shared,
     .destroy = destroy_shared,

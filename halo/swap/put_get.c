@@ -76,13 +76,13 @@ static void get_sync_images(const struct halo_exchange *x) { swap(x, true, true)
 #define ON_COARRAY .create = create_coarray, .destroy = destroy_coarray, .in_window = true
 
 const struct halo_method halo_method_put_all = {
-    .name = "put", .sync = HALO_SYNC_ALL, .swap = put_sync_all, ON_COARRAY};
+    .name = "put", .sync = BC_SYNC_ALL, .swap = put_sync_all, ON_COARRAY};
 
 const struct halo_method halo_method_put_images = {
-    .name = "put", .sync = HALO_SYNC_IMAGES, .swap = put_sync_images, ON_COARRAY};
+    .name = "put", .sync = BC_SYNC_IMAGES, .swap = put_sync_images, ON_COARRAY};
 
 const struct halo_method halo_method_get_all = {
-    .name = "get", .sync = HALO_SYNC_ALL, .swap = get_sync_all, ON_COARRAY};
+    .name = "get", .sync = BC_SYNC_ALL, .swap = get_sync_all, ON_COARRAY};
 
 const struct halo_method halo_method_get_images = {
-    .name = "get", .sync = HALO_SYNC_IMAGES, .swap = get_sync_images, ON_COARRAY};
+    .name = "get", .sync = BC_SYNC_IMAGES, .swap = get_sync_images, ON_COARRAY};

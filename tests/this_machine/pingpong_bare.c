@@ -89,10 +89,9 @@ static void puts_and_meetings(const struct loops *visit)
 
 static const struct bare_pingpong {
     const char *name; /* of pingpong's pattern */
-    enum pingpong_sync sync;
+    enum bc_coarray_sync sync;
     void (*repeat)(const struct loops *visit);
-} pingpongs[] = {{"MPI Send", PINGPONG_SYNC_NONE, messages},
-                 {"put", PINGPONG_SYNC_IMAGES, puts_and_meetings}};
+} pingpongs[] = {{"MPI Send", BC_SYNC_NONE, messages}, {"put", BC_SYNC_IMAGES, puts_and_meetings}};
 
 enum { ROWS = sizeof pingpongs / sizeof *pingpongs };
 
