@@ -1,4 +1,5 @@
-/* Faces as datatypes: in messages, in persistent messages, and in a neighbourhood collective. */
+/* Faces as datatypes: in puts and gets, in messages, in persistent messages, and in a neighbourhood
+   collective. */
 #include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
 #include "halo/swap/methods.h"
@@ -7,6 +8,8 @@
 
 struct typed_swap {
     MPI_Datatype sent[HALO_FACES], received[HALO_FACES];
+    struct bc_coarray coarray;   /* of put and get: holds the array */
+    struct bc_images neighbours; /* of put and get */
     MPI_Request requests[2 * HALO_FACES];
     MPI_Status *statuses;       /* MPI_STATUSES_IGNORE */
     int ones[HALO_FACES];       /* of MPI_Neighbor_alltoallw: counts */
@@ -18,7 +21,7 @@ static MPI_Datatype type_of(const struct halo_exchange *x, const struct halo_reg
     return bc_type_box(x->array, region->extent, region->start, MPI_DOUBLE);
 }
 
-static void create_typed(struct halo_exchange *x)
+static struct typed_swap *create_types(struct halo_exchange *x)
 {
     struct typed_swap *const t = x->own = bc_allocate(1, sizeof *t, "no memory for a swap");
     t->statuses = MPI_STATUSES_IGNORE;
@@ -27,6 +30,90 @@ static void create_typed(struct halo_exchange *x)
         t->received[face] = type_of(x, &x->received[face]);
         t->ones[face] = 1;
     }
+    return t;
+}
+
+static void destroy_types(struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
+    for (int face = 0; face < HALO_FACES; face++) {
+        BC_MPI(MPI_Type_free(&t->sent[face]));
+        BC_MPI(MPI_Type_free(&t->received[face]));
+    }
+    free(t);
+}
+
+/* ---- puts and gets between two synchronisations, as in the specification --------------------- */
+
+static void create_coarray(struct halo_exchange *x)
+{
+    struct typed_swap *const t = create_types(x);
+    bc_coarray_create(&t->coarray, x->comm, halo_array_values(&x->box));
+    bc_images_create(&t->neighbours, x->comm, x->grid.neighbours, HALO_FACES);
+    x->values = t->coarray.values;
+}
+
+static void destroy_coarray(struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
+    bc_images_destroy(&t->neighbours);
+    bc_coarray_destroy(&t->coarray);
+    destroy_types(x);
+}
+
+static inline void synchronise(struct typed_swap *t, bool images)
+{
+    if (images)
+        bc_sync_images(&t->coarray, &t->neighbours);
+    else
+        bc_sync_all(&t->coarray);
+}
+
+/* All faces between two synchronisations. Inlined where `images` and `gets` are constants. */
+__attribute__((always_inline)) static inline void transfer(const struct halo_exchange *x,
+                                                           bool images, bool gets)
+{
+    struct typed_swap *const t = x->own;
+    synchronise(t, images);
+    for (int face = 0; face < HALO_FACES; face++) {
+        const int side = halo_opposite(face), neighbour = x->grid.neighbours[face];
+        if (gets)
+            BC_MPI(MPI_Get(x->values, 1, t->received[face], neighbour, 0, 1, t->sent[side],
+                           t->coarray.window));
+        else
+            BC_MPI(MPI_Put(x->values, 1, t->sent[face], neighbour, 0, 1, t->received[side],
+                           t->coarray.window));
+    }
+    synchronise(t, images);
+}
+
+static void put_sync_all(const struct halo_exchange *x) { transfer(x, false, false); }
+
+static void put_sync_images(const struct halo_exchange *x) { transfer(x, true, false); }
+
+static void get_sync_all(const struct halo_exchange *x) { transfer(x, false, true); }
+
+static void get_sync_images(const struct halo_exchange *x) { transfer(x, true, true); }
+
+#define ON_COARRAY .create = create_coarray, .destroy = destroy_coarray, .in_window = true
+
+const struct halo_method halo_method_put_all = {
+    .name = "put", .sync = BC_SYNC_ALL, .swap = put_sync_all, ON_COARRAY};
+
+const struct halo_method halo_method_put_images = {
+    .name = "put", .sync = BC_SYNC_IMAGES, .swap = put_sync_images, ON_COARRAY};
+
+const struct halo_method halo_method_get_all = {
+    .name = "get", .sync = BC_SYNC_ALL, .swap = get_sync_all, ON_COARRAY};
+
+const struct halo_method halo_method_get_images = {
+    .name = "get", .sync = BC_SYNC_IMAGES, .swap = get_sync_images, ON_COARRAY};
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void create_typed(struct halo_exchange *x)
+{
+    struct typed_swap *const t = create_types(x);
     x->values = halo_allocate_values(halo_array_values(&x->box));
     x->requests = t->requests;
     x->request_count = 2 * HALO_FACES;
@@ -34,16 +121,9 @@ static void create_typed(struct halo_exchange *x)
 
 static void destroy_typed(struct halo_exchange *x)
 {
-    struct typed_swap *const t = x->own;
-    for (int face = 0; face < HALO_FACES; face++) {
-        BC_MPI(MPI_Type_free(&t->sent[face]));
-        BC_MPI(MPI_Type_free(&t->received[face]));
-    }
     free(x->values);
-    free(t);
+    destroy_types(x);
 }
-
-/* ---- messages -------------------------------------------------------------------------------- */
 
 static void start_messages(const struct halo_exchange *x)
 {

@@ -68,10 +68,9 @@ struct halo_method {
     bool packs;        /* faces, or those of other nodes, go through buffers */
 };
 
-/* put_get.c */
+/* datatypes.c */
 extern const struct halo_method halo_method_put_all, halo_method_put_images;
 extern const struct halo_method halo_method_get_all, halo_method_get_images;
-/* datatypes.c */
 extern const struct halo_method halo_method_types, halo_method_persistent, halo_method_neighbor;
 /* packed.c */
 extern const struct halo_method halo_method_packed, halo_method_shared;
