@@ -45,16 +45,6 @@ struct row {
     struct bc_batch_row swaps;
 };
 
-/* ---- usage ----------------------------------------------------------------------------------- */
-
-/* Checks grid and boxes. */
-static bool fit(void *state, struct bc_run *run, struct bc_error *error)
-{
-    struct halo_parameters *const p = &((struct halo *)state)->parameters;
-    return halo_parameters_fit(p, run->job.ranks, error) &&
-           halo_fit_boxes(&p->local, run, p->packs, p->in_window, error);
-}
-
 /* ---- what all rows share --------------------------------------------------------------------- */
 
 static void make_grid(struct halo *halo, struct bc_run *run)
@@ -213,7 +203,7 @@ const struct bc_program halo_program = {
     .budget_s = 50.0, /* of a whole run */
     .starter = &bc_window_starter,
     .complete = halo_parameters_complete,
-    .fit = fit,
+    .fit = halo_parameters_fit,
 };
 
 int main(int argc, char **argv)

@@ -24,12 +24,10 @@ extern const struct halo_parameters halo_default_parameters;
 enum { HALO_OPTIONS = 4 };
 extern const struct bc_option halo_options[HALO_OPTIONS];
 
-/* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
+/* Parse the texts of a state that begins with the parameters, and check them against ranks and
+   memory. False with the error set. Local. */
 bool halo_parameters_complete(void *state, struct bc_error *error);
-
-/* Whether `ranks` processes make the grid of --dims. False with the error set. Local. */
-bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
-                         struct bc_error *error);
+bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error);
 
 /* ---- a row (columns.c) ----------------------------------------------------------------------- */
 

@@ -40,22 +40,23 @@ static bool complete_dims(struct halo_parameters *p, struct bc_error *error)
     return true;
 }
 
-bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
-                         struct bc_error *error)
+bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
+    struct halo_parameters *const p = state;
+    const int ranks = run->job.ranks;
     int64_t product = 1; /* of the numbers that are given */
     bool free = false;
     for (int d = 0; d < HALO_DIRECTIONS && product <= ranks; d++) {
-        free = free || parameters->dims[d] == 0;
-        if (parameters->dims[d] > 0)
-            product *= parameters->dims[d];
+        free = free || p->dims[d] == 0;
+        if (p->dims[d] > 0)
+            product *= p->dims[d];
     }
     if (free ? ranks % product == 0 : product == ranks)
-        return true;
+        return halo_fit_boxes(&p->local, run, p->packs, p->in_window, error);
     return bc_error_set(error,
                         "--dims: %.*s does not make a grid of %d processes: use numbers whose "
                         "product is %d, or 0 for MPI_Dims_create's choice",
-                        HALO_ELEMENT_MAX, parameters->dims_text, ranks, ranks);
+                        HALO_ELEMENT_MAX, p->dims_text, ranks, ranks);
 }
 
 static void choose_methods(struct halo_parameters *p)

@@ -14,7 +14,7 @@ static void create_flush(struct msgrate_bench *bench)
     /* Caches may differ between ranks: all flush with the maximum. */
     int64_t bytes[2] = {bench->parameters.cache_bytes, (int64_t)bc_cache_llc_bytes()};
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD));
-    bench->cache_bytes = bytes[0];
+    bench->parameters.cache_bytes = bytes[0];
     if (!bc_cache_flush_create(&bench->flush, (size_t)bytes[0]))
         bc_abort("no memory for a flush of %lld bytes", (long long)bytes[0]);
     struct bc_output *const output = bench->run->output;
@@ -149,7 +149,7 @@ void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row
     r->npeers = bench->npeers;
     r->nmsgs = messages;
     r->nbytes = row->size_bytes;
-    r->cache_size = bench->cache_bytes;
+    r->cache_size = bench->parameters.cache_bytes;
     r->ppn = bench->stride;
     r->rate_per_s = rate_per_s(count, iteration->value);
     r->rate_lo_per_s = rate_per_s(count, iteration->interval.hi);

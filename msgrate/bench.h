@@ -43,7 +43,8 @@ struct msgrate_parameters {
     int sync;     /* enum msgrate_sync */
     int64_t threads;
 
-    int64_t cache_bytes; /* from the text; llc: for this rank's last-level cache, 0: not known */
+    int64_t cache_bytes; /* from the text; llc: for the last-level cache, the maximum over ranks
+                            once bench.c has agreed on it; 0: not known */
 };
 
 extern const struct msgrate_parameters msgrate_default_parameters;
@@ -68,7 +69,6 @@ struct msgrate_bench {
     struct msgrate_parameters parameters;
     struct bc_run *run;
     struct bc_cache_flush flush;
-    int64_t cache_bytes;          /* of the flush; the same on every rank */
     struct bc_node_order by_node; /* in which peers and partners are chosen */
     int npeers;                   /* length of both lists */
     int *sends, *receives;        /* the ranks that this one sends to, receives from */

@@ -53,12 +53,9 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
 
 /* Of a function that is really called: the compiler doesn't inline it, makes no copy of it for a
    caller's arguments, and uses nothing of its body in its callers. */
-#ifdef __has_attribute
 #if __has_attribute(noipa)
 #define CALLED __attribute__((noipa))
-#endif
-#endif
-#ifndef CALLED
+#else
 #define CALLED __attribute__((noinline))
 #endif
 

@@ -78,10 +78,13 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
     struct pingpong_limits fitting = p->limits;
     while (fitting.max_ndata > 0 && needed_bytes(p, &fitting) > max_bytes)
         fitting.max_ndata /= 2;
-    if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata"))
-        p->limits = fitting;
     if (fitting.max_ndata == p->limits.max_ndata)
         return true;
+    if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata")) {
+        p->limits = fitting;
+        p->lowered = true;
+        return true;
+    }
     struct bc_error advice = {"use fewer processes a node"};
     if (fitting.max_ndata > 0)
         bc_error_set(&advice, "use --max-ndata=%lld or less", (long long)fitting.max_ndata);
@@ -148,8 +151,7 @@ static struct pingpong_part find_part(const struct pingpong *pingpong, int arran
 static void note_limits(const struct pingpong_parameters *p, const struct bc_run *run)
 {
     const struct pingpong_limits *const limits = &p->limits;
-    if (limits->max_ndata < pingpong_default_ndata(p) &&
-        !bc_option_given(&run->options, "max-ndata"))
+    if (p->lowered)
         bc_output_remark(run->output, "note",
                          "at most %lld values: more do not fit into memory or /dev/shm",
                          (long long)limits->max_ndata);
@@ -277,8 +279,7 @@ static void create_game(struct pingpong *pingpong, const struct row *row,
             bc_type_repeat(shape->count, shape->stride * (MPI_Aint)sizeof(double), MPI_DOUBLE);
         BC_MPI(MPI_Type_commit(&game->section));
     }
-    if (pattern->move == NULL)
-        bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
+    bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
     bc_images_create(&game->partners, game->coarray->comm, &game->partner, game->partner >= 0);
 }
 
@@ -287,8 +288,7 @@ static void destroy_game(struct pingpong_game *game)
     bc_images_destroy(&game->partners);
     if (game->pattern->sweep == PINGPONG_STRIDED)
         BC_MPI(MPI_Type_free(&game->section));
-    if (game->pattern->move == NULL)
-        bc_amount_destroy(&game->message);
+    bc_amount_destroy(&game->message);
 }
 
 static void measure(struct pingpong *pingpong, struct bc_visit *visit)

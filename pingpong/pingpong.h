@@ -121,6 +121,7 @@ struct pingpong_parameters {
     int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
     bool full;
     struct pingpong_limits limits; /* max_ndata 0: by `full`; `step` is no option */
+    bool lowered;                  /* max_ndata, to what fits into memory; rank 0 */
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
@@ -129,9 +130,6 @@ extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a struct pingpong_parameters, but for max_blocks. Local. */
 bool pingpong_parameters_complete(void *parameters, struct bc_error *error);
-
-/* The default of max_ndata: the specification's with --full, else a thinned sweep's. */
-int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters);
 
 /* ---- the timed loops (kernel.c) -------------------------------------------------------------- */
 

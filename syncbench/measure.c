@@ -93,7 +93,7 @@ void syncbench_visit(const struct syncbench_loop *loop, bool shrinks, double sec
                            SYNCBENCH_REFERENCE, left_s, loops);
 }
 
-/* Fills in what the samples say. Local; rank 0. */
+/* Fills in what the samples say. */
 static void summarize(const struct bc_run *run, const struct syncbench_row *row,
                       struct syncbench_result *result)
 {
