@@ -66,25 +66,26 @@ static inline void return_here(void) { __asm__ volatile(""); }
 #define MOVES(kind)                                                                                \
     static void kind##_inline(struct pingpong_game * g)                                            \
     {                                                                                              \
-        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), pingpong_ndata(&g->shape));         \
+        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), pingpong_ndata(&g->shape),          \
+                          MPI_DOUBLE);                                                             \
     }                                                                                              \
                                                                                                    \
     /* The specification's arguments: target, source, displacement and count. */                   \
     CALLED static void kind##_block(const struct bc_coarray *target, double *source, int partner,  \
-                                    int64_t displacement, int64_t count)                           \
+                                    int64_t displacement, int64_t count, MPI_Datatype type)        \
     {                                                                                              \
-        bc_coarray_##kind(target, partner, displacement, source + displacement, count);            \
+        bc_coarray_##kind(target, partner, displacement, source + displacement, count, type);      \
     }                                                                                              \
                                                                                                    \
     static void kind##_sub(struct pingpong_game *g)                                                \
     {                                                                                              \
-        kind##_block(g->coarray, at(g, 0), g->partner, 0, pingpong_ndata(&g->shape));              \
+        kind##_block(g->coarray, at(g, 0), g->partner, 0, pingpong_ndata(&g->shape), MPI_DOUBLE);  \
         return_here();                                                                             \
     }                                                                                              \
                                                                                                    \
     CALLED static void kind##_count(struct pingpong_game *g, int64_t count)                        \
     {                                                                                              \
-        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), count);                             \
+        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), count, MPI_DOUBLE);                 \
     }                                                                                              \
                                                                                                    \
     static void kind##_simple_sub(struct pingpong_game *g)                                         \
@@ -95,14 +96,15 @@ static inline void return_here(void) { __asm__ volatile(""); }
                                                                                                    \
     static void kind##_all(struct pingpong_game *g)                                                \
     {                                                                                              \
-        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), g->coarray->count);                 \
+        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), g->coarray->count, MPI_DOUBLE);     \
     }                                                                                              \
                                                                                                    \
     static void kind##_many(struct pingpong_game *g)                                               \
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         for (int64_t i = 0; i < s.count; i++)                                                      \
-            bc_coarray_##kind(g->coarray, g->partner, i *s.stride, at(g, i *s.stride), s.blksize); \
+            bc_coarray_##kind(g->coarray, g->partner, (i * s.stride), at(g, (i * s.stride)),       \
+                              s.blksize, MPI_DOUBLE);                                              \
     }                                                                                              \
                                                                                                    \
     CALLED static void kind##_blocks(const struct bc_coarray *target, double *source, int partner, \
@@ -111,7 +113,7 @@ static inline void return_here(void) { __asm__ volatile(""); }
     {                                                                                              \
         for (int64_t i = 0; i < count; i++)                                                        \
             bc_coarray_##kind(target, partner, displacement + i * stride,                          \
-                              source + displacement + i * stride, blksize);                        \
+                              source + displacement + i * stride, blksize, MPI_DOUBLE);            \
     }                                                                                              \
                                                                                                    \
     static void kind##_sub_many(struct pingpong_game *g)                                           \
@@ -125,24 +127,17 @@ static inline void return_here(void) { __asm__ volatile(""); }
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         for (int64_t i = 0; i < s.count; i++)                                                      \
-            kind##_block(g->coarray, at(g, 0), g->partner, i *s.stride, s.blksize);                \
+            kind##_block(g->coarray, at(g, 0), g->partner, (i * s.stride), s.blksize, MPI_DOUBLE); \
     }                                                                                              \
                                                                                                    \
     static void kind##_strided(struct pingpong_game *g)                                            \
     {                                                                                              \
-        bc_coarray_##kind##_section(g->coarray, g->partner, 0, at(g, 0), g->section);              \
-    }                                                                                              \
-                                                                                                   \
-    CALLED static void kind##_section(const struct bc_coarray *target, double *source,             \
-                                      int partner, int64_t displacement, MPI_Datatype section)     \
-    {                                                                                              \
-        bc_coarray_##kind##_section(target, partner, displacement, source + displacement,          \
-                                    section);                                                      \
+        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), 1, g->section);                     \
     }                                                                                              \
                                                                                                    \
     static void kind##_strided_sub(struct pingpong_game *g)                                        \
     {                                                                                              \
-        kind##_section(g->coarray, at(g, 0), g->partner, 0, g->section);                           \
+        kind##_block(g->coarray, at(g, 0), g->partner, 0, 1, g->section);                          \
         return_here();                                                                             \
     }
 

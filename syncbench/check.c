@@ -60,12 +60,12 @@ static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench
     for (int round = 0; round < ROUNDS; round++) {
         if (is_late(rank, ranks, round + 1))
             come_late();
-        bc_coarray_put(&entered, rank, round, &mark, 1);
+        bc_coarray_put(&entered, rank, round, &mark, 1, MPI_DOUBLE);
         bc_sync_memory(&entered);
         kind->enter(team);
         kind->leave(team);
         for (int i = 0; i < count; i++)
-            bc_coarray_get(&entered, awaited[i], round, &found[i], 1);
+            bc_coarray_get(&entered, awaited[i], round, &found[i], 1, MPI_DOUBLE);
         bc_sync_memory(&entered);
         for (int i = 0; i < count; i++)
             wrong += found[i] != mark;
@@ -85,12 +85,12 @@ static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_t
     double count;
     for (int round = 0; round < ROUNDS; round++) {
         kind->enter(team);
-        bc_coarray_get(&total, 0, 0, &count, 1);
+        bc_coarray_get(&total, 0, 0, &count, 1, MPI_DOUBLE);
         bc_sync_memory(&total);
         if (round % ranks == rank)
             come_late();
         count += 1.0;
-        bc_coarray_put(&total, 0, 0, &count, 1);
+        bc_coarray_put(&total, 0, 0, &count, 1, MPI_DOUBLE);
         bc_sync_memory(&total);
         kind->leave(team);
     }

@@ -57,38 +57,27 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
+/* The elements of the next piece of a transfer. */
 static int next_piece(int64_t left) { return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX); }
 
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    const double *source, int64_t count)
+                    const double *source, int64_t count, MPI_Datatype type)
 {
     for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
         const int piece = next_piece(count - done);
-        BC_MPI(MPI_Put(source + done, piece, MPI_DOUBLE, target, displacement + done, piece,
-                       MPI_DOUBLE, coarray->window));
+        BC_MPI(MPI_Put(source + done, piece, type, target, displacement + done, piece, type,
+                       coarray->window));
     }
 }
 
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    double *destination, int64_t count)
+                    double *destination, int64_t count, MPI_Datatype type)
 {
     for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
         const int piece = next_piece(count - done);
-        BC_MPI(MPI_Get(destination + done, piece, MPI_DOUBLE, target, displacement + done, piece,
-                       MPI_DOUBLE, coarray->window));
+        BC_MPI(MPI_Get(destination + done, piece, type, target, displacement + done, piece, type,
+                       coarray->window));
     }
-}
-
-void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            const double *source, MPI_Datatype section)
-{
-    BC_MPI(MPI_Put(source, 1, section, target, displacement, 1, section, coarray->window));
-}
-
-void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            double *destination, MPI_Datatype section)
-{
-    BC_MPI(MPI_Get(destination, 1, section, target, displacement, 1, section, coarray->window));
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------- */

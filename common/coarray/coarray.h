@@ -61,20 +61,14 @@ MPI_Aint bc_window_bytes(int64_t count);
    Collective. */
 MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values);
 
-/* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
-   there to `destination`; `target` may be this rank. The values must lie inside the part, which is
-   not checked. No values make no transfer, more than 1 GiB makes several. Local. */
+/* Starts to copy `count` elements from `source` to `displacement` in the part of `target`, or from
+   there to `destination`; `target` may be this rank. The type is MPI_DOUBLE, of which more than 1
+   GiB makes several transfers, or, with a count of 1, that of a section, whose gaps are equal at
+   both ends and are not written: see bc_type_repeat and bc_type_box. Local. */
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    const double *source, int64_t count);
+                    const double *source, int64_t count, MPI_Datatype type);
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    double *destination, int64_t count);
-
-/* The same for a section, a committed datatype, whose gaps are equal at both ends and are not
-   written: see bc_type_repeat and bc_type_box. */
-void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            const double *source, MPI_Datatype section);
-void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            double *destination, MPI_Datatype section);
+                    double *destination, int64_t count, MPI_Datatype type);
 
 /* Completes this rank's transfers and waits for no other rank. Local. */
 void bc_sync_memory(const struct bc_coarray *coarray);
