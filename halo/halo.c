@@ -14,15 +14,12 @@
  * chooses n so that a batch is long compared with a reading of the clock. For p99 and max single
  * swaps are timed between the batches (common/batch/batch.h).
  *
- * When: a row is a method and a box. All rows are visited in turn, six times, in new buffers each
- * time; rows that aren't precise then up to twelve times, while there is time (50 s a run).
+ * When and how often: a row is a method and a box. All rows are visited in turn, six times, in new
+ * buffers each time; rows that aren't precise then up to twelve times, while there is time (50 s a
+ * run). A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * How often: the batches of a visit end when their median is known to 2 % (--precision), or when
- * the visit's time is up.
- *
- * What is written: a line a row after its last visit: method, synchronisation, grid, box, number of
- * values, time of a swap (us, the mean of the visits' medians, with its interval), bandwidth,
- * whether the data was right (columns.c).
+ * What is written: a line a row after its last visit (columns.c); the time of a swap is the mean of
+ * the visits' medians.
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"

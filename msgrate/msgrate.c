@@ -15,15 +15,12 @@
  *     pre-post           receives are posted an iteration ahead
  *     all-start          with all peers at once
  *
- * When: a row is a pattern and a size; with -o a size, with all patterns. All rows are visited in
- * turn, six times; rows that aren't precise then up to twelve times, while there is time.
+ * When and how often: a row is a pattern and a size; with -o a size, with all patterns. All rows
+ * are visited in turn, six times; rows that aren't precise then up to twelve times, while there is
+ * time. A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * How often: the iterations of a visit end when their median is known to 2 % (--precision), or when
- * the visit's time is up.
- *
- * What is written: a line a row after its last visit: pattern, sizes, the messages that a rank
- * sends and receives a second, by the mean of the visits' medians, with its interval; the same of
- * all ranks; the time of an iteration in us (columns.c).
+ * What is written: a line a row after its last visit (columns.c): the messages that a rank sends
+ * and receives a second, by the mean of the visits' medians.
  */
 #include "common/run/program.h"
 #include "msgrate/exchange.h"

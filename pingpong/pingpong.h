@@ -71,6 +71,8 @@ struct pingpong_game {
     const MPI_Comm *participants; /* the ranks that are not idle; MPI_COMM_NULL on an idle rank,
                                      which need not wait where it takes no part in the
                                      synchronisation. NULL: all ranks wait for all */
+    int64_t halves;               /* of repetitions that were checked so far */
+    int64_t wrong;                /* of these, on this rank */
 };
 
 /* A part of a repetition. */

@@ -24,11 +24,9 @@ int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIREC
 
 int64_t halo_face_values(const struct halo_box *box, int face)
 {
-    int64_t values = 1;
-    for (int d = 0; d < HALO_DIRECTIONS; d++)
-        if (d != halo_direction(face))
-            values *= box->extent[d];
-    return values;
+    const int across = halo_direction(face);
+    return box->extent[(across + 1) % HALO_DIRECTIONS] *
+           box->extent[(across + 2) % HALO_DIRECTIONS];
 }
 
 int64_t halo_ndata(const struct halo_box *box)
