@@ -223,13 +223,15 @@ static void create(struct msgrate_access *x)
 {
     const int *const sends = x->messages.sends, *const receives = x->messages.receives;
     const int64_t values = (int64_t)(half_bytes(x) * (size_t)x->halves / sizeof(double)) + 1;
+    double *memory;
     x->targets = x->puts ? sends : receives;
     x->transfer_share = x->puts ? msgrate_put_share : msgrate_get_share;
     create_team(x);
     x->target_group = group_of(x->targets, x->messages.npeers);
     x->origin_group = group_of(x->puts ? receives : sends, x->messages.npeers);
     x->local_buffer = msgrate_allocate(&x->messages);
-    x->window = bc_window_create(MPI_COMM_WORLD, values, 1, (void *)&x->window_memory);
+    x->window = bc_window_create(MPI_COMM_WORLD, values, 1, &memory);
+    x->window_memory = (unsigned char *)memory;
     if (writes_ahead(x))
         write_data(x, 0);
 }

@@ -54,10 +54,9 @@ int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
         return 0;
     if (game->partner < 0)
         return time_steps(game, sync_all, sync_all, nothing, repetitions);
-    if (move == NULL && game->starts)
-        return time_steps(game, send_message, receive_message, nothing, repetitions);
     if (move == NULL)
-        return time_steps(game, receive_message, send_message, nothing, repetitions);
+        return game->starts ? time_steps(game, send_message, receive_message, nothing, repetitions)
+                            : time_steps(game, receive_message, send_message, nothing, repetitions);
     if (game->starts)
         return time_steps(game, move, synchronise, synchronise, repetitions);
     return time_steps(game, synchronise, move, synchronise, repetitions);
