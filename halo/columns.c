@@ -1,4 +1,4 @@
-#include "halo/columns.h"
+#include "halo/halo.h"
 
 static const struct bc_column columns[] = {
     BC_COLUMN("method", BC_KEY, 18, halo_result, method),

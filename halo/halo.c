@@ -14,23 +14,17 @@
  * chooses n so that a batch is long compared with a reading of the clock. For p99 and max single
  * swaps are timed between the batches (common/batch/batch.h).
  *
- * When: a row is a method and a box. All rows are visited in turn, six times, in new buffers each
- * time; rows that aren't precise then up to twelve times, while there is time (50 s a run).
+ * When and how often: a row is a method and a box. All rows are visited in turn, six times, in new
+ * buffers each time; rows that aren't precise then up to twelve times, while there is time (50 s a
+ * run). A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * How often: the batches of a visit end when their median is known to 2 % (--precision), or when
- * the visit's time is up.
- *
- * What is written: a line a row after its last visit: method, synchronisation, grid, box, number of
- * values, time of a swap (us, the mean of the visits' medians, with its interval), bandwidth,
- * whether the data was right (columns.c).
+ * What is written: a line a row after its last visit (columns.c); the time of a swap is the mean of
+ * the visits' medians.
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "common/sync_clock/start_window.h"
-#include "halo/columns.h"
-#include "halo/kernel.h"
-#include "halo/parameters.h"
+#include "halo/halo.h"
 
 #include <stdio.h>
 
@@ -40,31 +34,13 @@ struct halo {
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
     struct halo_neighbourhood near; /* faces of all ranks, by where the neighbour is */
-    double max_bytes;               /* that a box may need; rank 0, which writes the notes */
 };
 
 struct row {
     const struct halo_method *method;
     const struct halo_box *box;
-    struct bc_transfer_row swaps;
+    struct bc_batch_row swaps;
 };
-
-/* ---- usage ----------------------------------------------------------------------------------- */
-
-/* Checks grid and boxes. Default boxes that don't fit are dropped from --local, and note_methods
-   says so; boxes that the user asked for are kept or refused. */
-static bool fit(void *state, struct bc_run *run, struct bc_error *error)
-{
-    struct halo *const halo = state;
-    struct halo_parameters *const p = &halo->parameters;
-    if (!halo_parameters_fit(p, run->job.ranks, error))
-        return false;
-    halo->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, p->in_window);
-    if (!bc_option_given(&run->options, "local"))
-        halo_parameters_shorten(p, halo->max_bytes);
-    return halo_boxes_fit(p->boxes, p->box_count, halo->max_bytes, p->packs, "memory or /dev/shm",
-                          error);
-}
 
 /* ---- what all rows share --------------------------------------------------------------------- */
 
@@ -90,30 +66,13 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
     return NULL;
 }
 
-/* Whether a chosen method has rows. */
-static bool has_rows(const struct halo *halo, struct bc_error *error)
-{
-    const char *obstacle = "";
-    for (int i = 0; i < HALO_METHODS; i++) {
-        if (halo->parameters.method_chosen[i])
-            obstacle = obstacle_to(halo, halo_methods[i]);
-        if (obstacle == NULL)
-            return true;
-    }
-    return bc_error_set(error, "--methods: %.80s: %s: use another method, or all",
-                        halo->parameters.methods.text, obstacle);
-}
-
 /* Says what a result can't show by itself: boxes and methods that are left out, what a shared
    window doesn't share, and a library that brings faces to the wrong side. Collective. */
 static void note_methods(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
     struct bc_output *const output = halo->run->output;
-    if (p->left_out != NULL)
-        bc_output_remark(output, "note",
-                         "no boxes of %s: they do not fit into memory or /dev/shm: %s", p->left_out,
-                         halo_box_advice(halo->max_bytes, p->packs).text);
+    halo_note_left_out(&p->local, output);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
         const char *const obstacle = obstacle_to(halo, method);
@@ -127,7 +86,7 @@ static void note_methods(const struct halo *halo)
             bc_output_remark(output, "note",
                              "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
                              (long long)halo->near.off_node, (long long)halo->near.faces);
-        else if (method->is_right != NULL && !method->is_right(&halo->grid, halo->comm))
+        else if (!halo_places_right(method, false, &halo->grid, halo->comm))
             bc_output_remark(output, "note",
                              "%s: this MPI library brings faces to the wrong side where both "
                              "neighbours are the same process; the time is that of the same "
@@ -136,46 +95,51 @@ static void note_methods(const struct halo *halo)
     }
 }
 
-static void list_rows(const struct halo *halo)
+/* Lists the rows of the chosen methods. False with the error set if there are none. */
+static bool list_rows(const struct halo *halo, struct bc_error *error)
 {
     const struct halo_parameters *const p = &halo->parameters;
-    for (int i = 0; i < HALO_METHODS; i++)
-        for (int j = 0; j < p->box_count; j++)
-            if (p->method_chosen[i] && obstacle_to(halo, halo_methods[i]) == NULL) {
-                struct row *const row = bc_add_row(halo->run);
-                *row = (struct row){.method = halo_methods[i], .box = &p->boxes[j]};
-            }
+    const char *obstacle = "";
+    bool any = false;
+    for (int i = 0; i < HALO_METHODS; i++) {
+        if (!p->method_chosen[i])
+            continue;
+        obstacle = obstacle_to(halo, halo_methods[i]);
+        for (int j = 0; j < p->local.count && obstacle == NULL; j++) {
+            *(struct row *)bc_add_row(halo->run) =
+                (struct row){.method = halo_methods[i], .box = &p->local.boxes[j]};
+            any = true;
+        }
+    }
+    return any || bc_error_set(error, "--methods: %.80s: %s: use another method, or all",
+                               p->methods.text, obstacle);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
 struct round {
-    const struct halo_method *method;
     const struct halo_exchange *exchange;
     struct bc_start_window *window; /* of --start=window; NULL: ranks start after a barrier */
-    int64_t checked, wrong;         /* swaps so far; of these with wrong data on this rank */
+    bool check;
+    int64_t checked, wrong; /* swaps so far; of these with wrong data on this rank */
 };
 
+/* With --check ranks start together once more after the data is made, so that no rank waits in the
+   timed region for another one's data to be made. No barrier follows the swap: values that arrive
+   or are read too late must be seen. */
 static double repeat(void *context, int64_t repetitions)
-{
-    const struct round *const round = context;
-    return halo_swap_often(round->method, round->exchange, repetitions, round->window);
-}
-
-/* Ranks start together once more after the data is made, so that no rank waits in the timed region
-   for another one's data to be made. No barrier follows the swap: values that arrive or are read
-   too late must be seen. */
-static double repeat_checked(void *context, int64_t repetitions)
 {
     struct round *const round = context;
     double ns = 0.0;
+    if (!round->check)
+        return halo_swap_often(round->exchange, repetitions, round->window);
     for (int64_t i = 0; i < repetitions; i++, round->checked++) {
         halo_prepare(round->exchange, round->checked);
         if (round->window != NULL)
             bc_start_window_wait(round->window);
         else
             bc_harness_release(round->exchange->comm);
-        ns += halo_swap_often(round->method, round->exchange, 1, round->window);
+        ns += halo_swap_often(round->exchange, 1, round->window);
         round->wrong += !halo_is_right(round->exchange, round->checked);
     }
     return ns;
@@ -189,18 +153,18 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     struct row *const row = visit->row;
     const bool check = run->settings.check;
     struct halo_exchange exchange;
-    halo_exchange_init(&exchange, row->box, &halo->grid, halo->comm, run->job.node_comm);
-    row->method->create(&exchange);
-    struct round round = {.method = row->method, .exchange = &exchange, .window = run->window};
+    halo_exchange_create(&exchange, row->method, row->box, &halo->grid, halo->comm,
+                         run->job.node_comm);
+    struct round round = {&exchange, run->window, check, 0, 0};
     const struct bc_batch batch = {
-        .repeat = check ? repeat_checked : repeat,
+        .repeat = repeat,
         .context = &round,
         .repetitions = check ? 1 : 0, /* 0: chosen in the first visit */
         .clock_readings = 1.0,        /* one pair around a batch */
         .window = run->window,
     };
-    bc_batch_visit(run, &batch, visit->seconds, &row->swaps.batches);
-    visit->is_precise = bc_batch_is_precise(run, &row->swaps.batches);
+    bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
+    visit->is_precise = bc_batch_is_precise(run, &row->swaps, -1);
     row->swaps.wrong += round.wrong;
     row->method->destroy(&exchange);
 }
@@ -215,7 +179,7 @@ static void write_row(const struct halo *halo, struct row *row)
     const int *const dims = halo->grid.dims;
     const int64_t *const extent = row->box->extent;
     struct halo_result result = {.method = row->method->name,
-                                 .sync = halo_sync_names[row->method->sync],
+                                 .sync = bc_sync_names[row->method->sync],
                                  .ndata = halo_ndata(row->box)};
     write_extents(result.dims, dims[0], dims[1], dims[2]);
     write_extents(result.local, extent[0], extent[1], extent[2]);
@@ -236,7 +200,7 @@ const struct bc_program halo_program = {
     .budget_s = 50.0, /* of a whole run */
     .starter = &bc_window_starter,
     .complete = halo_parameters_complete,
-    .fit = fit,
+    .fit = halo_parameters_fit,
 };
 
 int main(int argc, char **argv)
@@ -245,11 +209,10 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
     struct bc_error error = {""};
     make_grid(&halo, run);
-    if (!has_rows(&halo, &error)) /* the same on all ranks */
+    if (!list_rows(&halo, &error)) /* the same on all ranks */
         bc_require(run, false, &error);
     bc_open_result(run, &halo_table, "");
     note_methods(&halo);
-    list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
             measure(&halo, visit);

@@ -1,16 +1,13 @@
-#include "halo/parameters.h"
+#include "halo/halo.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
-
-enum { SYNC_BOTH = HALO_SYNC_NONE };
 
 const struct halo_parameters halo_default_parameters = {
     .dims_text = "0x0x0",
-    .local_text = HALO_DEFAULT_LOCAL,
+    .local = {.text = "10,50,100,150", .where = "memory or /dev/shm"},
     .methods = {.text = "all"},
-    .sync = SYNC_BOTH,
+    .sync = BC_SYNC_NONE,
 };
 
 static const char *method_name(int i) { return halo_methods[i]->name; }
@@ -20,7 +17,7 @@ static const char *method_name(int i) { return halo_methods[i]->name; }
 const struct bc_option halo_options[HALO_OPTIONS] = {
     {"dims", BC_TEXT, AT(dims_text), .argument = "AxBxC",
      .help = "processes in each direction; where 0, MPI_Dims_create chooses"},
-    {"local", BC_TEXT, AT(local_text), .argument = "LIST",
+    {"local", BC_TEXT, AT(local.text), .argument = "LIST",
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
     {"methods", BC_NAMES, AT(methods), .argument = "NAMES", .name_at = method_name,
@@ -43,30 +40,23 @@ static bool complete_dims(struct halo_parameters *p, struct bc_error *error)
     return true;
 }
 
-bool halo_parameters_fit(const struct halo_parameters *parameters, int ranks,
-                         struct bc_error *error)
+bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
+    struct halo_parameters *const p = state;
+    const int ranks = run->job.ranks;
     int64_t product = 1; /* of the numbers that are given */
     bool free = false;
     for (int d = 0; d < HALO_DIRECTIONS && product <= ranks; d++) {
-        free = free || parameters->dims[d] == 0;
-        if (parameters->dims[d] > 0)
-            product *= parameters->dims[d];
+        free = free || p->dims[d] == 0;
+        if (p->dims[d] > 0)
+            product *= p->dims[d];
     }
     if (free ? ranks % product == 0 : product == ranks)
-        return true;
+        return halo_fit_boxes(&p->local, run, p->packs, p->in_window, error);
     return bc_error_set(error,
                         "--dims: %.*s does not make a grid of %d processes: use numbers whose "
                         "product is %d, or 0 for MPI_Dims_create's choice",
-                        HALO_ELEMENT_MAX, parameters->dims_text, ranks, ranks);
-}
-
-void halo_parameters_shorten(struct halo_parameters *p, double bytes)
-{
-    p->left_out = halo_shorten_boxes(p->local_text, p->boxes, &p->box_count, bytes, p->packs,
-                                     p->shortened_local);
-    if (p->left_out != NULL)
-        p->local_text = p->shortened_local;
+                        HALO_ELEMENT_MAX, p->dims_text, ranks, ranks);
 }
 
 static void choose_methods(struct halo_parameters *p)
@@ -75,7 +65,7 @@ static void choose_methods(struct halo_parameters *p)
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
         const bool chosen =
-            p->methods.chosen[i] && (method->sync == HALO_SYNC_NONE || p->sync == SYNC_BOTH ||
+            p->methods.chosen[i] && (method->sync == BC_SYNC_NONE || p->sync == BC_SYNC_NONE ||
                                      p->sync == (int)method->sync);
         p->method_chosen[i] = chosen;
         p->packs = p->packs || (chosen && method->packs);
@@ -87,6 +77,5 @@ bool halo_parameters_complete(void *state, struct bc_error *error)
 {
     choose_methods(state);
     struct halo_parameters *const p = state;
-    return complete_dims(p, error) &&
-           halo_read_boxes(p->local_text, p->boxes, &p->box_count, error);
+    return complete_dims(p, error) && halo_read_boxes(&p->local, error);
 }

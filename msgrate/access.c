@@ -1,14 +1,96 @@
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
    from it. A window that was exposed before the flush must not be written any more: what gets will
    transfer from it is read instead. */
-#include "common/mpi/harness.h"
-#include "common/mpi/mpi_check.h"
 #include "msgrate/access.h"
 
-#include <math.h>
+#include "common/coarray/coarray.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Times that a waiting thread looks before it offers its processor to another one. */
+#define LOOKS 1000
+
+/* Threads that transfer together, again and again. In between they spin (and yield), so that a
+   transfer begins without a system call. */
+struct msgrate_team {
+    int threads;
+    bool ends;
+    atomic_uint calls;  /* of msgrate_transfer so far */
+    atomic_int at_work; /* threads that have not finished the last call yet */
+    struct msgrate_thread members[];
+};
+
+static void pause_a_little(int *looks)
+{
+    if (++*looks < LOOKS)
+        return;
+    *looks = 0;
+    sched_yield();
+}
+
+static void *serve(void *argument)
+{
+    const struct msgrate_thread *const me = argument;
+    struct msgrate_team *const team = me->access->team;
+    for (unsigned call = 1;; call++) {
+        int looks = 0;
+        while (atomic_load_explicit(&team->calls, memory_order_acquire) != call)
+            pause_a_little(&looks);
+        if (team->ends)
+            return NULL;
+        me->access->transfer_share(me);
+        atomic_fetch_sub_explicit(&team->at_work, 1, memory_order_release);
+    }
+}
+
+static void create_team(struct msgrate_access *x)
+{
+    const int64_t messages = x->messages.count;
+    const int threads = (int)x->bench->parameters.threads;
+    struct msgrate_team *const team = x->team =
+        bc_allocate(1, sizeof *team + (size_t)threads * sizeof *team->members,
+                    "no memory for %d threads", threads);
+    team->threads = threads;
+    for (int t = 0; t < threads; t++) {
+        struct msgrate_thread *const member = &team->members[t];
+        *member = (struct msgrate_thread){.access = x,
+                                          .first = (int)(messages * t / threads),
+                                          .end = (int)(messages * (t + 1) / threads)};
+        if (t > 0 && pthread_create(&member->thread, NULL, serve, member) != 0)
+            bc_abort("could not start thread %d of %d: use fewer", t + 1, threads);
+    }
+}
+
+void msgrate_transfer(const struct msgrate_access *x)
+{
+    struct msgrate_team *const team = x->team;
+    if (team->threads == 1) {
+        x->transfer_share(&team->members[0]);
+        return;
+    }
+    atomic_store_explicit(&team->at_work, team->threads - 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
+    x->transfer_share(&team->members[0]);
+    int looks = 0;
+    while (atomic_load_explicit(&team->at_work, memory_order_acquire) > 0)
+        pause_a_little(&looks);
+}
+
+static void destroy_team(struct msgrate_team *team)
+{
+    team->ends = true;
+    atomic_fetch_add_explicit(&team->calls, 1, memory_order_release);
+    for (int t = 1; t < team->threads; t++)
+        pthread_join(team->members[t].thread, NULL);
+    free(team);
+}
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
@@ -90,21 +172,16 @@ static void verify(struct msgrate_access *x)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-/* Runs this rank's timed part of an iteration; returns its time in ns, or -INFINITY if it times
-   nothing. Collective. */
-static double time_iteration(const struct msgrate_access *x)
+/* bc_repeat_fn, of one repetition */
+static double iterate(void *context, int64_t repetitions)
 {
-    msgrate_access_fn *time = x->bench->lower ? x->pattern->time_lower : x->pattern->time_upper;
-    if (x->messages.npeers == 0)
-        time = x->pattern->time_resting;
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    return time != NULL ? (double)time(x) : -INFINITY;
-}
-
-static void iterate(void *context, double *time_ns)
-{
+    (void)repetitions;
     struct msgrate_access *const x = context;
+    const struct msgrate_rma_pattern *const pattern = x->pattern;
     const bool check = x->bench->run->settings.check;
+    const struct msgrate_steps *steps = &pattern->lower;
+    if (pattern->one_partner && !x->bench->lower)
+        steps = x->messages.npeers > 0 ? &pattern->upper : &pattern->resting;
     bc_cache_flush_run(&x->bench->flush);
     if (!writes_ahead(x)) {
         write_data(x, x->iteration);
@@ -115,12 +192,14 @@ static void iterate(void *context, double *time_ns)
         read_data(x);
     }
     x->offset = (MPI_Aint)half_offset(x, x->iteration);
-    *time_ns = time_iteration(x);
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    const double ns = steps->open != NULL ? (double)msgrate_time_steps(x, steps) : BC_NO_PART;
     /* The targets of a lock or a flush can't know when its origin is done. */
     bc_harness_barrier(MPI_COMM_WORLD);
     if (check)
         verify(x);
     x->iteration++;
+    return ns;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -140,52 +219,30 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
-/* Divides the messages of a block among the threads. */
-static struct msgrate_share *share_messages(int64_t messages, int threads)
-{
-    struct msgrate_share *const shares =
-        bc_allocate((size_t)threads, sizeof *shares, "no memory for %d threads", threads);
-    for (int t = 0; t < threads; t++)
-        shares[t] = (struct msgrate_share){(int)(messages * t / threads),
-                                           (int)(messages * (t + 1) / threads)};
-    return shares;
-}
-
-static void create_window(struct msgrate_access *x)
-{
-    /* Whole pages: MPICH 4.0.2 puts what goes to a smaller window elsewhere. */
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t bytes = (half_bytes(x) * (size_t)x->halves + page) / page * page;
-    BC_MPI(MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &x->window_memory,
-                            &x->window));
-    BC_MPI(MPI_Win_set_errhandler(x->window, MPI_ERRORS_RETURN));
-    memset(x->window_memory, 0, bytes);
-}
-
 static void create(struct msgrate_access *x)
 {
-    const struct msgrate_parameters *const p = &x->bench->parameters;
-    const int *const origins = x->puts ? x->messages.receives : x->messages.sends;
-    x->targets = x->puts ? x->messages.sends : x->messages.receives;
+    const int *const sends = x->messages.sends, *const receives = x->messages.receives;
+    const int64_t values = (int64_t)(half_bytes(x) * (size_t)x->halves / sizeof(double)) + 1;
+    double *memory;
+    x->targets = x->puts ? sends : receives;
     x->transfer_share = x->puts ? msgrate_put_share : msgrate_get_share;
-    x->team = msgrate_team_create((int)p->threads);
-    x->shares = share_messages(p->messages, (int)p->threads);
+    create_team(x);
     x->target_group = group_of(x->targets, x->messages.npeers);
-    x->origin_group = group_of(origins, x->messages.npeers);
+    x->origin_group = group_of(x->puts ? receives : sends, x->messages.npeers);
     x->local_buffer = msgrate_allocate(&x->messages);
-    create_window(x);
+    x->window = bc_window_create(MPI_COMM_WORLD, values, 1, &memory);
+    x->window_memory = (unsigned char *)memory;
     if (writes_ahead(x))
         write_data(x, 0);
 }
 
 static void destroy(struct msgrate_access *x)
 {
-    msgrate_team_destroy(x->team);
+    destroy_team(x->team);
     BC_MPI(MPI_Win_free(&x->window));
     free_group(&x->target_group);
     free_group(&x->origin_group);
     free(x->local_buffer);
-    free(x->shares);
     bc_amount_destroy(&x->messages.amount);
 }
 
@@ -205,6 +262,6 @@ void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_
     msgrate_sample(bench->run, iterate, &x, seconds, row);
     if (pattern->end != NULL)
         pattern->end(&x);
-    row->wrong += x.wrong;
+    row->iterations.wrong += x.wrong;
     destroy(&x);
 }

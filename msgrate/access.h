@@ -1,39 +1,23 @@
 /* Iterations with one-sided communication: puts, or gets, in a window, by several threads. */
 #pragma once
 
-#include "msgrate/iterations.h"
+#include "msgrate/bench.h"
 
-/* ---- threads (team.c) ------------------------------------------------------------------------ */
+#include <pthread.h>
 
-/* A team of threads that call one function together, again and again. Between calls they spin (and
-   yield), so that a call begins without a system call. All functions are local. */
-struct msgrate_team;
-
-/* Gets the context and the thread's number, 0 to threads - 1. */
-typedef void msgrate_team_fn(const void *context, int thread);
-
-/* Starts all threads but the calling one, number 0. Ends the job if a thread can't be started. */
-struct msgrate_team *msgrate_team_create(int threads);
-
-/* Calls `work` on every thread; returns when all calls have returned. */
-void msgrate_team_run(struct msgrate_team *team, msgrate_team_fn *work, const void *context);
-
-void msgrate_team_destroy(struct msgrate_team *team);
-
-/* ---- patterns -------------------------------------------------------------------------------- */
-
-/* The messages of each block that a thread transfers: first to end - 1. */
-struct msgrate_share {
+/* A thread, and the messages of each block that it transfers: first to end - 1. */
+struct msgrate_thread {
+    struct msgrate_access *access;
     int first, end;
+    pthread_t thread; /* of all but the first one, which is the caller */
 };
 
 /* This rank's part in the iterations of a pattern. */
 struct msgrate_access {
     struct msgrate_messages messages;
     const int *targets; /* the ranks that this one accesses: `sends`, or, with gets, `receives` */
-    msgrate_team_fn *transfer_share; /* msgrate_put_share or msgrate_get_share */
+    void (*transfer_share)(const struct msgrate_thread *thread); /* msgrate_put_share or _get_ */
     struct msgrate_team *team;
-    struct msgrate_share *shares; /* one a thread */
     MPI_Win window;
     MPI_Group target_group, origin_group; /* the targets, and the ranks that access this one */
     unsigned char *local_buffer;          /* what is put, or where gets go */
@@ -49,8 +33,12 @@ struct msgrate_access {
     int64_t wrong;     /* messages with wrong data on this rank so far */
 };
 
-/* Runs the timed part of an iteration; returns its time in ns. */
-typedef int64_t msgrate_access_fn(const struct msgrate_access *access);
+typedef void msgrate_step_fn(const struct msgrate_access *access);
+
+/* What a rank does in an iteration: all of it is timed. No steps: it times nothing. */
+struct msgrate_steps {
+    msgrate_step_fn *open, *transfer, *close;
+};
 
 /* A pattern with a synchronisation (rma_kernel.c). */
 struct msgrate_rma_pattern {
@@ -59,18 +47,25 @@ struct msgrate_rma_pattern {
     bool opens_ahead; /* targets are exposed before the iteration begins */
     bool locks_all;   /* one lock_all lasts from begin to end */
     bool one_partner; /* lower half to upper half; else all peers, both ways */
-    /* On the lower and the upper half of the ranks, and without a partner. NULL: times nothing. */
-    msgrate_access_fn *time_lower, *time_upper, *time_resting;
+    /* With one partner on the lower and the upper half of the ranks, and without a partner; else
+       the first on all ranks. */
+    struct msgrate_steps lower, upper, resting;
     /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
-    void (*begin)(const struct msgrate_access *access);
-    void (*end)(const struct msgrate_access *access);
+    msgrate_step_fn *begin, *end;
 };
 
 enum { MSGRATE_RMA_PATTERNS = 8 };
 extern const struct msgrate_rma_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS];
 
+/* Takes the steps; returns their time in ns. */
+int64_t msgrate_time_steps(const struct msgrate_access *access, const struct msgrate_steps *steps);
+
 /* Put, or get, a thread's share of an access's messages (timed). Local. */
-msgrate_team_fn msgrate_put_share, msgrate_get_share;
+void msgrate_put_share(const struct msgrate_thread *thread);
+void msgrate_get_share(const struct msgrate_thread *thread);
+
+/* Transfers all messages, each thread its share; returns when all threads have (timed). Local. */
+void msgrate_transfer(const struct msgrate_access *access);
 
 /* One visit: measures a pattern within `seconds` (significant on rank 0), in a window made anew.
    Collective. */

@@ -1,79 +1,20 @@
 #include "msgrate/bench.h"
 
-#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "msgrate/peers.h"
+#include "common/run/check.h"
 
-#include <mpi.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* msgrate_within_fn; the context is the bench. Collective. */
-static void count_within(void *context, int first, int strides, int64_t *within)
-{
-    const struct msgrate_bench *const bench = context;
-    const struct bc_job *const job = &bench->run->job;
-    for (int i = 0; i < strides; i++) /* one rank counts for its node */
-        within[i] = job->node_rank == 0 ? msgrate_peers_within(job->node_ranks, job->ranks,
-                                                               bench->npeers, first + i)
-                                        : 0;
-    bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-}
-
-/* The stride that was asked for, or the one that puts the most peers on other nodes. Collective. */
-static int choose_stride(struct msgrate_bench *bench)
-{
-    const struct bc_job *const job = &bench->run->job;
-    if (bench->parameters.stride > 0)
-        return (int)bench->parameters.stride;
-    if (job->nodes == 1)
-        return 1;
-    return msgrate_peers_stride(job->ranks, bench->npeers, count_within, bench);
-}
-
-/* Says how far peers are apart, and how many peers and partners are on other nodes. Collective. */
-static void note_peers(const struct msgrate_bench *bench)
-{
-    const struct bc_job *const job = &bench->run->job;
-    struct bc_output *const output = bench->run->output;
-    if (job->nodes == 1)
-        return;
-    const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
-    bc_output_remark(output, "note",
-                     bench->parameters.stride > 0
-                         ? "distance between peers, ranks ordered by node: %d, which puts %d %% of "
-                           "them on other nodes"
-                         : "distance between peers, ranks ordered by node: %d, the smallest that "
-                           "puts the most of them, %d %%, on other nodes (-n sets it)",
-                     bench->stride, pct);
-    bc_crossing_note(job, output, "single direction: ", bench->partner);
-}
-
-static void create_peers(struct msgrate_bench *bench)
-{
-    const struct bc_job *const job = &bench->run->job;
-    bc_node_order_create(&bench->by_node, job);
-    const int place = bench->by_node.place;
-    const int n = (int)bench->parameters.peers;
-    bench->npeers = n;
-    bench->stride = choose_stride(bench);
-    bench->sends = bc_allocate((size_t)n * 2, sizeof(int), "no memory for %d peers", n);
-    bench->receives = bench->sends + n;
-    msgrate_peers_list(place, job->ranks, n, bench->stride, bench->sends, bench->receives);
-    for (int i = 0; i < n; i++) {
-        bench->sends[i] = bc_node_order_rank(&bench->by_node, bench->sends[i]);
-        bench->receives[i] = bc_node_order_rank(&bench->by_node, bench->receives[i]);
-    }
-    bench->partner = bc_node_order_rank(&bench->by_node, msgrate_partner(place, job->ranks));
-    bench->lower = place < job->ranks / 2;
-    note_peers(bench);
-}
+/* ---- what all rows share --------------------------------------------------------------------- */
 
 static void create_flush(struct msgrate_bench *bench)
 {
     /* Caches may differ between ranks: all flush with the maximum. */
     int64_t bytes[2] = {bench->parameters.cache_bytes, (int64_t)bc_cache_llc_bytes()};
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD));
-    bench->cache_bytes = bytes[0];
+    bench->parameters.cache_bytes = bytes[0];
     if (!bc_cache_flush_create(&bench->flush, (size_t)bytes[0]))
         bc_abort("no memory for a flush of %lld bytes", (long long)bytes[0]);
     struct bc_output *const output = bench->run->output;
@@ -90,7 +31,7 @@ static void create_flush(struct msgrate_bench *bench)
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run)
 {
     bench->run = run;
-    create_peers(bench);
+    msgrate_peers_create(bench);
     create_flush(bench);
     if (run->job.ranks % 2 != 0)
         bc_output_remark(run->output, "note",
@@ -103,4 +44,119 @@ void msgrate_close(struct msgrate_bench *bench)
     bc_cache_flush_destroy(&bench->flush);
     bc_node_order_destroy(&bench->by_node);
     free(bench->sends);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, int64_t bytes,
+                                            bool one_partner)
+{
+    struct msgrate_messages messages = {
+        .count = (int)bench->parameters.messages,
+        .bytes = bytes,
+        .npeers = one_partner ? bench->partner >= 0 : bench->npeers,
+        .sends = one_partner ? &bench->partner : bench->sends,
+        .receives = one_partner ? &bench->partner : bench->receives,
+    };
+    bc_amount_create(&messages.amount, bytes, MPI_BYTE);
+    return messages;
+}
+
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages)
+{
+    return bc_allocate_pages(msgrate_block_bytes(messages) * (size_t)messages->npeers,
+                             "no memory for %d x %d messages of %lld bytes", messages->npeers,
+                             messages->count, (long long)messages->bytes);
+}
+
+/* Goes through the messages of a block from `sender` to `receiver`: writes them, or leaves them as
+   they are, and returns how many are not what is sent. The first byte differs between neighbouring
+   iterations, ranks and messages; bytes repeat themselves after 251, a prime, so that data a power
+   of two away from its place shows. */
+static int64_t go_through(const struct msgrate_messages *messages, unsigned char *block,
+                          int64_t iteration, int sender, int receiver, bool write)
+{
+    const unsigned first =
+        (unsigned)(iteration * 101) + (unsigned)sender * 59 + (unsigned)receiver * 31 + 1;
+    int64_t wrong = 0;
+    for (int m = 0; m < messages->count; m++) {
+        bool good = true;
+        for (int64_t i = 0; i < messages->bytes; i++, block++) {
+            const unsigned char byte =
+                (unsigned char)((first + (unsigned)m * 7 + (uint64_t)i * 13) % 251);
+            if (write)
+                *block = byte;
+            good = *block == byte && good;
+        }
+        wrong += !good;
+    }
+    return wrong;
+}
+
+void msgrate_write(const struct bc_run *run, const struct msgrate_messages *messages,
+                   unsigned char *buffer, int64_t iteration)
+{
+    if (!run->settings.check)
+        memset(buffer, (int)(iteration & 0x7f),
+               msgrate_block_bytes(messages) * (size_t)messages->npeers);
+    for (int i = 0; i < messages->npeers && run->settings.check; i++)
+        go_through(messages, msgrate_block(messages, buffer, i), iteration, run->job.rank,
+                   messages->sends[i], true);
+}
+
+int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *messages,
+                       unsigned char *buffer, int64_t iteration)
+{
+    int64_t wrong = 0;
+    for (int i = 0; i < messages->npeers; i++)
+        wrong += go_through(messages, msgrate_block(messages, buffer, i), iteration,
+                            messages->receives[i], run->job.rank, false);
+    return wrong;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
+                    struct msgrate_row *row)
+{
+    const MPI_Comm none = MPI_COMM_NULL;
+    const struct bc_batch batch = {.repeat = iterate,
+                                   .context = context,
+                                   .repetitions = 1,
+                                   .clock_readings = 1.0,
+                                   .participants = &none};
+    bc_batch_visit(run, &batch, seconds, &row->iterations);
+}
+
+/* NAN without samples. */
+static double rate_per_s(double messages, double iteration_ns)
+{
+    return iteration_ns > 0.0 ? messages / iteration_ns * 1e9 : NAN;
+}
+
+void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
+                      struct msgrate_result *r)
+{
+    const int64_t messages = bench->parameters.messages;
+    const int ranks = bench->run->job.ranks;
+    /* Messages that a rank sends and receives in an iteration. */
+    const double count =
+        row->one_partner ? (double)messages : 2.0 * bench->npeers * (double)messages;
+    bc_batch_conclude(bench->run, &row->iterations, row->pattern, &r->iterations);
+    const struct bc_summary *const iteration = &r->iterations.repetition;
+    r->pattern = row->pattern;
+    r->job_size = ranks;
+    r->npeers = bench->npeers;
+    r->nmsgs = messages;
+    r->nbytes = row->size_bytes;
+    r->cache_size = bench->parameters.cache_bytes;
+    r->ppn = bench->stride;
+    r->rate_per_s = rate_per_s(count, iteration->value);
+    r->rate_lo_per_s = rate_per_s(count, iteration->interval.hi);
+    r->rate_hi_per_s = rate_per_s(count, iteration->interval.lo);
+    r->total_rate_per_s = r->rate_per_s * (row->one_partner ? ranks / 2 * 2 : ranks);
+    const int64_t wrong = bc_sum_wrong(row->iterations.wrong, &r->iterations.outcome);
+    if (wrong > 0)
+        bc_output_remark(bench->run->output, "warning",
+                         "wrong data in %lld messages, counted over ranks", (long long)wrong);
 }

@@ -1,13 +1,20 @@
-/* What msgrate and msgrate_rma share: options, and for all rows peers and the cache flush. */
+/*
+ * What msgrate and msgrate_rma share: options, peers and cache flush, the messages of an iteration,
+ * and the row that its times become.
+ *
+ * Before each iteration, and outside its time, the caches are flushed, what is transferred is
+ * written, and all ranks meet in a barrier, so that no rank times the flush of another one.
+ */
 #pragma once
 
-#include "common/machine/cache.h"
+#include "common/batch/batch.h"
+#include "common/large_count/large_count.h"
 #include "common/layout/node_order.h"
+#include "common/machine/cache.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+/* ---- options (parameters.c) ------------------------------------------------------------------ */
 
 enum msgrate_transfer { MSGRATE_PUT, MSGRATE_GET, MSGRATE_TRANSFERS };
 
@@ -36,7 +43,8 @@ struct msgrate_parameters {
     int sync;     /* enum msgrate_sync */
     int64_t threads;
 
-    int64_t cache_bytes; /* from the text; llc: for this rank's last-level cache, 0: not known */
+    int64_t cache_bytes; /* from the text; llc: for the last-level cache, the maximum over ranks
+                            once bench.c has agreed on it; 0: not known */
 };
 
 extern const struct msgrate_parameters msgrate_default_parameters;
@@ -44,12 +52,23 @@ enum { MSGRATE_OPTIONS = 7, MSGRATE_RMA_OPTIONS = 9 };
 extern const struct bc_option msgrate_options[MSGRATE_OPTIONS];
 extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 
+/* Functions of both programs (struct bc_program); `state` is a struct msgrate_bench. */
+bool msgrate_complete(void *state, struct bc_error *error);
+bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
+
+/* The members of struct bc_program that both programs have. */
+#define MSGRATE_PROGRAM                                                                            \
+    .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
+    .state_bytes = sizeof(struct msgrate_bench), .row_bytes = sizeof(struct row),                  \
+    .budget_s = 20.0, .complete = msgrate_complete
+
+/* ---- what all rows share --------------------------------------------------------------------- */
+
 /* The state of both programs. */
 struct msgrate_bench {
     struct msgrate_parameters parameters;
     struct bc_run *run;
     struct bc_cache_flush flush;
-    int64_t cache_bytes;          /* of the flush; the same on every rank */
     struct bc_node_order by_node; /* in which peers and partners are chosen */
     int npeers;                   /* length of both lists */
     int *sends, *receives;        /* the ranks that this one sends to, receives from */
@@ -58,17 +77,118 @@ struct msgrate_bench {
     bool lower;                   /* this rank is in the lower half of the ranks ordered by node */
 };
 
-/* Functions of both programs (struct bc_program); `state` is a struct msgrate_bench. */
-bool msgrate_complete(void *state, struct bc_error *error);
-bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
-
-/* The members of struct bc_program that both programs have. A run with defaults ends within the
-   budget. */
-#define MSGRATE_PROGRAM                                                                            \
-    .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
-    .state_bytes = sizeof(struct msgrate_bench), .row_bytes = sizeof(struct row),                  \
-    .budget_s = 20.0, .complete = msgrate_complete
-
 /* Makes what all rows share, and writes notes. Collective. */
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run);
 void msgrate_close(struct msgrate_bench *bench);
+
+/* ---- peers (peers.c) ------------------------------------------------------------------------- */
+
+/* Chooses peers and partner, and notes on how many nodes they are. Collective. */
+void msgrate_peers_create(struct msgrate_bench *bench);
+
+/* Who exchanges messages with whom. Pure. Ranks here are places of common/layout/node_order.h, so
+   that the ranks of a node follow each other; they are a ring. Half of a rank's `count` peers are
+   below it, half above, a stride apart, in ascending order. Where `count` is odd, the extra peer is
+   above for sending and below for receiving, so that one peer makes a ring. */
+
+/* Whether `count` peers, `stride` ranks apart, are different ranks and none is the rank itself. */
+bool msgrate_peers_distinct(int ranks, int count, int stride);
+
+/* Writes how many peers of all ranks are on the rank's own node, for each of `strides` strides from
+   `first` on. */
+typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *within);
+
+/* The smallest stride with distinct peers that puts the largest share of them on other nodes. Asks
+   `within_of` for strides up to ranks / 2 (larger ones are the same distances the other way round),
+   and stops after a stride that puts all peers on other nodes. Needs more ranks than peers. */
+int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context);
+
+/* Lists the `count` ranks that `rank` sends to and receives from. A message to sends[count - 1 - i]
+   goes as far in one direction as one from receives[i] comes, so all ranks can exchange messages in
+   steps i = 0, 1 ..., and none waits for a message that is sent in a later step. */
+void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives);
+
+/* The partner in a job cut in halves, the lower of which sends to the upper; -1 for the last rank
+   of an odd job, which rests. */
+int msgrate_partner(int rank, int ranks);
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The messages of an iteration. A block holds those to one peer, or from it; a buffer holds the
+   blocks of all peers, one after the other. With --check a message's data follows from the
+   iteration, its sender, its receiver and its number. All functions are local. */
+struct msgrate_messages {
+    int count;                   /* to a peer */
+    int64_t bytes;               /* of a message */
+    struct bc_amount amount;     /* these bytes, as MPI takes them */
+    int npeers;                  /* length of both lists: 0 on a rank that rests */
+    const int *sends, *receives; /* the ranks that this one sends to, receives from */
+};
+
+/* The messages between this rank and all its peers, or its partner in the single direction. Free
+   `amount` when they are no longer needed. */
+struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, int64_t bytes,
+                                            bool one_partner);
+
+/* The bytes from one block to the next. */
+static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)
+{
+    return (size_t)messages->count * (size_t)messages->bytes;
+}
+
+/* Block number `place` of a buffer. */
+static inline unsigned char *msgrate_block(const struct msgrate_messages *messages,
+                                           unsigned char *buffer, int place)
+{
+    return buffer + msgrate_block_bytes(messages) * (size_t)place;
+}
+
+/* Allocates a buffer as bc_allocate_pages does. */
+unsigned char *msgrate_allocate(const struct msgrate_messages *messages);
+
+/* Writes into a buffer what this rank sends in an iteration. */
+void msgrate_write(const struct bc_run *run, const struct msgrate_messages *messages,
+                   unsigned char *buffer, int64_t iteration);
+
+/* The number of wrong messages of those sent to this rank in an iteration, with --check. */
+int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *messages,
+                       unsigned char *buffer, int64_t iteration);
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+enum { MSGRATE_PATTERNS = 4 }; /* of msgrate */
+
+/* Filled on rank 0. */
+struct msgrate_result {
+    const char *pattern;
+    int job_size, npeers;
+    int64_t nmsgs, nbytes, cache_size;
+    int ppn;
+    struct bc_batch_result iterations;               /* one is a repetition */
+    double rate_per_s, rate_lo_per_s, rate_hi_per_s; /* of a rank */
+    double total_rate_per_s;                         /* of all ranks that take part */
+    double rates_per_s[MSGRATE_PATTERNS];            /* msgrate -o only */
+    const char *synchronisation, *transfer;          /* msgrate_rma only */
+    int64_t threads;                                 /* msgrate_rma only */
+};
+
+/* Of msgrate, without and with -o, and of msgrate_rma. */
+extern const struct bc_table msgrate_table, msgrate_machine_table, msgrate_rma_table;
+
+/* What is known of a pattern at a size. */
+struct msgrate_row {
+    const char *pattern;
+    bool one_partner;   /* lower half to upper half; else all peers, both ways */
+    int64_t size_bytes; /* of a message */
+    struct bc_batch_row iterations;
+};
+
+/* One visit within `seconds` (significant on rank 0). `iterate` runs an iteration with what comes
+   before and after it, the barrier included, and returns its time in ns, or BC_NO_PART on a rank
+   that times nothing. Collective. */
+void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
+                    struct msgrate_row *row);
+
+/* Makes the result of all visits, warns of wrong data, and frees what the row holds. Collective. */
+void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
+                      struct msgrate_result *result);

@@ -1,9 +1,9 @@
-#include "msgrate/columns.h"
+#include "msgrate/bench.h"
 
 #define MSGRATE_JOB_COLUMNS                                                                        \
     BC_COLUMN("job_size", BC_KEY, 0, msgrate_result, job_size),                                    \
         BC_COLUMN("npeers", BC_KEY, 0, msgrate_result, npeers),                                    \
-        BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations),                               \
+        BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations.repetitions),                   \
         BC_COLUMN("nmsgs", BC_KEY, 0, msgrate_result, nmsgs),                                      \
         BC_COLUMN("nbytes", BC_KEY, 0, msgrate_result, nbytes),                                    \
         BC_COLUMN("cache_size", BC_KEY, 0, msgrate_result, cache_size),                            \
@@ -13,13 +13,9 @@
         BC_COLUMN("rate_lo_per_s", BC_INFO, 1, msgrate_result, rate_lo_per_s),                     \
         BC_COLUMN("rate_hi_per_s", BC_INFO, 1, msgrate_result, rate_hi_per_s),                     \
         BC_COLUMN("total_rate_per_s", BC_INFO, 1, msgrate_result, total_rate_per_s),               \
-        BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iteration),                            \
-        BC_OUTCOME_COLUMNS(msgrate_result, outcome)
+        BC_TIME_COLUMNS("iter", BC_INFO, 3, msgrate_result, iterations.repetition),                \
+        BC_OUTCOME_COLUMNS(msgrate_result, iterations.outcome)
 
-#define TABLE(columns, main)                                                                       \
-    {                                                                                              \
-        columns, sizeof(columns) / sizeof *(columns), main                                         \
-    }
 #define RATE "rate_per_s,rate_lo_per_s,rate_hi_per_s,status"
 
 static const struct bc_column columns[] = {
@@ -27,7 +23,8 @@ static const struct bc_column columns[] = {
     MSGRATE_COLUMNS,
 };
 
-const struct bc_table msgrate_table = TABLE(columns, "pattern,npeers,nbytes," RATE);
+const struct bc_table msgrate_table = {columns, sizeof columns / sizeof *columns,
+                                       "pattern,npeers,nbytes," RATE};
 
 /* Bare values, so that only the order counts. */
 static const struct bc_column machine_columns[] = {
@@ -38,7 +35,8 @@ static const struct bc_column machine_columns[] = {
     BC_COLUMN("all-start", BC_MORE, 1, msgrate_result, rates_per_s[3]),
 };
 
-const struct bc_table msgrate_machine_table = TABLE(machine_columns, NULL);
+const struct bc_table msgrate_machine_table = {
+    machine_columns, sizeof machine_columns / sizeof *machine_columns, NULL};
 
 static const struct bc_column rma_columns[] = {
     BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
@@ -48,5 +46,5 @@ static const struct bc_column rma_columns[] = {
     MSGRATE_COLUMNS,
 };
 
-const struct bc_table msgrate_rma_table =
-    TABLE(rma_columns, "pattern,synchronisation,transfer," RATE);
+const struct bc_table msgrate_rma_table = {rma_columns, sizeof rma_columns / sizeof *rma_columns,
+                                           "pattern,synchronisation,transfer," RATE};

@@ -2,20 +2,12 @@
 
 #include "common/mpi/mpi_check.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-/* Runs the timed part of an iteration; returns its time in ns. Collective. */
-static double time_iteration(const struct msgrate_exchange *x)
+/* bc_repeat_fn, of one repetition */
+static double iterate(void *context, int64_t repetitions)
 {
-    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    if (x->messages.npeers == 0)
-        return -INFINITY;
-    return (double)(x->bench->lower ? x->pattern->time_lower(x) : x->pattern->time_upper(x));
-}
-
-static void iterate(void *context, double *time_ns)
-{
+    (void)repetitions;
     struct msgrate_exchange *const x = context;
     const struct bc_run *const run = x->bench->run;
     const bool receives = !(x->pattern->one_partner && x->bench->lower);
@@ -23,10 +15,12 @@ static void iterate(void *context, double *time_ns)
         bc_cache_flush_run(&x->bench->flush);
         msgrate_write(run, &x->messages, x->send_buffer, x->iteration);
     }
-    *time_ns = time_iteration(x);
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    const double ns = x->messages.npeers > 0 ? (double)x->pattern->time(x) : BC_NO_PART;
     if (run->settings.check && receives)
         x->wrong += msgrate_verify(run, &x->messages, msgrate_arriving(x), x->iteration);
     x->iteration++;
+    return ns;
 }
 
 static void create(struct msgrate_exchange *x)
@@ -65,6 +59,6 @@ void msgrate_exchange_visit(struct msgrate_bench *bench, const struct msgrate_pa
     msgrate_sample(bench->run, iterate, &x, seconds, row);
     if (pattern->end != NULL)
         pattern->end(&x);
-    row->wrong += x.wrong;
+    row->iterations.wrong += x.wrong;
     destroy(&x);
 }

@@ -1,7 +1,7 @@
 /* Iterations with two-sided communication. */
 #pragma once
 
-#include "msgrate/iterations.h"
+#include "msgrate/bench.h"
 
 /* This rank's part in the iterations of a pattern. */
 struct msgrate_exchange {
@@ -29,10 +29,8 @@ static inline unsigned char *msgrate_arriving(const struct msgrate_exchange *exc
 struct msgrate_pattern {
     const char *name;
     bool one_partner; /* lower half to upper half; else all peers, both ways */
-    /* The timed part of an iteration, on the lower and the upper half of the ranks: returns its
-       time in ns. */
-    int64_t (*time_lower)(const struct msgrate_exchange *exchange);
-    int64_t (*time_upper)(const struct msgrate_exchange *exchange);
+    /* The timed part of an iteration: returns its time in ns. */
+    int64_t (*time)(const struct msgrate_exchange *exchange);
     /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
     void (*begin)(const struct msgrate_exchange *exchange);
     void (*end)(const struct msgrate_exchange *exchange);

@@ -15,15 +15,12 @@
  *     pre-post           receives are posted an iteration ahead
  *     all-start          with all peers at once
  *
- * When: a row is a pattern and a size; with -o a size, with all patterns. All rows are visited in
- * turn, six times; rows that aren't precise then up to twelve times, while there is time.
+ * When and how often: a row is a pattern and a size; with -o a size, with all patterns. All rows
+ * are visited in turn, six times; rows that aren't precise then up to twelve times, while there is
+ * time. A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * How often: the iterations of a visit end when their median is known to 2 % (--precision), or when
- * the visit's time is up.
- *
- * What is written: a line a row after its last visit: pattern, sizes, the messages that a rank
- * sends and receives a second, by the mean of the visits' medians, with its interval; the same of
- * all ranks; the time of an iteration in us (columns.c).
+ * What is written: a line a row after its last visit (columns.c): the messages that a rank sends
+ * and receives a second, by the mean of the visits' medians.
  */
 #include "common/run/program.h"
 #include "msgrate/exchange.h"
@@ -72,7 +69,8 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     visit->is_precise = true;
     for (int i = 0; i < count; i++) {
         msgrate_exchange_visit(bench, row->first + i, visit->seconds / count, &row->patterns[i]);
-        visit->is_precise = visit->is_precise && msgrate_is_precise(bench, &row->patterns[i]);
+        visit->is_precise =
+            visit->is_precise && bc_batch_is_precise(bench->run, &row->patterns[i].iterations, -1);
     }
 }
 
@@ -86,12 +84,12 @@ static void write_row(const struct msgrate_bench *bench, struct row *row)
     for (int i = 0; i < patterns_of(&bench->parameters); i++) {
         msgrate_conclude(bench, &row->patterns[i], &result);
         result.rates_per_s[i] = result.rate_per_s;
-        if (result.iterations < min_iterations)
-            min_iterations = result.iterations;
+        if (result.iterations.repetitions < min_iterations)
+            min_iterations = result.iterations.repetitions;
         /* The machine-readable table has no status. */
-        run->failed = run->failed || result.outcome.status == BC_FAIL;
+        run->failed = run->failed || result.iterations.outcome.status == BC_FAIL;
     }
-    result.iterations = min_iterations;
+    result.iterations.repetitions = min_iterations;
     bc_write_row(run, &result);
 }
 

@@ -94,7 +94,7 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
     struct row *const row = visit->row;
     msgrate_access_visit(bench, row->pattern, visit->seconds, &row->iterations);
-    visit->is_precise = msgrate_is_precise(bench, &row->iterations);
+    visit->is_precise = bc_batch_is_precise(bench->run, &row->iterations.iterations, -1);
 }
 
 static void write_row(const struct msgrate_bench *bench, struct row *row)

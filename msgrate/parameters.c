@@ -1,7 +1,4 @@
-#include "common/machine/cache.h"
-#include "common/large_count/large_count.h"
 #include "msgrate/bench.h"
-#include "msgrate/peers.h"
 
 #include <limits.h>
 #include <math.h>

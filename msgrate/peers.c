@@ -1,4 +1,6 @@
-#include "msgrate/peers.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "msgrate/bench.h"
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
@@ -8,27 +10,6 @@ bool msgrate_peers_distinct(int ranks, int count, int stride)
         if (strides * stride % ranks == 0)
             return false;
     return true;
-}
-
-/* The number of a node's ranks that have the rank `distance` above them, round the ring, on their
-   node: `up` reach it within the node, `down` once round the ring. */
-static int64_t within_at(int node_ranks, int ranks, int distance)
-{
-    const int up = node_ranks - distance;
-    const int down = node_ranks - (ranks - distance);
-    return (up > 0 ? up : 0) + (down > 0 ? down : 0);
-}
-
-int64_t msgrate_peers_within(int node_ranks, int ranks, int count, int stride)
-{
-    const int below = count / 2, above = count - below;
-    int64_t within = 0;
-    for (int steps = 1; steps <= above; steps++) {
-        const int distance = (int)((long long)steps * stride % ranks);
-        /* As many ranks have a peer as far below. */
-        within += (steps <= below ? 2 : 1) * within_at(node_ranks, ranks, distance);
-    }
-    return within;
 }
 
 /* Strides that `within_of` is asked for at a time. */
@@ -74,4 +55,60 @@ int msgrate_partner(int rank, int ranks)
     if (rank >= 2 * half)
         return -1;
     return rank < half ? rank + half : rank - half;
+}
+
+/* ---- of this job ----------------------------------------------------------------------------- */
+
+/* msgrate_within_fn; the context is the bench. A node's ranks have places that follow each other.
+   Collective. */
+static void count_within(void *context, int first, int strides, int64_t *within)
+{
+    const struct msgrate_bench *const bench = context;
+    const struct bc_job *const job = &bench->run->job;
+    const int place = bench->by_node.place, node_place = place - job->node_rank;
+    for (int i = 0; i < strides; i++) {
+        within[i] = 0;
+        msgrate_peers_list(place, job->ranks, bench->npeers, first + i, bench->sends,
+                           bench->receives);
+        for (int p = 0; p < bench->npeers; p++)
+            within[i] +=
+                bench->sends[p] >= node_place && bench->sends[p] < node_place + job->node_ranks;
+    }
+    bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Says how far peers are apart, and how many peers and partners are on other nodes. Collective. */
+static void note_peers(const struct msgrate_bench *bench)
+{
+    const struct bc_job *const job = &bench->run->job;
+    const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
+    bc_output_remark(bench->run->output, "note",
+                     bench->parameters.stride > 0
+                         ? "distance between peers, ranks ordered by node: %d, which puts %d %% of "
+                           "them on other nodes"
+                         : "distance between peers, ranks ordered by node: %d, the smallest that "
+                           "puts the most of them, %d %%, on other nodes (-n sets it)",
+                     bench->stride, pct);
+    bc_crossing_note(job, bench->run->output, "single direction", bench->partner);
+}
+
+void msgrate_peers_create(struct msgrate_bench *bench)
+{
+    const struct bc_job *const job = &bench->run->job;
+    bc_node_order_create(&bench->by_node, job);
+    const int place = bench->by_node.place;
+    const int n = (int)bench->parameters.peers;
+    bench->npeers = n;
+    bench->sends = bc_allocate((size_t)n * 2, sizeof(int), "no memory for %d peers", n);
+    bench->receives = bench->sends + n;
+    bench->stride = bench->parameters.stride > 0 ? (int)bench->parameters.stride : 1;
+    if (bench->parameters.stride == 0 && job->nodes > 1)
+        bench->stride = msgrate_peers_stride(job->ranks, n, count_within, bench);
+    msgrate_peers_list(place, job->ranks, n, bench->stride, bench->sends, bench->receives);
+    for (int i = 0; i < 2 * n; i++)
+        bench->sends[i] = bc_node_order_rank(&bench->by_node, bench->sends[i]);
+    bench->partner = bc_node_order_rank(&bench->by_node, msgrate_partner(place, job->ranks));
+    bench->lower = place < job->ranks / 2;
+    if (job->nodes > 1)
+        note_peers(bench);
 }

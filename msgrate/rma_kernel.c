@@ -20,50 +20,41 @@
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-/* Puts, or gets, a share of a block. Inlined where `puts` is a constant, so that nothing looks at
-   it between transfers. */
-__attribute__((always_inline)) static inline void transfer_block(const struct msgrate_access *x,
-                                                                 struct msgrate_share share,
-                                                                 unsigned char *block, int peer,
-                                                                 MPI_Aint offset, bool puts)
+/* Puts, or gets, a thread's share of a block. Inlined where `puts` is a constant, so that nothing
+   looks at it between transfers. */
+__attribute__((always_inline)) static inline void transfer_block(
+    const struct msgrate_thread *thread, unsigned char *block, int peer, MPI_Aint offset, bool puts)
 {
-    const size_t bytes = (size_t)x->messages.bytes;
+    const struct msgrate_access *const x = thread->access;
+    const int64_t bytes = x->messages.bytes;
     const struct bc_amount amount = x->messages.amount;
-    for (int m = share.first; m < share.end; m++)
+    for (int m = thread->first; m < thread->end; m++)
         if (puts)
-            BC_MPI(MPI_Put(block + (size_t)m * bytes, amount.count, amount.type, peer,
-                           offset + (MPI_Aint)((size_t)m * bytes), amount.count, amount.type,
-                           x->window));
+            BC_MPI(MPI_Put(block + m * bytes, amount.count, amount.type, peer, offset + m * bytes,
+                           amount.count, amount.type, x->window));
         else
-            BC_MPI(MPI_Get(block + (size_t)m * bytes, amount.count, amount.type, peer,
-                           offset + (MPI_Aint)((size_t)m * bytes), amount.count, amount.type,
-                           x->window));
+            BC_MPI(MPI_Get(block + m * bytes, amount.count, amount.type, peer, offset + m * bytes,
+                           amount.count, amount.type, x->window));
 }
 
 /* Transfers a thread's share of all messages. Block i of a peer's window is for the rank at place i
    of the peer's own list, which is the mirror image of this rank's list: see msgrate_peers_list. */
-__attribute__((always_inline)) static inline void transfer_share(const struct msgrate_access *x,
-                                                                 int thread, bool puts)
+__attribute__((always_inline)) static inline void transfer_share(
+    const struct msgrate_thread *thread, bool puts)
 {
+    const struct msgrate_access *const x = thread->access;
     const int n = x->messages.npeers;
     const MPI_Aint block_bytes = (MPI_Aint)msgrate_block_bytes(&x->messages);
     for (int i = 0; i < n; i++)
-        transfer_block(x, x->shares[thread], msgrate_block(&x->messages, x->local_buffer, i),
-                       x->targets[i], x->offset + block_bytes * (n - 1 - i), puts);
+        transfer_block(thread, msgrate_block(&x->messages, x->local_buffer, i), x->targets[i],
+                       x->offset + block_bytes * (n - 1 - i), puts);
 }
 
-void msgrate_put_share(const void *access, int thread) { transfer_share(access, thread, true); }
+void msgrate_put_share(const struct msgrate_thread *thread) { transfer_share(thread, true); }
 
-void msgrate_get_share(const void *access, int thread) { transfer_share(access, thread, false); }
+void msgrate_get_share(const struct msgrate_thread *thread) { transfer_share(thread, false); }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
-
-typedef void step_fn(const struct msgrate_access *x);
-
-static void transfer(const struct msgrate_access *x)
-{
-    msgrate_team_run(x->team, x->transfer_share, x);
-}
 
 static void nothing(const struct msgrate_access *x) { (void)x; }
 
@@ -77,6 +68,18 @@ static void fence(const struct msgrate_access *x) { BC_MPI(MPI_Win_fence(0, x->w
 static void close_fence(const struct msgrate_access *x)
 {
     BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
+}
+
+static void lock(const struct msgrate_access *x)
+{
+    for (int i = 0; i < x->messages.npeers; i++)
+        BC_MPI(MPI_Win_lock(MPI_LOCK_SHARED, x->targets[i], 0, x->window));
+}
+
+static void unlock(const struct msgrate_access *x)
+{
+    for (int i = 0; i < x->messages.npeers; i++)
+        BC_MPI(MPI_Win_unlock(x->targets[i], x->window));
 }
 
 static void post(const struct msgrate_access *x)
@@ -118,60 +121,33 @@ static void flush(const struct msgrate_access *x)
 
 static void flush_all(const struct msgrate_access *x) { BC_MPI(MPI_Win_flush_all(x->window)); }
 
-/* ---- the timed kernels ----------------------------------------------------------------------- */
+/* ---- the timed kernel and the patterns ------------------------------------------------------- */
 
-/* Inlined where the steps are named, so that nothing but what they do is timed. */
-__attribute__((always_inline)) static inline int64_t time_steps(const struct msgrate_access *x,
-                                                                step_fn *first, step_fn *second,
-                                                                step_fn *third)
+int64_t msgrate_time_steps(const struct msgrate_access *x, const struct msgrate_steps *steps)
 {
+    const struct msgrate_steps s = *steps;
     const int64_t start_ns = bc_now_ns();
-    first(x);
-    second(x);
-    third(x);
-    return bc_now_ns() - start_ns;
-}
-
-#define TIMED(name, first, second, third)                                                          \
-    static int64_t name(const struct msgrate_access *x)                                            \
-    {                                                                                              \
-        return time_steps(x, first, second, third);                                                \
-    }
-
-TIMED(time_fence, open_fence, transfer, close_fence)
-TIMED(time_fence_alone, open_fence, nothing, close_fence)
-TIMED(time_fence_halo, nothing, transfer, fence)
-TIMED(time_pscw_origin, start, transfer, complete)
-TIMED(time_pscw_target, post, nothing, await_origins)
-TIMED(time_pscw_halo, start, transfer, complete_and_post)
-TIMED(time_flush, nothing, transfer, flush)
-TIMED(time_flush_halo, nothing, transfer, flush_all)
-
-static int64_t time_lock(const struct msgrate_access *x)
-{
-    const int n = x->messages.npeers;
-    const int64_t start_ns = bc_now_ns();
-    for (int i = 0; i < n; i++)
-        BC_MPI(MPI_Win_lock(MPI_LOCK_SHARED, x->targets[i], 0, x->window));
-    transfer(x);
-    for (int i = 0; i < n; i++)
-        BC_MPI(MPI_Win_unlock(x->targets[i], x->window));
+    s.open(x);
+    s.transfer(x);
+    s.close(x);
     return bc_now_ns() - start_ns;
 }
 
 const struct msgrate_rma_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS] = {
-    {"single direction", MSGRATE_FENCE, .one_partner = true, .time_lower = time_fence,
-     .time_upper = time_fence_alone, .time_resting = time_fence_alone},
-    {"single direction", MSGRATE_LOCK, .one_partner = true, .time_lower = time_lock},
-    {"single direction", MSGRATE_PSCW, .one_partner = true, .time_lower = time_pscw_origin,
-     .time_upper = time_pscw_target},
+    {"single direction", MSGRATE_FENCE, .one_partner = true,
+     .lower = {open_fence, msgrate_transfer, close_fence},
+     .upper = {open_fence, nothing, close_fence}, .resting = {open_fence, nothing, close_fence}},
+    {"single direction", MSGRATE_LOCK, .one_partner = true,
+     .lower = {lock, msgrate_transfer, unlock}},
+    {"single direction", MSGRATE_PSCW, .one_partner = true,
+     .lower = {start, msgrate_transfer, complete}, .upper = {post, nothing, await_origins}},
     {"single direction", MSGRATE_FLUSH, .one_partner = true, .locks_all = true,
-     .time_lower = time_flush, .begin = lock_all, .end = unlock_all},
-    {"pre-post", MSGRATE_FENCE, .opens_ahead = true, .time_lower = time_fence_halo,
-     .time_upper = time_fence_halo, .begin = open_fence, .end = close_fence},
-    {"pre-post", MSGRATE_LOCK, .time_lower = time_lock, .time_upper = time_lock},
-    {"pre-post", MSGRATE_PSCW, .opens_ahead = true, .time_lower = time_pscw_halo,
-     .time_upper = time_pscw_halo, .begin = post, .end = close_pscw},
-    {"pre-post", MSGRATE_FLUSH, .locks_all = true, .time_lower = time_flush_halo,
-     .time_upper = time_flush_halo, .begin = lock_all, .end = unlock_all},
+     .lower = {nothing, msgrate_transfer, flush}, .begin = lock_all, .end = unlock_all},
+    {"pre-post", MSGRATE_FENCE, .opens_ahead = true, .lower = {nothing, msgrate_transfer, fence},
+     .begin = open_fence, .end = close_fence},
+    {"pre-post", MSGRATE_LOCK, .lower = {lock, msgrate_transfer, unlock}},
+    {"pre-post", MSGRATE_PSCW, .opens_ahead = true,
+     .lower = {start, msgrate_transfer, complete_and_post}, .begin = post, .end = close_pscw},
+    {"pre-post", MSGRATE_FLUSH, .locks_all = true, .lower = {nothing, msgrate_transfer, flush_all},
+     .begin = lock_all, .end = unlock_all},
 };

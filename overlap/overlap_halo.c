@@ -6,7 +6,6 @@
  */
 #include "overlap/engine/program.h"
 
-#include "halo/swap/box_list.h"
 #include "halo/swap/methods.h"
 
 #include <stdlib.h>
@@ -20,7 +19,6 @@ struct swap_variant {
 };
 
 struct swap {
-    const struct halo_method *method;
     struct halo_exchange exchange;
     int64_t prepared; /* swaps whose data was made */
 };
@@ -28,19 +26,19 @@ struct swap {
 static void start(struct overlap_operation *operation)
 {
     const struct swap *const swap = operation->own;
-    swap->method->start(&swap->exchange);
+    swap->exchange.method->start(&swap->exchange);
 }
 
 static void finish(struct overlap_operation *operation)
 {
     const struct swap *const swap = operation->own;
-    swap->method->finish(&swap->exchange);
+    swap->exchange.method->finish(&swap->exchange);
 }
 
 static void block(struct overlap_operation *operation)
 {
     const struct swap *const swap = operation->own;
-    swap->method->blocking(&swap->exchange);
+    swap->exchange.method->blocking(&swap->exchange);
 }
 
 static void create(struct overlap_operation *operation)
@@ -48,10 +46,8 @@ static void create(struct overlap_operation *operation)
     const struct swap_variant *const variant = operation->variant;
     struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
     const struct halo_grid grid = halo_grid_of(operation->dims, operation->shape.rank);
-    swap->method = variant->method;
-    halo_exchange_init(&swap->exchange, &variant->box, &grid, operation->comm,
-                       operation->job->node_comm);
-    swap->method->create(&swap->exchange);
+    halo_exchange_create(&swap->exchange, variant->method, &variant->box, &grid, operation->comm,
+                         operation->job->node_comm);
     operation->own = swap;
     operation->requests = swap->exchange.requests;
     operation->request_count = swap->exchange.request_count;
@@ -61,7 +57,7 @@ static void create(struct overlap_operation *operation)
 static void destroy(struct overlap_operation *operation)
 {
     struct swap *const swap = operation->own;
-    swap->method->destroy(&swap->exchange);
+    swap->exchange.method->destroy(&swap->exchange);
     free(swap);
 }
 
@@ -94,20 +90,11 @@ static const struct overlap_kind swaps = {
 
 static const char *method_name(int index) { return halo_methods_in_parts[index]->name; }
 
-#define DEFAULT_LOCAL "10,50,100" /* each larger than the one before it */
-
 /* A method and a form make a row with each box. */
 struct overlap_halo {
     struct overlap_state overlap; /* first: the engine knows it */
-    const char *local_text;
+    struct halo_box_list local;
     struct bc_names methods;
-
-    /* From the texts. */
-    struct halo_box boxes[HALO_BOXES_MAX];
-    int box_count;
-    double max_bytes; /* that a box may need; rank 0 */
-    char shortened_local[sizeof DEFAULT_LOCAL];
-    const char *left_out; /* of the default boxes those that don't fit, or NULL; rank 0 */
     struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX]; /* of the rows */
 };
 
@@ -118,7 +105,7 @@ struct overlap_halo_result {
 };
 
 static const struct bc_option own_options[] = {
-    {"local", BC_TEXT, offsetof(struct overlap_halo, local_text), .argument = "LIST",
+    {"local", BC_TEXT, offsetof(struct overlap_halo, local.text), .argument = "LIST",
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
     {"methods", BC_NAMES, offsetof(struct overlap_halo, methods), .argument = "NAMES",
@@ -133,8 +120,7 @@ static const struct bc_column own_keys[] = {
 static bool complete(void *memory, struct bc_error *error)
 {
     struct overlap_halo *const halo = memory;
-    return overlap_parameters_complete(memory, error) &&
-           halo_read_boxes(halo->local_text, halo->boxes, &halo->box_count, error);
+    return overlap_parameters_complete(memory, error) && halo_read_boxes(&halo->local, error);
 }
 
 /* Whether --form asks for the method. */
@@ -181,30 +167,21 @@ static bool fit_methods(const struct overlap_halo *halo, struct bc_error *error)
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
 {
     struct overlap_halo *const halo = memory;
-    if (!fit_methods(halo, error))
-        return false;
-    halo->max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
-    if (!bc_option_given(&run->options, "local")) {
-        halo->left_out = halo_shorten_boxes(halo->local_text, halo->boxes, &halo->box_count,
-                                            halo->max_bytes, true, halo->shortened_local);
-        if (halo->left_out != NULL)
-            halo->local_text = halo->shortened_local;
-    }
-    return halo_boxes_fit(halo->boxes, halo->box_count, halo->max_bytes, true, "memory", error) &&
+    return fit_methods(halo, error) && halo_fit_boxes(&halo->local, run, true, false, error) &&
            overlap_fit(memory, run, error);
 }
 
-/* Says when a method, or its blocking counterpart (`where`), brings faces to the wrong side, which
+/* Says when a method, or its blocking counterpart (unless `in_parts`), brings faces to the wrong
+   side, which
    --check alone would show. Collective. */
 static void note_side(const struct bc_run *run, const struct halo_method *method,
-                      const struct halo_grid *grid, MPI_Comm comm,
-                      bool (*brings_right)(const struct halo_grid *, MPI_Comm), const char *where)
+                      const struct halo_grid *grid, MPI_Comm comm, bool in_parts)
 {
-    if (brings_right != NULL && !brings_right(grid, comm))
+    if (!halo_places_right(method, in_parts, grid, comm))
         bc_output_remark(run->output, "note",
                          "%s: %sthis MPI library brings faces to the wrong side where both "
                          "neighbours are the same process; the time is that of the same messages",
-                         method->name, where);
+                         method->name, in_parts ? "" : "in the blocking counterpart ");
 }
 
 /* Says why a method that was chosen has no rows. Where the user named none, those of the form are
@@ -227,18 +204,16 @@ static void open_halo(struct overlap_halo *halo, struct bc_run *run)
     overlap_create_grid(run->job.ranks, dims, &comm);
     const struct halo_grid grid = halo_grid_of(dims, run->job.rank);
     overlap_open(&halo->overlap, run);
-    if (halo->left_out != NULL)
-        bc_output_remark(run->output, "note", "no boxes of %s: they do not fit into memory: %s",
-                         halo->left_out, halo_box_advice(halo->max_bytes, true).text);
+    halo_note_left_out(&halo->local, run->output);
     for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
         const struct halo_method *const method = halo_methods_in_parts[i];
         if (halo->methods.chosen[i] && !has_rows(halo, i))
             note_left_out(halo, run, method);
         if (!has_rows(halo, i))
             continue;
-        note_side(run, method, &grid, comm, method->is_right_in_parts, "");
+        note_side(run, method, &grid, comm, true);
         if (!halo->overlap.parameters.no_blocking)
-            note_side(run, method, &grid, comm, method->is_right, "in the blocking counterpart ");
+            note_side(run, method, &grid, comm, false);
     }
     BC_MPI(MPI_Comm_free(&comm));
 }
@@ -257,8 +232,8 @@ static size_t add_variants(const struct overlap_halo *halo, const struct halo_bo
 static void list_rows(struct overlap_halo *halo)
 {
     size_t count = 0;
-    for (int i = 0; i < halo->box_count; i++)
-        count += add_variants(halo, &halo->boxes[i], &halo->variants[count]);
+    for (int i = 0; i < halo->local.count; i++)
+        count += add_variants(halo, &halo->local.boxes[i], &halo->variants[count]);
     overlap_list_rows(&halo->overlap, count, halo->variants, sizeof *halo->variants);
 }
 
@@ -289,10 +264,10 @@ static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error *error)
 {
     struct overlap_choice choices[HALO_METHODS_IN_PARTS];
-    const struct halo_box *smallest = &halo->boxes[0];
-    for (int i = 1; i < halo->box_count; i++)
-        if (halo_ndata(&halo->boxes[i]) < halo_ndata(smallest))
-            smallest = &halo->boxes[i];
+    const struct halo_box *smallest = &halo->local.boxes[0];
+    for (int i = 1; i < halo->local.count; i++)
+        if (halo_ndata(&halo->local.boxes[i]) < halo_ndata(smallest))
+            smallest = &halo->local.boxes[i];
     const size_t count = add_variants(halo, smallest, halo->variants);
     for (size_t i = 0; i < count; i++)
         choices[i] = (struct overlap_choice){.variant = &halo->variants[i]};
@@ -309,7 +284,7 @@ const struct bc_program overlap_halo_program = {
     .defaults =
         &(const struct overlap_halo){
             .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &swaps, .form = OVERLAP_FORMS},
-            .local_text = DEFAULT_LOCAL,
+            .local = {.text = "10,50,100", .where = "memory"},
             .methods = {.text = "all"}},
     .defaults_bytes = sizeof(struct overlap_halo),
     .state_bytes = sizeof(struct overlap_halo),

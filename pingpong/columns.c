@@ -1,4 +1,4 @@
-#include "pingpong/columns.h"
+#include "pingpong/pingpong.h"
 
 static const struct bc_column columns[] = {
     BC_COLUMN("arrangement", BC_KEY, 0, pingpong_result, arrangement),

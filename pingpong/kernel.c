@@ -1,17 +1,14 @@
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
-#include "pingpong/measure.h"
-
-#include <stddef.h>
-
-/* A part of a repetition. */
-typedef void step_fn(struct pingpong_game *game);
+#include "pingpong/pingpong.h"
 
 /* The time of `repetitions` times three steps in ns. Inlined where the steps are named, so that the
    loop has nothing but what they do. */
 __attribute__((always_inline)) static inline int64_t time_steps(struct pingpong_game *g,
-                                                                step_fn *first, step_fn *second,
-                                                                step_fn *third, int64_t repetitions)
+                                                                pingpong_step_fn *first,
+                                                                pingpong_step_fn *second,
+                                                                pingpong_step_fn *third,
+                                                                int64_t repetitions)
 {
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
@@ -29,11 +26,11 @@ static void sync_all(struct pingpong_game *g) { bc_sync_all(g->coarray); }
 static void sync_partner(struct pingpong_game *g) { bc_sync_images(g->coarray, &g->partners); }
 
 /* An idle rank takes part in sync all, too. */
-static step_fn *sync_of(const struct pingpong_game *g)
+static pingpong_step_fn *sync_of(const struct pingpong_game *g)
 {
-    if (g->sync == PINGPONG_SYNC_ALL)
+    if (g->sync == BC_SYNC_ALL)
         return sync_all;
-    return g->sync == PINGPONG_SYNC_IMAGES && g->partner >= 0 ? sync_partner : nothing;
+    return g->sync == BC_SYNC_IMAGES && g->partner >= 0 ? sync_partner : nothing;
 }
 
 enum { TAG = 1 };
@@ -52,22 +49,21 @@ static inline void receive_message(struct pingpong_game *g)
 
 int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
 {
-    step_fn *const synchronise = sync_of(game), *const move = game->pattern->move;
-    if (game->partner < 0 && game->sync != PINGPONG_SYNC_ALL)
+    pingpong_step_fn *const synchronise = sync_of(game), *const move = game->pattern->move;
+    if (game->partner < 0 && game->sync != BC_SYNC_ALL)
         return 0;
     if (game->partner < 0)
         return time_steps(game, sync_all, sync_all, nothing, repetitions);
-    if (move == NULL && game->starts)
-        return time_steps(game, send_message, receive_message, nothing, repetitions);
     if (move == NULL)
-        return time_steps(game, receive_message, send_message, nothing, repetitions);
+        return game->starts ? time_steps(game, send_message, receive_message, nothing, repetitions)
+                            : time_steps(game, receive_message, send_message, nothing, repetitions);
     if (game->starts)
         return time_steps(game, move, synchronise, synchronise, repetitions);
     return time_steps(game, synchronise, move, synchronise, repetitions);
 }
 
 /* What a rank does in half of a repetition before it synchronises. */
-static step_fn *move_of(const struct pingpong_game *g, bool there)
+static pingpong_step_fn *move_of(const struct pingpong_game *g, bool there)
 {
     const bool moves = g->starts == there;
     if (g->partner < 0)

@@ -1,11 +1,4 @@
-#include "pingpong/measure.h"
-
-struct round {
-    struct pingpong_game *game;
-    bool check;
-    int64_t halves; /* of repetitions that were checked so far */
-    int64_t wrong;  /* of these, on this rank */
-};
+#include "pingpong/pingpong.h"
 
 /* ---- the data of --check --------------------------------------------------------------------- */
 
@@ -25,32 +18,31 @@ static int64_t checked_values(const struct pingpong_game *g)
 
 /* Value i of this rank's part before the present half, or after it: by then the target has the
    source's data, and nothing else has changed. Data tells its place in a block, and its half. */
-static double expected_at(const struct round *round, bool source, bool after, int64_t i)
+static double expected_at(const struct pingpong_game *g, bool source, bool after, int64_t i)
 {
-    const struct pingpong_shape *const shape = &round->game->shape;
+    const struct pingpong_shape *const shape = &g->shape;
     if ((source || after) && i < pingpong_nextent(shape) && pingpong_moves(shape, i))
-        return (double)(round->halves % 1000 * 8192 + i % 8191 + 1);
+        return (double)(g->halves % 1000 * 8192 + i % 8191 + 1);
     return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
 
 /* The time of one half, whose data is verified at both ends. Collective. */
-static int64_t play_checked_half(struct round *round, bool there)
+static int64_t play_checked_half(struct pingpong_game *g, bool there)
 {
-    struct pingpong_game *const game = round->game;
-    double *const values = game->coarray->values;
-    const int64_t count = checked_values(game);
-    const bool moves = game->starts == there;
-    const bool source = moves != game->pattern->gets;
+    double *const values = g->coarray->values;
+    const int64_t count = checked_values(g);
+    const bool moves = g->starts == there;
+    const bool source = moves != g->pattern->gets;
     for (int64_t i = 0; i < count; i++)
-        values[i] = expected_at(round, source, false, i);
-    bc_sync_all(game->coarray);
-    const int64_t ns = pingpong_play_half(game, there);
-    bc_sync_all(game->coarray);
+        values[i] = expected_at(g, source, false, i);
+    bc_sync_all(g->coarray);
+    const int64_t ns = pingpong_play_half(g, there);
+    bc_sync_all(g->coarray);
     bool right = true;
     for (int64_t i = 0; i < count && right; i++)
-        right = values[i] == expected_at(round, source, true, i);
-    round->wrong += !right;
-    round->halves++;
+        right = values[i] == expected_at(g, source, true, i);
+    g->wrong += !right;
+    g->halves++;
     return ns;
 }
 
@@ -58,29 +50,33 @@ static int64_t play_checked_half(struct round *round, bool there)
 
 static double repeat(void *context, int64_t repetitions)
 {
-    struct round *const round = context;
+    struct pingpong_game *const g = context;
+    const int64_t ns = pingpong_play(g, repetitions);
+    return g->partner >= 0 ? (double)ns : BC_NO_PART;
+}
+
+static double repeat_checked(void *context, int64_t repetitions)
+{
+    struct pingpong_game *const g = context;
     int64_t ns = 0;
-    if (!round->check)
-        ns = pingpong_play(round->game, repetitions);
-    for (int64_t i = 0; i < repetitions && round->check; i++) {
-        ns += play_checked_half(round, true);
-        ns += play_checked_half(round, false);
+    for (int64_t i = 0; i < repetitions; i++) {
+        ns += play_checked_half(g, true);
+        ns += play_checked_half(g, false);
     }
-    return round->game->partner >= 0 ? (double)ns : BC_NO_PART;
+    return g->partner >= 0 ? (double)ns : BC_NO_PART;
 }
 
 void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
-                    struct bc_transfer_row *row)
+                    struct bc_batch_row *row)
 {
     const bool check = run->settings.check;
-    struct round round = {.game = game, .check = check};
     const struct bc_batch batch = {
-        .repeat = repeat,
-        .context = &round,
+        .repeat = check ? repeat_checked : repeat,
+        .context = game,
         .repetitions = check ? 1 : 0,
         .clock_readings = check ? 2.0 : 1.0,
-        .participants = check || game->sync == PINGPONG_SYNC_ALL ? NULL : game->participants,
+        .participants = check || game->sync == BC_SYNC_ALL ? NULL : game->participants,
     };
-    bc_batch_visit(run, &batch, seconds, &row->batches);
-    row->wrong += round.wrong;
+    bc_batch_visit(run, &batch, seconds, row);
+    row->wrong += game->wrong;
 }

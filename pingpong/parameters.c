@@ -1,11 +1,9 @@
-#include "pingpong/parameters.h"
-
-#include "common/large_count/large_count.h"
+#include "pingpong/pingpong.h"
 
 const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},
     .arrangements = {.text = "all"},
-    .sync = PINGPONG_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .limits = {.max_stride = 128},
 };
 
@@ -41,11 +39,6 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
              "and more; else every third size, up to 256K, in less than a minute"},
 };
 
-int64_t pingpong_default_ndata(const struct pingpong_parameters *parameters)
-{
-    return parameters->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
-}
-
 static bool is_power_of_two(const char *option, int64_t value, struct bc_error *error)
 {
     return (value & (value - 1)) == 0 ||
@@ -62,7 +55,7 @@ bool pingpong_parameters_complete(void *parameters, struct bc_error *error)
         !is_power_of_two("max-blocks", limits->max_blocks, error))
         return false;
     if (limits->max_ndata == 0)
-        limits->max_ndata = pingpong_default_ndata(p);
+        limits->max_ndata = p->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
     limits->step = p->full ? 2 : 8;
     return true;
 }

@@ -1,4 +1,47 @@
-#include "pingpong/patterns.h"
+#include "pingpong/pingpong.h"
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* Size number `index` of 1, step, step^2 ... up to `max`, which is the last one; 0 after it. */
+static int64_t size_at(int64_t max, int64_t step, int index)
+{
+    int64_t size = 1;
+    for (int i = 0; i < index; i++) {
+        if (size >= max)
+            return 0;
+        size = size > max / step ? max : size * step;
+    }
+    return size;
+}
+
+bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *limits, int index,
+                       struct pingpong_shape *shape)
+{
+    const int64_t ndata = limits->max_ndata;
+    /* The number of single values that fit with max_stride; where that is 1, there is no stride. */
+    const int64_t singles = ndata > limits->max_stride ? ndata / limits->max_stride : 1;
+    int64_t max = ndata, step = limits->step;
+    if (sweep == PINGPONG_STRIDED) {
+        max = singles > 1 ? limits->max_stride : 1;
+        step = 2; /* strides are few: none is left out */
+    } else if (sweep != PINGPONG_CONTIGUOUS && limits->max_blocks > 0 && limits->max_blocks < max) {
+        max = limits->max_blocks;
+    }
+    const int64_t size = size_at(max, step, index);
+    if (size == 0)
+        return false;
+    if (sweep == PINGPONG_CONTIGUOUS)
+        *shape = (struct pingpong_shape){1, size, 1};
+    else if (sweep == PINGPONG_STRIDED)
+        *shape = (struct pingpong_shape){singles, 1, size};
+    else
+        *shape = (struct pingpong_shape){size, ndata / size, ndata / size};
+    if (sweep == PINGPONG_STRIDED_MANY)
+        shape->stride *= 2;
+    if (shape->count == 1)
+        shape->stride = 1;
+    return true;
+}
 
 /* ---- moving the data ------------------------------------------------------------------------- */
 
@@ -10,41 +53,28 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
 
 /* Of a function that is really called: the compiler doesn't inline it, makes no copy of it for a
    caller's arguments, and uses nothing of its body in its callers. */
-#ifdef __has_attribute
 #if __has_attribute(noipa)
 #define CALLED __attribute__((noipa))
-#endif
-#endif
-#ifndef CALLED
+#else
 #define CALLED __attribute__((noinline))
 #endif
 
 /* Follows a call that ends a function, so that the compiler doesn't make a jump of it. */
 static inline void return_here(void) { __asm__ volatile(""); }
 
-/* The moves by put or by get: `kind` is the end of the name of the coarray's function. */
+/* The moves by put or by get: `kind` is the end of the name of the coarray's function. Contiguous
+   data is one block. */
 #define MOVES(kind)                                                                                \
-    static void kind##_inline(struct pingpong_game * g)                                            \
-    {                                                                                              \
-        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), pingpong_ndata(&g->shape));         \
-    }                                                                                              \
-                                                                                                   \
     /* The specification's arguments: target, source, displacement and count. */                   \
     CALLED static void kind##_block(const struct bc_coarray *target, double *source, int partner,  \
-                                    int64_t displacement, int64_t count)                           \
+                                    int64_t displacement, int64_t count, MPI_Datatype type)        \
     {                                                                                              \
-        bc_coarray_##kind(target, partner, displacement, source + displacement, count);            \
-    }                                                                                              \
-                                                                                                   \
-    static void kind##_sub(struct pingpong_game *g)                                                \
-    {                                                                                              \
-        kind##_block(g->coarray, at(g, 0), g->partner, 0, pingpong_ndata(&g->shape));              \
-        return_here();                                                                             \
+        bc_coarray_##kind(target, partner, displacement, source + displacement, count, type);      \
     }                                                                                              \
                                                                                                    \
     CALLED static void kind##_count(struct pingpong_game *g, int64_t count)                        \
     {                                                                                              \
-        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), count);                             \
+        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), count, MPI_DOUBLE);                 \
     }                                                                                              \
                                                                                                    \
     static void kind##_simple_sub(struct pingpong_game *g)                                         \
@@ -53,17 +83,12 @@ static inline void return_here(void) { __asm__ volatile(""); }
         return_here();                                                                             \
     }                                                                                              \
                                                                                                    \
-    static void kind##_all(struct pingpong_game *g)                                                \
-    {                                                                                              \
-        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), g->coarray->count);                 \
-    }                                                                                              \
-                                                                                                   \
     static void kind##_many(struct pingpong_game *g)                                               \
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         for (int64_t i = 0; i < s.count; i++)                                                      \
             bc_coarray_##kind(g->coarray, g->partner, (i * s.stride), at(g, (i * s.stride)),       \
-                              s.blksize);                                                          \
+                              s.blksize, MPI_DOUBLE);                                              \
     }                                                                                              \
                                                                                                    \
     CALLED static void kind##_blocks(const struct bc_coarray *target, double *source, int partner, \
@@ -72,7 +97,7 @@ static inline void return_here(void) { __asm__ volatile(""); }
     {                                                                                              \
         for (int64_t i = 0; i < count; i++)                                                        \
             bc_coarray_##kind(target, partner, displacement + i * stride,                          \
-                              source + displacement + i * stride, blksize);                        \
+                              source + displacement + i * stride, blksize, MPI_DOUBLE);            \
     }                                                                                              \
                                                                                                    \
     static void kind##_sub_many(struct pingpong_game *g)                                           \
@@ -86,24 +111,17 @@ static inline void return_here(void) { __asm__ volatile(""); }
     {                                                                                              \
         const struct pingpong_shape s = g->shape;                                                  \
         for (int64_t i = 0; i < s.count; i++)                                                      \
-            kind##_block(g->coarray, at(g, 0), g->partner, (i * s.stride), s.blksize);             \
+            kind##_block(g->coarray, at(g, 0), g->partner, (i * s.stride), s.blksize, MPI_DOUBLE); \
     }                                                                                              \
                                                                                                    \
     static void kind##_strided(struct pingpong_game *g)                                            \
     {                                                                                              \
-        bc_coarray_##kind##_section(g->coarray, g->partner, 0, at(g, 0), g->section);              \
-    }                                                                                              \
-                                                                                                   \
-    CALLED static void kind##_section(const struct bc_coarray *target, double *source,             \
-                                      int partner, int64_t displacement, MPI_Datatype section)     \
-    {                                                                                              \
-        bc_coarray_##kind##_section(target, partner, displacement, source + displacement,          \
-                                    section);                                                      \
+        bc_coarray_##kind(g->coarray, g->partner, 0, at(g, 0), 1, g->section);                     \
     }                                                                                              \
                                                                                                    \
     static void kind##_strided_sub(struct pingpong_game *g)                                        \
     {                                                                                              \
-        kind##_section(g->coarray, at(g, 0), g->partner, 0, g->section);                           \
+        kind##_block(g->coarray, at(g, 0), g->partner, 0, 1, g->section);                          \
         return_here();                                                                             \
     }
 
@@ -113,10 +131,10 @@ MOVES(get)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define PATTERNS(kind, reads)                                                                      \
-    {#kind, PINGPONG_CONTIGUOUS, kind##_inline, .gets = (reads)},                                  \
-        {"sub" #kind, PINGPONG_CONTIGUOUS, kind##_sub, .gets = (reads)},                           \
+    {#kind, PINGPONG_CONTIGUOUS, kind##_many, .gets = (reads)},                                    \
+        {"sub" #kind, PINGPONG_CONTIGUOUS, kind##_many_sub, .gets = (reads)},                      \
         {"simple sub" #kind, PINGPONG_CONTIGUOUS, kind##_simple_sub, .gets = (reads)},             \
-        {"all " #kind, PINGPONG_CONTIGUOUS, kind##_all, .gets = (reads), .exact = true},           \
+        {"all " #kind, PINGPONG_CONTIGUOUS, kind##_many, .gets = (reads), .exact = true},          \
         {"many " #kind, PINGPONG_MANY, kind##_many, .gets = (reads)},                              \
         {"sub many" #kind, PINGPONG_MANY, kind##_sub_many, .gets = (reads)},                       \
         {"many sub" #kind, PINGPONG_MANY, kind##_many_sub, .gets = (reads)},                       \

@@ -2,16 +2,13 @@
  * What moving data to another process and back costs: latency and bandwidth of puts and gets in
  * many patterns, and of MPI_Send, synchronisation included.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see patterns.h.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see pingpong.h.
  * Coarrays are MPI-3 windows here: see common/coarray/coarray.h.
  */
 #include "common/layout/node_order.h"
-#include "common/coarray/coarray.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "pingpong/columns.h"
-#include "pingpong/measure.h"
-#include "pingpong/parameters.h"
+#include "pingpong/pingpong.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,9 +39,9 @@ struct pingpong {
 struct row {
     int arrangement; /* enum pingpong_arrangement */
     const struct pingpong_pattern *pattern;
-    enum pingpong_sync sync;
+    enum bc_coarray_sync sync;
     struct pingpong_shape shape;
-    struct bc_transfer_row repetitions;
+    struct bc_batch_row repetitions;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -81,19 +78,21 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
     struct pingpong_limits fitting = p->limits;
     while (fitting.max_ndata > 0 && needed_bytes(p, &fitting) > max_bytes)
         fitting.max_ndata /= 2;
-    if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata"))
-        p->limits = fitting;
     if (fitting.max_ndata == p->limits.max_ndata)
         return true;
-    char advice[BC_CELL_LENGTH] = "use fewer processes a node";
+    if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata")) {
+        p->limits = fitting;
+        p->lowered = true;
+        return true;
+    }
+    struct bc_error advice = {"use fewer processes a node"};
     if (fitting.max_ndata > 0)
-        snprintf(advice, sizeof advice, "use --max-ndata=%lld or less",
-                 (long long)fitting.max_ndata);
+        bc_error_set(&advice, "use --max-ndata=%lld or less", (long long)fitting.max_ndata);
     return bc_error_set(error,
                         "--max-ndata: coarrays for %lld values need %.1f MiB a rank, and %.1f fit "
                         "into memory or /dev/shm: %s",
                         (long long)p->limits.max_ndata, needed_bytes(p, &p->limits) / 1048576,
-                        max_bytes / 1048576, advice);
+                        max_bytes / 1048576, advice.text);
 }
 
 /* Whether an arrangement was chosen and can be made of these ranks. */
@@ -152,8 +151,7 @@ static struct pingpong_part find_part(const struct pingpong *pingpong, int arran
 static void note_limits(const struct pingpong_parameters *p, const struct bc_run *run)
 {
     const struct pingpong_limits *const limits = &p->limits;
-    if (limits->max_ndata < pingpong_default_ndata(p) &&
-        !bc_option_given(&run->options, "max-ndata"))
+    if (p->lowered)
         bc_output_remark(run->output, "note",
                          "at most %lld values: more do not fit into memory or /dev/shm",
                          (long long)limits->max_ndata);
@@ -162,23 +160,6 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          "many puts and gets are of at most %lld blocks, since ranks share "
                          "processors: --max-blocks sets their number",
                          (long long)limits->max_blocks);
-}
-
-/* Says which arrangements are left out, and how many pairs of others cross nodes. Collective. */
-static void note_arrangements(const struct pingpong *pingpong)
-{
-    const struct bc_run *const run = pingpong->run;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
-        const char *const name = pingpong_arrangement_name(a);
-        char which[BC_CELL_LENGTH];
-        snprintf(which, sizeof which, "%s: ", name);
-        if (is_arranged(&pingpong->parameters, a, run->job.ranks))
-            bc_crossing_note(&run->job, run->output, which, find_part(pingpong, a).partner);
-        else if (pingpong->parameters.arrangements.chosen[a])
-            bc_output_remark(run->output, "note",
-                             "no %s: it needs an even number of at least 4 processes, got %d", name,
-                             run->job.ranks);
-    }
 }
 
 static void create_coarray(struct pingpong *pingpong)
@@ -214,36 +195,42 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     BC_MPI(
         MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : 0, run->job.rank, &pingpong->pair));
     note_limits(p, run);
-    note_arrangements(pingpong);
 }
 
-/* Whether these ranks can be arranged as the row says, and options ask for such rows. */
-static bool is_wanted(const struct pingpong *pingpong, const struct row *row)
+/* Lists the rows of an arrangement. */
+static void list_arranged(const struct pingpong *pingpong, int arrangement)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
-    const bool none = row->sync == PINGPONG_SYNC_NONE;
-    if (!is_arranged(p, row->arrangement, pingpong->run->job.ranks) ||
-        !p->patterns.chosen[row->pattern - pingpong_patterns])
-        return false;
-    if (row->pattern->move == NULL)
-        return none;
-    return !none && (p->sync == PINGPONG_SYNC_NONE || p->sync == (int)row->sync);
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        for (int s = 0; p->patterns.chosen[i] && s < BC_SYNCS; s++) {
+            struct row row = {.arrangement = arrangement,
+                              .pattern = &pingpong_patterns[i],
+                              .sync = (enum bc_coarray_sync)s};
+            const bool message = row.pattern->move == NULL;
+            if (message != (s == BC_SYNC_NONE) ||
+                (!message && p->sync != BC_SYNC_NONE && p->sync != s))
+                continue;
+            for (int n = 0; pingpong_shape_at(row.pattern->sweep, &p->limits, n, &row.shape); n++)
+                *(struct row *)bc_add_row(pingpong->run) = row;
+        }
 }
 
+/* Lists rows, and says which arrangements are left out, and how many pairs of others cross nodes.
+   Collective. */
 static void list_rows(const struct pingpong *pingpong)
 {
-    const struct pingpong_limits *const limits = &pingpong->parameters.limits;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        for (int i = 0; i < PINGPONG_PATTERNS; i++)
-            for (int s = 0; s < PINGPONG_SYNCS; s++) {
-                struct row row = {.arrangement = a,
-                                  .pattern = &pingpong_patterns[i],
-                                  .sync = (enum pingpong_sync)s};
-                if (!is_wanted(pingpong, &row))
-                    continue;
-                for (int n = 0; pingpong_shape_at(row.pattern->sweep, limits, n, &row.shape); n++)
-                    *(struct row *)bc_add_row(pingpong->run) = row;
-            }
+    const struct bc_run *const run = pingpong->run;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
+        const char *const name = pingpong_arrangement_name(a);
+        if (is_arranged(&pingpong->parameters, a, run->job.ranks)) {
+            bc_crossing_note(&run->job, run->output, name, find_part(pingpong, a).partner);
+            list_arranged(pingpong, a);
+        } else if (pingpong->parameters.arrangements.chosen[a]) {
+            bc_output_remark(run->output, "note",
+                             "no %s: it needs an even number of at least 4 processes, got %d", name,
+                             run->job.ranks);
+        }
+    }
 }
 
 static void close_pingpong(struct pingpong *pingpong)
@@ -287,11 +274,13 @@ static void create_game(struct pingpong *pingpong, const struct row *row,
         /* Idle ranks leave their processors to the pair. */
         .participants = pair_alone ? &pingpong->pair : NULL,
     };
-    if (pattern->sweep == PINGPONG_STRIDED)
-        game->section = bc_section_create(shape->count, shape->blksize, shape->stride);
-    if (pattern->move == NULL)
-        bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
-    bc_images_create(&game->partners, game->coarray, &game->partner, game->partner >= 0);
+    if (pattern->sweep == PINGPONG_STRIDED) {
+        game->section =
+            bc_type_repeat(shape->count, shape->stride * (MPI_Aint)sizeof(double), MPI_DOUBLE);
+        BC_MPI(MPI_Type_commit(&game->section));
+    }
+    bc_amount_create(&game->message, shape->blksize, MPI_DOUBLE);
+    bc_images_create(&game->partners, game->coarray->comm, &game->partner, game->partner >= 0);
 }
 
 static void destroy_game(struct pingpong_game *game)
@@ -299,8 +288,7 @@ static void destroy_game(struct pingpong_game *game)
     bc_images_destroy(&game->partners);
     if (game->pattern->sweep == PINGPONG_STRIDED)
         BC_MPI(MPI_Type_free(&game->section));
-    if (game->pattern->move == NULL)
-        bc_amount_destroy(&game->message);
+    bc_amount_destroy(&game->message);
 }
 
 static void measure(struct pingpong *pingpong, struct bc_visit *visit)
@@ -309,17 +297,16 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     struct pingpong_game game;
     create_game(pingpong, row, &game);
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
-    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions.batches);
+    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions, -1);
     destroy_game(&game);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
-    static const char *const sync_names[PINGPONG_SYNCS] = {"all", "images", "none"};
     struct pingpong_result result = {
         .arrangement = pingpong_arrangement_name(row->arrangement),
         .pattern = row->pattern->name,
-        .sync = sync_names[row->sync],
+        .sync = bc_sync_names[row->sync],
         .shape = row->shape,
         .ndata = pingpong_ndata(&row->shape),
         .nextent = pingpong_nextent(&row->shape),
@@ -353,17 +340,12 @@ int main(int argc, char **argv)
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
-        switch (visit->step) {
-        case BC_RENEW:
+        if (visit->step == BC_RENEW)
             renew(&pingpong);
-            break;
-        case BC_MEASURE:
+        else if (visit->step == BC_MEASURE)
             measure(&pingpong, visit);
-            break;
-        case BC_WRITE:
+        else /* BC_WRITE */
             write_row(run, visit->row);
-            break;
-        }
     close_pingpong(&pingpong);
     return bc_finish(run);
 }

@@ -1,17 +1,15 @@
 #include "common/clock/source.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "syncbench/kinds.h"
+#include "syncbench/syncbench.h"
 
 #include <stdlib.h>
 
 /* The number of synchronisations that are checked. */
 enum { ROUNDS = 20 };
 
-/* The maximum of witnesses where all wait for all: log2 of any number of ranks. */
+/* The maximum of ranks to look at where all wait for all: log2 of any number of ranks. */
 enum { STEPS_MAX = 31 };
-
-enum { PLACES_TAG = 3 };
 
 /* How late a rank comes: long against the time in which others would be let out too early. */
 enum { LATE_NS = 300000, PAUSE_NS = 30000 };
@@ -41,61 +39,39 @@ static bool is_late(int rank, int ranks, int round)
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
-/* This rank's place among the ranks that each of `ranks` awaits, which are as many on every one of
-   them. Collective over these ranks. The caller frees it. */
-static int *find_places(const int *ranks, int count)
-{
-    int *const places = bc_allocate(2 * (size_t)count, sizeof *places, "no memory for neighbours");
-    int *const own = places + count;
-    MPI_Request *const requests =
-        bc_allocate((size_t)count, sizeof(MPI_Request), "no memory for neighbours");
-    for (int i = 0; i < count; i++)
-        BC_MPI(
-            MPI_Irecv(&places[i], 1, MPI_INT, ranks[i], PLACES_TAG, MPI_COMM_WORLD, &requests[i]));
-    for (int i = 0; i < count; i++) {
-        own[i] = i;
-        BC_MPI(MPI_Send(&own[i], 1, MPI_INT, ranks[i], PLACES_TAG, MPI_COMM_WORLD));
-    }
-    for (int i = 0; i < count; i++)
-        BC_MPI(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
-    free(requests);
-    return places;
-}
-
-/* Before a rank goes in, it puts the number of the round to its place at each rank that it tells;
-   when it comes out it must find the numbers of the ranks that it awaits. Returns how many it
-   doesn't find. Where all wait for all it tells the ranks 1, 2, 4 ... above it and awaits those as
-   far below it, since with all ranks the check would take P * P messages. */
+/* A rank marks each round in its own part before it goes in; when it comes out it must find the
+   marks of the ranks that it awaits. Returns how many it doesn't find. Where all wait for all it
+   looks at the ranks 1, 2, 4 ... below it, since with all ranks the check would take P * P
+   transfers. */
 static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
                              int rank, int ranks)
 {
-    struct bc_coarray entered; /* the last round that each awaited rank went in */
-    int above[STEPS_MAX];
+    static const double mark = 1.0;
+    struct bc_coarray entered; /* by round */
+    int below[STEPS_MAX];
     const bool all = kind->set == SYNCBENCH_EVERYONE;
-    const int *const told = all ? above : team->images.ranks;
+    const int *const awaited = all ? below : team->images.ranks;
     int count = all ? 0 : team->images.count;
     for (int64_t distance = 1; all && distance < ranks; distance *= 2)
-        above[count++] = (int)((rank + distance) % ranks);
+        below[count++] = (int)((rank - distance + ranks) % ranks);
+    double *const found = bc_allocate((size_t)count, sizeof *found, "no memory for neighbours");
     int64_t wrong = 0;
-    int max_count;
-    int *const places = all ? NULL : find_places(told, count);
-    bc_harness_allreduce(&count, &max_count, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    bc_coarray_create(&entered, MPI_COMM_WORLD, max_count);
-    for (int round = 1; round <= ROUNDS; round++) {
-        const double number = round;
-        if (is_late(rank, ranks, round))
+    bc_coarray_create(&entered, MPI_COMM_WORLD, ROUNDS);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (is_late(rank, ranks, round + 1))
             come_late();
-        for (int i = 0; i < count; i++)
-            bc_coarray_put(&entered, told[i], all ? i : places[i], &number, 1);
+        bc_coarray_put(&entered, rank, round, &mark, 1, MPI_DOUBLE);
         bc_sync_memory(&entered);
         kind->enter(team);
         kind->leave(team);
+        for (int i = 0; i < count; i++)
+            bc_coarray_get(&entered, awaited[i], round, &found[i], 1, MPI_DOUBLE);
         bc_sync_memory(&entered);
         for (int i = 0; i < count; i++)
-            wrong += entered.values[i] < number;
+            wrong += found[i] != mark;
     }
     bc_coarray_destroy(&entered);
-    free(places);
+    free(found);
     return wrong;
 }
 
@@ -109,12 +85,12 @@ static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_t
     double count;
     for (int round = 0; round < ROUNDS; round++) {
         kind->enter(team);
-        bc_coarray_get(&total, 0, 0, &count, 1);
+        bc_coarray_get(&total, 0, 0, &count, 1, MPI_DOUBLE);
         bc_sync_memory(&total);
         if (round % ranks == rank)
             come_late();
         count += 1.0;
-        bc_coarray_put(&total, 0, 0, &count, 1);
+        bc_coarray_put(&total, 0, 0, &count, 1, MPI_DOUBLE);
         bc_sync_memory(&total);
         kind->leave(team);
     }
@@ -124,11 +100,9 @@ static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_t
     return missing;
 }
 
-int64_t syncbench_check(const struct syncbench_kind *kind, struct syncbench_team *team)
+int64_t syncbench_check(const struct bc_job *job, const struct syncbench_kind *kind,
+                        struct syncbench_team *team)
 {
-    int rank, ranks;
-    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
-    return kind->set == SYNCBENCH_TURNS ? check_turns(kind, team, rank, ranks)
-                                        : check_waiting(kind, team, rank, ranks);
+    return kind->set == SYNCBENCH_TURNS ? check_turns(kind, team, job->rank, job->ranks)
+                                        : check_waiting(kind, team, job->rank, job->ranks);
 }

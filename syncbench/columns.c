@@ -1,4 +1,4 @@
-#include "syncbench/columns.h"
+#include "syncbench/syncbench.h"
 
 static const struct bc_column columns[] = {
     BC_COLUMN("sync", BC_KEY, 18, syncbench_result, kind),

@@ -1,6 +1,7 @@
 #include "common/clock/clock.h"
 #include "common/clock/work.h"
-#include "syncbench/measure.h"
+#include "common/sync_clock/start_window.h"
+#include "syncbench/syncbench.h"
 
 /* The delay, then the synchronisation. One comes before the time starts, so that ranks come out of
    it as out of all that follow, and not as out of the barrier before the loop. */
@@ -12,14 +13,14 @@ static double time_delays(const struct syncbench_loop *loop, int quantity, syncb
     const uint64_t units = loop->delay_units;
     enter(team);
     leave(team);
-    bc_start_window_wait(loop->window);
+    bc_start_window_wait(loop->run->window);
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         bc_work(units);
         enter(team);
         leave(team);
     }
-    return bc_start_window_time(loop->window, quantity, start_ns, bc_now_ns());
+    return bc_start_window_time(loop->run->window, quantity, start_ns, bc_now_ns());
 }
 
 /* The delay inside. Timed from the barrier on, since the first rank may keep the lock as long as it
@@ -29,14 +30,14 @@ static double time_turns(const struct syncbench_loop *loop, int quantity, syncbe
 {
     struct syncbench_team *const team = loop->team;
     const uint64_t units = loop->delay_units;
-    bc_start_window_wait(loop->window);
+    bc_start_window_wait(loop->run->window);
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         enter(team);
         bc_work(units);
         leave(team);
     }
-    return bc_start_window_time(loop->window, quantity, start_ns, bc_now_ns());
+    return bc_start_window_time(loop->run->window, quantity, start_ns, bc_now_ns());
 }
 
 double syncbench_time_loop(const struct syncbench_loop *loop)
@@ -44,7 +45,7 @@ double syncbench_time_loop(const struct syncbench_loop *loop)
     const struct syncbench_kind *const kind = loop->kind;
     if (kind->set == SYNCBENCH_TURNS)
         return time_turns(loop, SYNCBENCH_LOOP, kind->enter, kind->leave,
-                          loop->inner / loop->ranks);
+                          loop->inner / loop->run->job.ranks);
     return time_delays(loop, SYNCBENCH_LOOP, kind->enter, kind->leave);
 }
 
@@ -54,5 +55,5 @@ double syncbench_time_reference(const struct syncbench_loop *loop)
     if (loop->kind->set != SYNCBENCH_TURNS)
         return time_delays(loop, SYNCBENCH_REFERENCE, syncbench_nothing, syncbench_nothing);
     return time_turns(loop, SYNCBENCH_REFERENCE, syncbench_nothing, syncbench_nothing,
-                      loop->rank == 0 ? loop->inner : 0);
+                      loop->run->job.rank == 0 ? loop->inner : 0);
 }

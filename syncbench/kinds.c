@@ -1,4 +1,4 @@
-#include "syncbench/kinds.h"
+#include "syncbench/syncbench.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -6,29 +6,29 @@ void syncbench_nothing(struct syncbench_team *team) { (void)team; }
 
 /* ---- coarrays -------------------------------------------------------------------------------- */
 
-static void sync_all(struct syncbench_team *team) { bc_sync_all(team->coarray); }
+static void sync_all(struct syncbench_team *team) { bc_sync_all(&team->coarray); }
 
 static void sync_images(struct syncbench_team *team)
 {
-    bc_sync_images(team->coarray, &team->images);
+    bc_sync_images(&team->coarray, &team->images);
 }
 
-static void lock(struct syncbench_team *team) { bc_mutex_lock(team->lock); }
+static void lock(struct syncbench_team *team) { bc_mutex_lock(&team->lock); }
 
-static void unlock(struct syncbench_team *team) { bc_mutex_unlock(team->lock); }
+static void unlock(struct syncbench_team *team) { bc_mutex_unlock(&team->lock); }
 
-static void enter_critical(struct syncbench_team *team) { bc_queue_lock_acquire(team->critical); }
+static void enter_critical(struct syncbench_team *team) { bc_queue_lock_acquire(&team->critical); }
 
-static void leave_critical(struct syncbench_team *team) { bc_queue_lock_release(team->critical); }
+static void leave_critical(struct syncbench_team *team) { bc_queue_lock_release(&team->critical); }
 
 /* ---- MPI's own ------------------------------------------------------------------------------- */
 
-static void barrier(struct syncbench_team *team) { BC_MPI(MPI_Barrier(team->coarray->comm)); }
+static void barrier(struct syncbench_team *team) { BC_MPI(MPI_Barrier(team->coarray.comm)); }
 
 static void ibarrier(struct syncbench_team *team)
 {
     MPI_Request request;
-    BC_MPI(MPI_Ibarrier(team->coarray->comm, &request));
+    BC_MPI(MPI_Ibarrier(team->coarray.comm, &request));
     BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
@@ -36,7 +36,7 @@ static void allreduce_bytes(const struct syncbench_team *team, int count)
 {
     static const char mine = 0;
     static char all;
-    BC_MPI(MPI_Allreduce(&mine, &all, count, MPI_BYTE, MPI_BOR, team->coarray->comm));
+    BC_MPI(MPI_Allreduce(&mine, &all, count, MPI_BYTE, MPI_BOR, team->coarray.comm));
 }
 
 static void allreduce_nothing(struct syncbench_team *team) { allreduce_bytes(team, 0); }
@@ -46,10 +46,8 @@ static void allreduce_byte(struct syncbench_team *team) { allreduce_bytes(team, 
 /* A window that no data goes through. */
 static void open_window(struct syncbench_team *team)
 {
-    void *memory;
-    BC_MPI(MPI_Win_allocate(bc_window_bytes(1), 1, MPI_INFO_NULL, team->coarray->comm,
-                            (void *)&memory, &team->window));
-    BC_MPI(MPI_Win_set_errhandler(team->window, MPI_ERRORS_RETURN));
+    double *memory;
+    team->window = bc_window_create(team->coarray.comm, 1, sizeof(double), &memory);
 }
 
 static void close_window(struct syncbench_team *team) { BC_MPI(MPI_Win_free(&team->window)); }
@@ -72,7 +70,7 @@ static void open_pscw(struct syncbench_team *team)
 {
     MPI_Group all;
     open_window(team);
-    BC_MPI(MPI_Comm_group(team->coarray->comm, &all));
+    BC_MPI(MPI_Comm_group(team->coarray.comm, &all));
     BC_MPI(MPI_Group_incl(all, team->images.count, team->images.ranks, &team->group));
     BC_MPI(MPI_Group_free(&all));
 }

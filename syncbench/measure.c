@@ -1,7 +1,6 @@
-#include "syncbench/measure.h"
+#include "syncbench/syncbench.h"
 
 #include "common/mpi/harness.h"
-#include "common/batch/batch.h"
 
 #include <math.h>
 
@@ -22,7 +21,7 @@
 
 static void release(const struct syncbench_loop *loop)
 {
-    if (loop->window == NULL)
+    if (loop->run->window == NULL)
         bc_harness_release(MPI_COMM_WORLD);
 }
 
@@ -38,7 +37,7 @@ static void take_in_turn(void *context, double *values)
 /* `repetitions`, where ranks take turns lowered to a multiple of the ranks; at least one turn. */
 static int64_t whole_turns(const struct syncbench_loop *loop, int64_t repetitions)
 {
-    const int64_t step = loop->kind->set == SYNCBENCH_TURNS ? loop->ranks : 1;
+    const int64_t step = loop->kind->set == SYNCBENCH_TURNS ? loop->run->job.ranks : 1;
     const int64_t steps = repetitions / step;
     return step * (steps > 0 ? steps : 1);
 }
@@ -56,68 +55,61 @@ static double slowest_ns(void *context, int64_t repetitions)
 
 /* The number of repetitions that make the loop long against the clock: doubled from the minimum on,
    up to the loop's own. Collective; the same on every rank. */
-static int64_t enough_repetitions(const struct bc_run *run, const struct syncbench_loop *loop)
+static int64_t enough_repetitions(const struct syncbench_loop *loop)
 {
     const double min_ns = loop->kind->set == SYNCBENCH_TURNS ? TURNS_NS : LOOP_NS;
     struct syncbench_loop tried = *loop;
     return bc_batch_double(whole_turns(loop, 1), whole_turns(loop, loop->inner),
-                           bc_batch_ns(&run->max_clock, min_ns), slowest_ns, &tried);
+                           bc_batch_ns(&loop->run->max_clock, min_ns), slowest_ns, &tried);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static struct bc_source source_of(const struct bc_run *run, struct syncbench_loop *loop)
+static struct bc_source source_of(struct syncbench_loop *loop)
 {
     return (struct bc_source){
         .quantities = SYNCBENCH_QUANTITIES,
         .take = take_in_turn,
         .context = loop,
-        .starts = bc_start_window_starts(loop->window),
+        .starts = bc_run_starts(loop->run),
         .repetitions = loop->inner,
-        .clock_ns = run->own_clock.read_ns / (double)loop->inner,
+        .clock_ns = loop->run->own_clock.read_ns / (double)loop->inner,
     };
 }
 
-void syncbench_visit(const struct bc_run *run, const struct syncbench_loop *loop, bool shrinks,
-                     double seconds, struct syncbench_row *row)
+void syncbench_visit(const struct syncbench_loop *loop, bool shrinks, double seconds,
+                     struct syncbench_row *row)
 {
+    struct bc_batch_row *const loops = &row->loops;
     const double start_s = bc_elapsed_s();
     struct syncbench_loop sampled = *loop, single = *loop;
-    if (row->inner == 0)
-        row->inner = shrinks ? enough_repetitions(run, loop) : whole_turns(loop, loop->inner);
-    sampled.inner = row->inner;
+    if (loops->repetitions == 0)
+        loops->repetitions = shrinks ? enough_repetitions(loop) : whole_turns(loop, loop->inner);
+    sampled.inner = loops->repetitions;
     single.inner = whole_turns(loop, 1);
-    const struct bc_source loops = source_of(run, &sampled);
-    const struct bc_source singles = source_of(run, &single);
+    const struct bc_source many = source_of(&sampled), one = source_of(&single);
     const double left_s = fmax(0.0, seconds - (bc_elapsed_s() - start_s));
-    row->in_time =
-        bc_sample_with_singles(run, &loops, sampled.inner > single.inner ? &singles : NULL,
-                               SYNCBENCH_REFERENCE, left_s, &row->loops, &row->singles);
+    bc_sample_with_singles(loop->run, &many, sampled.inner > single.inner ? &one : NULL,
+                           SYNCBENCH_REFERENCE, left_s, loops);
 }
 
-bool syncbench_is_precise(const struct bc_run *run, const struct syncbench_row *row)
-{
-    const struct bc_precise_value sync = {SYNCBENCH_LOOP, .subtrahend = SYNCBENCH_REFERENCE};
-    return bc_run_is_precise(run, &row->loops, row->in_time, &sync, 1);
-}
-
-/* Fills in what the samples say. Local; rank 0. */
+/* Fills in what the samples say. */
 static void summarize(const struct bc_run *run, const struct syncbench_row *row,
                       struct syncbench_result *result)
 {
-    const struct bc_samples *const samples = &row->loops;
+    const struct bc_samples *const samples = &row->loops.batches;
     bc_run_dump(run, "loop", samples, SYNCBENCH_LOOP);
     bc_run_dump(run, "reference", samples, SYNCBENCH_REFERENCE);
     result->loop = bc_run_summarize(run, samples, SYNCBENCH_LOOP, -1);
     result->reference = bc_run_summarize(run, samples, SYNCBENCH_REFERENCE, -1);
-    result->sync = bc_run_summarize(run, samples, SYNCBENCH_LOOP, SYNCBENCH_REFERENCE);
+    result->sync = bc_batch_summarize(run, &row->loops, SYNCBENCH_REFERENCE);
     /* The loops don't run quite the same code besides the synchronisation, so the interval ends no
        closer to the value than what one reading of the clock is worth. */
-    const double reading_ns = run->max_clock.read_ns / (double)row->inner;
+    const double reading_ns = run->max_clock.read_ns / (double)row->loops.repetitions;
     result->sync.interval.lo -= reading_ns;
     result->sync.interval.hi += reading_ns;
-    bc_take_tail(run, &result->sync, &row->singles, SYNCBENCH_REFERENCE);
-    result->outcome = bc_run_outcome(run, samples, syncbench_is_precise(run, row));
+    result->outcome =
+        bc_run_outcome(run, samples, bc_batch_is_precise(run, &row->loops, SYNCBENCH_REFERENCE));
     for (size_t i = 0; i < samples->count; i++)
         result->outliers += fabs(samples->values[SYNCBENCH_LOOP][i] - result->loop.value) >
                             OUTLIER_SD * result->loop.sd;
@@ -131,9 +123,9 @@ static void summarize(const struct bc_run *run, const struct syncbench_row *row,
 void syncbench_conclude(const struct bc_run *run, struct syncbench_row *row,
                         struct syncbench_result *result)
 {
-    *result = (struct syncbench_result){.inner = row->inner};
+    *result = (struct syncbench_result){.inner = row->loops.repetitions};
     if (run->job.rank == 0)
         summarize(run, row, result);
-    bc_samples_free(&row->loops);
-    bc_samples_free(&row->singles);
+    bc_samples_free(&row->loops.batches);
+    bc_samples_free(&row->loops.singles);
 }

@@ -1,6 +1,4 @@
-#include "syncbench/parameters.h"
-
-#include "syncbench/kinds.h"
+#include "syncbench/syncbench.h"
 
 const struct syncbench_parameters syncbench_default_parameters = {
     .types = {.text = "all"},

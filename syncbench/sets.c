@@ -1,6 +1,6 @@
 #include "common/layout/grid.h"
 #include "common/stats/random.h"
-#include "syncbench/kinds.h"
+#include "syncbench/syncbench.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -20,17 +20,6 @@ const char *syncbench_lacks(enum syncbench_set set, int ranks, int n)
     }
 }
 
-/* A number below `bound`, all equally likely: draws again where the remainder would prefer some. */
-static uint64_t random_below(uint64_t *state, uint64_t bound)
-{
-    const uint64_t excess = UINT64_MAX % bound + 1;
-    uint64_t number;
-    do
-        number = bc_random_next(state);
-    while (excess != bound && number > UINT64_MAX - excess);
-    return number % bound;
-}
-
 /* Durstenfeld's form of the Fisher-Yates shuffle (Knuth, The Art of Computer
    Programming, vol. 2, 3rd ed., 3.4.2, algorithm P). */
 void syncbench_permute(uint64_t seed, int ranks, int *order)
@@ -38,7 +27,7 @@ void syncbench_permute(uint64_t seed, int ranks, int *order)
     for (int i = 0; i < ranks; i++)
         order[i] = i;
     for (int i = ranks - 1; i > 0; i--) {
-        const int j = (int)random_below(&seed, (uint64_t)i + 1);
+        const int j = (int)(bc_random_next(&seed) % ((uint64_t)i + 1));
         const int rank = order[i];
         order[i] = order[j];
         order[j] = rank;
@@ -71,19 +60,10 @@ static int ring_neighbours(int rank, int ranks, int n, const int *order, int *ne
     return count;
 }
 
-static int grid_neighbours(int rank, const int *dims, int *neighbours)
-{
-    int sides[BC_GRID_SIDES];
-    int count = 0;
-    bc_grid_neighbours(dims, rank, sides);
-    for (int i = 0; i < BC_GRID_SIDES; i++)
-        count = insert(neighbours, count, sides[i], rank);
-    return count;
-}
-
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
                          const int *order, int *neighbours)
 {
+    int sides[BC_GRID_SIDES], count = 0;
     switch (set) {
     case SYNCBENCH_PAIR:
         neighbours[0] = (rank + ranks / 2) % ranks;
@@ -93,7 +73,10 @@ int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, con
     case SYNCBENCH_RING:
         return ring_neighbours(rank, ranks, n, NULL, neighbours);
     case SYNCBENCH_GRID:
-        return grid_neighbours(rank, dims, neighbours);
+        bc_grid_neighbours(dims, rank, sides);
+        for (int i = 0; i < BC_GRID_SIDES; i++)
+            count = insert(neighbours, count, sides[i], rank);
+        return count;
     default:
         return 0;
     }

@@ -2,9 +2,9 @@
  * What synchronisation costs: how much longer a loop takes when its repetitions synchronise, for
  * coarrays' ways to do that and MPI's.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation part; see kinds.h.
- * Loops with and without are timed in turn and each pair gives a difference, so that drift cancels.
- * The delay is short, since its variation is in the result.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation part; see
+ * syncbench.h. Loops with and without are timed in turn and each pair gives a difference, so that
+ * drift cancels. The delay is short, since its variation is in the result.
  */
 #include "common/clock/work.h"
 #include "common/layout/node_order.h"
@@ -13,9 +13,9 @@
 #include "common/run/check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
-#include "syncbench/measure.h"
-#include "syncbench/parameters.h"
+#include "syncbench/syncbench.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define AUTO_DELAY_NS 100.0
@@ -23,9 +23,7 @@
 struct syncbench {
     struct syncbench_parameters parameters;
     struct bc_run *run;
-    struct bc_coarray coarray;
-    struct bc_mutex lock;
-    struct bc_queue_lock critical;
+    struct syncbench_team team;
     struct bc_node_order by_node;
     int dims[BC_GRID_DIMENSIONS];
     int *order;      /* of the ranks in random rings */
@@ -92,11 +90,6 @@ static uint64_t find_delay(const struct syncbench_parameters *p)
     return units;
 }
 
-static int *allocate_ranks(int count)
-{
-    return bc_allocate((size_t)count, sizeof(int), "no memory for %d ranks", count);
-}
-
 /* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks ordered by
    node; rings and grids are MPI_COMM_WORLD's, as a program has them. Local. */
 static int find_neighbours(const struct syncbench *bench, enum syncbench_set set, int n)
@@ -111,35 +104,18 @@ static int find_neighbours(const struct syncbench *bench, enum syncbench_set set
     return count;
 }
 
-/* Says which of the chosen types are left out. Returns whether one of the others has pairs. */
-static bool note_left_out(const struct syncbench_parameters *p, const struct bc_run *run)
-{
-    bool pairs = false;
-    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
-        const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        const char *const lacks = syncbench_lacks(kind->set, run->job.ranks, 2);
-        if (!p->types.chosen[k])
-            continue;
-        if (lacks != NULL)
-            bc_output_remark(run->output, "note", "no %s: it needs %s, got %d", kind->name, lacks,
-                             run->job.ranks);
-        pairs = pairs || (kind->set == SYNCBENCH_PAIR && lacks == NULL);
-    }
-    return pairs;
-}
-
 static void create_windows(struct syncbench *bench)
 {
-    bc_coarray_create(&bench->coarray, MPI_COMM_WORLD, 1);
-    bc_mutex_create(&bench->lock, MPI_COMM_WORLD);
-    bc_queue_lock_create(&bench->critical, MPI_COMM_WORLD);
+    bc_coarray_create(&bench->team.coarray, MPI_COMM_WORLD, 1);
+    bc_mutex_create(&bench->team.lock, MPI_COMM_WORLD);
+    bc_queue_lock_create(&bench->team.critical, MPI_COMM_WORLD);
 }
 
 static void destroy_windows(struct syncbench *bench)
 {
-    bc_queue_lock_destroy(&bench->critical);
-    bc_mutex_destroy(&bench->lock);
-    bc_coarray_destroy(&bench->coarray);
+    bc_queue_lock_destroy(&bench->team.critical);
+    bc_mutex_destroy(&bench->team.lock);
+    bc_coarray_destroy(&bench->team.coarray);
 }
 
 /* With more ranks than processors making windows takes longer than most rows. */
@@ -151,39 +127,50 @@ static void renew(struct syncbench *bench)
     create_windows(bench);
 }
 
+/* Lists the rows of the chosen types and notes those that are left out. Returns whether there are
+   pairs. */
+static bool list_rows(const struct syncbench *bench)
+{
+    const struct syncbench_parameters *const p = &bench->parameters;
+    const int ranks = bench->run->job.ranks;
+    bool pairs = false;
+    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
+        const struct syncbench_kind *const kind = &syncbench_kinds[k];
+        const bool rings = kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
+        const int max = rings ? (int)p->max_neighbours : 2;
+        const char *const lacks = syncbench_lacks(kind->set, ranks, 2);
+        if (!p->types.chosen[k])
+            continue;
+        if (lacks != NULL)
+            bc_output_remark(bench->run->output, "note", "no %s: it needs %s, got %d", kind->name,
+                             lacks, ranks);
+        pairs = pairs || (kind->set == SYNCBENCH_PAIR && lacks == NULL);
+        for (int n = 2; n <= max && syncbench_lacks(kind->set, ranks, n) == NULL; n += 2)
+            *(struct syncbench_row *)bc_add_row(bench->run) =
+                (struct syncbench_row){.kind = kind, .n = n};
+    }
+    return pairs;
+}
+
 static void open_syncbench(struct syncbench *bench, struct bc_run *run)
 {
     const struct syncbench_parameters *const p = &bench->parameters;
-    const int ranks = run->job.ranks;
+    const size_t ranks = (size_t)run->job.ranks;
+    const size_t neighbours = (size_t)fmax((double)p->max_neighbours, BC_GRID_SIDES);
     bench->run = run;
-    const bool pairs = note_left_out(p, run);
+    const bool pairs = list_rows(bench);
     create_windows(bench);
     bc_node_order_create(&bench->by_node, &run->job);
-    BC_MPI(MPI_Dims_create(ranks, BC_GRID_DIMENSIONS, bench->dims));
-    bench->order = allocate_ranks(ranks);
-    syncbench_permute((uint64_t)p->seed, ranks, bench->order);
-    bench->neighbours =
-        allocate_ranks(p->max_neighbours > BC_GRID_SIDES ? (int)p->max_neighbours : BC_GRID_SIDES);
+    BC_MPI(MPI_Dims_create(run->job.ranks, BC_GRID_DIMENSIONS, bench->dims));
+    bench->order = bc_allocate(ranks, sizeof(int), "no memory for %zu ranks", ranks);
+    bench->neighbours = bc_allocate(neighbours, sizeof(int), "no memory for %zu ranks", neighbours);
+    syncbench_permute((uint64_t)p->seed, run->job.ranks, bench->order);
     bench->delay_units = find_delay(p);
     bc_output_remark(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
                      (unsigned long long)bench->delay_units, (long long)p->seed);
     if (pairs) {
         find_neighbours(bench, SYNCBENCH_PAIR, 2);
         bc_crossing_note(&run->job, run->output, "", bench->neighbours[0]);
-    }
-}
-
-static void list_rows(const struct syncbench *bench)
-{
-    const struct syncbench_parameters *const p = &bench->parameters;
-    for (int k = 0; k < SYNCBENCH_KINDS; k++) {
-        const struct syncbench_kind *const kind = &syncbench_kinds[k];
-        const bool rings = kind->set == SYNCBENCH_RANDOM || kind->set == SYNCBENCH_RING;
-        const int max = rings ? (int)p->max_neighbours : 2;
-        for (int n = 2; p->types.chosen[k] && n <= max; n += 2)
-            if (syncbench_lacks(kind->set, bench->run->job.ranks, n) == NULL)
-                *(struct syncbench_row *)bc_add_row(bench->run) =
-                    (struct syncbench_row){.kind = kind, .n = n};
     }
 }
 
@@ -206,31 +193,28 @@ static bool is_checked(const struct bc_run *run, const struct syncbench_kind *ki
 static void measure(struct syncbench *bench, struct bc_visit *visit)
 {
     const struct bc_run *const run = bench->run;
+    struct syncbench_team *const team = &bench->team;
     struct syncbench_row *const row = visit->row;
     const struct syncbench_kind *const kind = row->kind;
     const int64_t inner = bench->parameters.inner;
     row->neighbours = find_neighbours(bench, kind->set, row->n);
-    struct syncbench_team team = {
-        .coarray = &bench->coarray, .lock = &bench->lock, .critical = &bench->critical};
-    bc_images_create(&team.images, &bench->coarray, bench->neighbours, row->neighbours);
+    bc_images_create(&team->images, team->coarray.comm, bench->neighbours, row->neighbours);
     if (kind->open != NULL)
-        kind->open(&team);
+        kind->open(team);
     const struct syncbench_loop loop = {
+        .run = run,
         .kind = kind,
-        .team = &team,
+        .team = team,
         .inner = inner > 0 ? inner : SYNCBENCH_INNER,
         .delay_units = bench->delay_units,
-        .rank = run->job.rank,
-        .ranks = run->job.ranks,
-        .window = run->window,
     };
     if (is_checked(run, kind))
-        row->wrong += syncbench_check(kind, &team);
-    syncbench_visit(run, &loop, inner == 0, visit->seconds, row);
-    visit->is_precise = syncbench_is_precise(run, row);
+        row->loops.wrong += syncbench_check(&run->job, kind, team);
+    syncbench_visit(&loop, inner == 0, visit->seconds, row);
+    visit->is_precise = bc_batch_is_precise(run, &row->loops, SYNCBENCH_REFERENCE);
     if (kind->close != NULL)
-        kind->close(&team);
-    bc_images_destroy(&team.images);
+        kind->close(team);
+    bc_images_destroy(&team->images);
 }
 
 /* Ranks that a kind doesn't let wait are no error where MPI allows that, but worth a note. */
@@ -242,7 +226,7 @@ static void write_row(struct bc_run *run, struct syncbench_row *row)
     bool wrong = false;
     syncbench_conclude(run, row, &result);
     if (is_checked(run, kind))
-        wrong = bc_sum_wrong(row->wrong, kind->may_not_wait ? &ignored : &result.outcome) > 0;
+        wrong = bc_sum_wrong(row->loops.wrong, kind->may_not_wait ? &ignored : &result.outcome) > 0;
     result.kind = kind->name;
     result.neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : row->neighbours;
     if (kind->set == SYNCBENCH_TURNS)
@@ -280,19 +264,13 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&syncbench_program, &bench, argc, argv);
     bc_open_result(run, &syncbench_table, "");
     open_syncbench(&bench, run);
-    list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
-        switch (visit->step) {
-        case BC_RENEW:
+        if (visit->step == BC_RENEW)
             renew(&bench);
-            break;
-        case BC_MEASURE:
+        else if (visit->step == BC_MEASURE)
             measure(&bench, visit);
-            break;
-        case BC_WRITE:
+        else /* BC_WRITE */
             write_row(run, visit->row);
-            break;
-        }
     close_syncbench(&bench);
     return bc_finish(run);
 }

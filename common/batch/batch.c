@@ -1,14 +1,15 @@
 #include "common/batch/batch.h"
 
 #include "common/mpi/harness.h"
+#include "common/run/check.h"
 #include "common/run/program.h"
 
 #include <math.h>
 
 /* A batch takes about this long, or longer where the clock is slow. */
 #define BATCH_NS 20000.0
-#define BATCH_REPETITIONS_MAX 10000
 #define BATCH_CLOCKS 100.0
+#define BATCH_REPETITIONS_MAX 10000.0
 
 /* The share of single repetitions in the time of batches and single repetitions. */
 #define SINGLES_SHARE 0.1
@@ -19,12 +20,6 @@
 double bc_batch_ns(const struct bc_clock_cost *cost, double min_ns)
 {
     return fmax(min_ns, BATCH_CLOCKS * cost->read_ns);
-}
-
-int64_t bc_batch_repetitions(double batch_ns, double repetition_ns, int64_t max)
-{
-    const double repetitions = ceil(batch_ns / fmax(repetition_ns, 1.0));
-    return repetitions > (double)max ? max : (int64_t)repetitions;
 }
 
 int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn *repeat,
@@ -43,9 +38,8 @@ struct singles {
     const struct bc_run *run;
     struct bc_sampler *sampler;
     const struct bc_source *source;
-    struct bc_samples *samples;
-    double start_s;
-    double spent_s; /* on single repetitions so far */
+    struct bc_batch_row *row;
+    double start_s, spent_s; /* spent on single repetitions so far */
 };
 
 /* Takes single repetitions until the visit has `count`, or as many as it may have samples, or
@@ -60,7 +54,7 @@ static void take_until(struct singles *singles, int64_t count, double seconds, b
     plan.grace_rounds = needs_one ? 1 : 0;
     plan.warmup_rounds = 0;
     plan.adds = true;
-    bc_sampler_run(singles->sampler, singles->source, &plan, singles->samples);
+    bc_sampler_run(singles->sampler, singles->source, &plan, &singles->row->singles);
     singles->spent_s += bc_elapsed_s() - start_s;
 }
 
@@ -70,37 +64,41 @@ static void take_between(void *context)
     take_until(singles, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - singles->start_s), false);
 }
 
-bool bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
+void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *batches,
                             const struct bc_source *singles, int subtrahend, double seconds,
-                            struct bc_samples *batch_samples, struct bc_samples *single_samples)
+                            struct bc_batch_row *row)
 {
-    if (singles == NULL)
-        return bc_run_sample(run, batches, subtrahend, seconds, batch_samples);
-    struct singles taken = {
-        .run = run,
-        .sampler = bc_sampler_create(MPI_COMM_WORLD),
-        .source = singles,
-        .samples = single_samples,
-        .start_s = bc_elapsed_s(),
-    };
+    if (singles == NULL) {
+        row->in_time = bc_run_sample(run, batches, subtrahend, seconds, &row->batches);
+        return;
+    }
+    struct singles taken = {run, bc_sampler_create(MPI_COMM_WORLD), singles, row, bc_elapsed_s(),
+                            0.0};
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
-    bc_samples_begin_visit(single_samples);
-    const bool in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, batch_samples);
+    bc_samples_begin_visit(&row->singles);
+    row->in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, &row->batches);
     take_until(&taken, SINGLES_WANTED / run->visits + 1, SINGLES_SHARE * seconds, true);
     bc_sampler_destroy(taken.sampler);
-    return in_time;
 }
 
-void bc_take_tail(const struct bc_run *run, struct bc_summary *summary,
-                  const struct bc_samples *singles, int subtrahend)
+struct bc_summary bc_batch_summarize(const struct bc_run *run, const struct bc_batch_row *row,
+                                     int subtrahend)
 {
-    if (singles->count == 0)
-        return;
-    const struct bc_summary tail = bc_run_summarize(run, singles, 0, subtrahend);
-    summary->p99 = tail.p99;
-    summary->max = tail.max;
+    struct bc_summary summary = bc_run_summarize(run, &row->batches, 0, subtrahend);
+    if (row->singles.count > 0) {
+        const struct bc_summary tail = bc_run_summarize(run, &row->singles, 0, subtrahend);
+        summary.p99 = tail.p99;
+        summary.max = tail.max;
+    }
+    return summary;
+}
+
+bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row, int subtrahend)
+{
+    return bc_run_is_precise(run, &row->batches, row->in_time,
+                             &(struct bc_precise_value){.subtrahend = subtrahend}, 1);
 }
 
 /* ---- a repetition ---------------------------------------------------------------------------- */
@@ -117,7 +115,8 @@ static void release(const struct bc_batch *batch)
 /* The repetitions that make a batch long against the clock, if one takes `ns`. */
 static int64_t repetitions_of(const struct bc_run *run, double ns)
 {
-    return bc_batch_repetitions(bc_batch_ns(&run->max_clock, BATCH_NS), ns, BATCH_REPETITIONS_MAX);
+    const double repetitions = ceil(bc_batch_ns(&run->max_clock, BATCH_NS) / fmax(ns, 1.0));
+    return (int64_t)fmin(repetitions, BATCH_REPETITIONS_MAX);
 }
 
 /* The slowest rank's time of a repetition in a batch of `repetitions`; of two batches the quicker
@@ -182,34 +181,36 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
     };
 }
 
-/* batch_length for oversubscribed jobs, where a repetition may take longer than a batch should, and
-   the first one may use up the time: so it is taken as a sample. Returns 0 if there is no time for
-   another one. Otherwise takes a second one and goes by that, as the first may have waited for a
-   processor. On rank 0 *seconds becomes what is left of it, 0 if that is too short for a round. */
-static int64_t shared_batch_length(const struct bc_run *run, const struct bc_batch *batch,
-                                   double *seconds, struct bc_samples *samples)
+/* Finds the length in an oversubscribed job, where a repetition may take longer than a batch
+   should, and the first one may use up the time: so it is taken as a sample. If there is time,
+   takes a second one and goes by that, as the first may have waited for a processor. On rank 0
+   *left_s becomes what is left of the visit's time, 0 if that is too short for a round. False if
+   there is no time for another sample. */
+static bool find_shared_length(const struct bc_run *run, const struct bc_batch *batch,
+                               struct bc_batch_row *row, double *left_s)
 {
     struct round round = {run, batch, 1, false};
     const struct bc_source source = source_of(run, &round);
     const struct bc_plan one_round = {.min_rounds = 1, .max_rounds = 1, .deadline_s = INFINITY};
-    int64_t agreed[2] = {0, 1}; /* repetitions; whether to take another sample */
+    int64_t agreed[2] = {0, 1}; /* repetitions, 0: no time; whether to take another sample */
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
-        bc_samples_clear(samples);
-        bc_sampler_run(run->sampler, &source, &one_round, samples);
+        bc_samples_clear(&row->batches);
+        bc_sampler_run(run->sampler, &source, &one_round, &row->batches);
         if (run->job.rank == 0) {
             const double round_s = bc_elapsed_s() - start_s;
-            *seconds -= round_s;
-            if (*seconds < round_s)
-                *seconds = 0.0;
-            agreed[0] = repetitions_of(run, samples->values[0][0]);
-            agreed[1] = agreed[0] == 1 && *seconds > 0.0;
-            if (agreed[0] == 1 && *seconds == 0.0)
+            *left_s = *left_s - round_s < round_s ? 0.0 : *left_s - round_s;
+            agreed[0] = repetitions_of(run, row->batches.values[0][0]);
+            agreed[1] = agreed[0] == 1 && *left_s > 0.0;
+            if (agreed[0] == 1 && *left_s == 0.0)
                 agreed[0] = 0;
         }
         bc_harness_bcast(agreed, 2, MPI_INT64_T, 0, MPI_COMM_WORLD);
     }
-    return agreed[0];
+    row->repetitions = agreed[0] > 0 ? agreed[0] : 1;
+    if (agreed[0] > 0)
+        bc_samples_clear(&row->batches);
+    return agreed[0] > 0;
 }
 
 /* Finds the length of a batch, unless the row knows it. *left_s becomes what is left of the visit's
@@ -219,18 +220,12 @@ static bool find_length(const struct bc_run *run, const struct bc_batch *batch,
                         struct bc_batch_row *row, double *left_s)
 {
     const double start_s = bc_elapsed_s();
+    if (row->repetitions == 0)
+        row->repetitions = batch->repetitions;
     if (row->repetitions > 0)
         return true;
-    row->repetitions = batch->repetitions;
-    if (batch->repetitions > 0)
-        return true;
-    if (run->job.oversubscribed) {
-        const int64_t found = shared_batch_length(run, batch, left_s, &row->batches);
-        row->repetitions = found > 0 ? found : 1;
-        if (found > 0)
-            bc_samples_clear(&row->batches);
-        return found > 0;
-    }
+    if (run->job.oversubscribed)
+        return find_shared_length(run, batch, row, left_s);
     row->repetitions = batch_length(run, batch);
     *left_s = fmax(0.0, *left_s - (bc_elapsed_s() - start_s));
     return true;
@@ -246,14 +241,7 @@ void bc_batch_visit(const struct bc_run *run, const struct bc_batch *batch, doub
     struct round round = {run, batch, row->repetitions, row->repetitions > 1},
                  one = {run, batch, 1, true};
     const struct bc_source batches = source_of(run, &round), singles = source_of(run, &one);
-    row->in_time = bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1,
-                                          seconds, &row->batches, &row->singles);
-}
-
-bool bc_batch_is_precise(const struct bc_run *run, const struct bc_batch_row *row)
-{
-    return bc_run_is_precise(run, &row->batches, row->in_time,
-                             &(struct bc_precise_value){.subtrahend = -1}, 1);
+    bc_sample_with_singles(run, &batches, round.leads_in ? &singles : NULL, -1, seconds, row);
 }
 
 void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
@@ -262,13 +250,25 @@ void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const
     const struct bc_samples *const samples = &row->batches;
     *result = (struct bc_batch_result){.repetitions = (int64_t)samples->count * row->repetitions};
     if (run->job.rank == 0) {
-        result->repetition = bc_run_summarize(run, samples, 0, -1);
-        bc_take_tail(run, &result->repetition, &row->singles, -1);
+        result->repetition = bc_batch_summarize(run, row, -1);
         for (size_t i = 0; i < samples->count; i++)
             result->total_s += samples->values[0][i] * (double)row->repetitions * 1e-9;
-        result->outcome = bc_run_outcome(run, samples, bc_batch_is_precise(run, row));
+        result->outcome = bc_run_outcome(run, samples, bc_batch_is_precise(run, row, -1));
         bc_run_dump(run, quantity, samples, 0);
     }
     bc_samples_free(&row->batches);
     bc_samples_free(&row->singles);
+}
+
+void bc_transfer_conclude(const struct bc_run *run, struct bc_batch_row *row, const char *quantity,
+                          int transfers, int64_t ndata, struct bc_batch_result *result)
+{
+    const double mib = (double)sizeof(double) * (double)ndata / 1048576.0;
+    bc_batch_conclude(run, row, quantity, result);
+    result->latency = result->repetition;
+    bc_summary_scale(&result->latency, 1.0 / transfers);
+    result->bwidth_mbs = mib / (result->latency.value * 1e-9);
+    result->check = "off";
+    if (run->settings.check)
+        result->check = bc_sum_wrong(row->wrong, &result->outcome) > 0 ? "FAIL" : "ok";
 }

@@ -11,46 +11,28 @@
 
 /* Maximum number of values in one transfer: 1 GiB, whose number of bytes is still an int. */
 #define TRANSFER_MAX (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
-_Static_assert(TRANSFER_MAX <= BC_COUNT_MAX, "the count of a transfer is an int");
-
-#define NO_MEMORY "no memory for a set of %d ranks"
 
 #define MUTEX_HOME 0 /* the rank whose window a mutex locks, and that keeps the end of a queue */
+
+const char *const bc_sync_names[BC_SYNCS] = {"all", "images", "none"};
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
 MPI_Aint bc_window_bytes(int64_t count)
 {
-    const int64_t page = sysconf(_SC_PAGESIZE);
-    const int64_t value = (int64_t)sizeof(double);
-    if (count < 0 || count > (PTRDIFF_MAX - page) / value)
-        bc_abort("no memory for a window of %lld values", (long long)count);
-    const int64_t pages = (count * value + page - 1) / page;
-    return (MPI_Aint)((pages > 0 ? pages : 1) * page);
+    const MPI_Aint page = sysconf(_SC_PAGESIZE);
+    const MPI_Aint bytes = (count > 0 ? count : 1) * (MPI_Aint)sizeof(double);
+    return (bytes + page - 1) / page * page;
 }
 
-/* Allocates a window filled with zeros. Collective. */
-static MPI_Win allocate_window(MPI_Comm comm, int64_t count, double **values)
+MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values)
 {
     const MPI_Aint bytes = bc_window_bytes(count);
     MPI_Win window;
-    BC_MPI(
-        MPI_Win_allocate(bytes, (int)sizeof(double), MPI_INFO_NULL, comm, (void *)values, &window));
+    BC_MPI(MPI_Win_allocate(bytes, unit_bytes, MPI_INFO_NULL, comm, (void *)values, &window));
     BC_MPI(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
     memset(*values, 0, (size_t)bytes);
     return window;
-}
-
-/* In the separate memory model a rank must not store into its part while another rank puts anywhere
-   into it, which is what coarrays are for. A library that doesn't tell its model (SMPI 3.32) is
-   assumed to have the unified one. */
-static void require_unified_model(MPI_Win window)
-{
-    int *model;
-    int known;
-    if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) == MPI_SUCCESS && known &&
-        *model != MPI_WIN_UNIFIED)
-        bc_abort("this MPI library lacks the unified memory model that coarrays need");
 }
 
 /* ---- coarrays -------------------------------------------------------------------------------- */
@@ -60,8 +42,7 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
     coarray->count = count;
     BC_MPI(MPI_Comm_dup(comm, &coarray->comm));
     BC_MPI(MPI_Comm_set_errhandler(coarray->comm, MPI_ERRORS_RETURN));
-    coarray->window = allocate_window(comm, count, &coarray->values);
-    require_unified_model(coarray->window);
+    coarray->window = bc_window_create(comm, count, sizeof(double), &coarray->values);
     /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, coarray->window));
     bc_sync_all(coarray);
@@ -72,66 +53,31 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
     BC_MPI(MPI_Win_unlock_all(coarray->window));
     BC_MPI(MPI_Win_free(&coarray->window));
     BC_MPI(MPI_Comm_free(&coarray->comm));
-    coarray->values = NULL;
-}
-
-/* ---- sections -------------------------------------------------------------------------------- */
-
-MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values)
-{
-    const MPI_Aint value_bytes = (MPI_Aint)sizeof(double);
-    MPI_Datatype section;
-    if (blocks < 0 || block_values < 0 || stride_values < 0)
-        bc_abort("no section can have %lld blocks of %lld values, %lld apart", (long long)blocks,
-                 (long long)block_values, (long long)stride_values);
-    if (bc_is_count(blocks) && bc_is_count(block_values) && bc_is_count(stride_values)) {
-        BC_MPI(MPI_Type_vector(bc_as_count(blocks), bc_as_count(block_values),
-                               bc_as_count(stride_values), MPI_DOUBLE, &section));
-    } else {
-        MPI_Datatype block = bc_type_repeat(block_values, value_bytes, MPI_DOUBLE);
-        section = bc_type_repeat(blocks, stride_values * value_bytes, block);
-        BC_MPI(MPI_Type_free(&block));
-    }
-    BC_MPI(MPI_Type_commit(&section));
-    return section;
 }
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
+/* The elements of the next piece of a transfer. */
 static int next_piece(int64_t left) { return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX); }
 
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    const double *source, int64_t count)
+                    const double *source, int64_t count, MPI_Datatype type)
 {
     for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
         const int piece = next_piece(count - done);
-        BC_MPI(MPI_Put(source + done, piece, MPI_DOUBLE, target, (MPI_Aint)(displacement + done),
-                       piece, MPI_DOUBLE, coarray->window));
+        BC_MPI(MPI_Put(source + done, piece, type, target, displacement + done, piece, type,
+                       coarray->window));
     }
 }
 
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    double *destination, int64_t count)
+                    double *destination, int64_t count, MPI_Datatype type)
 {
     for (int64_t done = 0; done < count; done += TRANSFER_MAX) {
         const int piece = next_piece(count - done);
-        BC_MPI(MPI_Get(destination + done, piece, MPI_DOUBLE, target,
-                       (MPI_Aint)(displacement + done), piece, MPI_DOUBLE, coarray->window));
+        BC_MPI(MPI_Get(destination + done, piece, type, target, displacement + done, piece, type,
+                       coarray->window));
     }
-}
-
-void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            const double *source, MPI_Datatype section)
-{
-    BC_MPI(
-        MPI_Put(source, 1, section, target, (MPI_Aint)displacement, 1, section, coarray->window));
-}
-
-void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            double *destination, MPI_Datatype section)
-{
-    BC_MPI(MPI_Get(destination, 1, section, target, (MPI_Aint)displacement, 1, section,
-                   coarray->window));
 }
 
 /* ---- synchronisation ------------------------------------------------------------------------- */
@@ -157,46 +103,46 @@ void bc_sync_all(const struct bc_coarray *coarray)
     BC_MPI(MPI_Win_sync(coarray->window));
 }
 
-static bool has(const struct bc_images *images, int rank)
-{
-    for (int i = 0; i < images->count; i++)
-        if (images->ranks[i] == rank)
-            return true;
-    return false;
-}
-
-void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
-                      int count)
+void bc_images_create(struct bc_images *images, MPI_Comm comm, const int *ranks, int count)
 {
     int self;
-    BC_MPI(MPI_Comm_rank(coarray->comm, &self));
+    BC_MPI(MPI_Comm_rank(comm, &self));
     *images = (struct bc_images){
-        .ranks = bc_allocate((size_t)count, sizeof(int), NO_MEMORY, count),
-        .requests = bc_allocate(2 * (size_t)count, sizeof(MPI_Request), NO_MEMORY, count),
+        .ranks = bc_allocate((size_t)count, sizeof(int), "no memory for %d ranks", count),
+        .requests =
+            bc_allocate(2 * (size_t)count, sizeof(MPI_Request), "no memory for %d ranks", count),
         .statuses = MPI_STATUSES_IGNORE,
     };
-    for (int i = 0; i < count; i++)
-        if (ranks[i] != self && !has(images, ranks[i]))
+    for (int i = 0; i < count; i++) {
+        bool known = ranks[i] == self;
+        for (int j = 0; j < images->count; j++)
+            known = known || images->ranks[j] == ranks[i];
+        if (!known)
             images->ranks[images->count++] = ranks[i];
+    }
 }
 
 void bc_images_destroy(struct bc_images *images)
 {
     free(images->ranks);
     free(images->requests);
-    *images = (struct bc_images){.count = 0};
+}
+
+void bc_images_meet(struct bc_images *images, MPI_Comm comm)
+{
+    MPI_Request *request = images->requests;
+    for (int i = 0; i < images->count; i++) {
+        const int rank = images->ranks[i];
+        BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, rank, BC_IMAGES_TAG, comm, request++));
+        BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, rank, BC_IMAGES_TAG, comm, request++));
+    }
+    BC_MPI(MPI_Waitall(2 * images->count, images->requests, images->statuses));
 }
 
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
 {
-    MPI_Request *request = images->requests;
     complete(coarray);
-    for (int i = 0; i < images->count; i++) {
-        const int rank = images->ranks[i];
-        BC_MPI(MPI_Irecv(NULL, 0, MPI_BYTE, rank, 0, coarray->comm, request++));
-        BC_MPI(MPI_Isend(NULL, 0, MPI_BYTE, rank, 0, coarray->comm, request++));
-    }
-    BC_MPI(MPI_Waitall(2 * images->count, images->requests, images->statuses));
+    bc_images_meet(images, coarray->comm);
     BC_MPI(MPI_Win_sync(coarray->window));
 }
 
@@ -205,7 +151,7 @@ void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images)
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
 {
     double *values;
-    mutex->window = allocate_window(comm, 1, &values);
+    mutex->window = bc_window_create(comm, 1, sizeof(double), &values);
     /* No rank reads the zeros before they are written. */
     BC_MPI(MPI_Barrier(comm));
 }
@@ -276,12 +222,13 @@ static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int
     return before;
 }
 
+/* Makes `entry` the end of the queue; returns the end before that. */
 static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
 {
     return change(lock, MUTEX_HOME, LAST, entry, MPI_REPLACE);
 }
 
-/* Tells the rank of an entry which rank follows it. */
+/* Tells the rank of an entry which rank follows it in the queue. */
 static void tell_next(const struct bc_queue_lock *lock, int64_t entry, int next)
 {
     change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next), MPI_REPLACE);
@@ -293,7 +240,6 @@ static int64_t look(const struct bc_queue_lock *lock, int place)
     return atomic_load_explicit(&lock->own[place], memory_order_relaxed);
 }
 
-/* Whether this rank has been told which rank follows it. */
 static bool has_next(const struct bc_queue_lock *lock)
 {
     return turn_of(look(lock, NEXT)) == lock->turn;

@@ -1,6 +1,8 @@
 /*
  * Coarrays for C: a window that every rank can read and write on every other rank, and the
- * synchronisations of Fortran coarrays, on top of MPI-3.
+ * synchronisations of Fortran coarrays, on top of MPI-3. Benchmarks follow the EPCC Fortran coarray
+ * micro-benchmark suite: D. Henty, "A Parallel Benchmark Suite for Fortran Coarrays", Applications,
+ * Tools and Techniques on the Road to Exascale Computing, IOS Press, 2012.
  *
  *   Fortran               here
  *   x(...)[image] = ...   bc_coarray_put
@@ -9,8 +11,7 @@
  *   sync images(list)     bc_sync_images
  *   sync memory           bc_sync_memory
  *   lock, unlock          bc_mutex_lock, bc_mutex_unlock
- *   critical              bc_queue_lock_acquire, bc_queue_lock_release of a lock for each
- *                         construct
+ *   critical              bc_queue_lock_acquire, bc_queue_lock_release
  *
  * Images are ranks, counted from 0. Data is double precision; displacements, counts and strides are
  * in doubles. A put or get is only started: the data has arrived after this rank's next
@@ -19,7 +20,7 @@
  * that synchronise with that rank later; nothing else is ordered (Fortran 2008, 8.5.2, "segments").
  *
  * Where the network can't serve a put, a get or a lock by itself, its target does, and only while
- * the target is in an MPI call. An MPI error ends the job.
+ * the target is in an MPI call. Needs windows with the unified memory model.
  *
  * With Open MPI before 5.0, coarrays, mutexes and queue locks of communicators without a common
  * rank must be created one after the other, with a barrier of all ranks in between: on one node the
@@ -30,6 +31,14 @@
 #include <mpi.h>
 #include <stdint.h>
 
+enum bc_coarray_sync {
+    BC_SYNC_ALL,
+    BC_SYNC_IMAGES, /* of neighbours, or of a pair */
+    BC_SYNC_NONE,   /* the messages themselves; as an option: both of these */
+    BC_SYNCS
+};
+extern const char *const bc_sync_names[BC_SYNCS]; /* "all", "images", "none" */
+
 struct bc_coarray {
     MPI_Comm comm;  /* a duplicate, so that no other messages match */
     MPI_Win window; /* locked for all ranks (MPI_Win_lock_all) until it is freed */
@@ -38,39 +47,28 @@ struct bc_coarray {
 };
 
 /* Allocates `count` values, all 0.0, on every rank of `comm`, in whole pages, and synchronises all
-   ranks. Ends the job if the count is negative, or without memory or the unified memory model.
-   Collective, with the same count on all ranks. */
+   ranks. Collective. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
-/* Completes all transfers and frees. Collective. */
 void bc_coarray_destroy(struct bc_coarray *coarray);
 
 /* The bytes of the whole pages, at least one, that hold `count` values. Windows should have that
    size, since MPICH 4.0.2 puts data for a smaller window elsewhere
-   (tests/mpi_defects/small_window.c). Ends the job if the count is negative or beyond any memory.
-   Local. */
+   (tests/mpi_defects/small_window.c). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
-/* Makes a strided section of a coarray, as a committed datatype that the caller frees: `blocks`
-   blocks of block_values values, whose starts are stride_values apart. Make it once, outside of any
-   timing. Ends the job if an argument is negative. With a stride below the block's length blocks
-   overlap, which MPI forbids where data is written. bc_type_box makes sections of several
-   directions. Local. */
-MPI_Datatype bc_section_create(int64_t blocks, int64_t block_values, int64_t stride_values);
+/* Allocates a window of that size, filled with zeros, whose displacements are in unit_bytes.
+   Collective. */
+MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values);
 
-/* Starts to copy `count` values from `source` to `displacement` in the part of `target`, or from
-   there to `destination`; `target` may be this rank. The values must lie inside the part, which is
-   not checked. No values make no transfer, more than 1 GiB makes several. Local. */
+/* Starts to copy `count` elements from `source` to `displacement` in the part of `target`, or from
+   there to `destination`; `target` may be this rank. The type is MPI_DOUBLE, of which more than 1
+   GiB makes several transfers, or, with a count of 1, that of a section, whose gaps are equal at
+   both ends and are not written: see bc_type_repeat and bc_type_box. Local. */
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    const double *source, int64_t count);
+                    const double *source, int64_t count, MPI_Datatype type);
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
-                    double *destination, int64_t count);
-
-/* The same for a section, whose gaps are equal at both ends and are not written. */
-void bc_coarray_put_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            const double *source, MPI_Datatype section);
-void bc_coarray_get_section(const struct bc_coarray *coarray, int target, int64_t displacement,
-                            double *destination, MPI_Datatype section);
+                    double *destination, int64_t count, MPI_Datatype type);
 
 /* Completes this rank's transfers and waits for no other rank. Local. */
 void bc_sync_memory(const struct bc_coarray *coarray);
@@ -87,19 +85,19 @@ struct bc_images {
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 };
 
-/* Makes a set of `count` ranks of the coarray's communicator; leaves out repeated ranks and this
-   one. `ranks` may be NULL if there are none. Local. */
-void bc_images_create(struct bc_images *images, const struct bc_coarray *coarray, const int *ranks,
-                      int count);
+/* Makes a set of ranks of the communicator; leaves out repeated ranks and this one. Local. */
+void bc_images_create(struct bc_images *images, MPI_Comm comm, const int *ranks, int count);
 void bc_images_destroy(struct bc_images *images);
 
-/* Completes this rank's transfers, exchanges empty messages with each rank of the set, and returns
-   when each of these ranks has called it on this coarray, with a set that contains this rank, as
-   often as this rank has with sets that contain that rank. Other ranks take no part. */
+/* Exchanges empty messages with each rank of the set, with the tag BC_IMAGES_TAG. */
+enum { BC_IMAGES_TAG = 99 };
+void bc_images_meet(struct bc_images *images, MPI_Comm comm);
+
+/* Completes this rank's transfers, meets the ranks of the set, and returns when each of these has
+   called it as often with sets that contain this rank. Other ranks take no part. */
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images);
 
-/* Mutual exclusion among the ranks of a communicator, for whatever they do while they hold it: an
-   exclusive lock of a window on rank 0. */
+/* Mutual exclusion among the ranks of a communicator: an exclusive lock of a window on rank 0. */
 struct bc_mutex {
     MPI_Win window;
     double token; /* read under the lock */
@@ -109,9 +107,8 @@ struct bc_mutex {
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm);
 void bc_mutex_destroy(struct bc_mutex *mutex);
 
-/* bc_mutex_lock returns when this rank, and no other, holds the mutex. Not recursive. Neither
-   function completes transfers: call bc_sync_memory before the unlock for what the next holder is
-   to see in a coarray. Local. */
+/* Not recursive. Neither completes transfers: call bc_sync_memory before the unlock for what the
+   next holder is to see in a coarray. Local. */
 void bc_mutex_lock(struct bc_mutex *mutex);
 void bc_mutex_unlock(struct bc_mutex *mutex);
 
@@ -131,7 +128,7 @@ struct bc_queue_lock {
     int64_t waits; /* number of this rank's acquisitions that had to wait */
 };
 
-/* Collective. Ends the job if the MPI library has no unified memory model. */
+/* Collective. */
 void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm);
 void bc_queue_lock_destroy(struct bc_queue_lock *lock);
 

@@ -2,13 +2,6 @@
 
 #include "common/mpi/mpi_check.h"
 
-int bc_as_count(int64_t value)
-{
-    if (!bc_is_count(value))
-        bc_abort("%lld is no count of MPI's", (long long)value);
-    return (int)value;
-}
-
 static MPI_Aint extent_of(MPI_Datatype type)
 {
     MPI_Aint lower_bound, extent;
@@ -18,14 +11,14 @@ static MPI_Aint extent_of(MPI_Datatype type)
 
 /* ---- many elements --------------------------------------------------------------------------- */
 
-/* For an int count. MPI libraries recognize contiguous data by how its datatype was made. */
+/* MPI libraries recognize contiguous data by how its datatype was made. */
 static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element)
 {
     MPI_Datatype type;
     if (stride_bytes == extent_of(element))
-        BC_MPI(MPI_Type_contiguous(bc_as_count(count), element, &type));
+        BC_MPI(MPI_Type_contiguous((int)count, element, &type));
     else
-        BC_MPI(MPI_Type_create_hvector(bc_as_count(count), 1, stride_bytes, element, &type));
+        BC_MPI(MPI_Type_create_hvector((int)count, 1, stride_bytes, element, &type));
     return type;
 }
 
@@ -72,7 +65,7 @@ void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype e
     if (elements > BC_COUNT_MAX)
         bc_amount_create_at(amount, elements, element, 0);
     else
-        *amount = (struct bc_amount){bc_as_count(elements), element, false};
+        *amount = (struct bc_amount){(int)elements, element, false};
 }
 
 void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
@@ -98,13 +91,13 @@ void bc_amount_destroy(struct bc_amount *amount)
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* Repeats elements to rows, rows to planes, and so on. */
-static MPI_Datatype large_box(int directions, const int64_t *array, const int64_t *extent,
-                              const int64_t *start, MPI_Datatype element)
+static MPI_Datatype large_box(const int64_t *array, const int64_t *extent, const int64_t *start,
+                              MPI_Datatype element)
 {
     MPI_Aint stride_bytes = extent_of(element), start_bytes = 0;
     MPI_Datatype type;
     BC_MPI(MPI_Type_dup(element, &type));
-    for (int d = directions - 1; d >= 0; d--) {
+    for (int d = BC_DIRECTIONS - 1; d >= 0; d--) {
         MPI_Datatype part = type;
         type = bc_type_repeat(extent[d], stride_bytes, part);
         BC_MPI(MPI_Type_free(&part));
@@ -114,28 +107,23 @@ static MPI_Datatype large_box(int directions, const int64_t *array, const int64_
     return shift(type, start_bytes);
 }
 
-MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
-                         const int64_t *start, MPI_Datatype element)
+MPI_Datatype bc_type_box(const int64_t array[BC_DIRECTIONS], const int64_t extent[BC_DIRECTIONS],
+                         const int64_t start[BC_DIRECTIONS], MPI_Datatype element)
 {
-    int sizes[BC_DIRECTIONS_MAX], subsizes[BC_DIRECTIONS_MAX], starts[BC_DIRECTIONS_MAX];
-    int d = 0;
+    int sizes[BC_DIRECTIONS], subsizes[BC_DIRECTIONS], starts[BC_DIRECTIONS];
+    bool counts = true;
     MPI_Datatype type;
-    if (directions < 1 || directions > BC_DIRECTIONS_MAX)
-        bc_abort("no box can have %d directions", directions);
-    for (int i = 0; i < directions; i++)
-        if (extent[i] < 1 || extent[i] > array[i])
-            bc_abort("no section can have %lld of %lld values", (long long)extent[i],
-                     (long long)array[i]);
-    for (; d < directions && bc_is_count(array[d]); d++) {
-        sizes[d] = bc_as_count(array[d]);
-        subsizes[d] = bc_as_count(extent[d]);
-        starts[d] = bc_as_count(start[d]);
+    for (int d = 0; d < BC_DIRECTIONS; d++) {
+        counts = counts && array[d] <= BC_COUNT_MAX;
+        sizes[d] = (int)array[d];
+        subsizes[d] = (int)extent[d];
+        starts[d] = (int)start[d];
     }
-    if (d == directions)
-        BC_MPI(MPI_Type_create_subarray(directions, sizes, subsizes, starts, MPI_ORDER_C, element,
-                                        &type));
+    if (counts)
+        BC_MPI(MPI_Type_create_subarray(BC_DIRECTIONS, sizes, subsizes, starts, MPI_ORDER_C,
+                                        element, &type));
     else
-        type = large_box(directions, array, extent, start, element);
+        type = large_box(array, extent, start, element);
     BC_MPI(MPI_Type_commit(&type));
     return type;
 }

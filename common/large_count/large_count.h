@@ -4,11 +4,8 @@
  * Up to BC_COUNT_MAX elements are passed as they are. More are passed as one element of a datatype
  * that contains them all, made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham,
  * "To INT_MAX... and Beyond! Exploring Large-Count Support in MPI", ExaMPI 2014. So the call is the
- * same for every size, and its datatype is chosen before anything is timed. That works for
- * messages, transfers and collectives, but not for reductions, whose operations take predefined
- * datatypes only, and not for int displacements.
- *
- * All functions are local. An MPI error ends the job.
+ * same for every size. That doesn't work for reductions, whose operations take predefined datatypes
+ * only, nor for int displacements. All functions are local.
  */
 #pragma once
 
@@ -30,9 +27,6 @@
 /* Whether `value` can be passed as an int. */
 static inline bool bc_is_count(int64_t value) { return value >= 0 && value <= BC_COUNT_MAX; }
 
-/* Converts to int; aborts the job if `value` is out of range. */
-int bc_as_count(int64_t value);
-
 /* A number of elements, as arguments of an MPI function. */
 struct bc_amount {
     int count;
@@ -40,13 +34,12 @@ struct bc_amount {
     bool made;         /* bc_amount_destroy frees the type */
 };
 
-/* Makes an amount of `elements` (0 or more) of a predefined datatype. Destroy it when no operation
-   needs it any more. */
+/* Makes an amount of `elements` of a predefined datatype. */
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
-/* The same, but always as one element of a datatype whose data begins displacement_bytes behind the
-   address with which it is used: for displacements that are too large to be passed, or where
-   libraries add up the counts of several blocks. */
+/* The same, always as one element of a datatype whose data begins displacement_bytes behind its
+   address: for displacements that are too large to be passed, or where libraries add up counts of
+   blocks. */
 void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
                          MPI_Aint displacement_bytes);
 
@@ -56,12 +49,10 @@ void bc_amount_destroy(struct bc_amount *amount);
    caller commits it, or builds on it, and frees it. */
 MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype element);
 
-#define BC_DIRECTIONS_MAX 7 /* as in Fortran */
+enum { BC_DIRECTIONS = 3 };
 
 /* Makes a datatype of the part of an array that begins at `start` and has `extent` elements in each
    direction, the last direction contiguous, as MPI_Type_create_subarray does; only its extent
-   differs where the array's size is out of the range of int. Committed; the caller frees it. Ends
-   the job if an extent is below 1 or above the array's, or with no directions or more than
-   BC_DIRECTIONS_MAX. */
-MPI_Datatype bc_type_box(int directions, const int64_t *array, const int64_t *extent,
-                         const int64_t *start, MPI_Datatype element);
+   differs where the array's size is out of the range of int. Committed; the caller frees it. */
+MPI_Datatype bc_type_box(const int64_t array[BC_DIRECTIONS], const int64_t extent[BC_DIRECTIONS],
+                         const int64_t start[BC_DIRECTIONS], MPI_Datatype element);

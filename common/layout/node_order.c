@@ -9,8 +9,7 @@
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
-/* The rank in `to` of a process that is `rank` in `from`, or MPI_UNDEFINED. */
-static int translate(MPI_Comm from, int rank, MPI_Comm to)
+int bc_translate_rank(MPI_Comm from, int rank, MPI_Comm to)
 {
     MPI_Group from_group, to_group;
     int translated;
@@ -25,7 +24,7 @@ static int translate(MPI_Comm from, int rank, MPI_Comm to)
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job)
 {
     /* Whether the ranks of each node follow each other, so that places are ranks. */
-    int follow = job->rank == translate(job->node_comm, 0, MPI_COMM_WORLD) + job->node_rank;
+    int follow = job->rank == bc_translate_rank(job->node_comm, 0, MPI_COMM_WORLD) + job->node_rank;
     bc_harness_allreduce(MPI_IN_PLACE, &follow, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     order->comm = MPI_COMM_WORLD;
     /* Among equal keys MPI keeps the order of ranks (MPI 3.1, 6.4.2). */
@@ -42,14 +41,14 @@ void bc_node_order_destroy(struct bc_node_order *order)
 
 int bc_node_order_rank(const struct bc_node_order *order, int place)
 {
-    return place < 0 ? -1 : translate(order->comm, place, MPI_COMM_WORLD);
+    return place < 0 ? -1 : bc_translate_rank(order->comm, place, MPI_COMM_WORLD);
 }
 
 /* ---- how many cross nodes -------------------------------------------------------------------- */
 
 bool bc_crosses_nodes(const struct bc_job *job, int rank)
 {
-    return translate(MPI_COMM_WORLD, rank, job->node_comm) == MPI_UNDEFINED;
+    return bc_translate_rank(MPI_COMM_WORLD, rank, job->node_comm) == MPI_UNDEFINED;
 }
 
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count)
@@ -69,5 +68,6 @@ void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const 
     if (job->nodes == 1)
         return;
     const int pct = bc_crossing_pct(job, &partner, partner >= 0);
-    bc_output_remark(output, "note", "%s%d %% of the pairs cross nodes", which, pct);
+    bc_output_remark(output, "note", "%s%s%d %% of the pairs cross nodes", which,
+                     which[0] != 0 ? ": " : "", pct);
 }

@@ -4,11 +4,10 @@
  * place.
  *
  * Specifications pair ranks by number (r with r + P / 2, peers a stride apart) and mean pairs with
- * the network between them. Where a launcher deals ranks out to the nodes in turn (cyclically),
- * both ranks of such a pair may be on one node, and a benchmark would measure the node's memory
- * instead. So benchmarks apply these rules to places, and translate places to ranks of
- * MPI_COMM_WORLD, which rows and notes name. Places P / 2 apart are on different nodes unless one
- * node has more than half of the ranks.
+ * the network between them, also where a launcher deals ranks out to the nodes in turn. So
+ * benchmarks apply these rules to places, and translate places to ranks of MPI_COMM_WORLD, which
+ * rows and notes name. Places P / 2 apart are on different nodes unless one node has more than half
+ * of the ranks.
  *
  * All functions take O(log P) messages a rank, and memory that does not grow with P, but for what
  * the MPI library takes for a communicator.
@@ -30,17 +29,19 @@ void bc_node_order_destroy(struct bc_node_order *order);
 /* The rank of MPI_COMM_WORLD at a place; -1 for the place -1 (none). Local. */
 int bc_node_order_rank(const struct bc_node_order *order, int place);
 
+/* The rank in `to` of a process that is `rank` in `from`, or MPI_UNDEFINED. Local. */
+int bc_translate_rank(MPI_Comm from, int rank, MPI_Comm to);
+
 /* Whether a rank of MPI_COMM_WORLD is on another node than the calling rank. Local. */
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 
 /* The share of pairs that cross nodes, in whole percent, on rank 0; 0 and 100 only where none or
    all of them do; 0 if there are no pairs. `partners` are the `count` ranks of MPI_COMM_WORLD that
-   the calling rank is paired with; `count`, 0 or more, may differ from rank to rank. Collective
-   over MPI_COMM_WORLD. */
+   the calling rank is paired with; `count` may differ. Collective over MPI_COMM_WORLD. */
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 
 /* Where the job has several nodes, writes that share as a note, "100 % of the pairs cross nodes",
-   after `which` ("single: ", or "" for all pairs). `partner` is -1 on a rank that has none.
+   after `which` ("single", or "" for all pairs). `partner` is -1 on a rank that has none.
    Collective over MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);

@@ -45,10 +45,6 @@ int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIREC
 int64_t halo_face_values(const struct halo_box *box, int face);
 int64_t halo_ndata(const struct halo_box *box);
 
-/* Whether extents are at least 1 and the array has no more than BC_ELEMENTS_MAX values, so that
-   none of these numbers overflows. */
-bool halo_is_possible(const struct halo_box *box);
-
 /* The bytes of the array, and, if faces are packed, of the buffers in which all faces are sent and
    received. And the max extent of a cube that is possible and needs at most `bytes`; 0: none is. */
 double halo_needed_bytes(const struct halo_box *box, bool packs);
@@ -71,20 +67,15 @@ struct halo_grid {
 /* Ranks count as in MPI_Cart_create; the product of `dims` must be their number. */
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
 
-/* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
-   rank's array stands for; the halo's are those of the neighbours. */
-int64_t halo_global_position(const struct halo_grid *grid, const struct halo_box *box,
-                             int direction, int64_t position);
-
-/* Copying faces by the processor (copy.c), in the timed loops. */
-
-/* Copies the region of an array into a buffer, without gaps, in the array's order; and back. */
+/* Copies the region of an array into a buffer, without gaps, in the array's order; and back
+ * (copy.c).
+ */
 void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
                double *buffer);
 void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
                  double *values);
 
-/* Copies a region of one array to one of the same extents of another, or of the same array if they
-   don't overlap; the box is both arrays'. */
+/* Copies a region of one array to one of the same extents of another, or of the same array; the box
+   is both arrays'. */
 void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
                const struct halo_region *to, double *destination);

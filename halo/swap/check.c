@@ -1,9 +1,19 @@
+#include "common/mpi/mpi_check.h"
 #include "halo/swap/methods.h"
 
 #define UNTOUCHED (-1.0)
 
 /* Swaps until values come again. */
 #define SWAPS_TOLD_APART 64
+
+/* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
+   rank's array stands for; the halo's are those of the neighbours. */
+static int64_t global_position(const struct halo_exchange *x, int direction, int64_t position)
+{
+    const int64_t local = x->box.extent[direction];
+    const int64_t global = local * x->grid.dims[direction];
+    return (x->grid.coords[direction] * local + position - 1 + global) % global;
+}
 
 /* What is at a position before a swap or after it: the box, and after it the halo's faces, have
    values that tell where in the grid and in which swap; edges and corners are never touched. */
@@ -14,8 +24,7 @@ static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
     int outside = 0;
     for (int d = 0; d < HALO_DIRECTIONS; d++) {
         outside += position[d] == 0 || position[d] > x->box.extent[d];
-        place = place * x->grid.dims[d] * x->box.extent[d] +
-                halo_global_position(&x->grid, &x->box, d, position[d]);
+        place = place * x->grid.dims[d] * x->box.extent[d] + global_position(x, d, position[d]);
     }
     if (outside > (after ? 1 : 0))
         return UNTOUCHED;
@@ -42,3 +51,24 @@ static bool visit(const struct halo_exchange *x, int64_t swap, bool after)
 void halo_prepare(const struct halo_exchange *x, int64_t swap) { visit(x, swap, false); }
 
 bool halo_is_right(const struct halo_exchange *x, int64_t swap) { return visit(x, swap, true); }
+
+/* Which side of which rank each side of the halo must come from: block s of the sender is block
+   s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
+   of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
+   (tests/end_to_end/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
+bool halo_places_right(const struct halo_method *method, bool in_parts,
+                       const struct halo_grid *grid, MPI_Comm comm)
+{
+    /* With two values or more in each direction no side is like another one. */
+    static const struct halo_box box = {{2, 2, 5}};
+    struct halo_exchange x;
+    if (!method->may_misplace)
+        return true;
+    halo_exchange_create(&x, method, &box, grid, comm, MPI_COMM_NULL);
+    halo_prepare(&x, 0);
+    (in_parts ? halo_swap_in_parts : method->swap)(&x);
+    int right = halo_is_right(&x, 0);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, comm));
+    method->destroy(&x);
+    return right != 0;
+}

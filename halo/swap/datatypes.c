@@ -1,13 +1,15 @@
-/* Faces as datatypes: in messages, in persistent messages, and in a neighbourhood collective. */
-#include "halo/swap/internal.h"
-
+/* Faces as datatypes: in puts and gets, in messages, in persistent messages, and in a neighbourhood
+   collective. */
 #include "common/large_count/large_count.h"
 #include "common/mpi/mpi_check.h"
+#include "halo/swap/methods.h"
 
 #include <stdlib.h>
 
 struct typed_swap {
     MPI_Datatype sent[HALO_FACES], received[HALO_FACES];
+    struct bc_coarray coarray;   /* of put and get: holds the array */
+    struct bc_images neighbours; /* of put and get */
     MPI_Request requests[2 * HALO_FACES];
     MPI_Status *statuses;       /* MPI_STATUSES_IGNORE */
     int ones[HALO_FACES];       /* of MPI_Neighbor_alltoallw: counts */
@@ -16,18 +18,102 @@ struct typed_swap {
 
 static MPI_Datatype type_of(const struct halo_exchange *x, const struct halo_region *region)
 {
-    return bc_type_box(HALO_DIRECTIONS, x->array, region->extent, region->start, MPI_DOUBLE);
+    return bc_type_box(x->array, region->extent, region->start, MPI_DOUBLE);
 }
 
-static void create_typed(struct halo_exchange *x)
+static struct typed_swap *create_types(struct halo_exchange *x)
 {
-    struct typed_swap *const t = halo_allocate_own(x, sizeof *t);
+    struct typed_swap *const t = x->own = bc_allocate(1, sizeof *t, "no memory for a swap");
     t->statuses = MPI_STATUSES_IGNORE;
     for (int face = 0; face < HALO_FACES; face++) {
         t->sent[face] = type_of(x, &x->sent[face]);
         t->received[face] = type_of(x, &x->received[face]);
         t->ones[face] = 1;
     }
+    return t;
+}
+
+static void destroy_types(struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
+    for (int face = 0; face < HALO_FACES; face++) {
+        BC_MPI(MPI_Type_free(&t->sent[face]));
+        BC_MPI(MPI_Type_free(&t->received[face]));
+    }
+    free(t);
+}
+
+/* ---- puts and gets between two synchronisations, as in the specification --------------------- */
+
+static void create_coarray(struct halo_exchange *x)
+{
+    struct typed_swap *const t = create_types(x);
+    bc_coarray_create(&t->coarray, x->comm, halo_array_values(&x->box));
+    bc_images_create(&t->neighbours, x->comm, x->grid.neighbours, HALO_FACES);
+    x->values = t->coarray.values;
+}
+
+static void destroy_coarray(struct halo_exchange *x)
+{
+    struct typed_swap *const t = x->own;
+    bc_images_destroy(&t->neighbours);
+    bc_coarray_destroy(&t->coarray);
+    destroy_types(x);
+}
+
+static inline void synchronise(struct typed_swap *t, bool images)
+{
+    if (images)
+        bc_sync_images(&t->coarray, &t->neighbours);
+    else
+        bc_sync_all(&t->coarray);
+}
+
+/* All faces between two synchronisations. Inlined where `images` and `gets` are constants. */
+__attribute__((always_inline)) static inline void transfer(const struct halo_exchange *x,
+                                                           bool images, bool gets)
+{
+    struct typed_swap *const t = x->own;
+    synchronise(t, images);
+    for (int face = 0; face < HALO_FACES; face++) {
+        const int side = halo_opposite(face), neighbour = x->grid.neighbours[face];
+        if (gets)
+            BC_MPI(MPI_Get(x->values, 1, t->received[face], neighbour, 0, 1, t->sent[side],
+                           t->coarray.window));
+        else
+            BC_MPI(MPI_Put(x->values, 1, t->sent[face], neighbour, 0, 1, t->received[side],
+                           t->coarray.window));
+    }
+    synchronise(t, images);
+}
+
+static void put_sync_all(const struct halo_exchange *x) { transfer(x, false, false); }
+
+static void put_sync_images(const struct halo_exchange *x) { transfer(x, true, false); }
+
+static void get_sync_all(const struct halo_exchange *x) { transfer(x, false, true); }
+
+static void get_sync_images(const struct halo_exchange *x) { transfer(x, true, true); }
+
+#define ON_COARRAY .create = create_coarray, .destroy = destroy_coarray, .in_window = true
+
+const struct halo_method halo_method_put_all = {
+    .name = "put", .sync = BC_SYNC_ALL, .swap = put_sync_all, ON_COARRAY};
+
+const struct halo_method halo_method_put_images = {
+    .name = "put", .sync = BC_SYNC_IMAGES, .swap = put_sync_images, ON_COARRAY};
+
+const struct halo_method halo_method_get_all = {
+    .name = "get", .sync = BC_SYNC_ALL, .swap = get_sync_all, ON_COARRAY};
+
+const struct halo_method halo_method_get_images = {
+    .name = "get", .sync = BC_SYNC_IMAGES, .swap = get_sync_images, ON_COARRAY};
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void create_typed(struct halo_exchange *x)
+{
+    struct typed_swap *const t = create_types(x);
     x->values = halo_allocate_values(halo_array_values(&x->box));
     x->requests = t->requests;
     x->request_count = 2 * HALO_FACES;
@@ -35,16 +121,9 @@ static void create_typed(struct halo_exchange *x)
 
 static void destroy_typed(struct halo_exchange *x)
 {
-    struct typed_swap *const t = x->own;
-    for (int face = 0; face < HALO_FACES; face++) {
-        BC_MPI(MPI_Type_free(&t->sent[face]));
-        BC_MPI(MPI_Type_free(&t->received[face]));
-    }
     free(x->values);
-    free(t);
+    destroy_types(x);
 }
-
-/* ---- messages -------------------------------------------------------------------------------- */
 
 static void start_messages(const struct halo_exchange *x)
 {
@@ -63,12 +142,6 @@ static void finish_messages(const struct halo_exchange *x)
     BC_MPI(MPI_Waitall(2 * HALO_FACES, t->requests, t->statuses));
 }
 
-static void swap_messages(const struct halo_exchange *x)
-{
-    start_messages(x);
-    finish_messages(x);
-}
-
 static void swap_messages_blocking(const struct halo_exchange *x)
 {
     const struct typed_swap *const t = x->own;
@@ -82,9 +155,9 @@ static void swap_messages_blocking(const struct halo_exchange *x)
 
 const struct halo_method halo_method_types = {
     .name = "isend/irecv types",
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_typed,
-    .swap = swap_messages,
+    .swap = halo_swap_in_parts,
     .start = start_messages,
     .finish = finish_messages,
     .blocking = swap_messages_blocking,
@@ -119,18 +192,12 @@ static void start_persistent(const struct halo_exchange *x)
     BC_MPI(MPI_Startall(2 * HALO_FACES, t->requests));
 }
 
-static void swap_persistent(const struct halo_exchange *x)
-{
-    start_persistent(x);
-    finish_messages(x);
-}
-
 const struct halo_method halo_method_persistent = {
     .name = "persistent",
     .persistent = true,
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_persistent,
-    .swap = swap_persistent,
+    .swap = halo_swap_in_parts,
     .start = start_persistent,
     .finish = finish_messages,
     .blocking = swap_messages_blocking,
@@ -165,52 +232,15 @@ static void swap_neighbor_blocking(const struct halo_exchange *x)
                                   t->zeros, t->received, x->comm));
 }
 
-static void swap_neighbor_in_parts(const struct halo_exchange *x)
-{
-    start_neighbor(x);
-    finish_neighbor(x);
-}
-
-/* Which side of which rank each side of the halo must come from: block s of the sender is block
-   s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
-   of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
-   (tests/end_to_end/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
-static bool is_in_place(void (*swap)(const struct halo_exchange *), const struct halo_grid *grid,
-                        MPI_Comm comm)
-{
-    /* With two values or more in each direction no side is like another one. */
-    static const struct halo_box box = {{2, 2, 5}};
-    struct halo_exchange x;
-    halo_exchange_init(&x, &box, grid, comm, MPI_COMM_NULL);
-    create_neighbor(&x);
-    halo_prepare(&x, 0);
-    swap(&x);
-    int right = halo_is_right(&x, 0);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, comm));
-    destroy_typed(&x);
-    return right != 0;
-}
-
-static bool neighbor_is_right(const struct halo_grid *grid, MPI_Comm comm)
-{
-    return is_in_place(swap_neighbor_blocking, grid, comm);
-}
-
-static bool neighbor_is_right_in_parts(const struct halo_grid *grid, MPI_Comm comm)
-{
-    return is_in_place(swap_neighbor_in_parts, grid, comm);
-}
-
 const struct halo_method halo_method_neighbor = {
     .name = "neighbor_alltoallw",
-    .sync = HALO_SYNC_NONE,
+    .sync = BC_SYNC_NONE,
     .create = create_neighbor,
     .swap = swap_neighbor_blocking,
     .start = start_neighbor,
     .finish = finish_neighbor,
     .blocking = swap_neighbor_blocking,
     .destroy = destroy_typed,
-    .is_right = neighbor_is_right,
-    .is_right_in_parts = neighbor_is_right_in_parts,
+    .may_misplace = true,
     .missing = !COMMCOST_NEIGHBOR_COLLECTIVES,
 };

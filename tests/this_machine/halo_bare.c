@@ -5,8 +5,7 @@
  * the other rank and all others to the rank itself. Both are measured on the same memory.
  */
 #include "common/coarray/coarray.h"
-#include "common/batch/batch.h"
-#include "halo/kernel.h"
+#include "halo/halo.h"
 #include "tests/this_machine/bare.h"
 
 #include <stdatomic.h>
@@ -150,7 +149,6 @@ struct row {
 
 /* What both loops of a visit use. */
 struct round {
-    const struct halo_method *method;
     struct halo_exchange exchange;
     const struct bare_swap *bare;
     struct arrays arrays;
@@ -171,7 +169,7 @@ static const struct halo_method *method_of(const struct bare_swap *swap)
 static double repeat(void *context, int64_t repetitions)
 {
     const struct round *const round = context;
-    return halo_swap_often(round->method, &round->exchange, repetitions, NULL);
+    return halo_swap_often(&round->exchange, repetitions, NULL);
 }
 
 static double bare(void *context)
@@ -206,17 +204,16 @@ static void measure(const struct state *state, struct bc_visit *visit)
     struct row *const row = visit->row;
     struct round round = {
         .bare = &swaps[row->number], .run = run, .row = row, .seconds = visit->seconds};
-    round.method = method_of(round.bare);
-    halo_exchange_init(&round.exchange, &box, &state->grid, MPI_COMM_WORLD, run->job.node_comm);
-    round.method->create(&round.exchange);
+    halo_exchange_create(&round.exchange, method_of(round.bare), &box, &state->grid, MPI_COMM_WORLD,
+                         run->job.node_comm);
     round.arrays.rank = run->job.rank;
     round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
     round.bare->make(&round.arrays);
     bare_in_turn(run, measure_ours, measure_bare, &round);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
-    round.method->destroy(&round.exchange);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours);
+    round.exchange.method->destroy(&round.exchange);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
 }
 
 static void write_row(struct bc_run *run, struct row *row)

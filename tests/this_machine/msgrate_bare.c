@@ -122,14 +122,15 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     struct round round = {
         .bench = bench, .pattern = row->pattern, .row = row, .seconds = visit->seconds};
     bare_in_turn(bench->run, measure_ours, measure_bare, &round);
-    visit->is_precise = msgrate_is_precise(bench, &row->ours);
+    visit->is_precise = bc_batch_is_precise(bench->run, &row->ours.iterations, -1);
 }
 
 static void write_row(const struct msgrate_bench *bench, struct row *row)
 {
     struct msgrate_result ours = {0};
     msgrate_conclude(bench, &row->ours, &ours);
-    bare_write_row(bench->run, row->ours.pattern, &ours.iteration, &ours.outcome, &row->bare);
+    bare_write_row(bench->run, row->ours.pattern, &ours.iterations.repetition,
+                   &ours.iterations.outcome, &row->bare);
 }
 
 static const struct bc_program msgrate_bare_program = {

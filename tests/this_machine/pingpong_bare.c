@@ -4,9 +4,7 @@
  * are of a repetition, there and back. Environment variable BARE_COUNT: the number of doubles that
  * go; 1 where it isn't set.
  */
-#include "common/coarray/coarray.h"
-#include "pingpong/measure.h"
-#include "pingpong/patterns.h"
+#include "pingpong/pingpong.h"
 #include "tests/this_machine/bare.h"
 
 #include <stdlib.h>
@@ -28,7 +26,7 @@ struct loops {
 
 struct row {
     int number;
-    struct bc_transfer_row ours;
+    struct bc_batch_row ours;
     struct bare_row bare;
 };
 
@@ -91,10 +89,9 @@ static void puts_and_meetings(const struct loops *visit)
 
 static const struct bare_pingpong {
     const char *name; /* of pingpong's pattern */
-    enum pingpong_sync sync;
+    enum bc_coarray_sync sync;
     void (*repeat)(const struct loops *visit);
-} pingpongs[] = {{"MPI Send", PINGPONG_SYNC_NONE, messages},
-                 {"put", PINGPONG_SYNC_IMAGES, puts_and_meetings}};
+} pingpongs[] = {{"MPI Send", BC_SYNC_NONE, messages}, {"put", BC_SYNC_IMAGES, puts_and_meetings}};
 
 enum { ROWS = sizeof pingpongs / sizeof *pingpongs };
 
@@ -129,7 +126,7 @@ static void measure_ours(void *memory)
         .starts = visit->rank == 0,
     };
     bc_amount_create(&game.message, visit->count, MPI_DOUBLE);
-    bc_images_create(&game.partners, &visit->coarray, &visit->partner, 1);
+    bc_images_create(&game.partners, visit->coarray.comm, &visit->partner, 1);
     pingpong_visit(visit->run, &game, visit->seconds * BARE_OURS, &visit->row->ours);
     bc_images_destroy(&game.partners);
     bc_amount_destroy(&game.message);
@@ -138,7 +135,7 @@ static void measure_ours(void *memory)
 static void measure_bare(void *memory)
 {
     struct loops *const visit = memory;
-    visit->repetitions = bare_repetitions(visit->row->ours.batches.repetitions);
+    visit->repetitions = bare_repetitions(visit->row->ours.repetitions);
     bare_visit(visit->run, bare, NULL, visit, visit->repetitions, visit->seconds,
                &visit->row->bare);
 }
@@ -155,13 +152,13 @@ static void measure(const struct bc_run *run, struct bc_visit *visit)
     bc_coarray_create(&loops.coarray, MPI_COMM_WORLD, loops.count);
     bare_in_turn(run, measure_ours, measure_bare, &loops);
     bc_coarray_destroy(&loops.coarray);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours.batches);
+    visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
     struct bc_batch_result ours;
-    bc_batch_conclude(run, &row->ours.batches, "repetition", &ours);
+    bc_batch_conclude(run, &row->ours, "repetition", &ours);
     bare_write_row(run, pingpongs[row->number].name, &ours.repetition, &ours.outcome, &row->bare);
 }
 

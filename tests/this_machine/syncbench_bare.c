@@ -6,7 +6,7 @@
  * loop, so that a barrier between delays takes some 20 ns longer than one that follows another.
  */
 #include "common/clock/work.h"
-#include "syncbench/measure.h"
+#include "syncbench/syncbench.h"
 #include "tests/this_machine/bare.h"
 
 #include <string.h>
@@ -18,7 +18,6 @@ enum { INNER_MAX = 200 };
 
 struct state {
     struct bc_run *run;
-    struct bc_coarray coarray;
     struct syncbench_team team;
     struct syncbench_loop loop;
 };
@@ -88,15 +87,13 @@ static void open_barrier(struct state *state, struct bc_run *run)
 {
     const struct bc_work_rate rate = bc_work_calibrate();
     state->run = run;
-    bc_coarray_create(&state->coarray, MPI_COMM_WORLD, 1);
-    state->team.coarray = &state->coarray;
+    bc_coarray_create(&state->team.coarray, MPI_COMM_WORLD, 1);
     state->loop = (struct syncbench_loop){
+        .run = run,
         .kind = mpi_barrier(),
         .team = &state->team,
         .inner = INNER_MAX,
         .delay_units = bc_work_units(&rate, DELAY_NS),
-        .rank = run->job.rank,
-        .ranks = run->job.ranks,
     };
 }
 
@@ -110,14 +107,13 @@ struct loops {
 static void measure_ours(void *memory)
 {
     const struct loops *const visit = memory;
-    syncbench_visit(visit->state->run, &visit->state->loop, true, visit->seconds * BARE_OURS,
-                    &visit->row->ours);
+    syncbench_visit(&visit->state->loop, true, visit->seconds * BARE_OURS, &visit->row->ours);
 }
 
 static void measure_bare(void *memory)
 {
     const struct loops *const visit = memory;
-    struct bare_loop loop = {bare_repetitions(visit->row->ours.inner),
+    struct bare_loop loop = {bare_repetitions(visit->row->ours.loops.repetitions),
                              visit->state->loop.delay_units};
     bare_visit(visit->state->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
                &loop, loop.repetitions, visit->seconds, &visit->row->bare);
@@ -128,7 +124,7 @@ static void measure(const struct state *state, struct bc_visit *visit)
     struct row *const row = visit->row;
     struct loops loops = {state, row, row->number, visit->seconds};
     bare_in_turn(state->run, measure_ours, measure_bare, &loops);
-    visit->is_precise = syncbench_is_precise(state->run, &row->ours);
+    visit->is_precise = bc_batch_is_precise(state->run, &row->ours.loops, SYNCBENCH_REFERENCE);
 }
 
 static void write_row(const struct state *state, struct row *row)
@@ -157,6 +153,6 @@ int main(int argc, char **argv)
             measure(&state, visit);
         else
             write_row(&state, visit->row);
-    bc_coarray_destroy(&state.coarray);
+    bc_coarray_destroy(&state.team.coarray);
     return bc_finish(run);
 }

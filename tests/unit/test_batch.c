@@ -11,17 +11,11 @@
 
 /* ---- lengths of batches ---------------------------------------------------------------------- */
 
-TEST(repetitions_fill_a_batch)
+TEST(batches_are_long_against_the_clock)
 {
     const struct bc_clock_cost quick = {.read_ns = 20.0}, slow = {.read_ns = 1000.0};
     assert_near(bc_batch_ns(&quick, 20000.0), 20000.0, 0.0);
     assert_near(bc_batch_ns(&slow, 20000.0), 100000.0, 0.0);
-    assert_int_equal(bc_batch_repetitions(20000.0, 1000.0, 10000), 20);
-    assert_int_equal(bc_batch_repetitions(20000.0, 999.0, 10000), 21);
-    assert_int_equal(bc_batch_repetitions(20000.0, 30000.0, 10000), 1);
-    /* Without the clock's cost a time may be 0 or less. */
-    assert_int_equal(bc_batch_repetitions(20000.0, -3.0, 10000), 10000);
-    assert_int_equal(bc_batch_repetitions(20000.0, 0.5, 30000), 20000);
 }
 
 struct known {
@@ -255,7 +249,7 @@ TEST(visits_share_the_samples)
         bc_batch_visit(&run, &batch, INFINITY, &row);
         assert_int_equal(row.batches.count, rank == 0 ? in_all[run.visit] : 0);
         assert_int_equal(row.singles.count, rank == 0 ? in_all[run.visit] : 0);
-        assert_true(rank != 0 || bc_batch_is_precise(&run, &row) == (run.visit == 2));
+        assert_true(rank != 0 || bc_batch_is_precise(&run, &row, -1) == (run.visit == 2));
     }
     run.presence = (struct bc_presence){3, 0.5};
     bc_batch_conclude(&run, &row, "repetition", &result);

@@ -4,8 +4,7 @@
  */
 #include "command_line.h"
 
-#include "halo/swap/box.h"
-#include "halo/parameters.h"
+#include "halo/halo.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -97,10 +96,10 @@ static void assert_boxes(const char *const *words, const struct halo_box *expect
 {
     struct bc_run run;
     const struct halo_parameters *const parameters = accepted(&run, 1, words);
-    assert_int_equal(parameters->box_count, count);
+    assert_int_equal(parameters->local.count, count);
     for (int i = 0; i < count; i++)
         for (int d = 0; d < HALO_DIRECTIONS; d++)
-            assert_int_equal(parameters->boxes[i].extent[d], expected[i].extent[d]);
+            assert_int_equal(parameters->local.boxes[i].extent[d], expected[i].extent[d]);
     bc_run_release(&run);
 }
 
@@ -137,14 +136,14 @@ static void assert_kept(double bytes, int count, const char *kept, const char *l
 {
     struct bc_run run, other;
     struct halo_parameters *const p = accepted(&run, 1, WORDS(NULL));
-    halo_parameters_shorten(p, bytes);
-    assert_int_equal(p->box_count, count);
-    assert_string_equal(p->local_text, kept);
+    halo_shorten_boxes(&p->local, bytes);
+    assert_int_equal(p->local.count, count);
+    assert_string_equal(p->local.text, kept);
     if (left_out == NULL)
-        assert_null(p->left_out);
+        assert_null(p->local.left_out);
     else
-        assert_string_equal(p->left_out, left_out);
-    assert_int_equal(accepted(&other, 1, WORDS("--local", p->local_text))->box_count, count);
+        assert_string_equal(p->local.left_out, left_out);
+    assert_int_equal(accepted(&other, 1, WORDS("--local", p->local.text))->local.count, count);
     bc_run_release(&run);
     bc_run_release(&other);
 }

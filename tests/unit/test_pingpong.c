@@ -1,7 +1,6 @@
 /* What is moved, and which ranks move it: the sweeps and arrangements of pingpong. */
 #include "helpers.h"
-#include "pingpong/parameters.h"
-#include "pingpong/shape.h"
+#include "pingpong/pingpong.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Which ranks synchronise with which. */
 #include "helpers.h"
-#include "syncbench/kinds.h"
+#include "syncbench/syncbench.h"
 
 #include <stdbool.h>
 

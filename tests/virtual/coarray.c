@@ -86,7 +86,7 @@ static void creation(void)
         for (int64_t i = 0; i < count - 1; i++)
             expect("a new value", coarray.values[i], 0.0);
         if (count > 0)
-            bc_coarray_put(&coarray, right, count - 1, &value, 1);
+            bc_coarray_put(&coarray, right, count - 1, &value, 1, MPI_DOUBLE);
         bc_sync_all(&coarray);
         if (count > 0)
             expect("the last value", coarray.values[count - 1], 1.0 + left);
@@ -110,8 +110,9 @@ static void other_communicators(void)
     MPI_Comm_free(&comm);
     const int right = (self + 1) % size;
     const double value = 1.0 + rank;
-    bc_images_create(&left_and_right, &coarray, (const int[]){(self + size - 1) % size, right}, 2);
-    bc_coarray_put(&coarray, right, 0, &value, 1);
+    bc_images_create(&left_and_right, coarray.comm, (const int[]){(self + size - 1) % size, right},
+                     2);
+    bc_coarray_put(&coarray, right, 0, &value, 1, MPI_DOUBLE);
     bc_sync_images(&coarray, &left_and_right);
     expect("of the rank above", coarray.values[0], 1.0 + (rank + 2 < ranks ? rank + 2 : rank % 2));
     bc_images_destroy(&left_and_right);
@@ -132,7 +133,9 @@ static void move_shape(const struct shape *shape, bool put, bool section)
     static double buffer[VALUES_MAX];
     const int64_t extent = (int64_t)(shape->blocks - 1) * shape->stride + shape->block;
     const int64_t slot = (extent > 0 ? extent : 0) + (int64_t)2 * MARGIN;
-    MPI_Datatype type = bc_section_create(shape->blocks, shape->block, shape->stride);
+    MPI_Datatype type;
+    MPI_Type_vector((int)shape->blocks, (int)shape->block, (int)shape->stride, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
     bc_sync_all(&world_coarray);
     for (int64_t i = 0; i < slot * ranks; i++) {
         buffer[i] = put ? 1e6 * rank + (double)i : -1.0;
@@ -143,13 +146,13 @@ static void move_shape(const struct shape *shape, bool put, bool section)
         const int64_t there = slot * rank + MARGIN + 1;
         double *const here = buffer + slot * other + MARGIN;
         if (put && section)
-            bc_coarray_put_section(&world_coarray, other, there, here, type);
+            bc_coarray_put(&world_coarray, other, there, here, 1, type);
         else if (put)
-            bc_coarray_put(&world_coarray, other, there, here, shape->block);
+            bc_coarray_put(&world_coarray, other, there, here, shape->block, MPI_DOUBLE);
         else if (section)
-            bc_coarray_get_section(&world_coarray, other, there, here, type);
+            bc_coarray_get(&world_coarray, other, there, here, 1, type);
         else
-            bc_coarray_get(&world_coarray, other, there, here, shape->block);
+            bc_coarray_get(&world_coarray, other, there, here, shape->block, MPI_DOUBLE);
     }
     bc_sync_all(&world_coarray);
     const double *const moved = put ? world_coarray.values : buffer;
@@ -184,8 +187,8 @@ static void chain(void)
 {
     const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     struct bc_images before, after;
-    bc_images_create(&before, &world_coarray, &left, 1);
-    bc_images_create(&after, &world_coarray, &right, 1);
+    bc_images_create(&before, world_coarray.comm, &left, 1);
+    bc_images_create(&after, world_coarray.comm, &right, 1);
     for (int64_t i = 0; i < 2; i++)
         world_coarray.values[i] = 0.0;
     bc_sync_all(&world_coarray);
@@ -196,9 +199,9 @@ static void chain(void)
         if (rank == ranks - 1)
             expect("news", world_coarray.values[1], news);
         const double hands = world_coarray.values[0] + 1.0;
-        bc_coarray_put(&world_coarray, right, 0, &hands, 1);
+        bc_coarray_put(&world_coarray, right, 0, &hands, 1, MPI_DOUBLE);
         if (rank == 0)
-            bc_coarray_put(&world_coarray, ranks - 1, 1, &news, 1);
+            bc_coarray_put(&world_coarray, ranks - 1, 1, &news, 1, MPI_DOUBLE);
         bc_sync_images(&world_coarray, &after);
         if (rank == 0) {
             bc_sync_images(&world_coarray, &before);
@@ -238,7 +241,7 @@ static void stars(void)
             named[count++] = other;
         }
         struct bc_images images;
-        bc_images_create(&images, &world_coarray, named, count);
+        bc_images_create(&images, world_coarray.comm, named, count);
         const int partners = count / 2 - 1;
         expect("partners", images.count, partners);
         clock_until(base_ns + comes_ns[rank]);
@@ -274,10 +277,10 @@ static void exclusion(void)
             bc_queue_lock_acquire(&queue);
         else
             bc_mutex_lock(&mutex);
-        bc_coarray_get(&world_coarray, 0, by_queue, &value, 1);
+        bc_coarray_get(&world_coarray, 0, by_queue, &value, 1, MPI_DOUBLE);
         bc_sync_memory(&world_coarray);
         value += 1.0;
-        bc_coarray_put(&world_coarray, 0, by_queue, &value, 1);
+        bc_coarray_put(&world_coarray, 0, by_queue, &value, 1, MPI_DOUBLE);
         bc_sync_memory(&world_coarray);
         if (by_queue)
             bc_queue_lock_release(&queue);

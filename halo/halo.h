@@ -1,0 +1,48 @@
+/* The options of halo, what a row says, and the timed loop. */
+#pragma once
+
+#include "common/batch/batch.h"
+#include "common/run/options.h"
+#include "common/sync_clock/start_window.h"
+#include "halo/swap/methods.h"
+
+/* ---- options (parameters.c) ------------------------------------------------------------------ */
+
+struct halo_parameters {
+    const char *dims_text;
+    struct halo_box_list local;
+    struct bc_names methods;
+    int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
+
+    /* From the texts. */
+    int dims[HALO_DIRECTIONS];        /* 0: MPI_Dims_create chooses */
+    bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
+    bool packs, in_window;            /* a chosen method does; see struct halo_method */
+};
+
+extern const struct halo_parameters halo_default_parameters;
+enum { HALO_OPTIONS = 4 };
+extern const struct bc_option halo_options[HALO_OPTIONS];
+
+/* Parse the texts of a state that begins with the parameters, and check them against ranks and
+   memory. False with the error set. Local. */
+bool halo_parameters_complete(void *state, struct bc_error *error);
+bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error);
+
+/* ---- a row (columns.c) ----------------------------------------------------------------------- */
+
+struct halo_result {
+    const char *method, *sync;
+    char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
+    int64_t ndata;
+    struct bc_batch_result swaps;
+};
+
+extern const struct bc_table halo_table;
+
+/* ---- the timed loop (kernel.c) --------------------------------------------------------------- */
+
+/* Swaps halos `repetitions` times; returns the time in ns, quantity 0 of bc_start_window_time.
+   `window` is NULL without --start=window. Collective. */
+double halo_swap_often(const struct halo_exchange *exchange, int64_t repetitions,
+                       struct bc_start_window *window);
