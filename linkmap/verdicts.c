@@ -11,7 +11,6 @@
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/signals.h"
 #include "common/stats/random.h"
 #include "linkmap/verdicts.h"
 

@@ -1,7 +1,6 @@
 #include "msgrate/iterations.h"
 
 #include "common/mpi/mpi_check.h"
-#include "common/run/check.h"
 #include "common/sampling/sampling.h"
 
 #include <math.h>

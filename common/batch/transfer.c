@@ -1,6 +1,5 @@
 #include "common/batch/transfer.h"
 
-#include "common/run/check.h"
 
 void bc_transfer_conclude(const struct bc_run *run, struct bc_transfer_row *row,
                           const char *quantity, int transfers, int64_t ndata,

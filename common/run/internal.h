@@ -25,6 +25,19 @@ struct bc_own_run {
     int dump_problem; /* errno of what the dump lost, or 0 */
 };
 
+/* ---- the common options (settings.c) ----------------------------------------------------------
+ */
+
+extern const struct bc_settings bc_default_settings;
+
+/* Their table. Without `may_start_together` it lacks --start. */
+struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
+
+/* Lowers a default --min-samples to --max-samples. False with the error set if it still is higher.
+ */
+bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
+                          struct bc_error *error);
+
 /* ---- what bc_start does without MPI; all local ----------------------------------------------- */
 
 /* Sets the defaults of all options; `run` and `state` must stay where they are. False without
@@ -55,5 +68,28 @@ int bc_files_close(struct bc_run *run, int status);
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
+/* Begins to note the signals of bc_signals_noted. Local. */
+void bc_signals_watch(void);
+
 /* Frees what bc_add_row and bc_next_visit have made. Local. */
 void bc_visits_free(struct bc_run *run);
+
+/* ---- the end of MPI -------------------------------------------------------------------------- */
+
+/* The seconds that MPI_Finalize may take in jobs of up to BC_FINALIZE_RANKS ranks. */
+#ifndef BC_FINALIZE_S
+#define BC_FINALIZE_S 30
+#endif
+#define BC_FINALIZE_RANKS 1000
+
+/* How many seconds MPI_Finalize may take in a job of `ranks` ranks: BC_FINALIZE_S, and above
+   BC_FINALIZE_RANKS in proportion to the ranks, rounded up. What grows fastest in a healthy
+   MPI_Finalize is linear in the ranks: the launcher hears from each process, and a rank closes a
+   connection to each other rank. Local. */
+unsigned bc_finalize_seconds(int ranks);
+
+/* Finalizes MPI, which may not end: MPICH 4.0.2 over TCP waits for ever, now and then, on machines
+   with other things to do. By then a program has done all it was started for. If that takes longer
+   than bc_finalize_seconds of MPI_COMM_WORLD the process says so and ends with the exit status that
+   the program was about to return. Collective. */
+void bc_finalize(int status);

@@ -1,6 +1,6 @@
 #include "common/run/internal.h"
 
-#include "common/run/program.h"
+#include "common/mpi/harness.h"
 
 #include <math.h>
 
@@ -163,4 +163,13 @@ void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_sam
             fprintf(run->own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, name,
                     v + 1, ++sample, visit.values[quantity][i]);
     }
+}
+
+int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome)
+{
+    int64_t sum = 0;
+    bc_harness_reduce(&wrong, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (sum > 0)
+        outcome->status = BC_FAIL;
+    return sum;
 }

@@ -1,7 +1,4 @@
-#include "common/run/settings.h"
-
-#include "common/clock/clock.h"
-#include "common/stats/stats.h"
+#include "common/run/internal.h"
 
 const struct bc_settings bc_default_settings = {
     .precision_pct = 2.0,
