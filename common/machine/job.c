@@ -21,49 +21,39 @@ static int over_ranks(int value, MPI_Op operation)
     return value;
 }
 
-/* Gathers `bytes` bytes from each rank of the node on its leader, the node's lowest rank; the
-   caller frees them. NULL on other ranks. Collective over the node. */
-static void *gather_on_leader(const struct bc_job *job, const void *own, size_t bytes)
+/* Gathers `bytes` bytes from each rank on rank 0 of `comm`; the caller frees them. NULL on other
+   ranks. Collective over `comm`. */
+static void *gather(const void *own, size_t bytes, MPI_Comm comm)
 {
-    void *const all =
-        job->node_rank == 0 ? bc_allocate((size_t)job->node_ranks, bytes, NO_MEMORY) : NULL;
-    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, job->node_comm));
+    int rank, ranks;
+    BC_MPI(MPI_Comm_rank(comm, &rank));
+    BC_MPI(MPI_Comm_size(comm, &ranks));
+    void *const all = rank == 0 ? bc_allocate((size_t)ranks, bytes, NO_MEMORY) : NULL;
+    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, comm));
     return all;
 }
 
-/* A number for a name (FNV-1a, Fowler, Noll and Vo); names that differ have different ones but for
-   a chance of 2^-64 a pair. */
-static uint64_t number_of_name(const char *name)
-{
-    uint64_t number = UINT64_C(14695981039346656037);
-    for (; *name != '\0'; name++)
-        number = (number ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return number;
-}
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
-static int compare_numbers(const void *a, const void *b)
+/* Collects the hosts' names and ranks on rank 0. `ranks` are those of the node. Collective over the
+   nodes' leaders. */
+static void find_hosts(struct bc_job *job, const int *ranks, MPI_Comm leaders)
 {
-    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
-/* How many different names the ranks of `comm` have, on its rank 0; 0 elsewhere. Collective. */
-static int count_names(const char *name, MPI_Comm comm)
-{
-    int rank, size, names = 0;
-    BC_MPI(MPI_Comm_rank(comm, &rank));
-    BC_MPI(MPI_Comm_size(comm, &size));
-    const uint64_t own = number_of_name(name);
-    uint64_t *const numbers =
-        rank == 0 ? bc_allocate((size_t)size, sizeof *numbers, NO_MEMORY) : NULL;
-    BC_MPI(MPI_Gather(&own, 1, MPI_UINT64_T, numbers, 1, MPI_UINT64_T, 0, comm));
-    if (rank == 0) {
-        qsort(numbers, (size_t)size, sizeof *numbers, compare_numbers);
-        for (int i = 0; i < size; i++)
-            names += i == 0 || numbers[i] != numbers[i - 1];
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length;
+    struct bc_hosts hosts = {0};
+    BC_MPI(MPI_Get_processor_name(name, &length));
+    bc_hosts_add(&hosts, name, ranks, (size_t)job->node_ranks);
+    bc_hosts_gather(&hosts, leaders);
+    char(*const names)[MPI_MAX_PROCESSOR_NAME] = gather(name, sizeof name, leaders);
+    if (job->rank == 0) {
+        job->hosts = bc_hosts_format(&hosts);
+        qsort(names, (size_t)job->nodes, sizeof *names, compare_names);
+        for (int i = 0; i < job->nodes; i++)
+            job->host_names += i == 0 || strcmp(names[i], names[i - 1]) != 0;
     }
-    free(numbers);
-    return names;
+    bc_hosts_free(&hosts);
+    free(names);
 }
 
 /* Collective. */
@@ -86,18 +76,9 @@ static void find_nodes(struct bc_job *job)
     job->nodes = numbers[1];
     job->min_per_node = over_ranks(job->node_ranks, MPI_MIN);
     job->max_per_node = over_ranks(job->node_ranks, MPI_MAX);
-    int *const ranks = gather_on_leader(job, &job->rank, sizeof job->rank);
+    int *const ranks = gather(&job->rank, sizeof job->rank, job->node_comm);
     if (leaders != MPI_COMM_NULL) {
-        char name[MPI_MAX_PROCESSOR_NAME] = "";
-        int length;
-        struct bc_hosts hosts = {0};
-        BC_MPI(MPI_Get_processor_name(name, &length));
-        bc_hosts_add(&hosts, name, ranks, (size_t)job->node_ranks);
-        bc_hosts_gather(&hosts, leaders);
-        if (job->rank == 0)
-            job->hosts = bc_hosts_format(&hosts);
-        bc_hosts_free(&hosts);
-        job->host_names = count_names(name, leaders);
+        find_hosts(job, ranks, leaders);
         BC_MPI(MPI_Comm_free(&leaders));
     }
     free(ranks);
@@ -260,7 +241,7 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
     const bool known = bc_processors_read(&own.set);
     own.last_processor = system->last_processor >= 0 ? system->last_processor : sched_getcpu();
     own.rank = job->rank;
-    struct place *const places = gather_on_leader(job, &own, sizeof own);
+    struct place *const places = gather(&own, sizeof own, job->node_comm);
     int processors = INT32_MAX;
     bool shared = false;
     char *shared_cores = NULL;
@@ -291,7 +272,7 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
 {
     struct bc_quotas own;
     bc_quotas_read(&own, system->groups_of_process, system->groups_mount);
-    struct bc_quotas *const all = gather_on_leader(job, &own, sizeof own);
+    struct bc_quotas *const all = gather(&own, sizeof own, job->node_comm);
     int processors = job->min_processors;
     struct bc_text text = {0};
     if (job->node_rank == 0) {
