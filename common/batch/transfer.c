@@ -1,6 +1,5 @@
 #include "common/batch/transfer.h"
 
-
 void bc_transfer_conclude(const struct bc_run *run, struct bc_transfer_row *row,
                           const char *quantity, int transfers, int64_t ndata,
                           struct bc_transfer_result *result)

@@ -40,9 +40,8 @@ bool bc_settings_complete(struct bc_settings *settings, const struct bc_options 
 
 /* ---- what bc_start does without MPI; all local ----------------------------------------------- */
 
-/* Sets the defaults of all options; `run` and `state` must stay where they are. False without
-   memory. */
-bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
+/* Sets the defaults of all options; `run` and `state` must stay where they are. */
+void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
 
 /* Reads the environment and a command line into what was just prepared, and checks the values
    against each other and against the job, which the caller has filled in (job, thread_level).

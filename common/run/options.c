@@ -1,5 +1,6 @@
 #include "common/run/options.h"
 
+#include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "common/run/parse.h"
 
@@ -9,6 +10,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NO_MEMORY "no memory for the options"
 
 /* The characters of an erroneous name that are shown. */
 #define SHOWN_MAX 80
@@ -324,14 +327,13 @@ char *bc_option_text(const struct bc_option_entry *entry) { return value_text(en
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-bool bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count)
+void bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count)
 {
     size_t rows = 0;
     for (int i = 0; i < count; i++)
         rows += tables[i].count;
-    *options = (struct bc_options){.entries = calloc(rows, sizeof *options->entries)};
-    if (options->entries == NULL)
-        return false;
+    *options =
+        (struct bc_options){.entries = bc_allocate(rows, sizeof *options->entries, NO_MEMORY)};
     for (int i = 0; i < count; i++)
         for (size_t row = 0; row < tables[i].count; row++) {
             const struct bc_option *const option = &tables[i].rows[row];
@@ -339,13 +341,12 @@ bool bc_options_create(struct bc_options *options, const struct bc_option_table 
             entry->option = option;
             entry->value = (char *)tables[i].values + option->at;
             /* Some defaults are texts. */
-            struct bc_error ignored;
+            struct bc_error error;
             if ((option->kind == BC_SIZE_LIST || option->kind == BC_NAMES) &&
                 text_of(entry) != NULL &&
-                !set(entry, option->long_name, text_of(entry), false, &ignored))
-                return false;
+                !set(entry, option->long_name, text_of(entry), false, &error))
+                bc_abort("default of %s", error.text);
         }
-    return true;
 }
 
 void bc_options_free(struct bc_options *options)
@@ -476,15 +477,11 @@ bool bc_options_parse(struct bc_options *options, int argc, char *const *argv, b
         if (!read_variables(&options->entries[row], lookup, error))
             return false;
     /* Every row may have an alias; one more entry ends the table. Short options begin with "+:". */
-    struct option *const longs = calloc(2 * options->count + 1, sizeof *longs);
-    char *const shorts = calloc(2 * options->count + 3, 1);
-    bool good = longs != NULL && shorts != NULL;
-    if (good) {
-        describe(options, longs, shorts);
-        good = read_arguments(options, longs, shorts, argc, argv, error);
-    } else {
-        bc_error_set(error, "no memory for the options");
-    }
+    const size_t max = 2 * options->count;
+    struct option *const longs = bc_allocate(max + 1, sizeof *longs, NO_MEMORY);
+    char *const shorts = bc_allocate(max + 3, 1, NO_MEMORY);
+    describe(options, longs, shorts);
+    const bool good = read_arguments(options, longs, shorts, argc, argv, error);
     free(longs);
     free(shorts);
     return good;

@@ -3,8 +3,7 @@
  * a program's own in its parameters.c.
  *
  * Parsing, --help, the metadata of a result and the broadcast of the values from rank 0 all come
- * from the same rows. Nothing here calls MPI or ends the program, unless there is no memory for a
- * value as text.
+ * from the same rows. Nothing here calls MPI. Without memory the job ends.
  */
 #pragma once
 
@@ -98,8 +97,8 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
 /* As getenv. NULL will do if no option has variables. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Takes tables whose structs hold the defaults. False without memory. Free in either case. */
-bool bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
+/* Takes tables whose structs hold the defaults. Free with bc_options_free. */
+void bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
 
 /* Frees what the values own. */
 void bc_options_free(struct bc_options *options);

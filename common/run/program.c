@@ -22,11 +22,11 @@
 
 static const char *lookup_variable(const char *name) { return getenv(name); }
 
-bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state)
+void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state)
 {
     *run = (struct bc_run){
         .program = program,
-        .own = calloc(1, sizeof *run->own),
+        .own = bc_allocate(1, sizeof *run->own, "no memory for the options"),
         .settings = bc_default_settings,
         .budget_s = program->budget_s,
         .row_shares = 1,
@@ -37,18 +37,12 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
         {program->options.rows, program->options.count, state},
         bc_settings_table(&run->settings, program->starter != NULL),
     };
-    if (run->own == NULL)
-        return false;
     run->own->state = state;
     memset(state, 0, program->state_bytes);
     if (program->defaults != NULL)
         memcpy(state, program->defaults, program->defaults_bytes);
-    if (!bc_options_create(&run->options, tables, 3)) {
-        bc_run_release(run);
-        return false;
-    }
+    bc_options_create(&run->options, tables, 3);
     run->own->defaults = bc_options_encode(&run->options);
-    return true;
 }
 
 void bc_run_release(struct bc_run *run)
@@ -58,22 +52,6 @@ void bc_run_release(struct bc_run *run)
     free(run->own->columns);
     free(run->own);
     run->own = NULL;
-}
-
-/* --start was called --sync, which is an option of its own in some benchmarks. */
-static bool refuse_old_names(const struct bc_run *run, int argc, char *const *argv,
-                             struct bc_error *error)
-{
-    static const char old[] = "--sync";
-    if (run->program->starter == NULL || bc_options_find(&run->options, old + 2) != NULL)
-        return true;
-    for (int i = 1; i < argc; i++) {
-        const char *const value = argv[i] + strlen(old);
-        if (strncmp(argv[i], old, strlen(old)) == 0 && (*value == '\0' || *value == '='))
-            return bc_error_set(error, "%s: no such option: use --start%s", old,
-                                *value == '=' ? value : "=barrier or --start=window");
-    }
-    return true;
 }
 
 /* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
@@ -96,8 +74,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
                    struct bc_error *error)
 {
     const struct bc_program *const program = run->program;
-    if (!refuse_old_names(run, argc, argv, error) ||
-        !bc_options_parse(&run->options, argc, argv, lookup, error))
+    if (!bc_options_parse(&run->options, argc, argv, lookup, error))
         return false;
     if (run->settings.help || run->settings.version)
         return true;
@@ -157,10 +134,8 @@ static void leave_without(int signal_number)
 
 unsigned bc_finalize_seconds(int ranks)
 {
-    if (ranks <= BC_FINALIZE_RANKS)
-        return BC_FINALIZE_S;
-    const int64_t scaled = (int64_t)BC_FINALIZE_S * ranks;
-    return (unsigned)((scaled + BC_FINALIZE_RANKS - 1) / BC_FINALIZE_RANKS);
+    const double scaled = BC_FINALIZE_S * (double)ranks / BC_FINALIZE_RANKS;
+    return ranks <= BC_FINALIZE_RANKS ? BC_FINALIZE_S : (unsigned)ceil(scaled);
 }
 
 void bc_finalize(int status)
@@ -323,10 +298,7 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
 {
     static struct bc_run only;
     struct bc_run *const run = &only;
-    if (!bc_run_prepare(run, program, state)) {
-        fprintf(stderr, "%s: out of memory\n", program->name);
-        exit(BC_EXIT_FAILED);
-    }
+    bc_run_prepare(run, program, state);
     if (answered_without_mpi(run, argc, argv)) {
         bc_run_release(run);
         exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);

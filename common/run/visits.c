@@ -13,7 +13,6 @@
  */
 #include "common/run/internal.h"
 
-#include "common/clock/stops.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/stats/random.h"
