@@ -158,6 +158,8 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
     int rank, ranks, all_bytes = 0;
     BC_MPI(MPI_Comm_rank(comm, &rank));
     BC_MPI(MPI_Comm_size(comm, &ranks));
+    if (ranks == 1)
+        return;
     /* The bytes of each rank, and where they begin on rank 0. */
     int *const counts = bc_allocate(2 * (size_t)ranks, sizeof *counts, NO_MEMORY, (size_t)ranks);
     int *const starts = counts + ranks;

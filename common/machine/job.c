@@ -33,7 +33,21 @@ static void *gather(const void *own, size_t bytes, MPI_Comm comm)
     return all;
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
+/* A number for a name (FNV-1a, Fowler, Noll and Vo); names that differ have different ones but for
+   a chance of 2^-64 a pair. */
+static uint64_t number_of_name(const char *name)
+{
+    uint64_t number = UINT64_C(14695981039346656037);
+    for (; *name != '\0'; name++)
+        number = (number ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return number;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
 
 /* Collects the hosts' names and ranks on rank 0. `ranks` are those of the node. Collective over the
    nodes' leaders. */
@@ -45,12 +59,13 @@ static void find_hosts(struct bc_job *job, const int *ranks, MPI_Comm leaders)
     BC_MPI(MPI_Get_processor_name(name, &length));
     bc_hosts_add(&hosts, name, ranks, (size_t)job->node_ranks);
     bc_hosts_gather(&hosts, leaders);
-    char(*const names)[MPI_MAX_PROCESSOR_NAME] = gather(name, sizeof name, leaders);
+    const uint64_t own = number_of_name(name);
+    uint64_t *const names = gather(&own, sizeof own, leaders);
     if (job->rank == 0) {
         job->hosts = bc_hosts_format(&hosts);
-        qsort(names, (size_t)job->nodes, sizeof *names, compare_names);
+        qsort(names, (size_t)job->nodes, sizeof *names, compare_numbers);
         for (int i = 0; i < job->nodes; i++)
-            job->host_names += i == 0 || strcmp(names[i], names[i - 1]) != 0;
+            job->host_names += i == 0 || names[i] != names[i - 1];
     }
     bc_hosts_free(&hosts);
     free(names);
@@ -86,11 +101,11 @@ static void find_nodes(struct bc_job *job)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static void append_ranks(struct bc_text *text, const int *ranks, size_t count)
+static void append_numbers(struct bc_text *text, const int *numbers, size_t count)
 {
-    const size_t length = bc_format_ranks(ranks, count, NULL, 0);
+    const size_t length = bc_format_ranks(numbers, count, NULL, 0);
     bc_text_append(text, "%*s", (int)length, ""); /* room for them */
-    bc_format_ranks(ranks, count, text->start + text->length - length, length + 1);
+    bc_format_ranks(numbers, count, text->start + text->length - length, length + 1);
 }
 
 static void append_processors(struct bc_text *text, const struct bc_processors *processors)
@@ -100,7 +115,7 @@ static void append_processors(struct bc_text *text, const struct bc_processors *
     for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++)
         if (bc_processors_have(processors, processor))
             numbers[count++] = processor;
-    append_ranks(text, numbers, count);
+    append_numbers(text, numbers, count);
 }
 
 /* Brings the text of the lowest rank that has one to rank 0, which adds the number of nodes that
@@ -174,13 +189,13 @@ static char *describe_binding(const struct place *places, int count)
     int alike = 1;
     while (alike < count && memcmp(&places[alike].set, &places[0].set, sizeof places->set) == 0)
         alike++;
-    if (alike == count) {
-        bc_text_append(&text, count > 1 ? "each rank: " : "rank 0: ");
-        append_processors(&text, &places[0].set);
-        return text.start;
-    }
-    for (int i = 0; i < count; i++) {
-        bc_text_append(&text, "%s%d: ", i > 0 ? "; " : "", places[i].rank);
+    const bool is_one = count > 1 && alike == count;
+    for (int i = 0; i < (is_one ? 1 : count); i++) {
+        if (is_one)
+            bc_text_append(&text, "each rank: ");
+        else
+            bc_text_append(&text, "%s%s%d: ", i > 0 ? "; " : "", count == 1 ? "rank " : "",
+                           places[i].rank);
         append_processors(&text, &places[i].set);
     }
     return text.start;
@@ -221,7 +236,7 @@ static char *describe_shared_cores(struct place *places, int count, const struct
             if (places[i].has_to_share)
                 ranks[sharing++] = places[i].rank;
         bc_text_append(&text, "ranks ");
-        append_ranks(&text, ranks, sharing);
+        append_numbers(&text, ranks, sharing);
         bc_text_append(&text, " have to share %d core%s", shared, shared == 1 ? "" : "s");
         free(ranks);
     } else if (find_neighbours(places, count, cores, &a, &b)) {

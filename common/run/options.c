@@ -532,17 +532,16 @@ void bc_options_help(FILE *stream, const struct bc_options *options)
 
 /* ---- to other ranks -------------------------------------------------------------------------- */
 
-/* A row is "LENGTH SOURCE VALUE" and the end of a line: texts may hold anything, so the length of
-   the value stands first. It is one more than it is, and 0 of a text that is NULL. */
+/* A row is "LENGTH SOURCE MISSING VALUE": texts may hold anything, so the length of the value
+   stands first; it is missing if it is a text that is NULL. */
 char *bc_options_encode(const struct bc_options *options)
 {
     struct bc_text text = {0};
     for (size_t row = 0; row < options->count; row++) {
         const struct bc_option_entry *const entry = &options->entries[row];
-        const bool missing = is_text(entry->option->kind) && text_of(entry) == NULL;
         const struct bc_text value = value_text(entry, false);
-        bc_text_append(&text, "%zu %d %s\n", missing ? 0 : value.length + 1, (int)entry->source,
-                       value.start);
+        bc_text_append(&text, "%zu %d %d %s", value.length, (int)entry->source,
+                       is_text(entry->option->kind) && text_of(entry) == NULL, value.start);
         free(value.start);
     }
     return text.start;
@@ -581,18 +580,14 @@ bool bc_options_decode(struct bc_options *options, const char *text)
 {
     for (size_t row = 0; row < options->count; row++) {
         struct bc_option_entry *const entry = &options->entries[row];
-        unsigned long length, source;
+        unsigned long length, source, missing;
         if (!take_number(&text, SIZE_MAX / 2, &length) ||
-            !take_number(&text, BC_FROM_ARGUMENT, &source))
-            return false;
-        const bool missing = length == 0;
-        length -= !missing;
-        if ((missing && entry->option->kind != BC_TEXT) || strlen(text) < length + 1 ||
-            text[length] != '\n')
+            !take_number(&text, BC_FROM_ARGUMENT, &source) || !take_number(&text, 1, &missing) ||
+            strlen(text) < length || (missing && entry->option->kind != BC_TEXT))
             return false;
         char *const value = missing ? NULL : strndup(text, length);
-        text += length + 1;
-        if ((value == NULL && !missing) || !take_value(entry, value))
+        text += length;
+        if (!take_value(entry, value))
             return false;
         entry->source = (enum bc_option_source)source;
     }
