@@ -6,22 +6,28 @@
 
 #include <inttypes.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #define STAT "/proc/stat"
 
-/* A row gets a warning if some rank waited for a larger share of its time. Below that the median
-   doesn't move; the services of a quiet system take less than 1 %. */
+/* A row gets a warning if some rank waited for a larger share of its time or, where the wait isn't
+   known, was preempted more often than SWITCHES_PER_S_MAX. Below that the median doesn't move;
+   the services of a quiet system take less than 1 %. */
 #define WAITED_SHARE_MAX 0.05
+#define SWITCHES_PER_S_MAX 25.0
 
-/* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH: a service that wakes
-   up now and then is no competitor. */
+/* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH, and neither do fewer
+   preemptions: a service that wakes up now and then is no competitor. */
 #define WAITED_S_MIN 0.005
 #define WAITED_SHARE_MUCH 0.25
+#define SWITCHES_MIN 5
 
 /* The run gets a warning if a host took more than STOLEN_SHARE_MAX of the busy ticks, and at least
    STOLEN_TICKS_MIN ticks. */
 #define STOLEN_SHARE_MAX 0.05
 #define STOLEN_TICKS_MIN 10
+
+/* ---- the kernel's counters ------------------------------------------------------------------- */
 
 struct bc_ticks bc_ticks_read(const char *stat)
 {
@@ -44,24 +50,34 @@ void bc_contention_begin(struct bc_contention *contention, const char *schedstat
     bc_contention_look(contention, NULL);
 }
 
-double bc_waited_share(const struct bc_waits *waits)
+struct bc_loss bc_loss_of(const struct bc_waits *waits)
 {
-    const double share = waits->seconds > 0.0 ? waits->waited_s / waits->seconds : 0.0;
-    if (waits->unknown || share <= WAITED_SHARE_MAX ||
-        (share <= WAITED_SHARE_MUCH && waits->waited_s < WAITED_S_MIN))
-        return 0.0;
-    return share < 1.0 ? share : 1.0;
+    struct bc_loss loss = {0.0, 0.0};
+    if (waits->seconds <= 0.0)
+        return loss;
+    const double share = waits->waited_s / waits->seconds;
+    const double rate = (double)waits->switches / waits->seconds;
+    if (waits->unknown && waits->switches >= SWITCHES_MIN && rate > SWITCHES_PER_S_MAX)
+        loss.switches_per_s = rate;
+    if (!waits->unknown && (share > WAITED_SHARE_MUCH ||
+                            (share > WAITED_SHARE_MAX && waits->waited_s >= WAITED_S_MIN)))
+        loss.waited_share = share < 1.0 ? share : 1.0;
+    return loss;
 }
 
 void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits)
 {
     const struct bc_contention before = *contention;
     int64_t ns[2]; /* on a processor; waiting for one */
+    struct rusage usage = {.ru_nivcsw = 0};
+    (void)getrusage(RUSAGE_THREAD, &usage);
     contention->waited_ns = bc_system_numbers(ns, 2, "", "%s", contention->schedstat) ? ns[1] : -1;
+    contention->switches = usage.ru_nivcsw;
     contention->looked_s = bc_elapsed_s();
     if (waits == NULL)
         return;
     waits->seconds += contention->looked_s - before.looked_s;
+    waits->switches += contention->switches - before.switches;
     if (contention->waited_ns >= 0 && before.waited_ns >= 0)
         waits->waited_s += (double)(contention->waited_ns - before.waited_ns) * 1e-9;
     else
@@ -70,26 +86,26 @@ void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* The largest share of all ranks, and whose it is, on rank 0; 0 elsewhere. Collective. */
-static struct bc_located largest(double share, const struct bc_job *job)
-{
-    const struct bc_located own = {share, job->rank};
-    struct bc_located max = {0.0, 0};
-    bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
-    return max;
-}
-
 void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
                        struct bc_output *output, int64_t row)
 {
     if (job->shares_processors)
         return;
-    const struct bc_located max = largest(bc_waited_share(waits), job);
-    if (max.value > 0.0)
+    const struct bc_loss loss = bc_loss_of(waits);
+    const struct bc_located own[] = {{loss.waited_share, job->rank},
+                                     {loss.switches_per_s, job->rank}};
+    struct bc_located max[] = {{0.0, 0}, {0.0, 0}}; /* on rank 0 */
+    bc_harness_reduce(own, max, 2, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    if (max[0].value > 0.0)
         bc_output_disturbed(output,
                             "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
                             "row's time: something else runs there, and it is in the row's times",
-                            row, max.rank, 100.0 * max.value);
+                            row, max[0].rank, 100.0 * max[0].value);
+    else if (max[1].value > 0.0)
+        bc_output_disturbed(output,
+                            "row %" PRId64 ": rank %d was made to leave its processor %.0f times a "
+                            "second: something else runs there, and it is in the row's times",
+                            row, max[1].rank, max[1].value);
 }
 
 void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,
@@ -98,7 +114,10 @@ void bc_contention_end(const struct bc_contention *contention, const struct bc_j
     const struct bc_ticks now = bc_ticks_read(STAT);
     const double stolen = (double)(now.stolen - contention->ticks.stolen);
     const double busy = (double)(now.busy - contention->ticks.busy);
-    const struct bc_located max = largest(stolen >= STOLEN_TICKS_MIN ? stolen / busy : 0.0, job);
+    const double share = stolen >= STOLEN_TICKS_MIN ? stolen / busy : 0.0;
+    const struct bc_located own = {share, job->rank};
+    struct bc_located max = {0.0, 0}; /* on rank 0 */
+    bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
     if (max.value > STOLEN_SHARE_MAX)
         bc_output_remark(output, "warning",
                          "this is a virtual machine whose host took %.0f %% of the processors' "
