@@ -201,23 +201,22 @@ static char *describe_binding(const struct place *places, int count)
     return text.start;
 }
 
-/* Finds two ranks that ran just now on different processors of one core. */
-static bool find_neighbours(const struct place *places, int count, const struct bc_cores *cores,
-                            const struct place **a, const struct place **b)
+static int core_of(const struct bc_cores *cores, int processor)
 {
-    const struct place *last_on[BC_PROCESSORS_MAX] = {NULL}; /* by core */
-    for (int i = 0; i < count; i++) {
-        const int processor = places[i].last_processor;
-        const int core =
-            processor >= 0 && processor < BC_PROCESSORS_MAX ? cores->of[processor] : -1;
-        if (core < 0)
-            continue;
-        *a = last_on[core];
-        *b = &places[i];
-        if (*a != NULL && (*a)->last_processor != processor)
-            return true;
-        last_on[core] = *b;
-    }
+    return processor >= 0 && processor < BC_PROCESSORS_MAX ? cores->of[processor] : -1;
+}
+
+/* Finds two ranks, *a and *b, that ran just now on different processors of one core. */
+static bool find_neighbours(const struct place *places, int count, const struct bc_cores *cores,
+                            int *a, int *b)
+{
+    for (*b = 0; *b < count; ++*b)
+        for (*a = *b - 1; *a >= 0; --*a) {
+            const int last = places[*a].last_processor, own = places[*b].last_processor;
+            if (last != own && core_of(cores, own) >= 0 &&
+                core_of(cores, own) == core_of(cores, last))
+                return true;
+        }
     return false;
 }
 
@@ -225,7 +224,7 @@ static bool find_neighbours(const struct place *places, int count, const struct 
 static char *describe_shared_cores(struct place *places, int count, const struct bc_cores *cores)
 {
     struct bc_text text = {0};
-    const struct place *a, *b;
+    int a, b;
     for (int i = 0; i < count; i++)
         places[i].set = bc_cores_of(cores, &places[i].set);
     const int shared = have_to_share(places, count);
@@ -243,7 +242,8 @@ static char *describe_shared_cores(struct place *places, int count, const struct
         bc_text_append(&text,
                        "ranks %d and %d, which are not bound to different cores, ran on processors "
                        "%d and %d of one core when the job began",
-                       a->rank, b->rank, a->last_processor, b->last_processor);
+                       places[a].rank, places[b].rank, places[a].last_processor,
+                       places[b].last_processor);
     }
     return text.start;
 }
