@@ -1,6 +1,5 @@
-#include "common/machine/metadata.h"
-
 #include "common/machine/job.h"
+
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 
@@ -16,6 +15,10 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/* The version of the output format, raised when readers must change. From 2 on the last line of a
+   complete result says so (bc_output_end). */
+#define BC_OUTPUT_SCHEMA 2
 
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
                                char *const *argv)

@@ -4,7 +4,6 @@
 #include "common/mpi/mpi_check.h"
 #include "common/machine/job.h"
 #include "common/machine/limits.h"
-#include "common/machine/metadata.h"
 
 #include "build_info.h"
 
