@@ -69,13 +69,22 @@ static void settle_visits(struct bc_run *run)
         s->visits = s->samples;
 }
 
+/* Whether help or version was asked for. mpi_overhead's specification has a second word for help.
+ */
+static bool asks_for_answer(struct bc_run *run)
+{
+    const struct bc_option_entry *const usage = bc_options_find(&run->options, "usage");
+    run->settings.help = run->settings.help || (usage != NULL && *(bool *)usage->value);
+    return run->settings.help || run->settings.version;
+}
+
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error)
 {
     const struct bc_program *const program = run->program;
     if (!bc_options_parse(&run->options, argc, argv, lookup, error))
         return false;
-    if (run->settings.help || run->settings.version)
+    if (asks_for_answer(run))
         return true;
     if (!bc_settings_complete(&run->settings, &run->options, error) ||
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
@@ -87,34 +96,31 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
 
-/* Prints the help, or the version. The help tells the defaults, whatever was read. */
-static void print_answer(struct bc_run *run, bool help)
+static const char *no_variable(const char *name)
 {
-    const struct bc_program *const program = run->program;
-    (void)bc_options_decode(&run->options, run->own->defaults);
-    if (!help) {
-        printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
-        return;
-    }
-    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
-           program->summary);
-    bc_options_help(stdout, &run->options);
+    (void)name;
+    return NULL;
 }
 
-/* True if help or version was asked for; then it has been printed. */
-static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
+/* True if help or version was asked for; then it has been printed. The help tells the defaults. */
+static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
-    bool help = false, version = false;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char usage[] = {'-', run->program->usage_option, '\0'};
-        help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-               (usage[1] != '\0' && strcmp(argv[i], usage) == 0);
-        version = version || strcmp(argv[i], "--version") == 0;
-    }
-    if (!help && !version)
+    const struct bc_program *const program = run->program;
+    struct bc_error ignored; /* it is said after MPI_Init */
+    (void)bc_options_parse(&run->options, argc, argv, no_variable, &ignored);
+    if (!asks_for_answer(run))
         return false;
-    if (bc_launcher_is_first())
-        print_answer(run, help);
+    const bool help = run->settings.help;
+    (void)bc_options_decode(&run->options, run->own->defaults);
+    if (!bc_launcher_is_first())
+        return true;
+    if (help) {
+        printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
+               program->summary);
+        bc_options_help(stdout, &run->options);
+    } else {
+        printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
+    }
     return true;
 }
 
@@ -199,9 +205,7 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
         text = bc_allocate((size_t)length, 1, "no memory for the options");
     BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
     const bool decoded = root || bc_options_decode(&run->options, text);
-    /* Where help was asked for, nothing else is looked at. */
-    const bool asked = run->settings.help || run->settings.version;
-    if (!decoded || (!root && !asked && run->program->complete != NULL &&
+    if (!decoded || (!root && run->program->complete != NULL &&
                      !run->program->complete(run->own->state, &error)))
         bc_abort("could not read the options of rank 0");
     free(text);
@@ -298,18 +302,13 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
     static struct bc_run only;
     struct bc_run *const run = &only;
     bc_run_prepare(run, program, state);
-    if (answered_without_mpi(run, argc, argv)) {
+    if (answer_without_mpi(run, argc, argv)) {
         bc_run_release(run);
         exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);
     }
     join(run, argc, argv);
-    const bool usable = read_options(run, argc, argv);
-    /* Asked for by an abbreviation, or in a bundle of short options. */
-    const bool asked = usable && (run->settings.help || run->settings.version);
-    if (asked && run->job.rank == 0)
-        print_answer(run, run->settings.help);
-    if (!usable || asked || !start_clock(run))
-        end_early(run, asked ? BC_EXIT_DONE : BC_EXIT_USAGE);
+    if (!read_options(run, argc, argv) || !start_clock(run))
+        end_early(run, BC_EXIT_USAGE);
     return run;
 }
 
