@@ -14,7 +14,6 @@ struct bc_own_run {
     void *state; /* the program's */
     int argc;    /* the command line, as MPI leaves it */
     char **argv;
-    char *defaults; /* of the options, as bc_options_encode has them */
     const struct bc_table *table;
     const char *keys;       /* that are main columns in this run, see bc_open_result */
     char *columns;          /* the names of those that are shown, for bc_style; NULL: all */
@@ -25,18 +24,12 @@ struct bc_own_run {
     int dump_problem; /* errno of what the dump lost, or 0 */
 };
 
-/* ---- the common options (settings.c) ----------------------------------------------------------
- */
+/* ---- the common options (settings.c) --------------------------------------------------------- */
 
 extern const struct bc_settings bc_default_settings;
 
 /* Their table. Without `may_start_together` it lacks --start. */
 struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
-
-/* Lowers a default --min-samples to --max-samples. False with the error set if it still is higher.
- */
-bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
-                          struct bc_error *error);
 
 /* ---- what bc_start does without MPI; all local ----------------------------------------------- */
 
@@ -52,7 +45,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 /* Frees the options and what their values own. */
 void bc_run_release(struct bc_run *run);
 
-/* ---- the files that a run writes: the result, and the samples of --dump-samples; local, rank 0 -
+/* ---- the result, and the samples of --dump-samples (files.c); local, rank 0 -------------------
  */
 
 /* Opens them. False with the error set, which names the option. */

@@ -119,7 +119,7 @@ bool bc_option_given(const struct bc_options *options, const char *long_name);
 char *bc_option_text(const struct bc_option_entry *entry);
 
 /* Prints all options with their help, defaults and variables. The values must be the defaults, as
-   before parsing or after bc_options_decode of what was encoded then. */
+   before parsing. */
 void bc_options_help(FILE *stream, const struct bc_options *options);
 
 /* All values and their sources, for bc_options_decode on another rank; freed by the caller. */

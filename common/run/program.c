@@ -41,16 +41,28 @@ void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
     if (program->defaults != NULL)
         memcpy(state, program->defaults, program->defaults_bytes);
     bc_options_create(&run->options, tables, 3);
-    run->own->defaults = bc_options_encode(&run->options);
 }
 
 void bc_run_release(struct bc_run *run)
 {
     bc_options_free(&run->options);
-    free(run->own->defaults);
     free(run->own->columns);
     free(run->own);
     run->own = NULL;
+}
+
+/* Lowers a default --min-samples to --max-samples. False with the error set if it still is higher.
+ */
+static bool check_samples(struct bc_run *run, struct bc_error *error)
+{
+    struct bc_settings *const s = &run->settings;
+    if (s->min_samples > s->max_samples && !bc_option_given(&run->options, "min-samples"))
+        s->min_samples = s->max_samples;
+    return s->min_samples <= s->max_samples ||
+           bc_error_set(error,
+                        "--min-samples: %lld is more than --max-samples, %lld: lower the one or "
+                        "raise the other",
+                        (long long)s->min_samples, (long long)s->max_samples);
 }
 
 /* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
@@ -86,7 +98,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
         return false;
     if (asks_for_answer(run))
         return true;
-    if (!bc_settings_complete(&run->settings, &run->options, error) ||
+    if (!check_samples(run, error) ||
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
         (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
@@ -111,10 +123,12 @@ static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
     if (!asks_for_answer(run))
         return false;
     const bool help = run->settings.help;
-    (void)bc_options_decode(&run->options, run->own->defaults);
     if (!bc_launcher_is_first())
         return true;
     if (help) {
+        void *const state = run->own->state;
+        bc_run_release(run);
+        bc_run_prepare(run, program, state);
         printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
                program->summary);
         bc_options_help(stdout, &run->options);
