@@ -16,7 +16,6 @@
 #define MPI_Error_string PMPI_Error_string
 #define MPI_Finalized PMPI_Finalized
 #define MPI_Gather PMPI_Gather
-#define MPI_Gatherv PMPI_Gatherv
 #define MPI_Get_library_version PMPI_Get_library_version
 #define MPI_Get_processor_name PMPI_Get_processor_name
 #define MPI_Get_version PMPI_Get_version

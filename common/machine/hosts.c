@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_MEMORY "no memory for the names of %zu hosts"
-
 /* Runs of up to this many hosts are listed host by host. */
 #define LISTED_MAX 3
 
@@ -27,9 +25,9 @@ struct progression {
 /* Hosts with consecutive numbers whose ranks are equal progressions, shifted by `shift` from host
    to host; or one host; or a part of the ranks of one host. */
 struct bc_host_run {
-    char name[MPI_MAX_PROCESSOR_NAME]; /* of the first host */
-    int start, digits; /* where the number stands in it, with leading zeros; 0 digits: none */
-    long long number;
+    char prefix[MPI_MAX_PROCESSOR_NAME], suffix[MPI_MAX_PROCESSOR_NAME];
+    int digits;               /* of the first host's number, with leading zeros; 0: no number */
+    long long number;         /* of the first host */
     long long hosts;          /* how many */
     struct progression ranks; /* of the first host */
     int shift;
@@ -80,19 +78,22 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Finds the number in a run's name: the last one before the domain. */
-static void find_number(struct bc_host_run *run)
+/* Splits a name into prefix, number and suffix: the number is the last one before the domain. */
+static void split_name(struct bc_host_run *run, const char *name)
 {
-    const int own = (int)strcspn(run->name, ".");
-    int end = own;
-    while (end > 0 && !isdigit((unsigned char)run->name[end - 1]))
+    const size_t own = strcspn(name, ".");
+    size_t end = own;
+    while (end > 0 && !isdigit((unsigned char)name[end - 1]))
         end--;
-    int start = end;
-    while (start > 0 && end - start < DIGITS_MAX && isdigit((unsigned char)run->name[start - 1]))
+    size_t start = end;
+    while (start > 0 && end - start < DIGITS_MAX && isdigit((unsigned char)name[start - 1]))
         start--;
-    run->digits = end - start;
-    run->start = run->digits > 0 ? start : own;
-    run->number = strtoll(run->name + run->start, NULL, 10);
+    run->digits = (int)(end - start);
+    if (run->digits == 0)
+        start = end = own;
+    run->number = strtoll(name + start, NULL, 10);
+    snprintf(run->prefix, sizeof run->prefix, "%.*s", (int)start, name);
+    snprintf(run->suffix, sizeof run->suffix, "%s", name + end);
 }
 
 static bool is_next_name(const struct bc_host_run *run, const struct bc_host_run *next)
@@ -100,8 +101,7 @@ static bool is_next_name(const struct bc_host_run *run, const struct bc_host_run
     /* The digits that the next host's number has if it is written as this run's numbers are. */
     const int digits = snprintf(NULL, 0, "%0*lld", run->digits, next->number);
     return run->digits > 0 && digits == next->digits && next->number == run->number + run->hosts &&
-           run->start == next->start && strncmp(run->name, next->name, (size_t)run->start) == 0 &&
-           strcmp(run->name + run->start + run->digits, next->name + next->start + digits) == 0;
+           strcmp(run->prefix, next->prefix) == 0 && strcmp(run->suffix, next->suffix) == 0;
 }
 
 /* Adds the next run to this one if it continues this one's pattern. */
@@ -126,8 +126,9 @@ static void append_run(struct bc_hosts *hosts, const struct bc_host_run *run)
         return;
     if (hosts->count == hosts->capacity) {
         hosts->capacity = 2 * hosts->capacity + 1;
-        hosts->runs = bc_reallocate(hosts->runs, hosts->capacity, sizeof *hosts->runs, NO_MEMORY,
-                                    hosts->capacity);
+        hosts->runs = realloc(hosts->runs, hosts->capacity * sizeof *hosts->runs);
+        if (hosts->runs == NULL)
+            bc_abort("no memory for the names of %zu hosts", hosts->capacity);
     }
     hosts->runs[hosts->count++] = *run;
 }
@@ -137,8 +138,7 @@ void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, si
     struct bc_host_run run;
     memset(&run, 0, sizeof run);
     run.hosts = 1;
-    snprintf(run.name, sizeof run.name, "%s", name);
-    find_number(&run);
+    split_name(&run, name);
     for (size_t i = 0; i < count; i += (size_t)run.ranks.count) {
         run.ranks = leading(&ranks[i], count - i);
         run.part = (size_t)run.ranks.count < count;
@@ -147,35 +147,47 @@ void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, si
     }
 }
 
+void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        append_run(hosts, &more->runs[i]);
+}
+
 void bc_hosts_free(struct bc_hosts *hosts)
 {
     free(hosts->runs);
     *hosts = (struct bc_hosts){0};
 }
 
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
+{
+    int bytes;
+    BC_MPI(MPI_Recv(&bytes, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE));
+    struct bc_hosts more = {.count = (size_t)bytes / sizeof *more.runs};
+    more.runs = bc_allocate(more.count, sizeof *more.runs, "no memory for the names of %zu hosts",
+                            more.count);
+    BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE));
+    bc_hosts_append(hosts, &more);
+    free(more.runs);
+}
+
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
 {
-    int rank, ranks, all_bytes = 0;
+    int rank, ranks, distance = 1;
     BC_MPI(MPI_Comm_rank(comm, &rank));
     BC_MPI(MPI_Comm_size(comm, &ranks));
-    if (ranks == 1)
+    /* After each step a rank that goes on has the lists of 2 * distance ranks. */
+    for (; distance < ranks && rank % (2 * distance) == 0; distance *= 2)
+        if (rank + distance < ranks)
+            receive_hosts(hosts, rank + distance, comm);
+    if (rank == 0)
         return;
-    /* The bytes of each rank, and where they begin on rank 0. */
-    int *const counts = bc_allocate(2 * (size_t)ranks, sizeof *counts, NO_MEMORY, (size_t)ranks);
-    int *const starts = counts + ranks;
     const int bytes = (int)(hosts->count * sizeof *hosts->runs);
-    BC_MPI(MPI_Gather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, 0, comm));
-    for (int i = 0; i < ranks; i++) {
-        starts[i] = all_bytes;
-        all_bytes += counts[i];
-    }
-    char *const all = bc_allocate((size_t)all_bytes, 1, NO_MEMORY, (size_t)ranks);
-    BC_MPI(MPI_Gatherv(hosts->runs, bytes, MPI_BYTE, all, counts, starts, MPI_BYTE, 0, comm));
+    BC_MPI(MPI_Send(&bytes, 1, MPI_INT, rank - distance, 0, comm));
+    BC_MPI(MPI_Send(hosts->runs, bytes, MPI_BYTE, rank - distance, 0, comm));
     bc_hosts_free(hosts);
-    for (int at = 0; at < all_bytes; at += (int)sizeof *hosts->runs)
-        append_run(hosts, (const struct bc_host_run *)(const void *)(all + at));
-    free(all);
-    free(counts);
 }
 
 /* ---- the text -------------------------------------------------------------------------------- */
@@ -184,13 +196,13 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
 static void append_names(struct bc_text *text, const struct bc_host_run *run, long long first,
                          long long last)
 {
-    bc_text_append(text, "%s%.*s%s", text->length > 0 ? "; " : "", run->start, run->name,
+    bc_text_append(text, "%s%s%s", text->length > 0 ? "; " : "", run->prefix,
                    first < last ? "[" : "");
     if (run->digits > 0)
         bc_text_append(text, "%0*lld", run->digits, run->number + first);
     if (first < last)
         bc_text_append(text, "-%0*lld]", run->digits, run->number + last);
-    bc_text_append(text, "%s: ", run->name + run->start + run->digits);
+    bc_text_append(text, "%s: ", run->suffix);
 }
 
 static void append_progression(struct bc_text *text, const struct progression *ranks)

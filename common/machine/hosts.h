@@ -31,8 +31,12 @@ struct bc_hosts {
 /* Appends a host with its ranks, ascending and at least one. */
 void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count);
 
+/* Appends all hosts of `more`. */
+void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);
+
 /* Collects the lists of all ranks of `comm` on its rank 0, in the order of the ranks, and empties
-   all others. Collective. */
+   all others. Along a binomial tree: log2(P) steps, and no more memory than the whole list takes.
+   Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
 /* Returns the text; the caller frees it. */

@@ -135,10 +135,15 @@ TEST(names_of_any_length)
 TEST(numbered_hosts_are_one_run)
 {
     struct bc_hosts all = {0};
-    for (int i = 0; i < 1024; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "node-%d.cluster", i);
-        bc_hosts_add(&all, name, (const int[]){2 * i, 2 * i + 1}, 2);
+    for (int half = 0; half < 2; half++) {
+        struct bc_hosts hosts = {0};
+        for (int i = 512 * half; i < 512 * (half + 1); i++) {
+            char name[32];
+            snprintf(name, sizeof name, "node-%d.cluster", i);
+            bc_hosts_add(&hosts, name, (const int[]){2 * i, 2 * i + 1}, 2);
+        }
+        bc_hosts_append(&all, &hosts);
+        bc_hosts_free(&hosts);
     }
     assert_int_equal(all.count, 1);
     char *const text = bc_hosts_format(&all);
