@@ -43,8 +43,9 @@ struct bc_system {
 };
 
 /* Fills in all members but those of bc_job_find_memory, in O(log P) messages a rank and memory that
-   grows with the ranks of the node, not with P; on rank 0 it grows with the nodes, by less than 1
-   KiB each. Free with bc_job_free. Collective over MPI_COMM_WORLD. */
+   grows with the ranks of the node, not with P; on rank 0 it grows with the nodes by 8 bytes each,
+   and by the list of hosts without numbers (hosts.h). Free with bc_job_free. Collective over
+   MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
 
 /* The same, from the files of another system, which may differ from rank to rank. */
