@@ -11,7 +11,7 @@
  */
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/signals.h"
+#include "common/run/run.h"
 #include "common/stats/random.h"
 #include "linkmap/verdicts.h"
 

@@ -2,7 +2,6 @@
 
 #include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
-#include "common/machine/metadata.h"
 #include "common/result/text.h"
 #include "monitor/columns.h"
 #include "monitor/flags.h"

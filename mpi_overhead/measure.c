@@ -1,7 +1,6 @@
 #include "mpi_overhead/measure.h"
 
 #include "common/mpi/harness.h"
-#include "common/run/check.h"
 #include "mpi_overhead/excess.h"
 #include "mpi_overhead/knee_fit.h"
 

@@ -17,13 +17,10 @@
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Checks processes and memory. Hands on what -q, -n, -i and -b ask of the run. */
+/* Checks processes and memory. Hands on what -n, -i and -b ask of the run. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct overhead_parameters *const p = state;
-    run->settings.help = p->usage;
-    if (p->usage)
-        return true;
     run->settings.no_header = run->settings.no_header || p->no_header;
     /* The iterations of the specification's search are a number, too. */
     run->counted = p->iterations > 0 || p->base_threshold > 0.0;
@@ -176,7 +173,6 @@ const struct bc_program mpi_overhead_program = {
     .row_bytes = sizeof(struct overhead_row),
     .budget_s = 50.0,
     .first_share = 0.4,
-    .usage_option = 'q',
     .fit = fit,
 };
 

@@ -1,7 +1,6 @@
 #include "msgrate/bench.h"
 
 #include "common/mpi/mpi_check.h"
-#include "common/run/check.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/signals.h"
 #include "noise/noise.h"
 
 #include <math.h>

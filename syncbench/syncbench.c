@@ -10,7 +10,6 @@
 #include "common/layout/node_order.h"
 #include "common/layout/grid.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
 #include "syncbench/syncbench.h"

@@ -1,7 +1,6 @@
 #include "common/batch/batch.h"
 
 #include "common/mpi/harness.h"
-#include "common/run/check.h"
 #include "common/run/program.h"
 
 #include <math.h>

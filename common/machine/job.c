@@ -21,13 +21,15 @@ static int over_ranks(int value, MPI_Op operation)
     return value;
 }
 
-/* Gathers `bytes` bytes from each rank of the node on its leader, the node's lowest rank; the
-   caller frees them. NULL on other ranks. Collective over the node. */
-static void *gather_on_leader(const struct bc_job *job, const void *own, size_t bytes)
+/* Gathers `bytes` bytes from each rank on rank 0 of `comm`; the caller frees them. NULL on other
+   ranks. Collective over `comm`. */
+static void *gather(const void *own, size_t bytes, MPI_Comm comm)
 {
-    void *const all =
-        job->node_rank == 0 ? bc_allocate((size_t)job->node_ranks, bytes, NO_MEMORY) : NULL;
-    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, job->node_comm));
+    int rank, ranks;
+    BC_MPI(MPI_Comm_rank(comm, &rank));
+    BC_MPI(MPI_Comm_size(comm, &ranks));
+    void *const all = rank == 0 ? bc_allocate((size_t)ranks, bytes, NO_MEMORY) : NULL;
+    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, comm));
     return all;
 }
 
@@ -47,23 +49,26 @@ static int compare_numbers(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* How many different names the ranks of `comm` have, on its rank 0; 0 elsewhere. Collective. */
-static int count_names(const char *name, MPI_Comm comm)
+/* Collects the hosts' names and ranks on rank 0. `ranks` are those of the node. Collective over the
+   nodes' leaders. */
+static void find_hosts(struct bc_job *job, const int *ranks, MPI_Comm leaders)
 {
-    int rank, size, names = 0;
-    BC_MPI(MPI_Comm_rank(comm, &rank));
-    BC_MPI(MPI_Comm_size(comm, &size));
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length;
+    struct bc_hosts hosts = {0};
+    BC_MPI(MPI_Get_processor_name(name, &length));
+    bc_hosts_add(&hosts, name, ranks, (size_t)job->node_ranks);
+    bc_hosts_gather(&hosts, leaders);
     const uint64_t own = number_of_name(name);
-    uint64_t *const numbers =
-        rank == 0 ? bc_allocate((size_t)size, sizeof *numbers, NO_MEMORY) : NULL;
-    BC_MPI(MPI_Gather(&own, 1, MPI_UINT64_T, numbers, 1, MPI_UINT64_T, 0, comm));
-    if (rank == 0) {
-        qsort(numbers, (size_t)size, sizeof *numbers, compare_numbers);
-        for (int i = 0; i < size; i++)
-            names += i == 0 || numbers[i] != numbers[i - 1];
+    uint64_t *const names = gather(&own, sizeof own, leaders);
+    if (job->rank == 0) {
+        job->hosts = bc_hosts_format(&hosts);
+        qsort(names, (size_t)job->nodes, sizeof *names, compare_numbers);
+        for (int i = 0; i < job->nodes; i++)
+            job->host_names += i == 0 || names[i] != names[i - 1];
     }
-    free(numbers);
-    return names;
+    bc_hosts_free(&hosts);
+    free(names);
 }
 
 /* Collective. */
@@ -86,18 +91,9 @@ static void find_nodes(struct bc_job *job)
     job->nodes = numbers[1];
     job->min_per_node = over_ranks(job->node_ranks, MPI_MIN);
     job->max_per_node = over_ranks(job->node_ranks, MPI_MAX);
-    int *const ranks = gather_on_leader(job, &job->rank, sizeof job->rank);
+    int *const ranks = gather(&job->rank, sizeof job->rank, job->node_comm);
     if (leaders != MPI_COMM_NULL) {
-        char name[MPI_MAX_PROCESSOR_NAME] = "";
-        int length;
-        struct bc_hosts hosts = {0};
-        BC_MPI(MPI_Get_processor_name(name, &length));
-        bc_hosts_add(&hosts, name, ranks, (size_t)job->node_ranks);
-        bc_hosts_gather(&hosts, leaders);
-        if (job->rank == 0)
-            job->hosts = bc_hosts_format(&hosts);
-        bc_hosts_free(&hosts);
-        job->host_names = count_names(name, leaders);
+        find_hosts(job, ranks, leaders);
         BC_MPI(MPI_Comm_free(&leaders));
     }
     free(ranks);
@@ -105,11 +101,11 @@ static void find_nodes(struct bc_job *job)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static void append_ranks(struct bc_text *text, const int *ranks, size_t count)
+static void append_numbers(struct bc_text *text, const int *numbers, size_t count)
 {
-    const size_t length = bc_format_ranks(ranks, count, NULL, 0);
+    const size_t length = bc_format_ranks(numbers, count, NULL, 0);
     bc_text_append(text, "%*s", (int)length, ""); /* room for them */
-    bc_format_ranks(ranks, count, text->start + text->length - length, length + 1);
+    bc_format_ranks(numbers, count, text->start + text->length - length, length + 1);
 }
 
 static void append_processors(struct bc_text *text, const struct bc_processors *processors)
@@ -119,7 +115,7 @@ static void append_processors(struct bc_text *text, const struct bc_processors *
     for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++)
         if (bc_processors_have(processors, processor))
             numbers[count++] = processor;
-    append_ranks(text, numbers, count);
+    append_numbers(text, numbers, count);
 }
 
 /* Brings the text of the lowest rank that has one to rank 0, which adds the number of nodes that
@@ -193,35 +189,34 @@ static char *describe_binding(const struct place *places, int count)
     int alike = 1;
     while (alike < count && memcmp(&places[alike].set, &places[0].set, sizeof places->set) == 0)
         alike++;
-    if (alike == count) {
-        bc_text_append(&text, count > 1 ? "each rank: " : "rank 0: ");
-        append_processors(&text, &places[0].set);
-        return text.start;
-    }
-    for (int i = 0; i < count; i++) {
-        bc_text_append(&text, "%s%d: ", i > 0 ? "; " : "", places[i].rank);
+    const bool is_one = count > 1 && alike == count;
+    for (int i = 0; i < (is_one ? 1 : count); i++) {
+        if (is_one)
+            bc_text_append(&text, "each rank: ");
+        else
+            bc_text_append(&text, "%s%s%d: ", i > 0 ? "; " : "", count == 1 ? "rank " : "",
+                           places[i].rank);
         append_processors(&text, &places[i].set);
     }
     return text.start;
 }
 
-/* Finds two ranks that ran just now on different processors of one core. */
-static bool find_neighbours(const struct place *places, int count, const struct bc_cores *cores,
-                            const struct place **a, const struct place **b)
+static int core_of(const struct bc_cores *cores, int processor)
 {
-    const struct place *last_on[BC_PROCESSORS_MAX] = {NULL}; /* by core */
-    for (int i = 0; i < count; i++) {
-        const int processor = places[i].last_processor;
-        const int core =
-            processor >= 0 && processor < BC_PROCESSORS_MAX ? cores->of[processor] : -1;
-        if (core < 0)
-            continue;
-        *a = last_on[core];
-        *b = &places[i];
-        if (*a != NULL && (*a)->last_processor != processor)
-            return true;
-        last_on[core] = *b;
-    }
+    return processor >= 0 && processor < BC_PROCESSORS_MAX ? cores->of[processor] : -1;
+}
+
+/* Finds two ranks, *a and *b, that ran just now on different processors of one core. */
+static bool find_neighbours(const struct place *places, int count, const struct bc_cores *cores,
+                            int *a, int *b)
+{
+    for (*b = 0; *b < count; ++*b)
+        for (*a = *b - 1; *a >= 0; --*a) {
+            const int last = places[*a].last_processor, own = places[*b].last_processor;
+            if (last != own && core_of(cores, own) >= 0 &&
+                core_of(cores, own) == core_of(cores, last))
+                return true;
+        }
     return false;
 }
 
@@ -229,7 +224,7 @@ static bool find_neighbours(const struct place *places, int count, const struct 
 static char *describe_shared_cores(struct place *places, int count, const struct bc_cores *cores)
 {
     struct bc_text text = {0};
-    const struct place *a, *b;
+    int a, b;
     for (int i = 0; i < count; i++)
         places[i].set = bc_cores_of(cores, &places[i].set);
     const int shared = have_to_share(places, count);
@@ -240,14 +235,15 @@ static char *describe_shared_cores(struct place *places, int count, const struct
             if (places[i].has_to_share)
                 ranks[sharing++] = places[i].rank;
         bc_text_append(&text, "ranks ");
-        append_ranks(&text, ranks, sharing);
+        append_numbers(&text, ranks, sharing);
         bc_text_append(&text, " have to share %d core%s", shared, shared == 1 ? "" : "s");
         free(ranks);
     } else if (find_neighbours(places, count, cores, &a, &b)) {
         bc_text_append(&text,
                        "ranks %d and %d, which are not bound to different cores, ran on processors "
                        "%d and %d of one core when the job began",
-                       a->rank, b->rank, a->last_processor, b->last_processor);
+                       places[a].rank, places[b].rank, places[a].last_processor,
+                       places[b].last_processor);
     }
     return text.start;
 }
@@ -260,7 +256,7 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
     const bool known = bc_processors_read(&own.set);
     own.last_processor = system->last_processor >= 0 ? system->last_processor : sched_getcpu();
     own.rank = job->rank;
-    struct place *const places = gather_on_leader(job, &own, sizeof own);
+    struct place *const places = gather(&own, sizeof own, job->node_comm);
     int processors = INT32_MAX;
     bool shared = false;
     char *shared_cores = NULL;
@@ -291,7 +287,7 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
 {
     struct bc_quotas own;
     bc_quotas_read(&own, system->groups_of_process, system->groups_mount);
-    struct bc_quotas *const all = gather_on_leader(job, &own, sizeof own);
+    struct bc_quotas *const all = gather(&own, sizeof own, job->node_comm);
     int processors = job->min_processors;
     struct bc_text text = {0};
     if (job->node_rank == 0) {

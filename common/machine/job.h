@@ -1,5 +1,8 @@
-/* The job: its ranks, nodes and processors, and the memory that each rank may take. */
+/* The job: its ranks, nodes and processors, the memory that each rank may take, and what a result
+   says of all that. */
 #pragma once
+
+#include "common/result/output.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -69,3 +72,14 @@ long bc_launcher_processes(void);
 
 /* The batch system's id of the job; NULL where there is none. */
 const char *bc_launcher_job_id(void);
+
+/* ---- the metadata of a result (metadata.c); local, nothing where the output is NULL ------------
+ */
+
+/* Writes benchmark, version, commit, date, command line and compiler. */
+void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
+                               char *const *argv);
+
+/* Writes MPI library and its variables, ranks, nodes, hosts, binding, processor, kernel and job id,
+   and warns of shared processors, cores and quotas. Calls MPI. */
+void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level);

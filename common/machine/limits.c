@@ -1,7 +1,5 @@
 #include "common/machine/limits.h"
 
-#include "common/mpi/mpi_check.h"
-
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -19,12 +17,11 @@
 
 static bool parse(const char *text, int64_t *numbers, int count)
 {
-    for (int i = 0; i < count; i++) {
-        char *end;
+    char *end;
+    for (int i = 0; i < count; i++, text = end) {
         numbers[i] = strtoll(text, &end, 10);
         if (end == text)
             return false;
-        text = end;
     }
     return true;
 }
@@ -53,64 +50,47 @@ bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char
  */
 typedef void look_fn(const char *folder, int version, void *context);
 
-struct visit {
-    const char *mount;
-    look_fn *look;
-    void *context;
-};
-
-/* Looks at a group and all groups above it, whose hierarchy may be mounted at `name` in the mount.
- */
-static void look_upwards(const struct visit *visit, const char *name, const char *group,
-                         int version)
+/* Looks at a group and all groups above it, of the hierarchy that may be mounted at mount/name. */
+static void look_upwards(const char *mount, const char *name, const char *group, int version,
+                         look_fn *look, void *context)
 {
     char path[PATH_MAX];
-    const char *const slash = name[0] != '\0' ? "/" : "";
-    const int top = snprintf(path, sizeof path, "%s%s%s", visit->mount, slash, name);
+    const int top = snprintf(path, sizeof path, "%s/%s", mount, name);
     const size_t length = (size_t)top + strlen(group);
     if (length >= sizeof path)
         return;
     strcpy(path + top, group);
     for (char *end = path + length; end != NULL && end >= path + top; end = strrchr(path, '/')) {
         *end = '\0';
-        visit->look(path, version, visit->context);
+        look(path, version, context);
     }
-}
-
-/* Whether a list separated by commas contains the controller. */
-static bool has_controller(const char *list, const char *controller)
-{
-    const size_t length = strlen(controller);
-    for (const char *at = list; (at = strstr(at, controller)) != NULL; at += length)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    return false;
 }
 
 /* Looks at each group of `controller` ("memory", "cpu"), from the innermost outwards. */
 static void visit_groups(const char *membership, const char *mount, const char *controller,
                          look_fn *look, void *context)
 {
-    const struct visit visit = {mount, look, context};
     char line[PATH_MAX]; /* NUMBER:CONTROLLERS:GROUP, without controllers for version 2 */
     FILE *const file = fopen(membership, "r");
     if (file == NULL)
         return;
     while (fgets(line, sizeof line, file) != NULL) {
-        const char *const first = strchr(line, ':');
+        char *const first = strchr(line, ':');
         char *const second = first != NULL ? strchr(first + 1, ':') : NULL;
         if (second == NULL)
             continue;
         const char *const controllers = first + 1, *const group = second + 1;
-        *second = '\0';
-        second[1 + strcspn(group, "\n")] = '\0';
+        char listed[PATH_MAX + 2], wanted[16];
+        second[0] = second[1 + strcspn(group, "\n")] = '\0';
+        snprintf(listed, sizeof listed, ",%s,", controllers);
+        snprintf(wanted, sizeof wanted, ",%s,", controller);
         if (controllers[0] == '\0') {
-            look_upwards(&visit, "", group, 2);
-            look_upwards(&visit, "unified", group, 2);
-        } else if (has_controller(controllers, controller)) {
-            look_upwards(&visit, controller, group, 1);
+            look_upwards(mount, "", group, 2, look, context);
+            look_upwards(mount, "unified", group, 2, look, context);
+        } else if (strstr(listed, wanted) != NULL) {
+            look_upwards(mount, controller, group, 1, look, context);
             if (strcmp(controller, controllers) != 0)
-                look_upwards(&visit, controllers, group, 1);
+                look_upwards(mount, controllers, group, 1, look, context);
         }
     }
     fclose(file);
@@ -150,6 +130,15 @@ int64_t bc_memory_of_groups(const char *membership, const char *mount)
     int64_t min = INT64_MAX;
     visit_groups(membership, mount, "memory", take_min_left, &min);
     return min;
+}
+
+int64_t bc_memory_available(void)
+{
+    int64_t kib;
+    const bool known = bc_system_numbers(&kib, 1, "MemAvailable:", "/proc/meminfo");
+    const int64_t of_node = known ? kib * 1024 : INT64_MAX;
+    const int64_t of_groups = bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
+    return of_groups < of_node ? of_groups : of_node;
 }
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
@@ -218,17 +207,6 @@ struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int coun
         finding.processors += rank_share;
     }
     return finding;
-}
-
-/* ---- memory of the node ---------------------------------------------------------------------- */
-
-int64_t bc_memory_available(void)
-{
-    int64_t kib;
-    const bool known = bc_system_numbers(&kib, 1, "MemAvailable:", "/proc/meminfo");
-    const int64_t of_node = known ? kib * 1024 : INT64_MAX;
-    const int64_t of_groups = bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
-    return of_groups < of_node ? of_groups : of_node;
 }
 
 /* ---- shared memory --------------------------------------------------------------------------- */

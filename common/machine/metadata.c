@@ -1,6 +1,5 @@
-#include "common/machine/metadata.h"
-
 #include "common/machine/job.h"
+
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 
@@ -16,6 +15,10 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/* The version of the output format, raised when readers must change. From 2 on the last line of a
+   complete result says so (bc_output_end). */
+#define BC_OUTPUT_SCHEMA 2
 
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
                                char *const *argv)
@@ -46,31 +49,20 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
 
 static const char *thread_level_name(int level)
 {
-    const struct {
-        int level;
-        const char *name;
-    } levels[] = {{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
-                  {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
-                  {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
-                  {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"}};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (levels[i].level == level)
-            return levels[i].name;
-    return "unknown";
+    return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
+           : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+           : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                                            : "MPI_THREAD_MULTIPLE";
 }
 
 static void write_processor(struct bc_output *output)
 {
-    char line[256];
-    const char *name = NULL;
+    char line[256], name[256] = "NA";
     FILE *const cpuinfo = fopen("/proc/cpuinfo", "r");
-    while (cpuinfo != NULL && name == NULL && fgets(line, sizeof line, cpuinfo) != NULL) {
-        const char *const colon = strchr(line, ':');
-        line[strcspn(line, "\n")] = '\0';
-        if (colon != NULL && strncmp(line, "model name", 10) == 0)
-            name = colon + 1 + strspn(colon + 1, " ");
-    }
-    bc_output_meta(output, "processor", "%s", name != NULL ? name : "NA");
+    while (cpuinfo != NULL && fgets(line, sizeof line, cpuinfo) != NULL &&
+           sscanf(line, "model name : %255[^\n]", name) != 1)
+        continue;
+    bc_output_meta(output, "processor", "%s", name);
     if (cpuinfo != NULL)
         fclose(cpuinfo);
 }
@@ -79,17 +71,15 @@ static void write_processor(struct bc_output *output)
 static bool has_same_words(const char *line, const char *other)
 {
     static const char blanks[] = " \t";
-    for (;;) {
-        line += strspn(line, blanks);
-        other += strspn(other, blanks);
-        const size_t length = strcspn(line, blanks);
-        if (length != strcspn(other, blanks) || strncmp(line, other, length) != 0)
+    for (; *line != '\0' && *other != '\0'; line++, other++) {
+        if (strspn(line, blanks) > 0 && strspn(other, blanks) > 0) {
+            line += strspn(line, blanks) - 1;
+            other += strspn(other, blanks) - 1;
+        } else if (*line != *other) {
             return false;
-        if (length == 0)
-            return true;
-        line += length;
-        other += length;
+        }
     }
+    return line[strspn(line, blanks)] == '\0' && other[strspn(other, blanks)] == '\0';
 }
 
 /* The library that runs, and the one that the program was built with if that is another: a program

@@ -18,10 +18,11 @@ static bool sleeping;
 
 void bc_harness_choose(bool sleeps) { sleeping = sleeps; }
 
-static void wait_for(MPI_Request *request, bool yields)
+/* Where ranks sleep, waits for an operation that has begun. */
+static void finish(MPI_Request *request, bool yields)
 {
     int64_t sleep_ns = SLEEP_MIN_NS;
-    for (int64_t looks = 1;; looks++) {
+    for (int64_t looks = 1; sleeping; looks++) {
         int done;
         BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
         if (done)
@@ -37,30 +38,24 @@ static void wait_for(MPI_Request *request, bool yields)
 
 static void barrier(MPI_Comm comm, bool yields)
 {
-    if (!sleeping) {
-        BC_MPI(MPI_Barrier(comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Ibarrier(comm, &request));
-    wait_for(&request, yields);
-}
-
-static void allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm, bool yields)
-{
-    if (!sleeping) {
-        BC_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Iallreduce(send, receive, count, type, op, comm, &request));
-    wait_for(&request, yields);
+    MPI_Request request = MPI_REQUEST_NULL;
+    BC_MPI_AS(sleeping ? PMPI_Ibarrier(comm, &request) : MPI_Barrier(comm), "MPI_Barrier");
+    finish(&request, yields);
 }
 
 void bc_harness_barrier(MPI_Comm comm) { barrier(comm, false); }
 
 void bc_harness_release(MPI_Comm comm) { barrier(comm, true); }
+
+static void allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, bool yields)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    BC_MPI_AS(sleeping ? PMPI_Iallreduce(send, receive, count, type, op, comm, &request)
+                       : MPI_Allreduce(send, receive, count, type, op, comm),
+              "MPI_Allreduce");
+    finish(&request, yields);
+}
 
 void bc_harness_allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm)
@@ -76,23 +71,19 @@ void bc_harness_release_allreduce(const void *send, void *receive, int count, MP
 
 void bc_harness_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-    if (!sleeping) {
-        BC_MPI(MPI_Bcast(buffer, count, type, root, comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Ibcast(buffer, count, type, root, comm, &request));
-    wait_for(&request, false);
+    MPI_Request request = MPI_REQUEST_NULL;
+    BC_MPI_AS(sleeping ? PMPI_Ibcast(buffer, count, type, root, comm, &request)
+                       : MPI_Bcast(buffer, count, type, root, comm),
+              "MPI_Bcast");
+    finish(&request, false);
 }
 
 void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,
                        int root, MPI_Comm comm)
 {
-    if (!sleeping) {
-        BC_MPI(MPI_Reduce(send, receive, count, type, op, root, comm));
-        return;
-    }
-    MPI_Request request;
-    BC_MPI(PMPI_Ireduce(send, receive, count, type, op, root, comm, &request));
-    wait_for(&request, false);
+    MPI_Request request = MPI_REQUEST_NULL;
+    BC_MPI_AS(sleeping ? PMPI_Ireduce(send, receive, count, type, op, root, comm, &request)
+                       : MPI_Reduce(send, receive, count, type, op, root, comm),
+              "MPI_Reduce");
+    finish(&request, false);
 }

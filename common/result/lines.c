@@ -1,8 +1,199 @@
-#include "common/result/internal.h"
+#include "common/result/lines.h"
 
+#include "common/mpi/mpi_check.h"
+#include "common/result/text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static const char *const status_names[BC_STATUSES] = {
+    [BC_OK] = "ok",           [BC_BUDGET] = "budget",
+    [BC_NO_KNEE] = "no-knee", [BC_MAX_SIZE] = "max-size",
+    [BC_FAIL] = "FAIL",
+};
+
+static const void *value_at(const struct bc_column *column, const void *result)
+{
+    return (const char *)result + column->at;
+}
+
+/* A real number in the unit in which it is written: times in ns are written in us. */
+static double real_value(const struct bc_column *column, const void *result)
+{
+    const bool is_time = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
+    return *(const double *)value_at(column, result) * (is_time ? 1e-3 : 1.0);
+}
+
+static void format_text(char *cell, const char *text)
+{
+    snprintf(cell, BC_CELL_LENGTH, "%s", text);
+    bc_make_plain_text(cell, '_');
+    for (char *c = cell; *c != '\0'; c++)
+        if (*c == '#' || *c == '"')
+            *c = '_';
+}
+
+static void format_integer(char *cell, int64_t value)
+{
+    snprintf(cell, BC_CELL_LENGTH, "%" PRId64, value);
+}
+
+static void format_real(char *cell, const struct bc_column *column, double value)
+{
+    /* An operation that the clock can't see took no time, not less. */
+    if (column->cell == BC_CELL_TIME && value < 0.0)
+        value = 0.0;
+    if (!isfinite(value))
+        return;
+    const bool whole = column->cell == BC_CELL_AMOUNT && value == floor(value);
+    snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e", whole ? 0 : column->places,
+             value);
+    /* A tiny negative number that rounds to nothing is not "-0.00". */
+    if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
+        memmove(cell, cell + 1, strlen(cell));
+}
+
+/* Writes a column's value to a cell of BC_CELL_LENGTH characters. False, and "NA", without one. */
+static bool format_cell(char *cell, const struct bc_column *column, const void *result)
+{
+    const void *const at = value_at(column, result);
+    snprintf(cell, BC_CELL_LENGTH, "NA");
+    switch (column->cell) {
+    case BC_CELL_TEXT:
+        if (*(const char *const *)at != NULL)
+            format_text(cell, *(const char *const *)at);
+        break;
+    case BC_CELL_CHARS:
+        format_text(cell, at);
+        break;
+    case BC_CELL_INT:
+        if (*(const int *)at != BC_NO_INT)
+            format_integer(cell, *(const int *)at);
+        break;
+    case BC_CELL_INTEGER:
+        if (*(const int64_t *)at != BC_NO_INTEGER)
+            format_integer(cell, *(const int64_t *)at);
+        break;
+    case BC_CELL_STATUS:
+        format_text(cell, status_names[*(const enum bc_status *)at]);
+        break;
+    default:
+        format_real(cell, column, real_value(column, result));
+    }
+    return strcmp(cell, "NA") != 0;
+}
+
+/* ---- quantities and their intervals ---------------------------------------------------------- */
+
+/* The ends of column names, and the units that they stand for. */
+static const struct unit {
+    const char *end, *name;
+} units[] = {
+    {"_per_s", "1/s"}, {"_us", "us"}, {"_ns", "ns"},    {"_s", "s"},
+    {"_pct", "%"},     {"(%)", "%"},  {"_mbs", "MB/s"}, {"_bytes", "B"},
+};
+
+/* How much of a column's name is the quantity's. Some specifications name times without a unit. */
+static size_t split(const struct bc_column *column, const char **unit)
+{
+    const size_t length = strlen(column->name);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t end = strlen(units[i].end);
+        if (length > end && strcmp(column->name + length - end, units[i].end) == 0) {
+            *unit = units[i].name;
+            return length - end;
+        }
+    }
+    *unit = column->cell == BC_CELL_US ? "us" : "1";
+    return length;
+}
+
+/* Whether a column is that end, "_lo" or "_hi", of the interval of another one: latency_lo_us of
+   latency_us. */
+static bool is_end(const struct bc_column *column, const struct bc_column *of, const char *end)
+{
+    const char *unit, *own;
+    const size_t length = split(of, &unit), own_length = split(column, &own);
+    return own_length == length + strlen(end) && strncmp(column->name, of->name, length) == 0 &&
+           strncmp(column->name + length, end, strlen(end)) == 0 && strcmp(own, unit) == 0;
+}
+
+/* That end of a column's interval; NULL without one. */
+static const struct bc_column *find_end(const struct bc_table *table, const struct bc_column *of,
+                                        const char *end)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (is_end(&table->columns[i], of, end))
+            return &table->columns[i];
+    return NULL;
+}
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+/* A result as figures of merit: one line a quantity, which tools that watch performance read with
+   one expression.
+
+     syncbench/sync.MPI_barrier/neighbours.1/ranks.2/sync=0.613 us 0.601 0.622
+
+   The name is the program's, the row's keys that have a value, and the quantity without its unit;
+   blanks, equals signs, colons and slashes in it are underscores. It is the same in every launch on
+   the same hosts, but for keys that a launch finds out. Then come the value, its unit, and the ends
+   of its interval, NA where it has none. Quantities are the columns that are better less or more;
+   one without a value has no line, nor has a row of wrong data. */
+
+/* Writes a name's part, with underscores for what would end it. */
+static void write_name(FILE *stream, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const bool ends = isspace((unsigned char)text[i]) || strchr("=:/", text[i]) != NULL;
+        fputc(ends ? '_' : text[i], stream);
+    }
+}
+
+static void write_keys(FILE *stream, const struct bc_table *table, const void *result)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct bc_column *const column = &table->columns[i];
+        char cell[BC_CELL_LENGTH];
+        if (column->role != BC_KEY || !format_cell(cell, column, result))
+            continue;
+        fputc('/', stream);
+        write_name(stream, column->name, strlen(column->name));
+        fputc('.', stream);
+        write_name(stream, cell, strlen(cell));
+    }
+}
+
+static void write_metrics(const struct bc_lines *lines, FILE *stream, const void *result)
+{
+    const struct bc_table *const table = lines->table;
+    const bool is_wrong = bc_table_status(table, result) == BC_FAIL;
+    for (size_t i = 0; !is_wrong && i < table->count; i++) {
+        const struct bc_column *const column = &table->columns[i];
+        const char *unit;
+        char cell[BC_CELL_LENGTH];
+        if ((column->role != BC_LESS && column->role != BC_MORE) ||
+            !format_cell(cell, column, result))
+            continue;
+        const size_t length = split(column, &unit);
+        write_name(stream, lines->program, strlen(lines->program));
+        write_keys(stream, table, result);
+        fputc('/', stream);
+        write_name(stream, column->name, length);
+        fprintf(stream, "=%s %s", cell, unit);
+        for (int side = 0; side < 2; side++) {
+            const struct bc_column *const end = find_end(table, column, side == 0 ? "_lo" : "_hi");
+            if (end != NULL)
+                format_cell(cell, end, result);
+            fprintf(stream, " %s", end != NULL ? cell : "NA");
+        }
+        fputc('\n', stream);
+    }
+}
 
 /* ---- which columns are shown ----------------------------------------------------------------- */
 
@@ -29,44 +220,40 @@ const char *bc_table_lacks(const struct bc_table *table, const char *names, size
     }
 }
 
-static void show_named(struct bc_lines *lines, const char *names)
+enum bc_status bc_table_status(const struct bc_table *table, const void *result)
 {
-    for (size_t length; *names != '\0'; names += length + (names[length] != '\0')) {
-        length = strcspn(names, ",");
-        lines->shown[lines->count++] = find_column(lines->table, names, length);
-    }
+    for (size_t i = 0; i < table->count; i++)
+        if (table->columns[i].cell == BC_CELL_STATUS)
+            return *(const enum bc_status *)value_at(&table->columns[i], result);
+    return BC_OK;
 }
 
-static void show_all(struct bc_lines *lines)
-{
-    for (size_t i = 0; i < lines->table->count; i++)
-        lines->shown[lines->count++] = &lines->table->columns[i];
-}
-
-bool bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
+void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style)
 {
-    size_t max = table->count;
-    for (const char *c = style->columns; c != NULL && *c != '\0'; c++)
-        max += *c == ','; /* a name may stand there several times */
+    /* A name may stand there several times, behind a comma each. */
+    const size_t max = table->count + (style->columns != NULL ? strlen(style->columns) : 0);
     *lines = (struct bc_lines){
         .table = table,
-        .shown = malloc((max + 1) * sizeof(struct bc_column *)),
-        .are_aligned = style->format == BC_FORMAT_TABLE,
+        .shown = bc_allocate(max, sizeof *lines->shown, "no memory for %zu columns", max),
+        .format = style->format,
+        .program = style->program,
         .are_quoted = style->format == BC_FORMAT_TSV && style->content >= BC_WITH_HEADER,
     };
-    if (lines->shown == NULL)
-        return false;
-    if (style->columns != NULL)
-        show_named(lines, style->columns);
+    if (style->columns == NULL)
+        while (lines->count < table->count) {
+            lines->shown[lines->count] = &table->columns[lines->count];
+            lines->count++;
+        }
     else
-        show_all(lines);
-    return true;
+        for (const char *name = style->columns; *name != '\0'; name += *name == ',') {
+            const size_t length = strcspn(name, ",");
+            lines->shown[lines->count++] = find_column(table, name, length);
+            name += length;
+        }
 }
 
-void bc_lines_free(struct bc_lines *lines) { free((void *)lines->shown); }
-
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool is_text(const struct bc_column *column)
 {
@@ -74,17 +261,19 @@ static bool is_text(const struct bc_column *column)
            column->cell == BC_CELL_STATUS;
 }
 
+static bool are_aligned(const struct bc_lines *lines) { return lines->format == BC_FORMAT_TABLE; }
+
 /* What stands above a column. In a table the ends of an interval, right behind their value, are lo
    and hi. */
 static const char *heading(const struct bc_lines *lines, size_t i)
 {
-    const struct bc_column *const column = lines->shown[i];
-    if (lines->are_aligned && i > 0 && bc_column_is_end(column, lines->shown[i - 1], "_lo"))
+    const struct bc_column *const *const column = &lines->shown[i];
+    if (are_aligned(lines) && i > 0 && is_end(column[0], column[-1], "_lo"))
         return "lo";
-    if (lines->are_aligned && i > 1 && bc_column_is_end(column, lines->shown[i - 2], "_hi") &&
-        bc_column_is_end(lines->shown[i - 1], lines->shown[i - 2], "_lo"))
+    if (are_aligned(lines) && i > 1 && is_end(column[0], column[-2], "_hi") &&
+        is_end(column[-1], column[-2], "_lo"))
         return "hi";
-    return column->name;
+    return column[0]->name;
 }
 
 static bool is_integer(const struct bc_column *column)
@@ -120,58 +309,34 @@ static bool is_like_a_date(const char *text)
 static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text)
 {
     const bool is_last = i + 1 == lines->count, is_left = is_text(lines->shown[i]);
-    const int width = lines->are_aligned && !(is_last && is_left) ? width_of(lines, i) : 0;
+    const int width = are_aligned(lines) && !(is_last && is_left) ? width_of(lines, i) : 0;
     const char *const quote = lines->are_quoted && is_left && is_like_a_date(text) ? "\"" : "";
-    fprintf(stream, "%s%*s%s", quote, is_left ? -width : width, text, quote);
-    if (is_last)
-        fputc('\n', stream);
-    else
-        fputs(lines->are_aligned ? "  " : "\t", stream);
+    const char *const behind = is_last ? "\n" : are_aligned(lines) ? "  " : "\t";
+    fprintf(stream, "%s%*s%s%s", quote, is_left ? -width : width, text, quote, behind);
 }
 
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
 {
-    for (size_t i = 0; i < lines->count; i++)
+    for (size_t i = 0; lines->format != BC_FORMAT_METRICS && i < lines->count; i++)
         write_cell(lines, stream, i, heading(lines, i));
 }
 
-/* That end, "_lo" or "_hi", of a value's interval; NAN without one. */
-static double end_of(const struct bc_table *table, const struct bc_column *value, const char *end,
-                     const void *result)
+/* For people: a value that is better less, and whose interval contains 0, becomes a bound, `< x`: x
+   has two digits, rounded up. */
+static void bound_noise(char *cell, const struct bc_table *table, const struct bc_column *column,
+                        const void *result)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const void *const at = (const char *)result + table->columns[i].at;
-        if (bc_column_is_end(&table->columns[i], value, end))
-            return *(const double *)at;
-    }
-    return NAN;
-}
-
-/* What a real number is multiplied by before it is written: times in ns are written in us. */
-static double factor_of(const struct bc_column *column)
-{
-    return column->cell == BC_CELL_US || column->cell == BC_CELL_TIME ? 1e-3 : 1.0;
-}
-
-/* Writes `< x` to the cell: x is a bound with two digits, rounded up. */
-static void format_bound(char *cell, double bound)
-{
+    const struct bc_column *const lo = find_end(table, column, "_lo");
+    const struct bc_column *const hi = find_end(table, column, "_hi");
+    if (column->role != BC_LESS || lo == NULL || hi == NULL || !(real_value(lo, result) <= 0.0))
+        return;
+    const double bound = real_value(hi, result);
+    if (!(bound > 0.0) || !isfinite(bound))
+        return;
     const int exponent = (int)floor(log10(bound));
     const double unit = pow(10.0, exponent - 1);
     snprintf(cell, BC_CELL_LENGTH, "< %.*f", exponent < 1 ? 1 - exponent : 0,
              ceil(bound / unit * (1 - 1e-9)) * unit);
-}
-
-/* For people: a value that is better less, and whose interval contains 0, becomes a bound. */
-static void bound_noise(char *cell, const struct bc_lines *lines, const struct bc_column *column,
-                        const void *result)
-{
-    if (column->role != BC_LESS)
-        return;
-    const double lo = end_of(lines->table, column, "_lo", result);
-    const double hi = end_of(lines->table, column, "_hi", result);
-    if (lo <= 0.0 && hi > 0.0 && isfinite(hi))
-        format_bound(cell, hi * factor_of(column));
 }
 
 /* For people: the column with no more decimals than make five digits. */
@@ -179,10 +344,8 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
 {
     enum { DIGITS = 5 };
     struct bc_column few = *column;
-    const void *const at = (const char *)result + column->at;
-    const double size = !is_text(column) && !is_integer(column)
-                            ? fabs(*(const double *)at) * factor_of(column)
-                            : 0.0;
+    const double size =
+        !is_text(column) && !is_integer(column) ? fabs(real_value(column, result)) : 0.0;
     if (size >= 1.0 && isfinite(size)) {
         const double left = fmax(DIGITS - 1 - floor(log10(size)), 0.0); /* for decimals */
         few.places = (int)fmin(few.places, left);
@@ -192,13 +355,18 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
 
 void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result)
 {
+    if (lines->format == BC_FORMAT_METRICS) {
+        write_metrics(lines, stream, result);
+        return;
+    }
     for (size_t i = 0; i < lines->count; i++) {
         char cell[BC_CELL_LENGTH];
+        const struct bc_column *const shown = lines->shown[i];
         const struct bc_column column =
-            lines->are_aligned ? with_few_digits(lines->shown[i], result) : *lines->shown[i];
-        bc_cell_format(cell, &column, result);
-        if (lines->are_aligned)
-            bound_noise(cell, lines, lines->shown[i], result);
+            are_aligned(lines) ? with_few_digits(shown, result) : *shown;
+        format_cell(cell, &column, result);
+        if (are_aligned(lines))
+            bound_noise(cell, lines->table, shown, result);
         write_cell(lines, stream, i, cell);
     }
 }

@@ -1,5 +1,7 @@
-#include "common/result/internal.h"
+#include "common/result/output.h"
 
+#include "common/mpi/mpi_check.h"
+#include "common/result/lines.h"
 #include "common/result/text.h"
 
 #include <errno.h>
@@ -30,35 +32,26 @@ struct bc_output {
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table)
 {
-    struct bc_output *const output = malloc(sizeof *output);
-    if (output == NULL)
-        return NULL;
+    struct bc_output *const output = bc_allocate(1, sizeof *output, "no memory for a result");
     *output = (struct bc_output){.stream = stream, .style = *style, .borrowed = true};
-    if (bc_lines_prepare(&output->lines, table, style))
-        return output;
-    free(output);
-    return NULL;
+    bc_lines_prepare(&output->lines, table, style);
+    return output;
 }
 
 struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
                                  const struct bc_table *table)
 {
-    struct bc_output *const output = bc_output_attach(stdout, style, table);
-    if (output == NULL)
+    FILE *const stream = path != NULL ? fopen(path, "w") : stdout;
+    if (stream == NULL)
         return NULL;
     /* Whatever a library has chosen: numbers have a decimal point. */
     setlocale(LC_NUMERIC, "C");
+    struct bc_output *const output = bc_output_attach(stream, style, table);
     output->borrowed = path == NULL;
-    if (path == NULL || (output->stream = fopen(path, "w")) != NULL)
-        return output;
-    const int reason = errno;
-    bc_lines_free(&output->lines);
-    free(output);
-    errno = reason;
-    return NULL;
+    return output;
 }
 
-/* 0, or what errno says. */
+/* Flushes. 0 if nothing is lost, else what errno says. */
 static int flush_stream(FILE *stream)
 {
     errno = 0;
@@ -131,22 +124,14 @@ static void write_waiting(struct bc_output *output)
 static void write_remark(struct bc_output *output, const char *word, const char *format,
                          va_list arguments)
 {
-    va_list again;
-    va_copy(again, arguments);
-    const int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *const text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text == NULL) {
-        output->lost = ENOMEM;
-        return;
-    }
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    bc_make_plain_text(text, ' ');
+    struct bc_text text = {0};
+    bc_text_append_list(&text, format, arguments);
+    bc_make_plain_text(text.start, ' ');
     if (has_metadata(output))
-        write_line(output, word, text);
+        write_line(output, word, text.start);
     else
-        fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text);
-    free(text);
+        fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text.start);
+    free(text.start);
 }
 
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
@@ -231,8 +216,7 @@ void bc_output_header(struct bc_output *output)
         return;
     if (has_metadata(output))
         write_roles(output);
-    if (output->style.format != BC_FORMAT_METRICS)
-        bc_lines_write_names(&output->lines, output->stream);
+    bc_lines_write_names(&output->lines, output->stream);
     flush(output);
 }
 
@@ -242,20 +226,9 @@ void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
-    if (output->style.format == BC_FORMAT_METRICS)
-        bc_metrics_write(output->stream, output->style.program, output->lines.table, result);
-    else
-        bc_lines_write_row(&output->lines, output->stream, result);
+    bc_lines_write_row(&output->lines, output->stream, result);
     flush(output);
     output->rows++;
-}
-
-enum bc_status bc_table_status(const struct bc_table *table, const void *result)
-{
-    for (size_t i = 0; i < table->count; i++)
-        if (table->columns[i].cell == BC_CELL_STATUS)
-            return *(const enum bc_status *)((const char *)result + table->columns[i].at);
-    return BC_OK;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -287,7 +260,7 @@ bool bc_output_close(struct bc_output *output)
     int problem = output->lost;
     if (!output->borrowed && fclose(output->stream) != 0 && problem == 0)
         problem = errno;
-    bc_lines_free(&output->lines);
+    free(output->lines.shown);
     free(output);
     errno = problem;
     return problem == 0;

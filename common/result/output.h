@@ -126,7 +126,7 @@ const char *bc_table_lacks(const struct bc_table *table, const char *names, size
 enum bc_format {
     BC_FORMAT_TSV,
     BC_FORMAT_TABLE,
-    BC_FORMAT_METRICS /* see metrics.c */
+    BC_FORMAT_METRICS /* see lines.c */
 };
 
 /* What a result has beside its rows. One without metadata has no line that begins with
@@ -152,7 +152,7 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
                                  const struct bc_table *table);
 
 /* The same, to a stream that stays open. The process's locale stays as it is: the caller sees to it
-   that the decimal point is a point. NULL without memory. */
+   that the decimal point is a point. */
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table);
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -16,6 +17,10 @@ struct bc_text {
 /* Appends what printf would write. Without memory the job ends. Local. */
 void bc_text_append(struct bc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same, as vprintf. */
+void bc_text_append_list(struct bc_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /* Prints a text, and the end of its line. The line has `column` characters so far; lines are broken
    between words so that they have at most `width`, and all but the first begin with `begin`. Local.

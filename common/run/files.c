@@ -30,22 +30,6 @@ static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
                         s->dump_samples);
 }
 
-/* Opens what --dump-samples writes; before the result, since an error must not empty an old one. */
-static bool open_dump(struct bc_run *run, struct bc_error *error)
-{
-    const struct bc_settings *const s = &run->settings;
-    if (s->dump_samples == NULL)
-        return true;
-    if (!check_two_files(s, error))
-        return false;
-    run->own->dump = fopen(s->dump_samples, "w");
-    if (run->own->dump == NULL)
-        return cannot_write("--dump-samples", s->dump_samples, error);
-    fputs("row\tquantity\tvisit\tsample\tvalue_ns\n", run->own->dump);
-    /* Again, now that there is a file. */
-    return check_two_files(s, error);
-}
-
 static enum bc_content content_of(const struct bc_settings *s)
 {
     if (s->no_header)
@@ -97,25 +81,33 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
                         length < SHOWN_MAX ? (int)length : SHOWN_MAX, lacks, run->program->name);
 }
 
-/* Opens the result. */
-static struct bc_output *open_result(const struct bc_run *run, struct bc_error *error)
+/* Opens what --dump-samples writes. */
+static bool open_dump(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
-    const struct bc_style style = {.format = (enum bc_format)s->format,
-                                   .content = content_of(s),
-                                   .program = run->program->name,
-                                   .columns = run->own->columns};
-    struct bc_output *const output = bc_output_open(s->output, &style, run->own->table);
-    if (output == NULL)
-        cannot_write("--output", s->output != NULL ? s->output : "stdout", error);
-    return output;
+    if (!check_two_files(s, error))
+        return false;
+    run->own->dump = fopen(s->dump_samples, "w");
+    if (run->own->dump == NULL)
+        return cannot_write("--dump-samples", s->dump_samples, error);
+    fputs("row\tquantity\tvisit\tsample\tvalue_ns\n", run->own->dump);
+    /* Again, now that there is a file. */
+    return check_two_files(s, error);
 }
 
 bool bc_files_open(struct bc_run *run, struct bc_error *error)
 {
-    /* Errors of options first: they must not empty an old file. */
-    if (choose_columns(run, error) && open_dump(run, error))
-        run->output = open_result(run, error);
+    const struct bc_settings *const s = &run->settings;
+    /* Errors of options, and of the dump, first: they must not empty an old result. */
+    if (choose_columns(run, error) && (s->dump_samples == NULL || open_dump(run, error))) {
+        const struct bc_style style = {.format = (enum bc_format)s->format,
+                                       .content = content_of(s),
+                                       .program = run->program->name,
+                                       .columns = run->own->columns};
+        run->output = bc_output_open(s->output, &style, run->own->table);
+        if (run->output == NULL)
+            cannot_write("--output", s->output != NULL ? s->output : "stdout", error);
+    }
     if (run->output == NULL && run->own->dump != NULL)
         fclose(run->own->dump);
     return run->output != NULL;

@@ -14,7 +14,6 @@ struct bc_own_run {
     void *state; /* the program's */
     int argc;    /* the command line, as MPI leaves it */
     char **argv;
-    char *defaults; /* of the options, as bc_options_encode has them */
     const struct bc_table *table;
     const char *keys;       /* that are main columns in this run, see bc_open_result */
     char *columns;          /* the names of those that are shown, for bc_style; NULL: all */
@@ -25,11 +24,17 @@ struct bc_own_run {
     int dump_problem; /* errno of what the dump lost, or 0 */
 };
 
+/* ---- the common options (settings.c) --------------------------------------------------------- */
+
+extern const struct bc_settings bc_default_settings;
+
+/* Their table. Without `may_start_together` it lacks --start. */
+struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
+
 /* ---- what bc_start does without MPI; all local ----------------------------------------------- */
 
-/* Sets the defaults of all options; `run` and `state` must stay where they are. False without
-   memory. */
-bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
+/* Sets the defaults of all options; `run` and `state` must stay where they are. */
+void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state);
 
 /* Reads the environment and a command line into what was just prepared, and checks the values
    against each other and against the job, which the caller has filled in (job, thread_level).
@@ -40,7 +45,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 /* Frees the options and what their values own. */
 void bc_run_release(struct bc_run *run);
 
-/* ---- the files that a run writes: the result, and the samples of --dump-samples; local, rank 0 -
+/* ---- the result, and the samples of --dump-samples (files.c); local, rank 0 -------------------
  */
 
 /* Opens them. False with the error set, which names the option. */
@@ -55,5 +60,28 @@ int bc_files_close(struct bc_run *run, int status);
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
+/* Begins to note the signals of bc_signals_noted. Local. */
+void bc_signals_watch(void);
+
 /* Frees what bc_add_row and bc_next_visit have made. Local. */
 void bc_visits_free(struct bc_run *run);
+
+/* ---- the end of MPI -------------------------------------------------------------------------- */
+
+/* The seconds that MPI_Finalize may take in jobs of up to BC_FINALIZE_RANKS ranks. */
+#ifndef BC_FINALIZE_S
+#define BC_FINALIZE_S 30
+#endif
+#define BC_FINALIZE_RANKS 1000
+
+/* How many seconds MPI_Finalize may take in a job of `ranks` ranks: BC_FINALIZE_S, and above
+   BC_FINALIZE_RANKS in proportion to the ranks, rounded up. What grows fastest in a healthy
+   MPI_Finalize is linear in the ranks: the launcher hears from each process, and a rank closes a
+   connection to each other rank. Local. */
+unsigned bc_finalize_seconds(int ranks);
+
+/* Finalizes MPI, which may not end: MPICH 4.0.2 over TCP waits for ever, now and then, on machines
+   with other things to do. By then a program has done all it was started for. If that takes longer
+   than bc_finalize_seconds of MPI_COMM_WORLD the process says so and ends with the exit status that
+   the program was about to return. Collective. */
+void bc_finalize(int status);

@@ -3,8 +3,7 @@
  * a program's own in its parameters.c.
  *
  * Parsing, --help, the metadata of a result and the broadcast of the values from rank 0 all come
- * from the same rows. Nothing here calls MPI or ends the program, unless there is no memory for a
- * value as text.
+ * from the same rows. Nothing here calls MPI. Without memory the job ends.
  */
 #pragma once
 
@@ -98,8 +97,8 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
 /* As getenv. NULL will do if no option has variables. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Takes tables whose structs hold the defaults. False without memory. Free in either case. */
-bool bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
+/* Takes tables whose structs hold the defaults. Free with bc_options_free. */
+void bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
 
 /* Frees what the values own. */
 void bc_options_free(struct bc_options *options);
@@ -120,7 +119,7 @@ bool bc_option_given(const struct bc_options *options, const char *long_name);
 char *bc_option_text(const struct bc_option_entry *entry);
 
 /* Prints all options with their help, defaults and variables. The values must be the defaults, as
-   before parsing or after bc_options_decode of what was encoded then. */
+   before parsing. */
 void bc_options_help(FILE *stream, const struct bc_options *options);
 
 /* All values and their sources, for bc_options_decode on another rank; freed by the caller. */

@@ -1,5 +1,7 @@
 #include "common/run/parse.h"
 
+#include "common/mpi/mpi_check.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -89,50 +91,39 @@ bool bc_parse_boolean(const char *text, bool *value)
     return true;
 }
 
-static bool append(struct bc_size_list *list, int64_t value)
-{
-    if (list->count == LIST_MAX)
-        return false;
-    list->values[list->count++] = value;
-    return true;
-}
-
 /* One element of a list, a size or a range, of `length` characters. */
 static bool append_element(struct bc_size_list *list, const char *text, size_t length)
 {
     const char *const colon = memchr(text, ':', length);
-    int64_t first, last;
-    if (colon == NULL)
-        return parse_size_prefix(text, length, &first) && append(list, first);
-    const size_t first_length = (size_t)(colon - text);
-    if (!parse_size_prefix(text, first_length, &first) ||
-        !parse_size_prefix(colon + 1, length - first_length - 1, &last) || first < 1 ||
-        last < first)
+    const size_t first_length = colon != NULL ? (size_t)(colon - text) : length;
+    int64_t first, last = 0;
+    if (!parse_size_prefix(text, first_length, &first))
         return false;
-    for (int64_t size = first;; size *= 2) {
-        if (!append(list, size))
-            return false;
-        if (size > last / 2)
+    if (colon != NULL && (!parse_size_prefix(colon + 1, length - first_length - 1, &last) ||
+                          first < 1 || last < first))
+        return false;
+    for (; list->count < LIST_MAX; first *= 2) {
+        list->values[list->count++] = first;
+        if (colon == NULL || first > last / 2)
             return true;
     }
+    return false;
 }
 
 bool bc_parse_size_list(const char *text, struct bc_size_list *list)
 {
     if (text == NULL)
         return false;
-    struct bc_size_list parsed = {.values = malloc(LIST_MAX * sizeof *parsed.values)};
-    bool good = parsed.values != NULL;
-    while (good) {
-        const size_t length = strcspn(text, ",");
-        good = append_element(&parsed, text, length);
-        text += length;
-        if (*text++ == '\0')
+    struct bc_size_list parsed = {
+        .values = bc_allocate(LIST_MAX, sizeof *parsed.values, "no memory for a list of sizes")};
+    for (size_t length;; text += length + 1) {
+        length = strcspn(text, ",");
+        if (!append_element(&parsed, text, length)) {
+            bc_size_list_free(&parsed);
+            return false;
+        }
+        if (text[length] == '\0')
             break;
-    }
-    if (!good) {
-        bc_size_list_free(&parsed);
-        return false;
     }
     bc_size_list_free(list);
     *list = parsed;

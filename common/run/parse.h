@@ -27,10 +27,10 @@ bool bc_parse_boolean(const char *text, bool *value);
 
 /* Sizes in the order in which they were written. */
 struct bc_size_list {
-    int64_t *values; /* allocated; freed by bc_size_list_free */
+    const char *text; /* of a default that is a constant: the list as users write it, which
+                         bc_options_create reads; else NULL */
+    int64_t *values;  /* allocated; freed by bc_size_list_free */
     size_t count;
-    const char *text; /* in a default that is a constant, instead of values: the list as users write
-                         it, which bc_options_create reads; else NULL */
 };
 
 /* A comma-separated list of sizes and ranges. `A:B` (1 <= A <= B) is A, 2 A, 4 A … up to B:

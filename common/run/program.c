@@ -4,16 +4,15 @@
 #include "common/mpi/mpi_check.h"
 #include "common/machine/job.h"
 #include "common/machine/limits.h"
-#include "common/machine/metadata.h"
-#include "common/run/finalize.h"
-#include "common/run/signals.h"
 
 #include "build_info.h"
 
 #include <mpi.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What finding the clock that ranks start on may take. */
 #define FIND_CLOCK_S 1.0
@@ -22,11 +21,11 @@
 
 static const char *lookup_variable(const char *name) { return getenv(name); }
 
-bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state)
+void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *state)
 {
     *run = (struct bc_run){
         .program = program,
-        .own = calloc(1, sizeof *run->own),
+        .own = bc_allocate(1, sizeof *run->own, "no memory for the options"),
         .settings = bc_default_settings,
         .budget_s = program->budget_s,
         .row_shares = 1,
@@ -37,43 +36,33 @@ bool bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
         {program->options.rows, program->options.count, state},
         bc_settings_table(&run->settings, program->starter != NULL),
     };
-    if (run->own == NULL)
-        return false;
     run->own->state = state;
     memset(state, 0, program->state_bytes);
     if (program->defaults != NULL)
         memcpy(state, program->defaults, program->defaults_bytes);
-    if (!bc_options_create(&run->options, tables, 3)) {
-        bc_run_release(run);
-        return false;
-    }
-    run->own->defaults = bc_options_encode(&run->options);
-    return true;
+    bc_options_create(&run->options, tables, 3);
 }
 
 void bc_run_release(struct bc_run *run)
 {
     bc_options_free(&run->options);
-    free(run->own->defaults);
     free(run->own->columns);
     free(run->own);
     run->own = NULL;
 }
 
-/* --start was called --sync, which is an option of its own in some benchmarks. */
-static bool refuse_old_names(const struct bc_run *run, int argc, char *const *argv,
-                             struct bc_error *error)
+/* Lowers a default --min-samples to --max-samples. False with the error set if it still is higher.
+ */
+static bool check_samples(struct bc_run *run, struct bc_error *error)
 {
-    static const char old[] = "--sync";
-    if (run->program->starter == NULL || bc_options_find(&run->options, old + 2) != NULL)
-        return true;
-    for (int i = 1; i < argc; i++) {
-        const char *const value = argv[i] + strlen(old);
-        if (strncmp(argv[i], old, strlen(old)) == 0 && (*value == '\0' || *value == '='))
-            return bc_error_set(error, "%s: no such option: use --start%s", old,
-                                *value == '=' ? value : "=barrier or --start=window");
-    }
-    return true;
+    struct bc_settings *const s = &run->settings;
+    if (s->min_samples > s->max_samples && !bc_option_given(&run->options, "min-samples"))
+        s->min_samples = s->max_samples;
+    return s->min_samples <= s->max_samples ||
+           bc_error_set(error,
+                        "--min-samples: %lld is more than --max-samples, %lld: lower the one or "
+                        "raise the other",
+                        (long long)s->min_samples, (long long)s->max_samples);
 }
 
 /* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
@@ -92,16 +81,24 @@ static void settle_visits(struct bc_run *run)
         s->visits = s->samples;
 }
 
+/* Whether help or version was asked for. mpi_overhead's specification has a second word for help.
+ */
+static bool asks_for_answer(struct bc_run *run)
+{
+    const struct bc_option_entry *const usage = bc_options_find(&run->options, "usage");
+    run->settings.help = run->settings.help || (usage != NULL && *(bool *)usage->value);
+    return run->settings.help || run->settings.version;
+}
+
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error)
 {
     const struct bc_program *const program = run->program;
-    if (!refuse_old_names(run, argc, argv, error) ||
-        !bc_options_parse(&run->options, argc, argv, lookup, error))
+    if (!bc_options_parse(&run->options, argc, argv, lookup, error))
         return false;
-    if (run->settings.help || run->settings.version)
+    if (asks_for_answer(run))
         return true;
-    if (!bc_settings_complete(&run->settings, &run->options, error) ||
+    if (!check_samples(run, error) ||
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
         (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
@@ -111,38 +108,71 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
 
-/* Prints the help, or the version. The help tells the defaults, whatever was read. */
-static void print_answer(struct bc_run *run, bool help)
+static const char *no_variable(const char *name)
 {
-    const struct bc_program *const program = run->program;
-    (void)bc_options_decode(&run->options, run->own->defaults);
-    if (!help) {
-        printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
-        return;
-    }
-    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
-           program->summary);
-    bc_options_help(stdout, &run->options);
+    (void)name;
+    return NULL;
 }
 
-/* True if help or version was asked for; then it has been printed. */
-static bool answered_without_mpi(struct bc_run *run, int argc, char **argv)
+/* True if help or version was asked for; then it has been printed. The help tells the defaults. */
+static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
-    bool help = false, version = false;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char usage[] = {'-', run->program->usage_option, '\0'};
-        help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 ||
-               (usage[1] != '\0' && strcmp(argv[i], usage) == 0);
-        version = version || strcmp(argv[i], "--version") == 0;
-    }
-    if (!help && !version)
+    const struct bc_program *const program = run->program;
+    struct bc_error ignored; /* it is said after MPI_Init */
+    (void)bc_options_parse(&run->options, argc, argv, no_variable, &ignored);
+    if (!asks_for_answer(run))
         return false;
-    if (bc_launcher_is_first())
-        print_answer(run, help);
+    const bool help = run->settings.help;
+    if (!bc_launcher_is_first())
+        return true;
+    if (help) {
+        void *const state = run->own->state;
+        bc_run_release(run);
+        bc_run_prepare(run, program, state);
+        printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
+               program->summary);
+        bc_options_help(stdout, &run->options);
+    } else {
+        printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
+    }
     return true;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t exit_status;
+
+/* Only what a signal handler may do. */
+static void leave_without(int signal_number)
+{
+    static const char text[] = "commcost: MPI_Finalize does not end: leaving without it\n";
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit((int)exit_status);
+}
+
+unsigned bc_finalize_seconds(int ranks)
+{
+    const double scaled = BC_FINALIZE_S * (double)ranks / BC_FINALIZE_RANKS;
+    return ranks <= BC_FINALIZE_RANKS ? BC_FINALIZE_S : (unsigned)ceil(scaled);
+}
+
+void bc_finalize(int status)
+{
+    int ranks;
+    struct sigaction action = {.sa_handler = leave_without};
+    sigemptyset(&action.sa_mask);
+    exit_status = status;
+    (void)fflush(stdout); /* the handler can't */
+    sigaction(SIGALRM, &action, NULL);
+    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &ranks));
+    alarm(bc_finalize_seconds(ranks));
+    /* MPICH 4.0.2 over TCP hangs more often when one rank still has something to
+       send and the other no longer makes progress. */
+    BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI_Finalize();
+    alarm(0);
+}
 
 /* Frees what was made and finalizes MPI; the process will end with the status. Collective. */
 static void leave(struct bc_run *run, int status)
@@ -189,9 +219,7 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
         text = bc_allocate((size_t)length, 1, "no memory for the options");
     BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
     const bool decoded = root || bc_options_decode(&run->options, text);
-    /* Where help was asked for, nothing else is looked at. */
-    const bool asked = run->settings.help || run->settings.version;
-    if (!decoded || (!root && !asked && run->program->complete != NULL &&
+    if (!decoded || (!root && run->program->complete != NULL &&
                      !run->program->complete(run->own->state, &error)))
         bc_abort("could not read the options of rank 0");
     free(text);
@@ -287,22 +315,14 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
 {
     static struct bc_run only;
     struct bc_run *const run = &only;
-    if (!bc_run_prepare(run, program, state)) {
-        fprintf(stderr, "%s: out of memory\n", program->name);
-        exit(BC_EXIT_FAILED);
-    }
-    if (answered_without_mpi(run, argc, argv)) {
+    bc_run_prepare(run, program, state);
+    if (answer_without_mpi(run, argc, argv)) {
         bc_run_release(run);
         exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);
     }
     join(run, argc, argv);
-    const bool usable = read_options(run, argc, argv);
-    /* Asked for by an abbreviation, or in a bundle of short options. */
-    const bool asked = usable && (run->settings.help || run->settings.version);
-    if (asked && run->job.rank == 0)
-        print_answer(run, run->settings.help);
-    if (!usable || asked || !start_clock(run))
-        end_early(run, asked ? BC_EXIT_DONE : BC_EXIT_USAGE);
+    if (!read_options(run, argc, argv) || !start_clock(run))
+        end_early(run, BC_EXIT_USAGE);
     return run;
 }
 

@@ -1,6 +1,6 @@
 #include "common/run/internal.h"
 
-#include "common/run/program.h"
+#include "common/mpi/harness.h"
 
 #include <math.h>
 
@@ -74,48 +74,42 @@ struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *val
     return mean;
 }
 
-/* The summary of a value that has to be precise. What is less wide than its resolution is a point.
-   Sets *negligible if the value need not be precise. */
-static struct bc_summary summarize_value(const struct bc_run *run, const struct bc_samples *samples,
-                                         const struct bc_precise_value *value, bool *negligible)
+/* Whether all values are precise or negligible: after several looks in a row, which `stopping`
+   counts for each value; or, if that is NULL, at this look alone. */
+static bool are_precise(const struct bc_run *run, const struct bc_samples *samples,
+                        const struct bc_precise_value *values, int count,
+                        struct bc_stopping *stopping)
 {
-    struct bc_summary summary = bc_run_summarize(run, samples, value->quantity, value->subtrahend);
-    if (bc_half_width(&summary) < value->resolution_ns)
-        summary.interval.lo = summary.interval.hi = summary.value;
-    *negligible = value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
-    return summary;
-}
-
-/* Looks at every value each time, since each counts its narrow looks in a row. */
-static bool all_are_precise(const struct bc_samples *visit, void *context)
-{
-    struct bc_precision *const rule = context;
     bool precise = true;
-    for (int i = 0; i < rule->count; i++) {
-        bool negligible;
-        const struct bc_summary summary =
-            summarize_value(rule->run, visit, &rule->values[i], &negligible);
-        if (!bc_stopping_look(&rule->stopping[i], &summary) && !negligible)
-            precise = false;
+    for (int i = 0; i < count; i++) {
+        const struct bc_precise_value *const value = &values[i];
+        struct bc_summary summary =
+            bc_run_summarize(run, samples, value->quantity, value->subtrahend);
+        /* What is less wide than its resolution is a point. */
+        if (bc_half_width(&summary) < value->resolution_ns)
+            summary.interval.lo = summary.interval.hi = summary.value;
+        const bool is_narrow = stopping != NULL
+                                   ? bc_stopping_look(&stopping[i], &summary)
+                                   : bc_is_precise(&summary, run->settings.precision_pct / 100.0);
+        const bool is_negligible =
+            value->negligible_ns > 0.0 && !(summary.value > value->negligible_ns);
+        precise = precise && (is_narrow || is_negligible);
     }
     return precise;
+}
+
+static bool has_settled(const struct bc_samples *visit, void *context)
+{
+    struct bc_precision *const rule = context;
+    return are_precise(rule->run, visit, rule->values, rule->count, rule->stopping);
 }
 
 bool bc_run_is_precise(const struct bc_run *run, const struct bc_samples *samples, bool in_time,
                        const struct bc_precise_value *values, int count)
 {
-    const double precision = run->settings.precision_pct / 100.0;
     if (run->settings.samples > 0)
         return (int64_t)samples->count >= run->settings.samples;
-    if (run->visits == 1)
-        return in_time;
-    for (int i = 0; i < count; i++) {
-        bool negligible;
-        const struct bc_summary summary = summarize_value(run, samples, &values[i], &negligible);
-        if (!negligible && !bc_is_precise(&summary, precision))
-            return false;
-    }
-    return true;
+    return run->visits == 1 ? in_time : are_precise(run, samples, values, count, NULL);
 }
 
 void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
@@ -127,7 +121,7 @@ void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
         rule->stopping[i].precision = run->settings.precision_pct / 100.0;
     if (plan->min_rounds >= plan->max_rounds)
         return;
-    plan->settled = all_are_precise;
+    plan->settled = has_settled;
     plan->context = rule;
 }
 
@@ -163,4 +157,13 @@ void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_sam
             fprintf(run->own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, name,
                     v + 1, ++sample, visit.values[quantity][i]);
     }
+}
+
+int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome)
+{
+    int64_t sum = 0;
+    bc_harness_reduce(&wrong, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (sum > 0)
+        outcome->status = BC_FAIL;
+    return sum;
 }

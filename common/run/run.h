@@ -6,7 +6,7 @@
 #include "common/clock/clock.h"
 #include "common/machine/job.h"
 #include "common/result/output.h"
-#include "common/run/settings.h"
+#include "common/run/options.h"
 #include "common/sampling/sampling.h"
 
 /* Exit status of a benchmark. */
@@ -14,6 +14,34 @@ enum bc_exit {
     BC_EXIT_DONE = 0,
     BC_EXIT_FAILED = 1, /* wrong data, lost output, or a signal ended the run */
     BC_EXIT_USAGE = 2   /* wrong usage */
+};
+
+/* How ranks are released into a timed region: by a barrier, or at a moment of a shared clock. */
+enum bc_start { BC_START_BARRIER, BC_START_WINDOW };
+
+/* What a result says of itself. AUTO: short on stdout, full in a file. */
+enum bc_metadata { BC_METADATA_AUTO, BC_METADATA_SHORT, BC_METADATA_FULL, BC_METADATA_NONE };
+
+/* The options that every benchmark has, and what they ask of a row. */
+struct bc_settings {
+    bool help, version;
+    int format;          /* enum bc_format */
+    const char *output;  /* NULL: stdout */
+    const char *columns; /* main, all or names with commas in between; NULL: main on stdout, all in
+                            a file */
+    int metadata;        /* enum bc_metadata */
+    bool no_header, no_metadata;
+    double precision_pct, confidence_pct;
+    int64_t min_samples, max_samples;
+    int64_t samples;   /* exactly this number; 0: adaptive */
+    double max_time_s; /* of a row */
+    int64_t visits;    /* of a row; 0: BC_VISITS, or one where a specification's counts are used */
+    int64_t warmup;    /* operations; -1: as many as it takes */
+    int timer;         /* enum bc_clock_kind */
+    int estimator;     /* enum bc_estimator */
+    bool check;
+    const char *dump_samples; /* NULL: none */
+    int start;                /* enum bc_start */
 };
 
 /* The visits of a row where nothing else is asked for: the fewest that have an interval of 95 %
@@ -152,3 +180,13 @@ struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_sam
 /* The mean of one value a visit, with an interval over visits: bc_mean_of_visits, or by the
    estimator `mean` Student's. Local. */
 struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count);
+
+/* Adds up what each rank found wrong in a row's data (`wrong`: operations, messages, swaps; 0
+   without --check). If that is not 0, the row's status becomes BC_FAIL, with which the program ends
+   with exit status 1. Returns the sum on rank 0, and 0 on all others. Call it when `outcome` is
+   complete. Collective over MPI_COMM_WORLD. */
+int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome);
+
+/* The signal of SIGTERM, SIGINT and SIGUSR1, with which schedulers warn, that came to this rank
+   last; 0: none. The run ends after the visit in hand. Local. */
+int bc_signals_noted(void);

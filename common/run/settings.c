@@ -1,7 +1,4 @@
-#include "common/run/settings.h"
-
-#include "common/clock/clock.h"
-#include "common/stats/stats.h"
+#include "common/run/internal.h"
 
 const struct bc_settings bc_default_settings = {
     .precision_pct = 2.0,
@@ -71,17 +68,4 @@ struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_
 {
     const size_t count = sizeof rows / sizeof *rows;
     return (struct bc_option_table){rows, may_start_together ? count : count - 1, settings};
-}
-
-bool bc_settings_complete(struct bc_settings *settings, const struct bc_options *options,
-                          struct bc_error *error)
-{
-    struct bc_settings *const s = settings;
-    if (s->min_samples > s->max_samples && !bc_option_given(options, "min-samples"))
-        s->min_samples = s->max_samples;
-    return s->min_samples <= s->max_samples ||
-           bc_error_set(error,
-                        "--min-samples: %lld is more than --max-samples, %lld: lower the one or "
-                        "raise the other",
-                        (long long)s->min_samples, (long long)s->max_samples);
 }

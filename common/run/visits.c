@@ -13,13 +13,12 @@
  */
 #include "common/run/internal.h"
 
-#include "common/clock/stops.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/run/signals.h"
 #include "common/stats/random.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -63,19 +62,18 @@ struct bc_sweep {
     struct bc_run *run;
     struct row *rows;
     size_t count, capacity;
+    size_t *order;      /* of a turn; room for all rows */
     double shares_left; /* that rows which aren't written have still to get; rank 0 */
-    bool adds_visits;   /* to rows that aren't precise */
     bool stopped;       /* by a signal, or since output is lost; the same on every rank */
 
     /* The group in hand: rows `first` to `end` - 1; until its first turn is over `end` is what was
        visited. Rank 0 knows all, other ranks `first` and `end`. */
     size_t first, end;
     double start_s;
-    int turn;      /* from 0 on; in each one all rows of the group are visited once */
-    size_t *order; /* of a turn */
-    size_t next;   /* place in the order */
-    bool visited;  /* some row was, in this turn */
-    bool begins;   /* the next visit is the first one of a turn but the first */
+    int turn;     /* from 0 on; in each one all rows of the group are visited once */
+    size_t next;  /* place in the order */
+    bool visited; /* some row was, in this turn */
+    bool begins;  /* the next visit is the first one of a turn but the first */
     double reported_s;
 
     /* What the program does now. */
@@ -86,23 +84,46 @@ struct bc_sweep {
     bool is_first_result; /* of the row that is written */
 };
 
-/* ---- the list of rows ------------------------------------------------------------------------ */
-
 void *bc_add_row(struct bc_run *run)
 {
-    if (run->own->sweep == NULL)
+    static const char no_memory[] = "no memory for %zu rows";
+    if (run->own->sweep == NULL) {
         run->own->sweep = bc_allocate(1, sizeof *run->own->sweep, "no memory for rows");
+        run->own->sweep->run = run;
+    }
     struct bc_sweep *const sweep = run->own->sweep;
     if (sweep->count == sweep->capacity) {
-        sweep->capacity = sweep->capacity > 0 ? 2 * sweep->capacity : 64;
-        sweep->rows = realloc(sweep->rows, sweep->capacity * sizeof *sweep->rows);
-        if (sweep->rows == NULL)
-            bc_abort("no memory for %zu rows", sweep->capacity);
+        const size_t room = sweep->capacity > 0 ? 2 * sweep->capacity : 64;
+        sweep->rows = bc_reallocate(sweep->rows, room, sizeof *sweep->rows, no_memory, room);
+        sweep->order = bc_reallocate(sweep->order, room, sizeof *sweep->order, no_memory, room);
+        sweep->capacity = room;
     }
     void *const memory = bc_allocate(1, run->program->row_bytes, "no memory for a row");
     sweep->rows[sweep->count++] = (struct row){.memory = memory};
+    sweep->shares_left += 1.0;
     return memory;
 }
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGUSR1, "SIGUSR1"}};
+
+static volatile sig_atomic_t noted; /* that came last, or 0 */
+
+static void note(int number) { noted = number; }
+
+void bc_signals_watch(void)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i].number, &action, NULL);
+}
+
+int bc_signals_noted(void) { return (int)noted; }
 
 /* ---- time, on rank 0 ------------------------------------------------------------------------- */
 
@@ -146,19 +167,17 @@ static double budget_left(const struct bc_run *run)
 static double visit_seconds(const struct bc_sweep *sweep, const struct row *row)
 {
     const struct bc_run *const run = sweep->run;
-    const double row_left_s = row_seconds(run) - row->measured_s;
-    const double share = share_of(sweep, row->visits);
-    const double shares = shares_left(sweep, row);
-    double left_s = budget_left(run);
-    if (isinf(row_left_s))
+    const double row_s = row_seconds(run), share = share_of(sweep, row->visits);
+    double left_s = budget_left(run), mine_s = row_s * share;
+    if (isinf(row_s))
         return INFINITY;
-    if (row->visits < run->visits)
+    if (row->visits < run->visits) {
         left_s *= share / fmax(share, sweep->shares_left);
-    else
-        left_s -= row_seconds(run) * sweep->shares_left;
-    const double mine_s =
-        row->visits < run->visits ? row_left_s * share / shares : row_seconds(run) * share;
-    return fmax(0.0, fmin(left_s, fmin(mine_s, row_left_s)));
+        mine_s = (row_s - row->measured_s) * share / shares_left(sweep, row);
+    } else {
+        left_s -= row_s * sweep->shares_left;
+    }
+    return fmax(0.0, fmin(left_s, fmin(mine_s, row_s - row->measured_s)));
 }
 
 /* ---- which visit comes next, on rank 0 ------------------------------------------------------- */
@@ -173,7 +192,9 @@ static bool wants_visit(const struct bc_sweep *sweep, size_t number)
         return false;
     if (row->visits < run->visits)
         return true;
-    return sweep->adds_visits && row->visits < MORE_VISITS * run->visits &&
+    /* One more, where rows aren't visited as often as was asked for. */
+    return run->visits > 1 && run->settings.samples == 0 &&
+           !bc_option_given(&run->options, "visits") && row->visits < MORE_VISITS * run->visits &&
            visit_seconds(sweep, row) >= row->last_s / 2.0 && !row->is_precise;
 }
 
@@ -261,14 +282,15 @@ static void report_progress(struct bc_sweep *sweep, bool done)
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-/* Whether no rank has noted a signal and nothing that was written is lost. Collective. */
-static bool goes_on(struct bc_sweep *sweep)
+/* Stops the sweep if a rank has noted a signal or something that was written is lost. Collective.
+ */
+static void look_for_end(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
     int flags[2] = {bc_signals_noted(), run->job.rank == 0 && !bc_files_are_good(run)};
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     run->signal = flags[0];
-    return flags[0] == 0 && flags[1] == 0;
+    sweep->stopped = sweep->stopped || flags[0] != 0 || flags[1] != 0;
 }
 
 /* Chooses the row to visit next, and waits until that is due. False if no row of the group wants a
@@ -289,7 +311,7 @@ static bool choose_row(struct bc_sweep *sweep)
         return false;
     if (order.pause_ns > 0) {
         bc_sleep_ns(order.pause_ns); /* A signal ends it. */
-        sweep->stopped = !goes_on(sweep);
+        look_for_end(sweep);
     }
     sweep->row = (size_t)order.row;
     sweep->begins = order.renews;
@@ -337,19 +359,10 @@ static void end_visit(struct bc_sweep *sweep)
     if (starts != NULL)
         row->late += starts->used;
     bc_stops_watch(&row->stops, fmin(WATCH_MAX_S, fmax(WATCH_MIN_S, WATCH_SHARE * row->last_s)));
-    sweep->stopped = !goes_on(sweep);
+    look_for_end(sweep);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-/* The share of the watched time that ranks lost, in percent, on rank 0. Collective. */
-static double lost_pct(const struct row *row)
-{
-    const int64_t own[2] = {row->stops.lost_ns, row->stops.watched_ns};
-    int64_t all[2] = {0, 0};
-    bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    return all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN;
-}
 
 /* Says what disturbed the row's visits. Collective. */
 static void remark_visits(struct bc_run *run, const struct row *row)
@@ -376,9 +389,13 @@ void bc_write_row(struct bc_run *run, const void *result)
 /* Collective. */
 static struct bc_visit *begin_write(struct bc_sweep *sweep)
 {
-    struct row *const row = &sweep->rows[sweep->row];
+    const struct row *const row = &sweep->rows[sweep->row];
+    const int64_t own[2] = {row->stops.lost_ns, row->stops.watched_ns};
+    int64_t all[2] = {0, 0}; /* of all ranks, on rank 0 */
+    bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    sweep->run->presence = (struct bc_presence){
+        row->visits, all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN};
     sweep->shares_left -= shares_left(sweep, row);
-    sweep->run->presence = (struct bc_presence){row->visits, lost_pct(row)};
     sweep->is_first_result = true;
     return begin_step(sweep, BC_WRITE);
 }
@@ -392,17 +409,6 @@ static void end_write(struct bc_sweep *sweep)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static void begin_sweep(struct bc_run *run)
-{
-    struct bc_sweep *const sweep = run->own->sweep;
-    sweep->run = run;
-    sweep->shares_left = (double)sweep->count;
-    sweep->order =
-        bc_allocate(sweep->count, sizeof *sweep->order, "no memory for %zu rows", sweep->count);
-    sweep->adds_visits = run->job.rank == 0 && run->visits > 1 && run->settings.samples == 0 &&
-                         !bc_option_given(&run->options, "visits");
-}
-
 static void begin_group(struct bc_sweep *sweep)
 {
     sweep->first = sweep->end;
@@ -412,14 +418,6 @@ static void begin_group(struct bc_sweep *sweep)
     sweep->phase = VISITING;
 }
 
-static void begin_writing(struct bc_sweep *sweep)
-{
-    if (sweep->run->job.rank == 0)
-        report_progress(sweep, true);
-    sweep->row = sweep->first;
-    sweep->phase = WRITING;
-}
-
 /* What comes after a step of the group in hand; NULL if it is done. Collective. */
 static struct bc_visit *next_of_group(struct bc_sweep *sweep)
 {
@@ -427,39 +425,39 @@ static struct bc_visit *next_of_group(struct bc_sweep *sweep)
         if (choose_row(sweep))
             return sweep->begins && sweep->run->program->renews ? begin_step(sweep, BC_RENEW)
                                                                 : begin_visit(sweep);
-        begin_writing(sweep);
+        if (sweep->run->job.rank == 0)
+            report_progress(sweep, true);
+        sweep->row = sweep->first;
+        sweep->phase = WRITING;
     }
     if (sweep->row < sweep->end)
         return begin_write(sweep);
-    sweep->stopped = !goes_on(sweep) || sweep->stopped;
+    look_for_end(sweep);
     return NULL;
 }
 
 struct bc_visit *bc_next_visit(struct bc_run *run)
 {
     struct bc_sweep *const sweep = run->own->sweep;
+    struct bc_visit *next = NULL;
     if (sweep == NULL || sweep->phase == ENDED)
         return NULL;
-    if (sweep->phase == UNBEGUN) {
-        begin_sweep(run);
+    if (sweep->phase == UNBEGUN)
         begin_group(sweep);
-    } else if (sweep->visit.step == BC_RENEW)
+    else if (sweep->visit.step == BC_RENEW)
         return begin_visit(sweep);
     else if (sweep->visit.step == BC_MEASURE)
         end_visit(sweep);
     else
         end_write(sweep);
-    for (;;) {
-        struct bc_visit *const visit = next_of_group(sweep);
-        if (visit != NULL)
-            return visit;
-        if (sweep->stopped || sweep->end == sweep->count)
-            break;
+    while ((next = next_of_group(sweep)) == NULL && !sweep->stopped && sweep->end < sweep->count)
         begin_group(sweep);
-    }
+    if (next != NULL)
+        return next;
     sweep->phase = ENDED;
-    if (run->signal != 0)
-        bc_output_remark(run->output, "warning", "interrupted by %s", bc_signal_name(run->signal));
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signals[i].number == run->signal)
+            bc_output_remark(run->output, "warning", "interrupted by %s", signals[i].name);
     return NULL;
 }
 

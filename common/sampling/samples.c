@@ -8,14 +8,6 @@
 
 #define NO_MEMORY "no memory for %zu samples"
 
-static void *grow(void *memory, size_t count, size_t size)
-{
-    void *const grown = realloc(memory, count * size);
-    if (grown == NULL)
-        bc_abort(NO_MEMORY, count);
-    return grown;
-}
-
 void bc_samples_begin_visit(struct bc_samples *samples)
 {
     if (samples->visits > 0 && bc_samples_in_visit(samples) == 0)
@@ -23,7 +15,8 @@ void bc_samples_begin_visit(struct bc_samples *samples)
     if (samples->visits == samples->visits_capacity) {
         samples->visits_capacity = samples->visits > 0 ? 2 * samples->visits : 8;
         samples->visit_starts =
-            grow(samples->visit_starts, samples->visits_capacity, sizeof *samples->visit_starts);
+            bc_reallocate(samples->visit_starts, samples->visits_capacity,
+                          sizeof *samples->visit_starts, NO_MEMORY, samples->visits_capacity);
     }
     samples->visit_starts[samples->visits++] = samples->count;
 }
@@ -33,12 +26,12 @@ void bc_samples_append(struct bc_samples *samples, const double *values, int qua
 {
     const size_t place = samples->count++;
     if (place == samples->capacity) {
-        samples->capacity = place > 0 ? 2 * place : 64;
+        const size_t room = samples->capacity = place > 0 ? 2 * place : 64;
         for (int q = 0; q < quantities; q++)
             samples->values[q] =
-                grow(samples->values[q], samples->capacity, sizeof *samples->values[q]);
-        samples->slowest_rank =
-            grow(samples->slowest_rank, samples->capacity, sizeof *samples->slowest_rank);
+                bc_reallocate(samples->values[q], room, sizeof **samples->values, NO_MEMORY, room);
+        samples->slowest_rank = bc_reallocate(samples->slowest_rank, room,
+                                              sizeof *samples->slowest_rank, NO_MEMORY, room);
     }
     for (int q = 0; q < quantities; q++)
         samples->values[q][place] = values[q];

@@ -112,24 +112,20 @@ static bool has_warmed_up(struct run *run, int rounds)
            now_s - run->start_s > WARMUP_TIME_SHARE * (plan->deadline_s - run->start_s);
 }
 
-static void append_round(struct bc_samples *samples, const struct bc_source *source,
-                         const struct bc_located *round)
-{
-    double values[BC_QUANTITIES_MAX];
-    for (int q = 0; q < source->quantities; q++)
-        values[q] = round[q].value;
-    bc_samples_append(samples, values, source->quantities, round[source->slowest_of].rank);
-}
-
 static void keep_samples(struct run *run, int rounds)
 {
     struct bc_sampler *const sampler = run->sampler;
     struct bc_starts *const starts = run->source->starts;
+    const int quantities = run->source->quantities;
     for (int i = 0; i < rounds; i++) {
+        const struct bc_located *const round = &sampler->slowest[(ptrdiff_t)i * quantities];
         const bool missed = sampler->missed[i];
         const bool drops = missed && (int64_t)sampler->dropped.count < run->plan->retakes;
-        append_round(drops ? &sampler->dropped : run->samples, run->source,
-                     sampler->slowest + (ptrdiff_t)i * run->source->quantities);
+        double values[BC_QUANTITIES_MAX];
+        for (int q = 0; q < quantities; q++)
+            values[q] = round[q].value;
+        bc_samples_append(drops ? &sampler->dropped : run->samples, values, quantities,
+                          round[run->source->slowest_of].rank);
         if (starts == NULL)
             continue;
         starts->rounds++;

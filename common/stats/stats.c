@@ -57,29 +57,15 @@ double bc_sd(const double *values, size_t count)
 
 double bc_mad_sigma(const double *sorted, size_t count)
 {
-    if (count < 2)
+    double *const deviations = count > 1 ? malloc(count * sizeof *deviations) : NULL;
+    if (deviations == NULL)
         return NAN;
-    /* The absolute deviations on each side of the median are in order; merging both sides up to the
-       middle gives their median. */
     const double median = bc_quantile(sorted, count, 0.5);
-    size_t right = 0;
-    while (right < count && sorted[right] < median)
-        right++;
-    size_t left = right; /* the next deviation on the left is that of sorted[left - 1] */
-    double previous = 0.0, current = 0.0;
-    for (size_t i = 0; i <= count / 2; i++) {
-        const double left_deviation = left > 0 ? median - sorted[left - 1] : INFINITY;
-        const double right_deviation = right < count ? sorted[right] - median : INFINITY;
-        previous = current;
-        if (left_deviation < right_deviation) {
-            current = left_deviation;
-            left--;
-        } else {
-            current = right_deviation;
-            right++;
-        }
-    }
-    const double mad = count % 2 ? current : (previous + current) / 2.0;
+    for (size_t i = 0; i < count; i++)
+        deviations[i] = fabs(sorted[i] - median);
+    bc_sort(deviations, count);
+    const double mad = (deviations[(count - 1) / 2] + deviations[count / 2]) / 2.0;
+    free(deviations);
     return 1.4826022185056018 * mad;
 }
 
@@ -237,14 +223,10 @@ struct bc_summary bc_summarize_visits(const double *samples, size_t count, const
     all = bc_summarize(sorted, count, estimator, confidence);
     if (taken > 1) {
         const struct bc_interval together = all.interval;
-        if (estimator == BC_MEAN) {
-            all.value = bc_mean(centers, taken);
-            all.interval = bc_mean_interval(centers, taken, confidence);
-        } else {
-            const struct bc_summary center = bc_mean_of_visits(centers, taken, confidence);
-            all.value = center.value;
-            all.interval = center.interval;
-        }
+        all.value = bc_mean(centers, taken);
+        all.interval = estimator == BC_MEAN
+                           ? bc_mean_interval(centers, taken, confidence)
+                           : bc_mean_of_visits(centers, taken, confidence).interval;
         if (!(all.interval.hi > all.interval.lo))
             all.interval = together;
     }
@@ -353,7 +335,5 @@ bool bc_stopping_look(struct bc_stopping *stopping, const struct bc_summary *sum
 
 size_t bc_next_look(size_t count, size_t min_samples)
 {
-    if (count < min_samples)
-        return min_samples;
-    return count + (count + 3) / 4;
+    return count < min_samples ? min_samples : count + (count + 3) / 4;
 }

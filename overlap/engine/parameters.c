@@ -79,7 +79,7 @@ static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list
 bool overlap_parameters_complete(void *state, struct bc_error *error)
 {
     struct overlap_parameters *const p = state;
-    struct bc_size_list list = {NULL, 0, NULL};
+    struct bc_size_list list = {0};
     if (strcmp(p->test_calls_text, "auto") == 0) {
         p->test_calls[0] = OVERLAP_AUTO;
         p->test_calls_count = 1;

@@ -17,8 +17,9 @@ const size_t programs_count =
 void program_prepare(struct bc_run *run, const struct bc_program *program)
 {
     void *const state = malloc(program->state_bytes + 1);
-    if (state == NULL || !bc_run_prepare(run, program, state))
+    if (state == NULL)
         abort();
+    bc_run_prepare(run, program, state);
 }
 
 void program_release(struct bc_run *run)

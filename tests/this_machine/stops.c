@@ -4,7 +4,6 @@
  * the clock, in turn with the watch, sees the same.
  */
 #include "common/clock/clock.h"
-#include "common/clock/stops.h"
 #include "tests/this_machine/in_process.h"
 
 #include <signal.h>

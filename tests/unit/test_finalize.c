@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "common/run/finalize.h"
+#include "common/run/internal.h"
 
 #include <limits.h>
 #include <mpi.h>

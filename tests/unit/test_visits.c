@@ -9,7 +9,6 @@
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
 #include "common/run/internal.h"
-#include "common/run/signals.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,0 +1,25 @@
+/* The lines of a result but for those that begin with #. All functions are local. */
+#pragma once
+
+#include "common/result/output.h"
+
+struct bc_lines {
+    const struct bc_table *table;
+    const struct bc_column **shown;
+    size_t count;
+    enum bc_format format;
+    const char *program; /* begins the names of metrics */
+    /* Texts that spreadsheets take for dates stand in quotes: where there is no metadata. */
+    bool are_quoted;
+};
+
+/* Prepares the lines of the columns that the style names, which are all in the table. Without
+   memory the job ends. The caller frees lines->shown. */
+void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
+                      const struct bc_style *style);
+
+/* Writes the header row; nothing with BC_FORMAT_METRICS. */
+void bc_lines_write_names(const struct bc_lines *lines, FILE *stream);
+
+/* Writes the row of a result struct, whose type is the one that the table's columns name. */
+void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result);
