@@ -5,7 +5,10 @@
 #include <math.h>
 
 /* The time of a pair. */
-#define PAIR_S 0.002
+#define PAIR_S 0.004
+
+/* Ranks may share processors: they yield theirs after few looks for a message. */
+enum { LOOKS_FEW = 50 };
 
 /* By how much the rates of two clocks may differ, where only one comparison can't tell. */
 #define RATE_DIFFERENCE 1e-4
@@ -13,9 +16,9 @@
 /* The clock of this rank, and what it was compared with. */
 static struct {
     int comparisons;
-    uint64_t base_ticks; /* when the time is 0: the same on all ranks of a node ... */
-    double tick_ns;      /* ... as is this */
-    int64_t first_ns, last_ns;
+    uint64_t base_ticks;       /* when the time is 0: the same on all ranks of a node ... */
+    double tick_ns;            /* ... as is this */
+    int64_t first_ns, last_ns; /* when the first comparison began, and the last one */
     struct bc_pair_clock pairs;
 } own;
 
@@ -44,7 +47,7 @@ static void begin_to_count(MPI_Comm node)
     own.pairs = (struct bc_pair_clock){
         .now_ns = now_ns,
         .reading_ns = (double)ticks_cost() * own.tick_ns,
-        .looks = BC_PAIR_LOOKS,
+        .looks = LOOKS_FEW,
         .naps = true,
         .bounds_one_clock = true,
         .growth_max = RATE_DIFFERENCE,
@@ -61,8 +64,8 @@ void common_clock_compare(MPI_Comm comm)
     if (own.comparisons == 0)
         begin_to_count(node);
     bc_pair_clock_make(&own.pairs, comm, node);
-    bc_pair_clock_measure(&own.pairs, PAIR_S);
     own.last_ns = now_ns();
+    bc_pair_clock_measure(&own.pairs, PAIR_S);
     if (own.comparisons++ == 0)
         own.first_ns = own.last_ns;
     bc_pair_clock_learn(&own.pairs);
@@ -75,12 +78,10 @@ void common_clock_compare(MPI_Comm comm)
 int common_clock_find(MPI_Comm comm, struct common_clock *clock)
 {
     common_clock_compare(comm);
-    const struct bc_known_clock *const known = &own.pairs.known;
     *clock = (struct common_clock){.tick_ns = own.tick_ns,
                                    .first_ns = own.first_ns,
                                    .last_ns = own.last_ns,
-                                   .known = *known,
-                                   .error_ns = known->error_ns + known->bound_ns};
+                                   .known = own.pairs.known};
     return own.comparisons < 2 ? 1 : 2;
 }
 
@@ -94,5 +95,6 @@ double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
     const int64_t at_ns = time_of(ticks);
     const double from_first_ns = fabs((double)(at_ns - clock->first_ns));
     const double from_last_ns = fabs((double)(at_ns - clock->last_ns));
-    return clock->error_ns + clock->known.growth * fmin(from_first_ns, from_last_ns);
+    return clock->known.bound_ns + clock->known.growth * from_last_ns +
+           BC_RATE_CHANGE * fmin(from_first_ns, from_last_ns);
 }

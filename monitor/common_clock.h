@@ -15,17 +15,17 @@
 
 #include <mpi.h>
 
-/* This rank's clock against rank 0's. Times are this rank's, in ns since the first comparison. */
+/* This rank's clock against rank 0's. Times are this rank's, in ns since it began to count. */
 struct common_clock {
-    double tick_ns;            /* length of a tick of this rank */
-    int64_t first_ns, last_ns; /* comparisons, the same if there was one only */
-    struct bc_known_clock known;
-    double error_ns; /* max by which the model may be wrong at the comparisons */
+    double tick_ns;              /* length of a tick of this rank */
+    int64_t first_ns, last_ns;   /* comparisons, the same if there was one only */
+    struct bc_known_clock known; /* at the last one; the growth of its error but for what rates
+                                    change between the comparisons */
 };
 
-/* Compares the clocks of all ranks: the first comparison and the later ones are kept. Takes some two
-   milliseconds for each doubling of ranks, longer where ranks share processors. Collective over
-   `comm`, with the same ranks each time; it uses communicators of its own. */
+/* Compares the clocks of all ranks: the first comparison and the later ones are kept. Takes some
+   four milliseconds for each doubling of ranks, longer where ranks share processors. Collective
+   over `comm`, with the same ranks each time; it uses communicators of its own. */
 void common_clock_compare(MPI_Comm comm);
 
 /* Compares them once more and fills in what is known of this rank's clock. Returns how many

@@ -50,6 +50,7 @@ static void make_pairs(struct bc_pair_clock *pairs, const struct bc_job *job, bo
         .node_at_once = at_once > 0 ? at_once : 1,
         .every_rank = every_rank,
         .growth_max = INFINITY,
+        .rate_change = BC_RATE_CHANGE,
     };
     BC_MPI(MPI_Comm_dup(job->node_comm, &node));
     bc_pair_clock_make(pairs, MPI_COMM_WORLD, node);

@@ -224,23 +224,20 @@ static struct bc_known_clock known_of(struct bc_pair_clock *clock)
     struct bc_clock_model_quality quality;
     clock->one_clock = clock->node.rank > 0 && !clock->every_rank &&
                        bc_may_be_one_clock(clock->exchanges, clock->count);
-    if (clock->count == 0 || (clock->one_clock && !clock->bounds_one_clock))
+    if (clock->one_clock && clock->bounds_one_clock)
+        known.bound_ns = bc_one_clock_bound(clock->exchanges, clock->count);
+    if (clock->count == 0 || clock->one_clock)
         return known;
     /* The exchanges before these are kept: a disturbance may have made them look inconsistent, and
        later ones may make them consistent again. */
     clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, EXCHANGES_MIN);
-    const struct bc_clock_model model = bc_clock_model_fit(
-        clock->exchanges + clock->count - clock->consistent, clock->consistent, &quality);
+    known.model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
+                                     clock->consistent, &quality);
     known.bound_ns = quality.bound_ns;
-    if (clock->one_clock) {
-        known.bound_ns += fabs((double)model.ahead_ns + model.more_ns);
-        return known;
-    }
-    known.model = model;
     /* Each timestamp was taken at some moment within a reading of the clock, and an offset is half
        the difference of two delays, which have two timestamps each. */
     known.error_ns = quality.error_ns + clock->reading_ns;
-    known.growth = fmin(quality.growth + BC_RATE_CHANGE, clock->growth_max);
+    known.growth = fmin(quality.growth, clock->growth_max) + clock->rate_change;
     return known;
 }
 

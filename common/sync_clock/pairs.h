@@ -53,7 +53,9 @@ struct bc_pair_clock {
     int node_at_once;          /* pairs of the node that may measure then */
     bool every_rank;           /* assumes of no ranks of a node that they read one clock */
     bool bounds_one_clock; /* of ranks that seem to read one clock finds how far it may differ */
-    double growth_max;     /* of the error against the rank above; INFINITY: no limit */
+    double growth_max;  /* of the error against the rank above, if rates don't change; INFINITY: no
+                           limit */
+    double rate_change; /* by which a rate may change; the growth includes it */
 
     /* What has been found. */
     struct bc_pair_tree leaders, node;
