@@ -464,8 +464,8 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool com
     if (!compare_clocks)
         return;
     rows->clock_comparisons = common_clock_find(comm, &clock);
-    const double error_ns = fmax(clock.known.error_ns[FIRST], clock.known.error_ns[LAST]);
-    BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
+    BC_MPI(
+        PMPI_Allreduce(&clock.known.bound_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
     const int64_t untold = find_waiting(rows, snapshot->late, clock.tick_ns, &clock, comm);
     BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
 }
