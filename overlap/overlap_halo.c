@@ -265,14 +265,14 @@ static void list_rows(struct overlap_halo *halo)
 static void measure(struct overlap_halo *halo, struct bc_visit *visit)
 {
     struct overlap_row *const row = visit->row;
-    const struct swap_variant *const variant = row->key.variant;
+    const struct swap_variant *const variant = row->choice.variant;
     overlap_measure(&halo->overlap, visit);
     row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
 }
 
 static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 {
-    const struct swap_variant *const variant = row->key.variant;
+    const struct swap_variant *const variant = row->choice.variant;
     struct overlap_halo_result result = {0};
     const int64_t *const extent = variant->box.extent;
     overlap_conclude(&halo->overlap, row, &result.overlap);
@@ -288,16 +288,13 @@ static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 /* The work can't be cut too fine in the smallest box, if boxes were asked for. */
 static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error *error)
 {
-    struct overlap_choice choices[HALO_METHODS_IN_PARTS];
     const struct halo_box *smallest = &halo->boxes[0];
     for (int i = 1; i < halo->box_count; i++)
         if (halo_ndata(&halo->boxes[i]) < halo_ndata(smallest))
             smallest = &halo->boxes[i];
     const size_t count = add_variants(halo, smallest, halo->variants);
-    for (size_t i = 0; i < count; i++)
-        choices[i] = (struct overlap_choice){.variant = &halo->variants[i]};
-    return overlap_probe_choices(&halo->overlap, run, choices, count,
-                                 bc_option_given(&run->options, "local"), error);
+    return overlap_probe(&halo->overlap, run, count, halo->variants, sizeof *halo->variants,
+                         bc_option_given(&run->options, "local"), error);
 }
 
 const struct bc_program overlap_halo_program = {

@@ -204,10 +204,8 @@ static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc
     struct overlap_state *const overlap = &state->overlap;
     overlap->parts_option = "--partitions";
     overlap->max_parts = bc_size_list_max(&state->partitions);
-    const struct overlap_choice choice = {.elements = overlap->parameters.min_elements,
-                                          .variant = &overlap->max_parts};
-    return overlap_probe_choices(overlap, run, &choice, 1,
-                                 bc_option_given(&run->options, "partitions"), error);
+    return overlap_probe(overlap, run, 1, &overlap->max_parts, 0,
+                         bc_option_given(&run->options, "partitions"), error);
 }
 
 static void open_partitioned(struct partitioned_state *state, struct bc_run *run)
@@ -225,7 +223,7 @@ static void write_row(struct partitioned_state *state, struct overlap_row *row)
 {
     struct partitioned_result result = {0};
     overlap_conclude(&state->overlap, row, &result.overlap);
-    result.partitions = *(const int64_t *)row->key.variant;
+    result.partitions = *(const int64_t *)row->choice.variant;
     bc_write_row(state->overlap.run, &result);
 }
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/sampling/samples.h"
+#include "common/run/run.h"
 #include "common/sync_clock/start_window.h"
 #include "overlap/engine/operation.h"
 
@@ -34,6 +34,8 @@ struct overlap_round {
     bool blocking;                  /* the blocking counterpart is timed, too */
     struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
     struct bc_samples *own_plenty;  /* the same with plenty of work */
+    double inside_ns;               /* the work's time in the last operation that was timed in
+                                       parts, with the cost of reading the clock */
     int64_t wrong;                  /* operations with wrong data, on this rank */
 };
 
@@ -48,8 +50,14 @@ struct overlap_round {
  *                counterpart
  *   round        all quantities; keeps both
  */
+typedef void overlap_take_fn(void *context, double *values);
 void overlap_take_reference(void *context, double *values);
 void overlap_take_total(void *context, double *values);
 void overlap_take_trial(void *context, double *values);
 void overlap_take_plenty(void *context, double *values);
 void overlap_take_round(void *context, double *values);
+
+/* Runs rounds of `quantities` quantities and appends them to `samples`, on rank 0. Collective. */
+void overlap_run_rounds(const struct bc_run *run, struct overlap_round *round, int quantities,
+                        overlap_take_fn *take, const struct bc_plan *plan,
+                        struct bc_samples *samples);

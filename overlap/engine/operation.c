@@ -17,34 +17,30 @@ int64_t overlap_amount(const struct overlap_shape *shape, int rank)
     return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
 }
 
-bool overlap_varies(const struct overlap_kind *kind)
+/* Whether blocks differ in size. */
+static bool blocks_vary(const struct overlap_kind *kind)
 {
     return kind->layout == OVERLAP_VARYING || kind->layout == OVERLAP_VARYING_BYTES;
 }
 
-int overlap_owner(const struct overlap_operation *operation, int64_t i)
+struct overlap_place overlap_place_of(const struct overlap_operation *operation, int64_t i)
 {
-    if (!overlap_varies(operation->kind)) {
-        const int block = (int)(i / operation->shape.elements);
-        return operation->kind->on_grid ? operation->neighbours[block] : block;
+    const int64_t elements = operation->shape.elements, *const starts = operation->counts.starts;
+    if (!blocks_vary(operation->kind)) {
+        const int block = (int)(i / elements);
+        return (struct overlap_place){
+            operation->kind->on_grid ? operation->neighbours[block] : block, i % elements};
     }
     /* The last rank whose block starts at or before i. */
     int first = 0, last = operation->shape.ranks - 1;
     while (first < last) {
         const int middle = first + (last - first + 1) / 2;
-        if (operation->counts.starts[middle] <= i)
+        if (starts[middle] <= i)
             first = middle;
         else
             last = middle - 1;
     }
-    return first;
-}
-
-int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
-{
-    if (!overlap_varies(operation->kind))
-        return i % operation->shape.elements;
-    return i - operation->counts.starts[overlap_owner(operation, i)];
+    return (struct overlap_place){first, i - starts[first]};
 }
 
 /* The elements of a buffer, and of both, on the rank that needs most. */
@@ -78,13 +74,12 @@ double overlap_size_bytes(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
-    if (!overlap_varies(operation->kind))
+    if (!blocks_vary(operation->kind))
         return (double)(bytes * shape->elements);
     return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
 }
 
-/* ---- the int and the MPI_Count variants -------------------------------------------------------
- */
+/* ---- the int and the MPI_Count variants ------------------------------------------------------ */
 
 /* In w variants displacements are in bytes. */
 static int64_t displacement_unit(const struct overlap_kind *kind)
@@ -124,8 +119,8 @@ static void *allocate(int ranks, size_t size)
 
 static int64_t amount_of(const struct overlap_operation *operation, int rank)
 {
-    return overlap_varies(operation->kind) ? overlap_amount(&operation->shape, rank)
-                                           : operation->shape.elements;
+    return blocks_vary(operation->kind) ? overlap_amount(&operation->shape, rank)
+                                        : operation->shape.elements;
 }
 
 /* Makes block `rank` of these, of `amount` elements from `start` on. */
@@ -153,7 +148,7 @@ static void make_blocks(const struct overlap_operation *operation, enum overlap_
                         bool own, struct overlap_blocks *blocks)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    const bool varies = overlap_varies(operation->kind);
+    const bool varies = blocks_vary(operation->kind);
     int64_t start = 0;
     *blocks = (struct overlap_blocks){
         .amounts = allocate(shape->ranks, sizeof(MPI_Count)),
@@ -189,18 +184,15 @@ static void free_blocks(struct overlap_blocks *blocks, int ranks)
 static bool sends_blocks_to_each(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    return overlap_varies(operation->kind) && operation->kind->send.elements(shape) ==
-                                                  shape->ranks * overlap_amount(shape, shape->rank);
+    return blocks_vary(operation->kind) && operation->kind->send.elements(shape) ==
+                                               shape->ranks * overlap_amount(shape, shape->rank);
 }
 
-/* Chooses the functions, and makes what they count with. */
-static void make_counts(struct overlap_operation *operation)
+static void make_counts(struct overlap_operation *operation, enum overlap_passing passing)
 {
     const struct overlap_kind *const kind = operation->kind;
     const struct overlap_shape *const shape = &operation->shape;
-    const enum overlap_passing passing = overlap_passing_of(kind, shape);
     struct overlap_counts *const counts = &operation->counts;
-    operation->chosen = passing == OVERLAP_AS_LARGE ? kind->large : kind->functions;
     counts->count = amount_of(operation, shape->rank);
     counts->type = MPI_DOUBLE;
     if (passing == OVERLAP_AS_TYPES) {
@@ -209,7 +201,7 @@ static void make_counts(struct overlap_operation *operation)
         counts->count = typed.count;
         counts->type = typed.type;
     }
-    if (overlap_varies(kind))
+    if (blocks_vary(kind))
         counts->starts = allocate(shape->ranks, sizeof *counts->starts);
     if (kind->layout != OVERLAP_EQUAL)
         make_blocks(operation, passing, false, &counts->by_rank);
@@ -264,13 +256,12 @@ static void start_all(struct overlap_operation *operation)
     BC_MPI(MPI_Startall(operation->request_count, operation->requests));
 }
 
-bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form)
+bool overlap_has_persistent(const struct overlap_kind *kind)
 {
-    return form == OVERLAP_NONBLOCKING ||
-           (kind->functions.persist != NULL && !is_library(kind->fails_persistent_in));
+    return kind->functions.persist != NULL && !is_library(kind->fails_persistent_in);
 }
 
-static void make_requests(struct overlap_operation *operation)
+static void make_requests(struct overlap_operation *operation, overlap_call_fn *persist)
 {
     if (operation->borrows_requests)
         return;
@@ -281,24 +272,25 @@ static void make_requests(struct overlap_operation *operation)
         operation->requests[i] = MPI_REQUEST_NULL;
     operation->request_count = most;
     if (operation->form == OVERLAP_PERSISTENT && operation->works)
-        operation->chosen.persist(operation);
+        persist(operation);
 }
 
 /* After the requests, of which a kind may have made fewer than it posts at most. */
-static void choose_calls(struct overlap_operation *operation)
+static void choose_calls(struct overlap_operation *operation,
+                         const struct overlap_functions *functions)
 {
     const struct overlap_kind *const kind = operation->kind;
     const bool one = operation->request_count == 1;
-    operation->start = operation->chosen.start;
-    if (operation->form == OVERLAP_PERSISTENT)
-        operation->start = one ? start_one : start_all;
+    operation->start = functions->start;
     operation->between = one ? test_one : test_all;
     operation->finish = one ? wait_for_one : wait_for_all;
+    operation->blocking = functions->blocking;
+    if (operation->form == OVERLAP_PERSISTENT)
+        operation->start = one ? start_one : start_all;
     if (kind->between != NULL)
         operation->between = kind->between;
     if (kind->finish != NULL)
         operation->finish = kind->finish;
-    operation->blocking = operation->chosen.blocking;
 }
 
 static void free_requests(struct overlap_operation *operation)
@@ -375,19 +367,19 @@ void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, BC_GRID_DIMENSIONS, dims, periodic, 0, comm));
 }
 
-static void make_grid(struct overlap_operation *operation)
-{
-    overlap_create_grid(operation->shape.ranks, operation->dims, &operation->comm);
-    bc_grid_neighbours(operation->dims, operation->shape.rank, operation->neighbours);
-}
-
 void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
                               const struct bc_job *job, const struct overlap_choice *choice)
 {
+    struct overlap_shape shape = {.root = choice->root, .elements = choice->elements};
+    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape.rank));
+    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks));
+    const enum overlap_passing passing = overlap_passing_of(kind, &shape);
+    const struct overlap_functions *const functions =
+        passing == OVERLAP_AS_LARGE ? &kind->large : &kind->functions;
     *operation = (struct overlap_operation){
         .kind = kind,
         .job = job,
-        .shape = {.root = choice->root, .elements = choice->elements},
+        .shape = shape,
         .variant = choice->variant,
         .comm = MPI_COMM_WORLD,
         .works = true,
@@ -395,18 +387,18 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
         .form = choice->form,
         .statuses = MPI_STATUSES_IGNORE,
     };
-    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &operation->shape.rank));
-    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &operation->shape.ranks));
-    make_counts(operation);
-    if (kind->on_grid)
-        make_grid(operation);
+    make_counts(operation, passing);
+    if (kind->on_grid) {
+        overlap_create_grid(shape.ranks, operation->dims, &operation->comm);
+        bc_grid_neighbours(operation->dims, shape.rank, operation->neighbours);
+    }
     if (kind->place != NULL)
         kind->place(operation);
     make_buffers(operation);
     if (kind->create != NULL)
         kind->create(operation);
-    make_requests(operation);
-    choose_calls(operation);
+    make_requests(operation, functions->persist);
+    choose_calls(operation, functions);
 }
 
 void overlap_operation_destroy(struct overlap_operation *operation)

@@ -152,9 +152,8 @@ struct overlap_operation {
     int partner; /* of messages: a rank of comm, or MPI_PROC_NULL */
 
     overlap_call_fn *start, *between, *finish;
-    overlap_call_fn *blocking;       /* NULL: there is no blocking counterpart */
-    struct overlap_functions chosen; /* of the kind's: the `int` or the MPI_Count variants */
-    MPI_Request *requests;           /* what `start` posts; null where complete, but for persistent
+    overlap_call_fn *blocking; /* NULL: there is no blocking counterpart */
+    MPI_Request *requests;     /* what `start` posts; null where complete, but for persistent
                                         ones, which stay */
     int request_count;
     bool borrows_requests; /* `create` has set them, and `destroy` frees them */
@@ -169,18 +168,17 @@ struct overlap_operation {
     void *own;                          /* of `create` or `check`, freed by `destroy` */
 };
 
-/* Whether blocks differ in size. */
-bool overlap_varies(const struct overlap_kind *kind);
-
 /* Rank r's amount in v and w variants. It grows with r, and its mean is about `elements`: the
    ceiling of 2 * elements * (r + 1) / (ranks + 1). */
 int64_t overlap_amount(const struct overlap_shape *shape, int rank);
 
-/* The rank to or from which element i's block goes: blocks are in the order of ranks, or sides. */
-int overlap_owner(const struct overlap_operation *operation, int64_t i);
-
-/* The index of element i within its block. */
-int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
+/* Where element i is: in the block that goes to or from this rank (blocks are in the order of
+   ranks, or sides), at this index. */
+struct overlap_place {
+    int rank;
+    int64_t index;
+};
+struct overlap_place overlap_place_of(const struct overlap_operation *operation, int64_t i);
 
 /* The bytes of the buffers on the rank that needs most. Allocates nothing. */
 double overlap_bytes(const struct overlap_kind *kind, const struct overlap_shape *shape);
@@ -200,8 +198,8 @@ enum overlap_passing {
 enum overlap_passing overlap_passing_of(const struct overlap_kind *kind,
                                         const struct overlap_shape *shape);
 
-/* Whether the MPI library has what the form calls. */
-bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form);
+/* Whether the MPI library has the persistent form, and it works. */
+bool overlap_has_persistent(const struct overlap_kind *kind);
 
 /* Makes the periodic 3D grid of all ranks, in the order of MPI_COMM_WORLD. Collective. */
 void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm);

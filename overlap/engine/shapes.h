@@ -106,8 +106,8 @@ static inline double overlap_sent_to_all(const struct overlap_operation *operati
 
 static inline double overlap_sent_to_each(const struct overlap_operation *operation, int64_t i)
 {
-    return overlap_value(operation->shape.rank, overlap_owner(operation, i),
-                         overlap_index(operation, i));
+    const struct overlap_place to = overlap_place_of(operation, i);
+    return overlap_value(operation->shape.rank, to.rank, to.index);
 }
 
 /* Blocks of this rank's own amount, one for each rank. */
@@ -132,13 +132,14 @@ static inline double overlap_from_root_to_me(const struct overlap_operation *ope
 
 static inline double overlap_from_each(const struct overlap_operation *operation, int64_t i)
 {
-    return overlap_value(overlap_owner(operation, i), 0, overlap_index(operation, i));
+    const struct overlap_place from = overlap_place_of(operation, i);
+    return overlap_value(from.rank, 0, from.index);
 }
 
 static inline double overlap_from_each_to_me(const struct overlap_operation *operation, int64_t i)
 {
-    return overlap_value(overlap_owner(operation, i), operation->shape.rank,
-                         overlap_index(operation, i));
+    const struct overlap_place from = overlap_place_of(operation, i);
+    return overlap_value(from.rank, operation->shape.rank, from.index);
 }
 
 static inline double overlap_sum(const struct overlap_operation *operation, int64_t i)

@@ -12,14 +12,8 @@
  */
 #pragma once
 
-#include "common/run/program.h"
 #include "overlap/engine/row.h"
 
 /* Measures a row (visit->row, a struct overlap_row) in buffers of its own, within visit->seconds.
    Collective. */
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit);
-
-/* The operation's reference time in ns from a few operations, the same on every rank; `seconds`
-   (significant on rank 0) bounds the time for them. Collective. */
-double overlap_quick_reference_ns(const struct overlap_state *overlap,
-                                  struct overlap_operation *operation, double seconds);

@@ -64,8 +64,7 @@ static const struct overlap_search_rules robust_rules = {
     .acceptance = 0.005,
     .floor_ns = 250.0, /* acceptance * REFERENCE_NS / 4, as in measure.c */
     .validation_steps = 2,
-    .predict = true,
-    .validate_halving = true,
+    .robust = true,
 };
 
 static const struct overlap_search_rules plain_rules = {
@@ -197,11 +196,11 @@ TEST(noisy_verdicts)
                     wrong += errors[trial] > 4.0 * noises_ns[j] + 1000.0;
                 /* Without validation in phase 3, which the specification does not have, one wrong
                    verdict there is believed for good. */
-                if (wrong > (all[r]->validate_halving ? 5 : 25))
+                if (wrong > (all[r]->robust ? 5 : 25))
                     fail_msg("%d of 101 searches are far off: fraction %g, "
                              "noise %g ns, %s",
                              wrong, fractions[i], noises_ns[j],
-                             all[r]->predict ? "predicting" : "bisecting");
+                             all[r]->robust ? "predicting" : "bisecting");
             }
 }
 
@@ -231,7 +230,7 @@ TEST(contradictory_verdicts)
             }
             if (i == 0 && near < 120)
                 fail_msg("only %d of 200 searches came near (%s)", near,
-                         all[r]->predict ? "predicting" : "bisecting");
+                         all[r]->robust ? "predicting" : "bisecting");
         }
 }
 
@@ -388,12 +387,11 @@ TEST(bisection_follows_the_specification)
         {false, 512, 0, 1024}, {true, 768, 512, 1024}, {false, 640, 512, 768}};
     static const struct step validated_halving[] = {
         {false, 1024, 0, INFINITY}, {false, 1024, 0, INFINITY}, {false, 512, 0, 1024}};
-    struct overlap_search_rules no_steps = plain_rules, halving = plain_rules;
+    struct overlap_search_rules no_steps = plain_rules;
     no_steps.validation_steps = 0;
-    halving.validate_halving = true;
     follow_steps(&plain_rules, steps, COUNT(steps));
     follow_steps(&no_steps, unvalidated, COUNT(unvalidated));
-    follow_steps(&halving, validated_halving, COUNT(validated_halving));
+    follow_steps(&robust_rules, validated_halving, COUNT(validated_halving));
 }
 
 /* ---- amounts of the v variants --------------------------------------------------------------- */
