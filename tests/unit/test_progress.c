@@ -16,7 +16,7 @@ static const struct bc_table no_columns = {.count = 0};
 
 static const struct overlap_kind kind = {.name = "kind"};
 
-static struct overlap_state state(void)
+static struct overlap_state no_rows(void)
 {
     return (struct overlap_state){.parameters = {.kind = &kind}};
 }
@@ -102,7 +102,7 @@ TEST(judgements)
         {{{0, 0, 0}}, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct overlap_state overlap = state();
+        struct overlap_state overlap = no_rows();
         for (size_t r = 0; cases[i].rows[r].size_bytes > 0.0; r++) {
             const struct overlap_row row = {.size_bytes = cases[i].rows[r].size_bytes,
                                             .test_calls = cases[i].rows[r].calls};
@@ -118,7 +118,7 @@ TEST(judgements)
 /* Its parts of the work mark parts of the message, so it is not told to try calls. */
 TEST(no_advice_where_there_are_no_calls)
 {
-    struct overlap_state overlap = state();
+    struct overlap_state overlap = no_rows();
     const struct overlap_row row = {.size_bytes = MIB};
     overlap.parts_option = "--partitions";
     add(&overlap, &row, 0.0);
@@ -135,13 +135,13 @@ TEST(searched)
         .test_calls = 16,
         .exposed_without_calls_ns = 0.9 * REFERENCE_NS,
     };
-    struct overlap_state overlap = state();
+    struct overlap_state overlap = no_rows();
     add(&overlap, &row, 90.0);
     assert_string_equal(note(&overlap),
                         "# note: progress in calls only: of an operation of 1048576 bytes 10 % are "
                         "hidden under work, 90 % with 16 calls of MPI_Test\n");
     row.test_calls = 0;
-    overlap = state();
+    overlap = no_rows();
     add(&overlap, &row, 10.0);
     assert_string_equal(note(&overlap),
                         "# note: little or no progress before the wait: of an operation of 1048576 "
@@ -164,7 +164,7 @@ TEST(partners_in_mpi_may_make_the_progress)
 TEST(one_variant_is_judged)
 {
     static const int variants[2];
-    struct overlap_state overlap = state();
+    struct overlap_state overlap = no_rows();
     struct overlap_row row = {.size_bytes = MIB, .choice.variant = &variants[0]};
     add(&overlap, &row, 0.0);
     row.choice.variant = &variants[1];
@@ -178,7 +178,7 @@ TEST(one_variant_is_judged)
 
 TEST(rows_without_a_time_dont_count)
 {
-    struct overlap_state overlap = state();
+    struct overlap_state overlap = no_rows();
     const struct overlap_row row = {.size_bytes = MIB};
     add_times(&overlap, &row, 0.0, 1e3);
     add_times(&overlap, &row, NAN, 1e3);
