@@ -5,11 +5,14 @@
  * What is timed: on each rank, each of these from a barrier of its own (or an agreed start,
  * --start=window) until its last call returns.
  *
- *     reference   MPI_Iallreduce, MPI_Wait
- *     beside      MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of the
- * work: what no work can hide exposed     MPI_Iallreduce, twice as much work as the reference lasts
- * (--plenty), MPI_Wait, less the time of the work blocking    MPI_Allreduce work        as much
- * work as fits total       MPI_Iallreduce, this work, MPI_Wait
+ * - reference: MPI_Iallreduce, MPI_Wait
+ * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of the work: what
+ *   no work can hide
+ * - exposed: MPI_Iallreduce, twice as much work as the reference lasts (--plenty), MPI_Wait, less
+ *   the time of the work
+ * - blocking: MPI_Allreduce
+ * - work: as much work as fits
+ * - total: MPI_Iallreduce, this work, MPI_Wait
  *
  * Samples of reference, work and total are the slowest rank's. Overlap, blocking and exposed are
  * formed on each rank from all rounds of a visit, then the slowest rank's is taken (estimate.h).

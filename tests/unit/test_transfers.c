@@ -2,7 +2,7 @@
  * The windows of one-sided transfers: errors come back, and what a rank stores into its part is
  * synchronised with the window.
  */
-#include "overlap/transfers.h" /* first: its parameters have names of ranks.h */
+#include "overlap/pairs.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
 
