@@ -113,33 +113,6 @@ static double time_work(struct overlap_round *round, int quantity, uint64_t part
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-/* ---- --check --------------------------------------------------------------------------------- */
-
-static void before_operation(const struct overlap_round *round)
-{
-    if (round->check)
-        overlap_operation_poison(round->operation);
-}
-
-static void after_operation(struct overlap_round *round)
-{
-    if (!round->check)
-        return;
-    /* A transfer is complete at its origin only. All else must be there when it is finished. */
-    if (round->operation->kind->settle != NULL)
-        bc_harness_barrier(round->operation->comm);
-    if (!overlap_operation_verify(round->operation))
-        round->wrong++;
-}
-
-/* A check of the kind's own runs beside the timed operations: its data tells nothing. */
-static void after_round(struct overlap_round *round)
-{
-    struct overlap_operation *const operation = round->operation;
-    if (round->check && operation->kind->check != NULL && !operation->kind->check(operation))
-        round->wrong++;
-}
-
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* The cost of one reading, which the sampler takes off, stays in all values; what more readings
@@ -166,41 +139,44 @@ static double take_work(struct overlap_round *round, time_fn *time, int quantity
 
 static double take(struct overlap_round *round, time_fn *time, int quantity, uint64_t part_units)
 {
-    const struct overlap_kind *const kind = round->operation->kind;
+    struct overlap_operation *const operation = round->operation;
+    const struct overlap_kind *const kind = operation->kind;
     double ns = -INFINITY;
-    before_operation(round);
-    if (round->operation->works)
+    if (round->check)
+        overlap_operation_poison(operation);
+    if (operation->works)
         ns = time(round, quantity, part_units);
     else if (time == time_blocking && kind->serve_blocking != NULL)
         serve(round, quantity, kind->serve_blocking);
     else
         serve(round, quantity, kind->serve);
-    after_operation(round);
+    /* A transfer is complete at its origin only. All else must be there when it is finished. */
+    if (round->check && kind->settle != NULL)
+        bc_harness_barrier(operation->comm);
+    if (round->check && !overlap_operation_verify(operation))
+        round->wrong++;
     return ns;
-}
-
-static double take_reference(struct overlap_round *round)
-{
-    return take(round, time_operation, OVERLAP_REFERENCE, 0);
 }
 
 /* Work alone, and then an operation with the same work; less what the readings cost. */
 struct with_work {
     double alone_ns, inside_ns; /* the work */
     double beside_ns;           /* the operation without it, with one reading */
+    double exposed_ns;          /* what the operation adds to the work */
 };
 
 static struct with_work take_with_work(struct overlap_round *round, int quantity,
                                        uint64_t part_units)
 {
     const double readings_ns = round->clock_ns * (double)round->parts;
-    const double alone_ns = take_work(round, time_work_parts, OVERLAP_WORK, part_units);
+    struct with_work times;
+    times.alone_ns = take_work(round, time_work_parts, OVERLAP_WORK, part_units) - readings_ns;
     const double total_ns = take(round, time_parts, quantity, part_units);
-    return (struct with_work){
-        .alone_ns = alone_ns - readings_ns,
-        .inside_ns = round->inside_ns - readings_ns,
-        .beside_ns = total_ns - round->inside_ns - readings_ns,
-    };
+    times.inside_ns = round->inside_ns - readings_ns;
+    times.beside_ns = total_ns - round->inside_ns - readings_ns;
+    times.exposed_ns =
+        round->operation->works ? times.beside_ns + times.inside_ns - times.alone_ns : -INFINITY;
+    return times;
 }
 
 /* Keeps this rank's times; plain_ns is the operation without work, or its blocking counterpart. */
@@ -216,62 +192,42 @@ static void keep(const struct overlap_round *round, double plain_ns, const struc
     bc_samples_append(own, values, OVERLAP_OWN_QUANTITIES, 0);
 }
 
-/* What the operation adds to plenty of work. */
-static double exposed_of(const struct overlap_round *round, const struct with_work *times)
+void overlap_take_reference(struct overlap_round *round, double *values)
 {
-    if (!round->operation->works)
-        return -INFINITY;
-    return times->beside_ns + times->inside_ns - times->alone_ns;
+    values[OVERLAP_REFERENCE] = take(round, time_operation, OVERLAP_REFERENCE, 0);
 }
 
-void overlap_take_reference(void *context, double *values)
+void overlap_take_total(struct overlap_round *round, double *values)
 {
-    values[OVERLAP_REFERENCE] = take_reference(context);
-    after_round(context);
-}
-
-void overlap_take_total(void *context, double *values)
-{
-    struct overlap_round *const round = context;
     values[0] = take(round, time_total, 0, round->part_units);
-    after_round(round);
 }
 
 /* What a network did just before shows in the next operation: buffers drain and token buckets fill.
    So the same work alone precedes all operations that are compared; the first one doesn't count. */
-static void take_trial(struct overlap_round *round, double *values)
+void overlap_take_trial(struct overlap_round *round, double *values)
 {
     (void)take_work(round, time_work, OVERLAP_WORK, round->part_units);
-    values[OVERLAP_REFERENCE] = take_reference(round);
+    overlap_take_reference(round, values);
     const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->part_units);
     values[OVERLAP_BESIDE] = times.beside_ns;
     keep(round, values[OVERLAP_REFERENCE], &times, round->own);
 }
 
-void overlap_take_trial(void *context, double *values)
+void overlap_take_plenty(struct overlap_round *round, double *values)
 {
-    take_trial(context, values);
-    after_round(context);
-}
-
-void overlap_take_plenty(void *context, double *values)
-{
-    struct overlap_round *const round = context;
     const struct with_work times = take_with_work(round, 0, round->plenty_part_units);
     keep(round, 0.0, &times, round->own_plenty);
-    values[0] = exposed_of(round, &times);
-    after_round(round);
+    values[0] = times.exposed_ns;
 }
 
 /* The answer comes last, so that what precedes the reference is an operation with no more work in
    it than fits: one with plenty would leave buffers emptier for the reference than the reference
    leaves them for the operation that it is compared with. */
-void overlap_take_round(void *context, double *values)
+void overlap_take_round(struct overlap_round *round, double *values)
 {
-    struct overlap_round *const round = context;
-    take_trial(round, values);
+    overlap_take_trial(round, values);
     const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_part_units);
-    values[OVERLAP_EXPOSED] = exposed_of(round, &times);
+    values[OVERLAP_EXPOSED] = times.exposed_ns;
     values[OVERLAP_BLOCKING] = 0.0;
     if (round->blocking) {
         (void)take_work(round, time_work, OVERLAP_WORK, round->plenty_part_units);
@@ -280,7 +236,16 @@ void overlap_take_round(void *context, double *values)
     keep(round, values[OVERLAP_BLOCKING], &times, round->own_plenty);
     values[OVERLAP_WORK] = take_work(round, time_work, OVERLAP_WORK, round->answer_part_units);
     values[OVERLAP_TOTAL] = take(round, time_total, OVERLAP_TOTAL, round->answer_part_units);
-    after_round(round);
+}
+
+/* A check of the kind's own runs beside the timed operations: its data tells nothing. */
+static void take_and_check(void *context, double *values)
+{
+    struct overlap_round *const round = context;
+    struct overlap_operation *const operation = round->operation;
+    round->take(round, values);
+    if (round->check && operation->kind->check != NULL && !operation->kind->check(operation))
+        round->wrong++;
 }
 
 void overlap_run_rounds(const struct bc_run *run, struct overlap_round *round, int quantities,
@@ -289,11 +254,12 @@ void overlap_run_rounds(const struct bc_run *run, struct overlap_round *round, i
 {
     const struct bc_source source = {
         .quantities = quantities,
-        .take = take_values,
+        .take = take_and_check,
         .context = round,
         .slowest_of = OVERLAP_REFERENCE,
         .starts = bc_start_window_starts(run->window),
         .clock_ns = run->own_clock.read_ns,
     };
+    round->take = take_values;
     bc_sampler_run(run->sampler, &source, plan, samples);
 }
