@@ -42,7 +42,8 @@
 OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
                      (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->comm),
-                     .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
-                     .receive = {overlap_one_block, overlap_sum});
+                     .layout = OVERLAP_REDUCED,
+                     .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                     .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_SUM});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallreduce_program, argc, argv); }

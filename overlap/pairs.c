@@ -4,12 +4,14 @@
 
 #include <stdlib.h>
 
+static bool is_lower(const struct overlap_shape *shape) { return shape->rank < shape->ranks / 2; }
+
 static int partner_of(const struct overlap_shape *shape)
 {
     const int half = shape->ranks / 2;
-    if (overlap_is_lower(shape))
+    if (is_lower(shape))
         return shape->rank + half;
-    return overlap_is_upper(shape) ? shape->rank - half : MPI_PROC_NULL;
+    return shape->rank < 2 * half ? shape->rank - half : MPI_PROC_NULL;
 }
 
 void overlap_pairs_describe(const struct bc_run *run)
@@ -30,8 +32,7 @@ static void place(struct overlap_operation *operation, bool both)
     operation->comm = order.comm; /* freed with the operation */
     operation->shape.rank = order.place;
     operation->partner = partner_of(&operation->shape);
-    operation->works =
-        operation->partner != MPI_PROC_NULL && (both || overlap_is_lower(&operation->shape));
+    operation->works = operation->partner != MPI_PROC_NULL && (both || is_lower(&operation->shape));
 }
 
 void overlap_pairs_place(struct overlap_operation *operation) { place(operation, false); }
@@ -62,12 +63,13 @@ static void create_window(struct overlap_operation *operation, double *buffer, i
 void overlap_create_target_window(struct overlap_operation *operation)
 {
     create_window(operation, operation->receive,
-                  operation->kind->receive.elements(&operation->shape));
+                  overlap_elements(&operation->kind->receive, &operation->shape));
 }
 
 void overlap_create_source_window(struct overlap_operation *operation)
 {
-    create_window(operation, operation->send, operation->kind->send.elements(&operation->shape));
+    create_window(operation, operation->send,
+                  overlap_elements(&operation->kind->send, &operation->shape));
 }
 
 void overlap_destroy_window(struct overlap_operation *operation)

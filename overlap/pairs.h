@@ -17,40 +17,6 @@ void overlap_pairs_describe(const struct bc_run *run);
 void overlap_pairs_place(struct overlap_operation *operation);
 void overlap_pairs_place_both(struct overlap_operation *operation);
 
-/* ---- elements in a buffer -------------------------------------------------------------------- */
-
-static inline bool overlap_is_lower(const struct overlap_shape *shape)
-{
-    return shape->rank < shape->ranks / 2;
-}
-
-static inline bool overlap_is_upper(const struct overlap_shape *shape)
-{
-    return !overlap_is_lower(shape) && shape->rank < shape->ranks / 2 * 2;
-}
-
-static inline int64_t overlap_one_block_of_lower(const struct overlap_shape *shape)
-{
-    return overlap_is_lower(shape) ? shape->elements : 0;
-}
-
-static inline int64_t overlap_one_block_of_upper(const struct overlap_shape *shape)
-{
-    return overlap_is_upper(shape) ? shape->elements : 0;
-}
-
-static inline int64_t overlap_one_block_of_both(const struct overlap_shape *shape)
-{
-    return overlap_is_lower(shape) || overlap_is_upper(shape) ? shape->elements : 0;
-}
-
-/* ---- values: for receive.value; overlap_sent_to_all is for send.value ------------------------ */
-
-static inline double overlap_from_partner(const struct overlap_operation *operation, int64_t i)
-{
-    return overlap_value(operation->partner, 0, i);
-}
-
 /* ---- what the operations have in common ------------------------------------------------------ */
 
 /* The arguments of a message to, or from, the partner: of MPI_Send and MPI_Recv, and those of
@@ -71,12 +37,12 @@ void overlap_stay_away(struct overlap_operation *operation);
 /* Members of struct overlap_kind: a block goes from the lower half to the upper one, or back. */
 #define OVERLAP_LOWER_SENDS                                                                        \
     .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
-    .send = {overlap_one_block_of_lower, overlap_sent_to_all},                                     \
-    .receive = {overlap_one_block_of_upper, overlap_from_partner}
+    .send = {OVERLAP_BLOCK, OVERLAP_ON_LOWER, OVERLAP_TO_ALL},                                     \
+    .receive = {OVERLAP_BLOCK, OVERLAP_ON_UPPER, OVERLAP_BY_PARTNER}
 #define OVERLAP_LOWER_RECEIVES                                                                     \
     .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
-    .send = {overlap_one_block_of_upper, overlap_sent_to_all},                                     \
-    .receive = {overlap_one_block_of_lower, overlap_from_partner}
+    .send = {OVERLAP_BLOCK, OVERLAP_ON_UPPER, OVERLAP_TO_ALL},                                     \
+    .receive = {OVERLAP_BLOCK, OVERLAP_ON_LOWER, OVERLAP_BY_PARTNER}
 
 /* ---- one-sided transfers --------------------------------------------------------------------- */
 

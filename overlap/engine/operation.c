@@ -1,7 +1,6 @@
 #include "overlap/engine/operation.h"
 
 #include "common/mpi/mpi_check.h"
-#include "overlap/engine/shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,13 +22,19 @@ static bool blocks_vary(const struct overlap_kind *kind)
     return kind->layout == OVERLAP_VARYING || kind->layout == OVERLAP_VARYING_BYTES;
 }
 
-struct overlap_place overlap_place_of(const struct overlap_operation *operation, int64_t i)
+/* Where element i is: in the block that goes to or from this rank, at this index. */
+struct place {
+    int rank;
+    int64_t index;
+};
+
+static struct place place_of(const struct overlap_operation *operation, int64_t i)
 {
     const int64_t elements = operation->shape.elements, *const starts = operation->counts.starts;
     if (!blocks_vary(operation->kind)) {
         const int block = (int)(i / elements);
-        return (struct overlap_place){
-            operation->kind->on_grid ? operation->neighbours[block] : block, i % elements};
+        return (struct place){operation->kind->on_grid ? operation->neighbours[block] : block,
+                              i % elements};
     }
     /* The last rank whose block starts at or before i. */
     int first = 0, last = operation->shape.ranks - 1;
@@ -40,7 +45,95 @@ struct overlap_place overlap_place_of(const struct overlap_operation *operation,
         else
             last = middle - 1;
     }
-    return (struct overlap_place){first, i - starts[first]};
+    return (struct place){first, i - starts[first]};
+}
+
+static int64_t all_amounts(const struct overlap_shape *shape)
+{
+    int64_t total = 0;
+    for (int rank = 0; rank < shape->ranks; rank++)
+        total += overlap_amount(shape, rank);
+    return total;
+}
+
+int64_t overlap_elements(const struct overlap_buffer *buffer, const struct overlap_shape *shape)
+{
+    const int rank = shape->rank, half = shape->ranks / 2;
+    const bool holds[] = {
+        [OVERLAP_ON_ALL] = true,
+        [OVERLAP_ON_ROOT] = rank == shape->root,
+        [OVERLAP_ON_OTHERS] = rank != shape->root,
+        [OVERLAP_ON_LOWER] = rank < half,
+        [OVERLAP_ON_UPPER] = rank >= half && rank < 2 * half,
+        [OVERLAP_ON_PAIRS] = rank < 2 * half,
+    };
+    if (!holds[buffer->holders])
+        return 0;
+    switch (buffer->extent) {
+    case OVERLAP_BLOCK:
+        return shape->elements;
+    case OVERLAP_BLOCK_PER_RANK:
+        return shape->elements * shape->ranks;
+    case OVERLAP_BLOCK_PER_NEIGHBOUR:
+        return shape->elements * OVERLAP_NEIGHBOURS;
+    case OVERLAP_OWN_AMOUNT:
+        return overlap_amount(shape, rank);
+    case OVERLAP_OWN_AMOUNT_PER_RANK:
+        return overlap_amount(shape, rank) * shape->ranks;
+    case OVERLAP_ALL_AMOUNTS:
+        return all_amounts(shape);
+    default:
+        return 0;
+    }
+}
+
+/* What the values of a receiver's block differ by from those of the first one's. */
+static double value_of_receiver(int to) { return 1e6 * (double)(to % OVERLAP_RECEIVERS); }
+
+double overlap_value(int from, int to, int64_t i)
+{
+    return (double)(from + 1) * (double)(i % 1021 + 1) + value_of_receiver(to);
+}
+
+double overlap_value_sum(int ranks, int to, int64_t i)
+{
+    const double p = (double)ranks;
+    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + p * value_of_receiver(to);
+}
+
+double overlap_element(const struct overlap_operation *operation, enum overlap_values values,
+                       int64_t i)
+{
+    const struct overlap_shape *const shape = &operation->shape;
+    const int me = shape->rank;
+    const int64_t own = overlap_amount(shape, me);
+    const struct place at = place_of(operation, i);
+    switch (values) {
+    case OVERLAP_TO_EACH:
+        return overlap_value(me, at.rank, at.index);
+    case OVERLAP_AMOUNT_TO_EACH:
+        return overlap_value(me, (int)(i / own), i % own);
+    case OVERLAP_FROM_ROOT:
+        return overlap_value(shape->root, 0, i);
+    case OVERLAP_FROM_ROOT_TO_ME:
+        return overlap_value(shape->root, me, i);
+    case OVERLAP_FROM_EACH:
+        return overlap_value(at.rank, 0, at.index);
+    case OVERLAP_FROM_EACH_TO_ME:
+        return overlap_value(at.rank, me, at.index);
+    case OVERLAP_BY_PARTNER:
+        return overlap_value(operation->partner, 0, i);
+    case OVERLAP_SUM:
+        return overlap_value_sum(shape->ranks, 0, i);
+    case OVERLAP_SUM_TO_ME:
+        return overlap_value_sum(shape->ranks, me, i);
+    case OVERLAP_SUM_UP_TO_ME:
+        return overlap_value_sum(me + 1, 0, i);
+    case OVERLAP_SUM_BELOW_ME:
+        return me == 0 ? NAN : overlap_value_sum(me, 0, i);
+    default: /* OVERLAP_TO_ALL */
+        return overlap_value(me, 0, i);
+    }
 }
 
 /* The elements of a buffer, and of both, on the rank that needs most. */
@@ -53,12 +146,12 @@ static struct need max_need(const struct overlap_kind *kind, struct overlap_shap
 {
     const int ranks[] = {shape.root, 0, shape.ranks - 1};
     struct need max = {0.0, 0.0};
-    if (kind->send.elements == NULL)
+    if (kind->send.extent == OVERLAP_NO_BUFFER)
         return max;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         shape.rank = ranks[i];
-        const double send = (double)kind->send.elements(&shape);
-        const double receive = (double)kind->receive.elements(&shape);
+        const double send = (double)overlap_elements(&kind->send, &shape);
+        const double receive = (double)overlap_elements(&kind->receive, &shape);
         max.either = fmax(max.either, fmax(send, receive));
         max.both = fmax(max.both, send + receive);
     }
@@ -76,7 +169,7 @@ double overlap_size_bytes(const struct overlap_operation *operation)
     const int64_t bytes = (int64_t)sizeof(double);
     if (!blocks_vary(operation->kind))
         return (double)(bytes * shape->elements);
-    return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
+    return (double)(bytes * all_amounts(shape)) / shape->ranks;
 }
 
 /* ---- the int and the MPI_Count variants ------------------------------------------------------ */
@@ -180,14 +273,6 @@ static void free_blocks(struct overlap_blocks *blocks, int ranks)
     free(blocks->types);
 }
 
-/* Only a call that sends a block of this rank's amount to each rank takes `own`. */
-static bool sends_blocks_to_each(const struct overlap_operation *operation)
-{
-    const struct overlap_shape *const shape = &operation->shape;
-    return blocks_vary(operation->kind) && operation->kind->send.elements(shape) ==
-                                               shape->ranks * overlap_amount(shape, shape->rank);
-}
-
 static void make_counts(struct overlap_operation *operation, enum overlap_passing passing)
 {
     const struct overlap_kind *const kind = operation->kind;
@@ -205,7 +290,7 @@ static void make_counts(struct overlap_operation *operation, enum overlap_passin
         counts->starts = allocate(shape->ranks, sizeof *counts->starts);
     if (kind->layout != OVERLAP_EQUAL)
         make_blocks(operation, passing, false, &counts->by_rank);
-    if (sends_blocks_to_each(operation))
+    if (kind->send.extent == OVERLAP_OWN_AMOUNT_PER_RANK)
         make_blocks(operation, passing, true, &counts->own);
 }
 
@@ -315,13 +400,13 @@ static void make_buffers(struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
     const struct overlap_shape *const shape = &operation->shape;
-    if (kind->send.elements == NULL)
+    if (kind->send.extent == OVERLAP_NO_BUFFER)
         return;
-    const int64_t send_count = kind->send.elements(shape);
+    const int64_t send_count = overlap_elements(&kind->send, shape);
     operation->send = allocate_doubles(send_count);
-    operation->receive = allocate_doubles(kind->receive.elements(shape));
+    operation->receive = allocate_doubles(overlap_elements(&kind->receive, shape));
     for (int64_t i = 0; i < send_count; i++)
-        operation->send[i] = kind->send.value(operation, i);
+        operation->send[i] = overlap_element(operation, kind->send.values, i);
 }
 
 void overlap_operation_poison(struct overlap_operation *operation)
@@ -330,7 +415,7 @@ void overlap_operation_poison(struct overlap_operation *operation)
         operation->kind->prepare(operation);
     if (operation->receive == NULL)
         return;
-    const int64_t count = operation->kind->receive.elements(&operation->shape);
+    const int64_t count = overlap_elements(&operation->kind->receive, &operation->shape);
     for (int64_t i = 0; i < count; i++)
         operation->receive[i] = -1.0;
     if (operation->kind->settle != NULL)
@@ -346,9 +431,9 @@ bool overlap_operation_verify(struct overlap_operation *operation)
         return kind->is_right(operation);
     if (operation->receive == NULL)
         return true;
-    const int64_t count = kind->receive.elements(&operation->shape);
+    const int64_t count = overlap_elements(&kind->receive, &operation->shape);
     for (int64_t i = 0; i < count; i++) {
-        const double expected = kind->receive.value(operation, i);
+        const double expected = overlap_element(operation, kind->receive.values, i);
         /* A wrong bit makes another number: all expected ones are whole. */
         if (!isnan(expected) && !(operation->receive[i] == expected))
             return false;

@@ -9,7 +9,6 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/sync_clock/start_window.h"
-#include "overlap/engine/shapes.h"
 #include "overlap/engine/sizes.h"
 #include "overlap/engine/visit.h"
 #include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
