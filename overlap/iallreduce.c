@@ -37,7 +37,7 @@
 #include "overlap/engine/program.h"
 
 /* The calls, whose arguments may use `operation` and `count`; what send and receive buffers hold,
-   which --check verifies (shapes.h). Beyond the largest `int` the same arguments make calls of
+   which --check verifies (operation.h). Beyond the largest `int` the same arguments make calls of
    MPI_Iallreduce_c and so on. The macro makes overlap_iallreduce_program. */
 OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
                      (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
