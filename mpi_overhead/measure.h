@@ -39,9 +39,12 @@ struct overhead_exchange {
     int64_t bytes;                     /* of the message */
     struct bc_amount message;          /* these bytes, as MPI takes them */
     unsigned char *buffer;
-    bool check;       /* verify the data of each message */
-    int64_t messages; /* prepared so far, the same on both ranks */
-    int64_t wrong;    /* messages that arrived wrong on this rank */
+    uint64_t units;     /* of work in each iteration of the loops in hand */
+    int64_t iterations; /* in each of these */
+    bool apart;         /* the work isn't done beside the message */
+    bool check;         /* verify the data of each message */
+    int64_t messages;   /* prepared so far, the same on both ranks */
+    int64_t wrong;      /* messages that arrived wrong on this rank */
 };
 
 /* Whether messages go to this rank. */
@@ -49,11 +52,6 @@ static inline bool overhead_receives(const struct overhead_exchange *exchange)
 {
     return exchange->measures == (exchange->direction == OVERHEAD_RECEIVE);
 }
-
-/* Runs this rank's end of a loop, with `units` of work in each iteration if it measures; returns
-   the time of all iterations in ns. Collective over the pair. */
-double overhead_time_loop(const struct overhead_exchange *exchange, bool message, bool token,
-                          uint64_t units, int64_t iterations);
 
 struct mpi_overhead {
     struct overhead_parameters parameters;
@@ -72,6 +70,16 @@ enum overhead_quantity {
     OVERHEAD_WORK,  /* the work, without a message; likewise */
     OVERHEAD_QUANTITIES
 };
+
+/* Fills the buffer: on the rank that sends with the next message, on the other with zeros, which no
+   message has. Local; both ranks of a pair call it. */
+void overhead_prepare_data(struct overhead_exchange *exchange);
+
+/* `take` of a source (struct bc_source) whose context is a struct overhead_exchange: as 0 and 1
+   OVERHEAD_ITER and OVERHEAD_WORK alone, whose difference is the overhead (if `apart`, the former
+   without work); or all quantities. A loop for each. Collective. */
+void overhead_take_work(void *exchange, double *values);
+void overhead_take_full(void *exchange, double *values);
 
 /* What a row is of, and remembers from visit to visit; the latter zeros before the first one. */
 struct overhead_row {
