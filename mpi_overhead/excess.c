@@ -1,4 +1,4 @@
-#include "mpi_overhead/excess.h"
+#include "mpi_overhead/measure.h"
 
 #include "common/mpi/mpi_check.h"
 

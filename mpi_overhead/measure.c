@@ -2,8 +2,6 @@
 
 #include "common/mpi/harness.h"
 #include "common/run/check.h"
-#include "mpi_overhead/excess.h"
-#include "mpi_overhead/knee_fit.h"
 
 #include <math.h>
 

@@ -124,3 +124,46 @@ bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead
    Collective over MPI_COMM_WORLD. */
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result);
+
+/* ---- excess.c: how much longer one operation takes than another; local ------------------------
+ */
+
+/* The summary of what `quantity` takes longer than `subtrahend`, of two quantities that take about
+   as long (work with a message and alone), as if ranks were never stopped: a visit says the
+   difference of the two 5 % quantiles, which stops don't move as long as one round in 20 is free of
+   them; the value is bc_mean_of_visits of these. Its interval also has in it, added as if it
+   were independent of other errors, by how much quartiles say something else. Where times differ
+   for other reasons than stops, the value is that of the quickest rounds. With one visit, or none,
+   and for sd, p99 and max, as bc_samples_summarize with BC_MEDIAN. */
+struct bc_summary overhead_excess(const struct bc_samples *samples, int quantity, int subtrahend,
+                                  double confidence);
+
+/* ---- knee_fit.c: where work stops fitting under a message; pure -------------------------------
+ */
+
+/* A fit to all points of a post-work-wait measurement. As long as the work is shorter than the
+   transfer, an iteration takes as long as the transfer (the plateau); beyond the knee it takes the
+   work and the host overhead (a line of slope one):
+
+       iter(work) = max(plateau, work + overhead) */
+struct knee_point {
+    double work_ns; /* an iteration of the same loop without a message */
+    double iter_ns; /* the same with one */
+};
+
+/* Points between `plateau` and `line` belong to neither for sure. */
+struct knee_fit {
+    bool found;     /* false: fewer than two points */
+    size_t plateau; /* points before this one lie on the plateau */
+    size_t line;    /* points from this one on lie on the line */
+    double plateau_ns;
+    double overhead_ns;
+};
+
+#define KNEE_POINTS_MAX 64
+
+/* Fits at most KNEE_POINTS_MAX points, in ascending order of work. Of all ways to split them, takes
+   the one with the smallest sum of absolute deviations from the curve whose plateau is the median
+   of the left points and whose overhead is the median of iter less work of the right points.
+   Then leaves points within `near_ns` of the knee out of both medians. */
+struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns);

@@ -9,14 +9,13 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/sync_clock/start_window.h"
-#include "overlap/engine/sizes.h"
-#include "overlap/engine/visit.h"
+#include "overlap/engine/row.h"
 #include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
 
 /* What the main() of a program whose rows are sizes does. Returns its exit status. */
 int overlap_main(const struct bc_program *program, int argc, char **argv);
 
-/* For programs with rows of their own, beside sizes.h, visit.h and row.h. Collective, but for
+/* For programs with rows of their own, beside row.h. Collective, but for
    overlap_fit. */
 
 /* See struct bc_program. */

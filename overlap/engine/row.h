@@ -150,3 +150,33 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
    (struct bc_table); where they vary, form and test_calls come before these. Once a run. */
 void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
                          const struct bc_column *own_keys, size_t own_count, const char *main);
+
+/* ---- sizes.c: which sizes are measured, and into how many parts the work under them is cut -----
+ */
+
+/* Lowers the default of the largest size to what fits into memory and into MPI's counts; false with
+   the error set where the sizes that were asked for don't. Local; rank 0. */
+bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
+                       struct bc_error *error);
+
+/* Checks that the work can be cut into as many parts as --test-calls or overlap->parts_option asks
+   for: under the quickest of the smallest size, of `count` variants (an array of elements of
+   `bytes` bytes, or NULL), or, in the time-driven model, under one that takes the cutoff time.
+   Where it can't: if that is the user's choice (`chosen`, on rank 0), false with the error set;
+   else a note will say so. */
+bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t count,
+                   const void *variants, size_t bytes, bool chosen, struct bc_error *error);
+
+/* Says so in a note. Local. */
+void overlap_note_fine_cuts(const struct overlap_state *overlap);
+
+/* Lists the rows of all sizes, of each of the variants. The time-driven model looks for the size of
+   the first variant. */
+void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *variants,
+                       size_t bytes);
+
+/* ---- visit.c --------------------------------------------------------------------------------- */
+
+/* Measures a row (visit->row, a struct overlap_row) in buffers of its own, within visit->seconds.
+   Collective. */
+void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit);

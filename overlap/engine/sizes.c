@@ -1,7 +1,6 @@
-#include "overlap/engine/sizes.h"
-
 #include "common/mpi/harness.h"
 #include "overlap/engine/kernel.h"
+#include "overlap/engine/row.h"
 
 #include <math.h>
 

@@ -70,7 +70,7 @@ static void take_rounds(struct random *random, struct bc_samples *own)
 /* What a visit says: the slowest ranks' estimates. */
 static double visit_pct(struct random *random, int ranks)
 {
-    struct overlap_estimates slowest;
+    struct overlap_estimates slowest = {.ns = {0.0}};
     struct bc_samples own = {.count = 0};
     for (int rank = 0; rank < ranks; rank++) {
         take_rounds(random, &own);
