@@ -262,21 +262,14 @@ static void list_rows(struct overlap_halo *halo)
     overlap_list_rows(&halo->overlap, count, halo->variants, sizeof *halo->variants);
 }
 
-static void measure(struct overlap_halo *halo, struct bc_visit *visit)
-{
-    struct overlap_row *const row = visit->row;
-    const struct swap_variant *const variant = row->choice.variant;
-    overlap_measure(&halo->overlap, visit);
-    row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
-}
-
 static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 {
     const struct swap_variant *const variant = row->choice.variant;
     struct overlap_halo_result result = {0};
-    const int64_t *const extent = variant->box.extent;
+    const int64_t *const extent = variant->box.extent, values = halo_ndata(&variant->box);
+    row->size_bytes = (double)sizeof(double) * (double)values;
     overlap_conclude(&halo->overlap, row, &result.overlap);
-    result.overlap.elements = halo_ndata(&variant->box);
+    result.overlap.elements = values;
     result.overlap.form =
         overlap_form_names[variant->method->persistent ? OVERLAP_PERSISTENT : OVERLAP_NONBLOCKING];
     result.method = variant->method->name;
@@ -328,7 +321,7 @@ int main(int argc, char **argv)
     list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
-            measure(&halo, visit);
+            overlap_measure(&halo.overlap, visit);
         else
             write_row(&halo, visit->row);
     overlap_close(&halo.overlap);
