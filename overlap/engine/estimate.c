@@ -15,20 +15,36 @@
 
 /* ---- a rank's times -------------------------------------------------------------------------- */
 
-/* Room for the sorted times of some rounds; freed by the caller. */
-static double *make_room(size_t count)
-{
-    return bc_allocate(count, sizeof(double), "no memory for %zu rounds", count);
-}
+struct quantiles {
+    double least_ns, undisturbed_ns, median_ns;
+    double half_width_ns; /* of the interval of undisturbed_ns */
+};
 
-/* Sorts the times in `count` rounds from `first` on of one quantity and `sign` times another one;
-   0: no other. */
-static void sort_times(const struct bc_samples *own, size_t first, size_t count, int quantity,
-                       int other, double sign, double *sorted)
+/* Of the times in rounds `first` to `end` - 1 of one quantity and `sign` times another one. */
+static struct quantiles quantiles_of_both(const struct bc_samples *own, size_t first, size_t end,
+                                          int quantity, double sign, int other)
 {
+    const size_t count = end - first;
+    double *const sorted = bc_allocate(count, sizeof *sorted, "no memory for %zu rounds", count);
     for (size_t i = 0; i < count; i++)
         sorted[i] = own->values[quantity][first + i] + sign * own->values[other][first + i];
     bc_sort(sorted, count);
+    const struct bc_interval interval =
+        bc_quantile_interval(sorted, count, UNDISTURBED, TRIAL_CONFIDENCE);
+    const struct quantiles quantiles = {
+        .least_ns = bc_quantile(sorted, count, LEAST_DISTURBED),
+        .undisturbed_ns = bc_quantile(sorted, count, UNDISTURBED),
+        .median_ns = bc_quantile(sorted, count, 0.5),
+        .half_width_ns = (interval.hi - interval.lo) / 2.0,
+    };
+    free(sorted);
+    return quantiles;
+}
+
+static struct quantiles quantiles_of(const struct bc_samples *own, size_t first, size_t end,
+                                     int quantity)
+{
+    return quantiles_of_both(own, first, end, quantity, 0.0, quantity);
 }
 
 /* ---- how much work fits ---------------------------------------------------------------------- */
@@ -36,35 +52,24 @@ static void sort_times(const struct bc_samples *own, size_t first, size_t count,
 struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size_t first,
                                               size_t end)
 {
-    enum { TOTAL = OVERLAP_OWN_QUANTITIES, TIMES };
-    const size_t count = end - first;
-    double *const sorted = make_room(count);
-    double undisturbed_ns[TIMES], least_ns[TIMES], half_width_ns[TIMES];
-    for (int q = 0; q < TIMES; q++) {
-        if (q == TOTAL)
-            sort_times(own, first, count, OVERLAP_OWN_BESIDE, OVERLAP_OWN_INSIDE, 1.0, sorted);
-        else
-            sort_times(own, first, count, q, q, 0.0, sorted);
-        const struct bc_interval interval =
-            bc_quantile_interval(sorted, count, UNDISTURBED, TRIAL_CONFIDENCE);
-        half_width_ns[q] = (interval.hi - interval.lo) / 2.0;
-        undisturbed_ns[q] = bc_quantile(sorted, count, UNDISTURBED);
-        least_ns[q] = bc_quantile(sorted, count, LEAST_DISTURBED);
-    }
-    free(sorted);
+    const struct quantiles plain = quantiles_of(own, first, end, OVERLAP_OWN_PLAIN);
+    const struct quantiles beside = quantiles_of(own, first, end, OVERLAP_OWN_BESIDE);
+    const struct quantiles inside = quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
+    const struct quantiles alone = quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
+    const struct quantiles total =
+        quantiles_of_both(own, first, end, OVERLAP_OWN_BESIDE, 1.0, OVERLAP_OWN_INSIDE);
+    /* What the library took from the work. */
+    const double taken_ns = inside.least_ns - alone.least_ns;
+    const double other_taken_ns = inside.undisturbed_ns - alone.undisturbed_ns;
     return (struct overlap_estimates){
-        .ns = {[OVERLAP_EST_REFERENCE] = undisturbed_ns[OVERLAP_OWN_PLAIN],
-               [OVERLAP_EST_TOTAL] = undisturbed_ns[TOTAL],
-               /* With what the library took from the work. */
-               [OVERLAP_EST_EXPOSED] = undisturbed_ns[OVERLAP_OWN_BESIDE] +
-                                       (least_ns[OVERLAP_OWN_INSIDE] - least_ns[OVERLAP_OWN_ALONE]),
-               [OVERLAP_EST_ALONE] = undisturbed_ns[OVERLAP_OWN_ALONE],
-               [OVERLAP_EST_OTHER_REFERENCE] = least_ns[OVERLAP_OWN_PLAIN],
-               [OVERLAP_EST_OTHER_EXPOSED] =
-                   least_ns[OVERLAP_OWN_BESIDE] +
-                   (undisturbed_ns[OVERLAP_OWN_INSIDE] - undisturbed_ns[OVERLAP_OWN_ALONE])},
-        .half_width_ns = {[OVERLAP_EST_REFERENCE] = half_width_ns[OVERLAP_OWN_PLAIN],
-                          [OVERLAP_EST_TOTAL] = half_width_ns[TOTAL]},
+        .ns = {[OVERLAP_EST_REFERENCE] = plain.undisturbed_ns,
+               [OVERLAP_EST_TOTAL] = total.undisturbed_ns,
+               [OVERLAP_EST_EXPOSED] = beside.undisturbed_ns + taken_ns,
+               [OVERLAP_EST_ALONE] = alone.undisturbed_ns,
+               [OVERLAP_EST_OTHER_REFERENCE] = plain.least_ns,
+               [OVERLAP_EST_OTHER_EXPOSED] = beside.least_ns + other_taken_ns},
+        .half_width_ns = {[OVERLAP_EST_REFERENCE] = plain.half_width_ns,
+                          [OVERLAP_EST_TOTAL] = total.half_width_ns},
     };
 }
 
@@ -103,22 +108,16 @@ double overlap_excess_half_of(const struct overlap_estimates *estimates)
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED])
 {
-    const size_t count = end - first;
-    double *const sorted = make_room(count);
-    double median_ns[OVERLAP_OWN_QUANTITIES], least_ns[OVERLAP_OWN_QUANTITIES];
-    for (int q = 0; q < OVERLAP_OWN_QUANTITIES; q++) {
-        sort_times(own, first, count, q, q, 0.0, sorted);
-        median_ns[q] = bc_quantile(sorted, count, 0.5);
-        least_ns[q] = bc_quantile(sorted, count, LEAST_DISTURBED);
-    }
+    const struct quantiles beside = quantiles_of(own, first, end, OVERLAP_OWN_BESIDE);
+    const struct quantiles inside = quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
+    const struct quantiles alone = quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
     /* What interrupts a rank is as likely in the work inside as in that alone. */
-    sort_times(own, first, count, OVERLAP_OWN_INSIDE, OVERLAP_OWN_ALONE, -1.0, sorted);
-    estimates_ns[OVERLAP_GAIN_BLOCKING] = median_ns[OVERLAP_OWN_PLAIN];
-    estimates_ns[OVERLAP_GAIN_EXPOSED] =
-        median_ns[OVERLAP_OWN_BESIDE] + least_ns[OVERLAP_OWN_INSIDE] - least_ns[OVERLAP_OWN_ALONE];
-    estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED] =
-        median_ns[OVERLAP_OWN_BESIDE] + bc_quantile(sorted, count, 0.5);
-    free(sorted);
+    const struct quantiles taken =
+        quantiles_of_both(own, first, end, OVERLAP_OWN_INSIDE, -1.0, OVERLAP_OWN_ALONE);
+    estimates_ns[OVERLAP_GAIN_BLOCKING] =
+        quantiles_of(own, first, end, OVERLAP_OWN_PLAIN).median_ns;
+    estimates_ns[OVERLAP_GAIN_EXPOSED] = beside.median_ns + inside.least_ns - alone.least_ns;
+    estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED] = beside.median_ns + taken.median_ns;
 }
 
 void overlap_estimate_gain(const struct bc_samples *own, size_t first, size_t end, bool works,

@@ -1,4 +1,4 @@
-#include "overlap/engine/parameters.h"
+#include "overlap/engine/row.h"
 
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"

@@ -227,16 +227,18 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
 void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
                       struct overlap_result *result)
 {
-    struct bc_samples *const samples[] = {&row->reference_phase, &row->rounds, &row->answers,
-                                          &row->blocks,          &row->gains,  &row->gain_blocks};
     if (overlap->run->job.rank == 0)
         conclude(overlap, row, result);
     const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
     if (wrong > 0)
         bc_output_remark(overlap->run->output, "warning",
                          "wrong data in %lld operations, counted over ranks", (long long)wrong);
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        bc_samples_free(samples[i]);
+    bc_samples_free(&row->reference_phase);
+    bc_samples_free(&row->rounds);
+    bc_samples_free(&row->answers);
+    bc_samples_free(&row->blocks);
+    bc_samples_free(&row->gains);
+    bc_samples_free(&row->gain_blocks);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

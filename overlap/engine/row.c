@@ -7,7 +7,8 @@
 
 static const struct bc_summary none = {0, NAN, NAN, {NAN, NAN}, NAN, NAN};
 
-double overlap_percent(double part, double whole)
+/* A part of a whole in percent, limited to 0 to 100. */
+static double percent(double part, double whole)
 {
     if (!(whole > 0.0))
         return part > 0.0 ? 100.0 : 0.0;
@@ -79,6 +80,27 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
     return row->answers.count == 1;
 }
 
+void overlap_answer_by_mean(const struct bc_run *run, const struct bc_interval *reference,
+                            struct overlap_row *row)
+{
+    const struct overlap_search *const search = &row->search;
+    const double clock_ns = run->max_clock.read_ns;
+    const struct bc_samples last = bc_samples_of_visit(&row->rounds, row->rounds.visits - 1);
+    const double work_ns = bc_run_summarize(run, &last, OVERLAP_WORK, -1).value;
+    double answer[OVERLAP_ANSWER_QUANTITIES] = {
+        [OVERLAP_ANSWER_PCT] = percent(work_ns, row->reference_ns),
+        [OVERLAP_ANSWER_KNEE] = search->fits_ns,
+        [OVERLAP_ANSWER_LO] = NAN,
+        [OVERLAP_ANSWER_HI] = NAN,
+    };
+    if (!isnan(search->fits_slack_ns) && search->exceeds_is_sure && !isnan(reference->lo)) {
+        answer[OVERLAP_ANSWER_LO] =
+            percent(search->fits_ns - search->fits_slack_ns - clock_ns, reference->hi);
+        answer[OVERLAP_ANSWER_HI] = percent(search->exceeds_ns + clock_ns, reference->lo);
+    }
+    bc_samples_append(&row->answers, answer, OVERLAP_ANSWER_QUANTITIES, 0);
+}
+
 /* ---- work that fits -------------------------------------------------------------------------- */
 
 /* Work that made the operation longer is lowered by as much, but by this share of it at least. */
@@ -143,8 +165,8 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     const bool robust = overlap_is_robust(run);
     if (answers->count == 0 || !tells_shares(row, answers))
         return none;
-    const double clock_pct = overlap_percent((robust ? 2.0 : 1.0) * run->max_clock.read_ns,
-                                             summarize(run, &row->rounds, OVERLAP_REFERENCE).value);
+    const double clock_pct = percent((robust ? 2.0 : 1.0) * run->max_clock.read_ns,
+                                     summarize(run, &row->rounds, OVERLAP_REFERENCE).value);
     struct bc_summary overlap = summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
     struct bc_interval *const interval = &overlap.interval;
     if (answers->count == 1 && !robust)
@@ -156,11 +178,11 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
         const double other_pct = summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value;
         *interval = bc_interval_with(&overlap, other_pct - overlap.value);
     }
-    overlap.value = overlap_percent(overlap.value, 100.0);
+    overlap.value = percent(overlap.value, 100.0);
     if (isnan(interval->lo))
         return overlap;
-    interval->lo = fmin(overlap.value, overlap_percent(interval->lo - clock_pct, 100.0));
-    interval->hi = fmax(overlap.value, overlap_percent(interval->hi + clock_pct, 100.0));
+    interval->lo = fmin(overlap.value, percent(interval->lo - clock_pct, 100.0));
+    interval->hi = fmax(overlap.value, percent(interval->hi + clock_pct, 100.0));
     if (row->knee_is_beyond)
         interval->hi = 100.0;
     return overlap;
@@ -233,7 +255,7 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
     const struct bc_summary share = summarize_overlap(run, row);
     const struct fit fit = fit_of(overlap, row, &row->rounds);
     const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK);
-    const double clock_pct = overlap_percent(2.0 * row->search.rules.floor_ns, fit.reference.value);
+    const double clock_pct = percent(2.0 * row->search.rules.floor_ns, fit.reference.value);
     const double longer_pct = fmax(overlap->parameters.acceptance_pct, precision_pct);
     const bool fits =
         fit.beyond_ns <= 0.0 &&
@@ -261,7 +283,7 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
     result->work = summarize(run, &row->rounds, OVERLAP_WORK);
     if (!fits)
         bc_summary_scale(&result->work, 0.0);
-    const double shown_pct = overlap_percent(result->work.value, fit.reference.value);
+    const double shown_pct = percent(result->work.value, fit.reference.value);
     result->overlap_pct = robust ? share.value : fmin(share.value, shown_pct);
     result->overlap_lo_pct = isnan(share.interval.lo) ? NAN : fmin(share.interval.lo, shown_pct);
     result->overlap_hi_pct = share.interval.hi;

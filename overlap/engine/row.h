@@ -10,11 +10,60 @@
 #include "common/run/program.h"
 #include "overlap/engine/estimate.h"
 #include "overlap/engine/operation.h"
-#include "overlap/engine/parameters.h"
 #include "overlap/engine/search.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- parameters.c: the options ----------------------------------------------------------------
+ */
+
+enum { OVERLAP_TEST_CALLS_MAX = 64 };
+
+/* As a number of calls of MPI_Test: the one with the min exposed time is looked for. */
+#define OVERLAP_AUTO INT64_C(-1)
+
+/* The max number of calls that may be asked for. */
+#define OVERLAP_TEST_CALLS_LIMIT 1000000
+
+struct overlap_parameters {
+    const struct overlap_kind *kind; /* the program's; no option */
+
+    int64_t min_elements, max_elements;
+    int64_t validation_steps;
+    bool verbose, debug;
+    bool data_driven;
+    double cutoff_ms;
+    double acceptance_pct;
+    int64_t default_iterations; /* 0: adaptive */
+    int64_t max_iterations;     /* 0: as --max-samples says */
+    int64_t root;
+
+    int form;                    /* enum overlap_form, or OVERLAP_FORMS: all */
+    const char *test_calls_text; /* numbers, or `auto` */
+    double plenty;               /* of work, in reference times */
+    double threshold_pct;
+    bool no_blocking;
+
+    /* From the text. */
+    int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
+    int test_calls_count;
+};
+
+/* The defaults, as initialisers of the struct. */
+#define OVERLAP_DEFAULTS                                                                           \
+    .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
+    .acceptance_pct = 0.5, .test_calls_text = "0", .plenty = 2.0, .threshold_pct = 2.0
+
+/* Collectives without elements keep options about elements: sweeps pass the same options to all. */
+enum { OVERLAP_OPTIONS = 16 };
+extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
+
+/* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
+bool overlap_parameters_complete(void *state, struct bc_error *error);
+
+/* ---- what a run and its rows keep --------------------------------------------------------------
+ */
 
 /* How much of the largest operations is hidden under plenty of work; zeros before the first one. */
 struct overlap_progress {
@@ -109,9 +158,6 @@ static inline bool overlap_is_robust(const struct bc_run *run)
     return run->settings.estimator == BC_MEDIAN;
 }
 
-/* A part of a whole in percent, limited to 0 to 100. */
-double overlap_percent(double part, double whole);
-
 /* ---- what visits find: local; on rank 0 ------------------------------------------------------ */
 
 /* Appends what these estimates say. */
@@ -126,6 +172,13 @@ bool overlap_is_beyond(const struct overlap_row *row, double excess_ns, double h
    counts only as long as no other is sure. Whether the row has this visit's answer alone. */
 bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimates *estimates,
                          struct overlap_row *row);
+
+/* Appends what a visit under the mean says, as specified: the work's own time over the reference
+   time. The interval is the search's bracket, over the reference time at the end of its own
+   interval that is farther away; it exists only where both trials and the reference have intervals.
+ */
+void overlap_answer_by_mean(const struct bc_run *run, const struct bc_interval *reference,
+                            struct overlap_row *row);
 
 /* Lowers the row's work if these rounds say that it surely makes the operation longer, and says
    whether it does. */

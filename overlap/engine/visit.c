@@ -503,31 +503,6 @@ static void answer_robustly(struct visit *visit)
     }
 }
 
-/* As specified: the work's own time over the reference time. The interval is the search's bracket,
-   over the reference time at the end of its own interval that is farther away; it exists only where
-   both trials and the reference have intervals. Local; rank 0. */
-static void answer_by_mean(struct visit *visit)
-{
-    struct overlap_row *const row = visit->row;
-    const struct overlap_search *const search = &row->search;
-    const struct bc_interval *const reference = &visit->reference.interval;
-    const double clock_ns = visit->run->max_clock.read_ns;
-    const struct bc_samples last = bc_samples_of_visit(&row->rounds, row->rounds.visits - 1);
-    const double work_ns = bc_run_summarize(visit->run, &last, OVERLAP_WORK, -1).value;
-    double answer[OVERLAP_ANSWER_QUANTITIES] = {
-        [OVERLAP_ANSWER_PCT] = overlap_percent(work_ns, row->reference_ns),
-        [OVERLAP_ANSWER_KNEE] = search->fits_ns,
-        [OVERLAP_ANSWER_LO] = NAN,
-        [OVERLAP_ANSWER_HI] = NAN,
-    };
-    if (!isnan(search->fits_slack_ns) && search->exceeds_is_sure && !isnan(reference->lo)) {
-        answer[OVERLAP_ANSWER_LO] =
-            overlap_percent(search->fits_ns - search->fits_slack_ns - clock_ns, reference->hi);
-        answer[OVERLAP_ANSWER_HI] = overlap_percent(search->exceeds_ns + clock_ns, reference->lo);
-    }
-    bc_samples_append(&row->answers, answer, OVERLAP_ANSWER_QUANTITIES, 0);
-}
-
 /* ---- the visit ------------------------------------------------------------------------------- */
 
 /* Rounds at the answer: at least this number, if there is time and --max-samples allows. */
@@ -595,7 +570,7 @@ static void measure_answer(struct visit *visit)
     if (visit->robust)
         answer_robustly(visit);
     else if (visit->root)
-        answer_by_mean(visit);
+        overlap_answer_by_mean(visit->run, &visit->reference.interval, visit->row);
 }
 
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
