@@ -125,8 +125,7 @@ bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result);
 
-/* ---- excess.c: how much longer one operation takes than another; local ------------------------
- */
+/* ---- excess.c: how much longer one operation takes than another; local ----------------------- */
 
 /* The summary of what `quantity` takes longer than `subtrahend`, of two quantities that take about
    as long (work with a message and alone), as if ranks were never stopped: a visit says the
@@ -138,8 +137,7 @@ void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *ro
 struct bc_summary overhead_excess(const struct bc_samples *samples, int quantity, int subtrahend,
                                   double confidence);
 
-/* ---- knee_fit.c: where work stops fitting under a message; pure -------------------------------
- */
+/* ---- knee_fit.c: where work stops fitting under a message; pure ------------------------------ */
 
 /* A fit to all points of a post-work-wait measurement. As long as the work is shorter than the
    transfer, an iteration takes as long as the transfer (the plateau); beyond the knee it takes the

@@ -99,8 +99,7 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
         overlap_note_fine_cuts(overlap);
 }
 
-/* ---- progress: by itself, in MPI's calls only, or not before the wait? -------------------------
- */
+/* ---- progress: by itself, in MPI's calls only, or not before the wait? ----------------------- */
 
 static double hidden_pct(double reference_ns, double exposed_ns)
 {

@@ -15,8 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- parameters.c: the options ----------------------------------------------------------------
- */
+/* ---- parameters.c: the options --------------------------------------------------------------- */
 
 enum { OVERLAP_TEST_CALLS_MAX = 64 };
 
@@ -62,8 +61,7 @@ extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
 bool overlap_parameters_complete(void *state, struct bc_error *error);
 
-/* ---- what a run and its rows keep --------------------------------------------------------------
- */
+/* ---- what a run and its rows keep ------------------------------------------------------------ */
 
 /* How much of the largest operations is hidden under plenty of work; zeros before the first one. */
 struct overlap_progress {
@@ -90,7 +88,7 @@ struct overlap_state {
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */
 };
 
-/* A row; zeros but for the first four members before the first visit. All but these and `wrong` is
+/* A row; zeros but for the first three members before the first visit. All but these and `wrong` is
    significant on rank 0 only unless it says otherwise. */
 struct overlap_row {
     struct overlap_choice choice;
@@ -204,8 +202,7 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
 void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
                          const struct bc_column *own_keys, size_t own_count, const char *main);
 
-/* ---- sizes.c: which sizes are measured, and into how many parts the work under them is cut -----
- */
+/* ---- sizes.c: which sizes are measured, and into how many parts the work under them is cut --- */
 
 /* Lowers the default of the largest size to what fits into memory and into MPI's counts; false with
    the error set where the sizes that were asked for don't. Local; rank 0. */

@@ -432,8 +432,7 @@ TEST(amounts_grow_with_the_rank)
         }
 }
 
-/* ---- limits of counts -------------------------------------------------------------------------
- */
+/* ---- limits of counts ------------------------------------------------------------------------ */
 
 static struct overlap_kind all_to_all(enum overlap_layout layout)
 {
