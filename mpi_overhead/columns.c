@@ -1,4 +1,4 @@
-#include "mpi_overhead/columns.h"
+#include "mpi_overhead/measure.h"
 
 static const struct bc_column columns[] = {
     BC_COLUMN("direction", BC_KEY, 0, overhead_result, direction),

@@ -22,7 +22,9 @@
 #include "common/mpi/mpi_check.h"
 #include "mpi_overhead/measure.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { TAG = 1, TOKEN_TAG = 2 };
 
@@ -85,8 +87,10 @@ __attribute__((always_inline)) static inline double time_end(const struct overhe
     return time_loop(x, units, iterations, post_send, meet);
 }
 
-double overhead_time_loop(const struct overhead_exchange *x, bool message, bool token,
-                          uint64_t units, int64_t iterations)
+/* Runs this rank's end of a loop, with `units` of work in each iteration if it measures; returns
+   the time of all iterations in ns. Collective over the pair. */
+static double time_loops(const struct overhead_exchange *x, bool message, bool token,
+                         uint64_t units, int64_t iterations)
 {
     if (!x->measures)
         units = 0;
@@ -95,4 +99,71 @@ double overhead_time_loop(const struct overhead_exchange *x, bool message, bool 
     if (x->measures)
         return time_end(x, message, units, iterations, meet_after_token);
     return time_end(x, message, units, iterations, await_token_and_meet);
+}
+
+/* ---- the data of --check --------------------------------------------------------------------- */
+
+/* A message repeats itself after PERIOD bytes, no power of two: data in the wrong place shows. */
+enum { PERIOD = 251 };
+
+/* Byte i of the present message, never 0; another one in each message, so that old data shows. */
+static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
+{
+    return (unsigned char)((x->messages + i) % PERIOD + 1);
+}
+
+void overhead_prepare_data(struct overhead_exchange *x)
+{
+    const size_t count = (size_t)x->bytes;
+    x->messages++;
+    if (overhead_receives(x)) {
+        memset(x->buffer, 0, count);
+        return;
+    }
+    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
+        x->buffer[i] = data_byte(x, i);
+    for (size_t done = PERIOD; done < count; done *= 2)
+        memcpy(x->buffer + done, x->buffer, done < count - done ? done : count - done);
+}
+
+static bool data_is_right(const struct overhead_exchange *x)
+{
+    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
+        if (x->buffer[i] != data_byte(x, i))
+            return false;
+    return x->bytes <= PERIOD ||
+           memcmp(x->buffer, x->buffer + PERIOD, (size_t)(x->bytes - PERIOD)) == 0;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* The time of an iteration in ns, or -INFINITY on ranks whose times don't count. */
+static double iteration_ns(struct overhead_exchange *x, bool message, bool token, uint64_t units)
+{
+    /* With --check each iteration is a loop of its own, and data is written and verified between
+       the loops. Loops without a message are cut up alike, so that the clock's cost cancels. */
+    const int64_t loops = x->check ? x->iterations : 1;
+    double ns = 0.0;
+    for (int64_t i = 0; i < loops; i++) {
+        if (x->check && message)
+            overhead_prepare_data(x);
+        ns += time_loops(x, message, token, units, x->iterations / loops);
+        if (x->check && message && overhead_receives(x) && !data_is_right(x))
+            x->wrong++;
+    }
+    return x->reports ? ns / (double)x->iterations : -INFINITY;
+}
+
+void overhead_take_work(void *exchange, double *values)
+{
+    struct overhead_exchange *const x = exchange;
+    values[0] = iteration_ns(x, true, x->token, x->apart ? 0 : x->units);
+    values[1] = iteration_ns(x, false, x->token, x->units);
+}
+
+void overhead_take_full(void *exchange, double *values)
+{
+    values[OVERHEAD_BASE] = iteration_ns(exchange, true, false, 0);
+    values[OVERHEAD_EMPTY] = iteration_ns(exchange, false, false, 0);
+    overhead_take_work(exchange, &values[OVERHEAD_ITER]);
 }

@@ -1,4 +1,4 @@
-#include "mpi_overhead/knee_fit.h"
+#include "mpi_overhead/measure.h"
 
 #include "common/stats/stats.h"
 

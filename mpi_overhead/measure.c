@@ -1,11 +1,8 @@
 #include "mpi_overhead/measure.h"
 
 #include "common/mpi/harness.h"
-#include "mpi_overhead/excess.h"
-#include "mpi_overhead/knee_fit.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The length of an adaptive run's loops: long against the clock and a loop's start and end. */
 #define LOOP_NS 20000.0
@@ -34,108 +31,28 @@
 /* The overhead need not be known better than this: the clock can't tell. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
-/* ---- the data of --check --------------------------------------------------------------------- */
-
-/* A message repeats itself after PERIOD bytes, no power of two: data in the wrong place shows. */
-enum { PERIOD = 251 };
-
-/* Byte i of the present message, never 0; another one in each message, so that old data shows. */
-static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
-{
-    return (unsigned char)((x->messages + i) % PERIOD + 1);
-}
-
-/* Fills the buffer: on the rank that sends with the next message, on the other with zeros, which no
-   message has. Local; both ranks of a pair call it. */
-static void prepare_data(struct overhead_exchange *x)
-{
-    const size_t count = (size_t)x->bytes;
-    x->messages++;
-    if (overhead_receives(x)) {
-        memset(x->buffer, 0, count);
-        return;
-    }
-    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
-        x->buffer[i] = data_byte(x, i);
-    for (size_t done = PERIOD; done < count; done *= 2)
-        memcpy(x->buffer + done, x->buffer, done < count - done ? done : count - done);
-}
-
-static bool data_is_right(const struct overhead_exchange *x)
-{
-    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
-        if (x->buffer[i] != data_byte(x, i))
-            return false;
-    return x->bytes <= PERIOD ||
-           memcmp(x->buffer, x->buffer + PERIOD, (size_t)(x->bytes - PERIOD)) == 0;
-}
-
-/* ---- loops ----------------------------------------------------------------------------------- */
-
-/* The quantities of a round of the sampler, in ns an iteration; a loop for each. */
-struct round {
-    struct overhead_exchange *exchange;
-    uint64_t units;     /* of work */
-    int64_t iterations; /* in each loop */
-    bool apart;         /* the work isn't done beside the message */
-};
-
-/* The time of an iteration in ns, or -INFINITY on ranks whose times don't count. */
-static double iteration_ns(const struct round *round, bool message, bool token, uint64_t units)
-{
-    struct overhead_exchange *const x = round->exchange;
-    /* With --check each iteration is a loop of its own, and data is written and verified between
-       the loops. Loops without a message are cut up alike, so that the clock's cost cancels. */
-    const int64_t loops = x->check ? round->iterations : 1;
-    double ns = 0.0;
-    for (int64_t i = 0; i < loops; i++) {
-        if (x->check && message)
-            prepare_data(x);
-        ns += overhead_time_loop(x, message, token, units, round->iterations / loops);
-        if (x->check && message && overhead_receives(x) && !data_is_right(x))
-            x->wrong++;
-    }
-    return x->reports ? ns / (double)round->iterations : -INFINITY;
-}
-
-/* Takes, as 0 and 1, ITER and WORK alone, whose difference is the overhead; or, for
-   work_is_enough, ITER without work. A token is in both. */
-static void take_work(void *context, double *values)
-{
-    const struct round *const round = context;
-    const bool token = round->exchange->token;
-    values[0] = iteration_ns(round, true, token, round->apart ? 0 : round->units);
-    values[1] = iteration_ns(round, false, token, round->units);
-}
-
-static void take_full(void *context, double *values)
-{
-    values[OVERHEAD_BASE] = iteration_ns(context, true, false, 0);
-    values[OVERHEAD_EMPTY] = iteration_ns(context, false, false, 0);
-    take_work(context, &values[OVERHEAD_ITER]);
-}
-
 /* ---- common to both ways --------------------------------------------------------------------- */
 
 static const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
 
 /* Gives all ranks rank 0's units and iterations of the next loops. 0 iterations end the search;
    returns false then. Collective. */
-static bool agree_on_round(struct round *round)
+static bool agree_on_round(struct overhead_exchange *x)
 {
-    uint64_t order[2] = {round->units, (uint64_t)round->iterations};
+    uint64_t order[2] = {x->units, (uint64_t)x->iterations};
     bc_harness_bcast(order, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    round->units = order[0];
-    round->iterations = (int64_t)order[1];
-    return round->iterations > 0;
+    x->units = order[0];
+    x->iterations = (int64_t)order[1];
+    return x->iterations > 0;
 }
 
 /* Measures one point, in `rounds` rounds after `warmup_rounds` that don't count. The numbers are
    significant on rank 0, which gets the point. Collective. */
-static struct knee_point take_point(const struct mpi_overhead *bench, struct round *round,
-                                    int rounds, int warmup_rounds, double deadline_s)
+static struct knee_point take_point(struct mpi_overhead *bench, int rounds, int warmup_rounds,
+                                    double deadline_s)
 {
-    const struct bc_source source = {.quantities = 2, .take = take_work, .context = round};
+    const struct bc_source source = {
+        .quantities = 2, .take = overhead_take_work, .context = &bench->exchange};
     const struct bc_plan plan = {
         .min_rounds = rounds,
         .max_rounds = rounds,
@@ -238,10 +155,12 @@ static uint64_t more_units(const struct mpi_overhead *bench, uint64_t units, dou
 }
 
 /* Raises the work until an iteration takes --thresh times as long as without, which sets *knee;
-   returns the number of points; round->units is the last one's. All on rank 0. Collective. */
-static size_t find_points(const struct mpi_overhead *bench, struct round *round, double seconds,
-                          struct knee_point *points, bool *knee)
+   returns the number of points; the exchange's units are the last one's. All on rank 0. Collective.
+ */
+static size_t find_points(struct mpi_overhead *bench, double seconds, struct knee_point *points,
+                          bool *knee)
 {
+    struct overhead_exchange *const x = &bench->exchange;
     const bool root = bench->run->job.rank == 0;
     const double deadline_s = bc_elapsed_s() + seconds;
     size_t count = 0;
@@ -255,25 +174,26 @@ static size_t find_points(const struct mpi_overhead *bench, struct round *round,
                          "%d loops",
                          LOOP_NS * 1e-3, POINT_ROUNDS_MAX);
     say_table_head(bench);
-    round->iterations = 1;
-    double iteration_ns = take_point(bench, round, 1, 1, deadline_s).iter_ns;
-    round->iterations = root ? iterations_for(bench, iteration_ns) : 1;
-    while (agree_on_round(round)) {
+    x->units = 0;
+    x->iterations = 1;
+    double iteration_ns = take_point(bench, 1, 1, deadline_s).iter_ns;
+    x->iterations = root ? iterations_for(bench, iteration_ns) : 1;
+    while (agree_on_round(x)) {
         /* Times are known on rank 0 only. */
-        const int rounds = root ? rounds_for(iteration_ns * (double)round->iterations, seconds) : 1;
-        const struct knee_point point = take_point(bench, round, rounds, 1, deadline_s);
+        const int rounds = root ? rounds_for(iteration_ns * (double)x->iterations, seconds) : 1;
+        const struct knee_point point = take_point(bench, rounds, 1, deadline_s);
         if (!root)
             continue;
         points[count++] = point;
         const double base_ns = points[0].iter_ns;
         iteration_ns = point.iter_ns;
-        say_point(bench, round->units, &point, base_ns);
+        say_point(bench, x->units, &point, base_ns);
         *knee = iteration_ns > bench->parameters.threshold * base_ns && count > 1;
         if (*knee || count == KNEE_POINTS_MAX || bc_elapsed_s() >= deadline_s) {
-            round->iterations = 0;
+            x->iterations = 0;
         } else {
-            round->units = more_units(bench, round->units, base_ns);
-            round->iterations = iterations_for(bench, iteration_ns);
+            x->units = more_units(bench, x->units, base_ns);
+            x->iterations = iterations_for(bench, iteration_ns);
         }
     }
     return count;
@@ -291,16 +211,16 @@ static double beyond_knee(const struct mpi_overhead *bench)
    when the work is done. Decided by the min of PROBE_ROUNDS rounds, since others may meet stops; of
    fewer rounds after the deadline, but at least one. True without a knee (`knee`). Deadline, knee
    and decision are rank 0's. Collective. */
-static bool work_is_enough(const struct mpi_overhead *bench, const struct round *round, bool knee,
-                           double deadline_s)
+static bool work_is_enough(struct mpi_overhead *bench, bool knee, double deadline_s)
 {
-    struct round apart = *round;
-    const struct bc_source source = {.quantities = 2, .take = take_work, .context = &apart};
+    struct overhead_exchange *const x = &bench->exchange;
+    const struct bc_source source = {.quantities = 2, .take = overhead_take_work, .context = x};
     const struct bc_plan plan = {
         .min_rounds = PROBE_ROUNDS, .max_rounds = PROBE_ROUNDS, .deadline_s = deadline_s};
     struct bc_samples samples = {.count = 0};
-    apart.apart = true;
+    x->apart = true;
     bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
+    x->apart = false;
     double message_ns = INFINITY, work_ns = INFINITY;
     for (size_t i = 0; i < samples.count; i++) {
         message_ns = fmin(message_ns, samples.values[0][i]);
@@ -320,13 +240,13 @@ static const struct bc_precise_value precise_values[] = {
 /* Finds the work beyond the knee, and the length of loops with it. Collective. */
 static void find_knee(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
 {
-    struct round round = {.exchange = &bench->exchange};
+    struct overhead_exchange *const x = &bench->exchange;
     struct knee_point points[KNEE_POINTS_MAX];
     const double deadline_s = bc_elapsed_s() + 2.0 * seconds;
-    const size_t count = find_points(bench, &round, seconds, points, &row->knee);
+    const size_t count = find_points(bench, seconds, points, &row->knee);
     if (bench->run->job.rank == 0) {
         const struct knee_fit fit = knee_fit(points, count, 0.02 * points[0].iter_ns);
-        round.iterations = iterations_for(bench, points[count - 1].iter_ns);
+        x->iterations = iterations_for(bench, points[count - 1].iter_ns);
         if (fit.found)
             bc_output_remark(bench->verbose, "verbose",
                              "fit: plateau %.3f us over %zu points, overhead %.3f us over %zu "
@@ -334,16 +254,15 @@ static void find_knee(struct mpi_overhead *bench, double seconds, struct overhea
                              fit.plateau_ns * 1e-3, fit.plateau, fit.overhead_ns * 1e-3,
                              count - fit.line);
     }
-    agree_on_round(&round);
+    agree_on_round(x);
     /* Stops may have passed for the knee. A fixed number of iterations stays. */
-    for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, &round, row->knee, deadline_s);
-         i++) {
-        round.units *= 2;
+    for (int i = 0; i < MORE_WORK_MAX && !work_is_enough(bench, row->knee, deadline_s); i++) {
+        x->units *= 2;
         if (fixed_iterations(bench) == 0)
-            round.iterations = (round.iterations + 1) / 2;
+            x->iterations = (x->iterations + 1) / 2;
     }
-    row->units = round.units;
-    row->iterations = round.iterations;
+    row->units = x->units;
+    row->iterations = x->iterations;
 }
 
 /* Measures without work and beyond the knee, in turn, until the values are precise. Collective. */
@@ -352,18 +271,19 @@ static void visit_fit(struct mpi_overhead *bench, double seconds, struct overhea
     const double end_s = bc_elapsed_s() + seconds;
     if (row->iterations == 0)
         find_knee(bench, seconds * POINTS_SHARE, row);
-    struct round round = {&bench->exchange, row->units, row->iterations, false};
+    bench->exchange.units = row->units;
+    bench->exchange.iterations = row->iterations;
     struct bc_precision rule;
     struct bc_plan plan = bc_run_plan(bench->run, &row->samples, fmax(end_s - bc_elapsed_s(), 0.0));
     const int64_t fixed = fixed_iterations(bench);
     if (fixed > 0) {
-        const int64_t loops = (fixed + round.iterations - 1) / round.iterations;
+        const int64_t loops = (fixed + row->iterations - 1) / row->iterations;
         plan.min_rounds = plan.max_rounds = (loops + bench->run->visits - 1) / bench->run->visits;
     }
     bc_plan_until_precise(&plan, &rule, bench->run, precise_values, 2);
     const struct bc_source source = {.quantities = OVERHEAD_QUANTITIES,
-                                     .take = take_full,
-                                     .context = &round,
+                                     .take = overhead_take_full,
+                                     .context = &bench->exchange,
                                      .slowest_of = OVERHEAD_BASE};
     row->in_time =
         bc_sampler_run(bench->run->sampler, &source, &plan, &row->samples) == BC_END_SETTLED;
@@ -377,17 +297,18 @@ static void visit_threshold(struct mpi_overhead *bench, double seconds, struct o
 {
     const double threshold = bench->parameters.threshold;
     const double deadline_s = bc_elapsed_s() + seconds;
-    struct round round = {&bench->exchange, 1, specified_iterations(bench), false};
+    struct overhead_exchange *const x = &bench->exchange;
     double base_sum_ns = 0.0, base_ns = 0.0, shortest_ns = INFINITY;
     struct knee_point point = {0.0, 0.0};
     int base_count = 0;
     bool on_plateau = true;
-    row->iterations = round.iterations;
+    x->units = 1;
+    x->iterations = row->iterations = specified_iterations(bench);
     bc_output_remark(bench->verbose, "verbose", "Using %lld iterations per work value",
-                     (long long)round.iterations);
+                     (long long)x->iterations);
     say_table_head(bench);
-    while (agree_on_round(&round)) {
-        point = take_point(bench, &round, 1, 0, INFINITY);
+    while (agree_on_round(x)) {
+        point = take_point(bench, 1, 0, INFINITY);
         if (bench->run->job.rank != 0)
             continue;
         if (base_count > 0 && point.iter_ns > bench->parameters.base_threshold * base_ns)
@@ -396,13 +317,13 @@ static void visit_threshold(struct mpi_overhead *bench, double seconds, struct o
             base_sum_ns += point.iter_ns;
             base_ns = base_sum_ns / ++base_count;
         }
-        say_point(bench, round.units, &point, base_ns);
+        say_point(bench, x->units, &point, base_ns);
         shortest_ns = fmin(shortest_ns, point.iter_ns);
         row->knee = point.iter_ns > threshold * base_ns;
         row->in_time = row->knee || bc_elapsed_s() < deadline_s;
-        round.units *= 2; /* 1, 2, 4 ..., as specified */
+        x->units *= 2; /* 1, 2, 4 ..., as specified */
         if (row->knee || !row->in_time || point.work_ns > BEYOND_KNEE_MAX * threshold * shortest_ns)
-            round.iterations = 0;
+            x->iterations = 0;
     }
     if (bench->run->job.rank != 0)
         return;
@@ -423,7 +344,7 @@ static bool is_fitted(const struct mpi_overhead *bench)
 void overhead_visit(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
 {
     bench->exchange.wrong = 0;
-    prepare_data(&bench->exchange);
+    overhead_prepare_data(&bench->exchange);
     if (is_fitted(bench))
         visit_fit(bench, seconds, row);
     else

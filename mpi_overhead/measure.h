@@ -7,7 +7,6 @@
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
-#include "mpi_overhead/columns.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -40,9 +39,12 @@ struct overhead_exchange {
     int64_t bytes;                     /* of the message */
     struct bc_amount message;          /* these bytes, as MPI takes them */
     unsigned char *buffer;
-    bool check;       /* verify the data of each message */
-    int64_t messages; /* prepared so far, the same on both ranks */
-    int64_t wrong;    /* messages that arrived wrong on this rank */
+    uint64_t units;     /* of work in each iteration of the loops in hand */
+    int64_t iterations; /* in each of these */
+    bool apart;         /* the work isn't done beside the message */
+    bool check;         /* verify the data of each message */
+    int64_t messages;   /* prepared so far, the same on both ranks */
+    int64_t wrong;      /* messages that arrived wrong on this rank */
 };
 
 /* Whether messages go to this rank. */
@@ -50,11 +52,6 @@ static inline bool overhead_receives(const struct overhead_exchange *exchange)
 {
     return exchange->measures == (exchange->direction == OVERHEAD_RECEIVE);
 }
-
-/* Runs this rank's end of a loop, with `units` of work in each iteration if it measures; returns
-   the time of all iterations in ns. Collective over the pair. */
-double overhead_time_loop(const struct overhead_exchange *exchange, bool message, bool token,
-                          uint64_t units, int64_t iterations);
 
 struct mpi_overhead {
     struct overhead_parameters parameters;
@@ -74,6 +71,16 @@ enum overhead_quantity {
     OVERHEAD_QUANTITIES
 };
 
+/* Fills the buffer: on the rank that sends with the next message, on the other with zeros, which no
+   message has. Local; both ranks of a pair call it. */
+void overhead_prepare_data(struct overhead_exchange *exchange);
+
+/* `take` of a source (struct bc_source) whose context is a struct overhead_exchange: as 0 and 1
+   OVERHEAD_ITER and OVERHEAD_WORK alone, whose difference is the overhead (if `apart`, the former
+   without work); or all quantities. A loop for each. Collective. */
+void overhead_take_work(void *exchange, double *values);
+void overhead_take_full(void *exchange, double *values);
+
 /* What a row is of, and remembers from visit to visit; the latter zeros before the first one. */
 struct overhead_row {
     int64_t bytes; /* of a message */
@@ -88,6 +95,23 @@ struct overhead_row {
     int64_t wrong;             /* messages that arrived wrong on this rank */
 };
 
+/* What a row says. Times in ns an iteration. All but overhead and transfer have the barrier between
+   two iterations in them; iter and work also the token (kernel.c), if any. Complete on rank 0 only.
+ */
+struct overhead_result {
+    const char *direction;
+    int pair; /* the measuring rank */
+    int64_t msgsize;
+    int64_t iterations; /* at the amount of work that gave the overhead */
+    double iter_ns, work_ns, base_ns;
+    struct bc_summary overhead_ns, transfer_ns; /* values and intervals; NAN where there are none */
+    struct bc_summary available_pct; /* what the overhead leaves of base_ns, as specified */
+    struct bc_summary transfer_available_pct; /* ... of transfer_ns; NAN without an overhead */
+    struct bc_outcome outcome;                /* BC_NO_KNEE without an overhead */
+};
+
+extern const struct bc_table overhead_table; /* columns.c */
+
 /* One visit of bench->exchange within `seconds` (significant on rank 0): by the fit of a plateau
    and a line to all points (-b auto), or with the specification's thresholds (-b RATIO). Collective
    over MPI_COMM_WORLD. */
@@ -100,3 +124,44 @@ bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead
    Collective over MPI_COMM_WORLD. */
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result);
+
+/* ---- excess.c: how much longer one operation takes than another; local ----------------------- */
+
+/* The summary of what `quantity` takes longer than `subtrahend`, of two quantities that take about
+   as long (work with a message and alone), as if ranks were never stopped: a visit says the
+   difference of the two 5 % quantiles, which stops don't move as long as one round in 20 is free of
+   them; the value is bc_mean_of_visits of these. Its interval also has in it, added as if it
+   were independent of other errors, by how much quartiles say something else. Where times differ
+   for other reasons than stops, the value is that of the quickest rounds. With one visit, or none,
+   and for sd, p99 and max, as bc_samples_summarize with BC_MEDIAN. */
+struct bc_summary overhead_excess(const struct bc_samples *samples, int quantity, int subtrahend,
+                                  double confidence);
+
+/* ---- knee_fit.c: where work stops fitting under a message; pure ------------------------------ */
+
+/* A fit to all points of a post-work-wait measurement. As long as the work is shorter than the
+   transfer, an iteration takes as long as the transfer (the plateau); beyond the knee it takes the
+   work and the host overhead (a line of slope one):
+
+       iter(work) = max(plateau, work + overhead) */
+struct knee_point {
+    double work_ns; /* an iteration of the same loop without a message */
+    double iter_ns; /* the same with one */
+};
+
+/* Points between `plateau` and `line` belong to neither for sure. */
+struct knee_fit {
+    bool found;     /* false: fewer than two points */
+    size_t plateau; /* points before this one lie on the plateau */
+    size_t line;    /* points from this one on lie on the line */
+    double plateau_ns;
+    double overhead_ns;
+};
+
+#define KNEE_POINTS_MAX 64
+
+/* Fits at most KNEE_POINTS_MAX points, in ascending order of work. Of all ways to split them, takes
+   the one with the smallest sum of absolute deviations from the curve whose plateau is the median
+   of the left points and whose overhead is the median of iter less work of the right points.
+   Then leaves points within `near_ns` of the knee out of both medians. */
+struct knee_fit knee_fit(const struct knee_point *points, size_t count, double near_ns);

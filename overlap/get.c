@@ -2,7 +2,7 @@
  * MPI_Rget: a rank reads a block from its partner's window, whose rank is in the next barrier all
  * the while. The blocking counterpart is MPI_Get, flushed at once.
  */
-#include "overlap/transfers.h"
+#include "overlap/pairs.h"
 
 OVERLAP_CALL(post, "MPI_Rget",
              MPI_Rget(operation->receive, OVERLAP_OF_PARTNER, operation->requests))

@@ -5,7 +5,8 @@ OVERLAP_COLLECTIVE_C(iallgatherv, MPI_Iallgatherv, MPI_Allgatherv,
                      (operation->send, count, MPI_DOUBLE, operation->receive,
                       counts->by_rank.amounts, counts->by_rank.displacements, MPI_DOUBLE,
                       operation->comm),
-                     .layout = OVERLAP_VARYING, .send = {overlap_own_amount, overlap_sent_to_all},
-                     .receive = {overlap_all_amounts, overlap_from_each});
+                     .layout = OVERLAP_VARYING,
+                     .send = {OVERLAP_OWN_AMOUNT, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                     .receive = {OVERLAP_ALL_AMOUNTS, OVERLAP_ON_ALL, OVERLAP_FROM_EACH});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallgatherv_program, argc, argv); }

@@ -5,11 +5,14 @@
  * What is timed: on each rank, each of these from a barrier of its own (or an agreed start,
  * --start=window) until its last call returns.
  *
- *     reference   MPI_Iallreduce, MPI_Wait
- *     beside      MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of the
- * work: what no work can hide exposed     MPI_Iallreduce, twice as much work as the reference lasts
- * (--plenty), MPI_Wait, less the time of the work blocking    MPI_Allreduce work        as much
- * work as fits total       MPI_Iallreduce, this work, MPI_Wait
+ * - reference: MPI_Iallreduce, MPI_Wait
+ * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of the work: what
+ *   no work can hide
+ * - exposed: MPI_Iallreduce, twice as much work as the reference lasts (--plenty), MPI_Wait, less
+ *   the time of the work
+ * - blocking: MPI_Allreduce
+ * - work: as much work as fits
+ * - total: MPI_Iallreduce, this work, MPI_Wait
  *
  * Samples of reference, work and total are the slowest rank's. Overlap, blocking and exposed are
  * formed on each rank from all rounds of a visit, then the slowest rank's is taken (estimate.h).
@@ -34,12 +37,13 @@
 #include "overlap/engine/program.h"
 
 /* The calls, whose arguments may use `operation` and `count`; what send and receive buffers hold,
-   which --check verifies (shapes.h). Beyond the largest `int` the same arguments make calls of
+   which --check verifies (operation.h). Beyond the largest `int` the same arguments make calls of
    MPI_Iallreduce_c and so on. The macro makes overlap_iallreduce_program. */
 OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
                      (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->comm),
-                     .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
-                     .receive = {overlap_one_block, overlap_sum});
+                     .layout = OVERLAP_REDUCED,
+                     .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                     .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_SUM});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallreduce_program, argc, argv); }

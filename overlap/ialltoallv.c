@@ -6,7 +6,7 @@ OVERLAP_COLLECTIVE_C(ialltoallv, MPI_Ialltoallv, MPI_Alltoallv,
                       operation->receive, counts->by_rank.amounts, counts->by_rank.displacements,
                       MPI_DOUBLE, operation->comm),
                      .layout = OVERLAP_VARYING,
-                     .send = {overlap_own_amount_per_rank, overlap_sent_amount_to_each},
-                     .receive = {overlap_all_amounts, overlap_from_each_to_me});
+                     .send = {OVERLAP_OWN_AMOUNT_PER_RANK, OVERLAP_ON_ALL, OVERLAP_AMOUNT_TO_EACH},
+                     .receive = {OVERLAP_ALL_AMOUNTS, OVERLAP_ON_ALL, OVERLAP_FROM_EACH_TO_ME});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ialltoallv_program, argc, argv); }

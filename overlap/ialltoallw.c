@@ -6,7 +6,7 @@ OVERLAP_COLLECTIVE(ialltoallw, MPI_Ialltoallw, MPI_Alltoallw,
                     counts->own.types, operation->receive, counts->by_rank.amounts,
                     counts->by_rank.displacements, counts->by_rank.types, operation->comm),
                    .layout = OVERLAP_VARYING_BYTES,
-                   .send = {overlap_own_amount_per_rank, overlap_sent_amount_to_each},
-                   .receive = {overlap_all_amounts, overlap_from_each_to_me});
+                   .send = {OVERLAP_OWN_AMOUNT_PER_RANK, OVERLAP_ON_ALL, OVERLAP_AMOUNT_TO_EACH},
+                   .receive = {OVERLAP_ALL_AMOUNTS, OVERLAP_ON_ALL, OVERLAP_FROM_EACH_TO_ME});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ialltoallw_program, argc, argv); }

@@ -7,20 +7,18 @@
 /* How long the late rank waits before it enters. */
 #define LATE_NS 200000
 
-/* What the check keeps: a mark on each rank that all ranks can write, on a boundary of 64 bytes
+/* What the check keeps: a mark on each rank that all ranks can write, at the start of a page
    because MPICH 4.0.2 (ch4:ucx) writes to the wrong place both in a window of MPI_Win_allocate of
    less than a page, and in one of MPI_Win_create that doesn't start on a boundary of 16 bytes. */
 struct marks {
-    _Alignas(64) int64_t mark; /* the last round whose late rank has written here */
-    int64_t round;             /* counted from 1 */
-    MPI_Win window;            /* of the mark, locked by all */
+    int64_t mark;   /* the last round whose late rank has written here */
+    int64_t round;  /* counted from 1 */
+    MPI_Win window; /* of the mark, locked by all */
 };
 
 static struct marks *create_marks(const struct overlap_operation *operation)
 {
-    struct marks *const marks = aligned_alloc(_Alignof(struct marks), sizeof *marks);
-    if (marks == NULL)
-        bc_abort("no memory for a mark");
+    struct marks *const marks = bc_allocate_pages(sizeof *marks, "no memory for a mark");
     *marks = (struct marks){.mark = 0};
     BC_MPI(MPI_Win_create(&marks->mark, (MPI_Aint)sizeof marks->mark, (int)sizeof marks->mark,
                           MPI_INFO_NULL, operation->comm, &marks->window));

@@ -3,10 +3,11 @@
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ibcast, MPI_Ibcast, MPI_Bcast,
-                   (overlap_is_root(&operation->shape) ? operation->send : operation->receive,
+                   (operation->shape.rank == operation->shape.root ? operation->send
+                                                                   : operation->receive,
                     count, counts->type, operation->shape.root, operation->comm),
                    .fails_large_in = "MPICH Version:\t4.0.",
-                   .send = {overlap_one_block_at_root, overlap_sent_to_all},
-                   .receive = {overlap_one_block_but_at_root, overlap_from_root});
+                   .send = {OVERLAP_BLOCK, OVERLAP_ON_ROOT, OVERLAP_TO_ALL},
+                   .receive = {OVERLAP_BLOCK, OVERLAP_ON_OTHERS, OVERLAP_FROM_ROOT});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ibcast_program, argc, argv); }

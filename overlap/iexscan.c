@@ -4,7 +4,8 @@
 OVERLAP_COLLECTIVE_C(iexscan, MPI_Iexscan, MPI_Exscan,
                      (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->comm),
-                     .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
-                     .receive = {overlap_one_block, overlap_sum_below_me});
+                     .layout = OVERLAP_REDUCED,
+                     .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                     .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_SUM_BELOW_ME});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iexscan_program, argc, argv); }

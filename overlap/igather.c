@@ -5,7 +5,7 @@ OVERLAP_COLLECTIVE(igather, MPI_Igather, MPI_Gather,
                    (operation->send, count, counts->type, operation->receive, count, counts->type,
                     operation->shape.root, operation->comm),
                    .fails_persistent_in = "MPICH Version:\t4.0.",
-                   .send = {overlap_one_block, overlap_sent_to_all},
-                   .receive = {overlap_block_per_rank_at_root, overlap_from_each});
+                   .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                   .receive = {OVERLAP_BLOCK_PER_RANK, OVERLAP_ON_ROOT, OVERLAP_FROM_EACH});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_igather_program, argc, argv); }

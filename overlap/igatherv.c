@@ -5,7 +5,8 @@ OVERLAP_COLLECTIVE_C(igatherv, MPI_Igatherv, MPI_Gatherv,
                      (operation->send, count, MPI_DOUBLE, operation->receive,
                       counts->by_rank.amounts, counts->by_rank.displacements, MPI_DOUBLE,
                       operation->shape.root, operation->comm),
-                     .layout = OVERLAP_VARYING, .send = {overlap_own_amount, overlap_sent_to_all},
-                     .receive = {overlap_all_amounts_at_root, overlap_from_each});
+                     .layout = OVERLAP_VARYING,
+                     .send = {OVERLAP_OWN_AMOUNT, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                     .receive = {OVERLAP_ALL_AMOUNTS, OVERLAP_ON_ROOT, OVERLAP_FROM_EACH});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_igatherv_program, argc, argv); }

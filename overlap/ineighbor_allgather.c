@@ -4,8 +4,8 @@
 OVERLAP_COLLECTIVE(ineighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather,
                    (operation->send, count, counts->type, operation->receive, count, counts->type,
                     operation->comm),
-                   .on_grid = true, .send = {overlap_one_block, overlap_sent_to_all},
-                   .receive = {overlap_block_per_neighbour, overlap_from_each});
+                   .on_grid = true, .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                   .receive = {OVERLAP_BLOCK_PER_NEIGHBOUR, OVERLAP_ON_ALL, OVERLAP_FROM_EACH});
 
 int main(int argc, char **argv)
 {

@@ -6,8 +6,10 @@
 OVERLAP_COLLECTIVE(ineighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall,
                    (operation->send, count, counts->type, operation->receive, count, counts->type,
                     operation->comm),
-                   .on_grid = true, .send = {overlap_block_per_neighbour, overlap_sent_to_each},
-                   .receive = {overlap_block_per_neighbour, overlap_from_each_to_me});
+                   .on_grid = true,
+                   .send = {OVERLAP_BLOCK_PER_NEIGHBOUR, OVERLAP_ON_ALL, OVERLAP_TO_EACH},
+                   .receive = {OVERLAP_BLOCK_PER_NEIGHBOUR, OVERLAP_ON_ALL,
+                               OVERLAP_FROM_EACH_TO_ME});
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,8 @@
 OVERLAP_COLLECTIVE_C(ireduce, MPI_Ireduce, MPI_Reduce,
                      (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->shape.root, operation->comm),
-                     .layout = OVERLAP_REDUCED, .send = {overlap_one_block, overlap_sent_to_all},
-                     .receive = {overlap_one_block_at_root, overlap_sum});
+                     .layout = OVERLAP_REDUCED,
+                     .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+                     .receive = {OVERLAP_BLOCK, OVERLAP_ON_ROOT, OVERLAP_SUM});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ireduce_program, argc, argv); }

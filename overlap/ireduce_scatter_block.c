@@ -5,8 +5,8 @@ OVERLAP_COLLECTIVE_C(ireduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduc
                      (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
                       operation->comm),
                      .layout = OVERLAP_REDUCED,
-                     .send = {overlap_block_per_rank, overlap_sent_to_each},
-                     .receive = {overlap_one_block, overlap_sum_to_me});
+                     .send = {OVERLAP_BLOCK_PER_RANK, OVERLAP_ON_ALL, OVERLAP_TO_EACH},
+                     .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_SUM_TO_ME});
 
 int main(int argc, char **argv)
 {

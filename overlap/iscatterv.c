@@ -6,7 +6,7 @@ OVERLAP_COLLECTIVE_C(iscatterv, MPI_Iscatterv, MPI_Scatterv,
                       MPI_DOUBLE, operation->receive, count, MPI_DOUBLE, operation->shape.root,
                       operation->comm),
                      .layout = OVERLAP_VARYING,
-                     .send = {overlap_all_amounts_at_root, overlap_sent_to_each},
-                     .receive = {overlap_own_amount, overlap_from_root_to_me});
+                     .send = {OVERLAP_ALL_AMOUNTS, OVERLAP_ON_ROOT, OVERLAP_TO_EACH},
+                     .receive = {OVERLAP_OWN_AMOUNT, OVERLAP_ON_ALL, OVERLAP_FROM_ROOT_TO_ME});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iscatterv_program, argc, argv); }

@@ -237,21 +237,14 @@ static void list_rows(struct overlap_halo *halo)
     overlap_list_rows(&halo->overlap, count, halo->variants, sizeof *halo->variants);
 }
 
-static void measure(struct overlap_halo *halo, struct bc_visit *visit)
-{
-    struct overlap_row *const row = visit->row;
-    const struct swap_variant *const variant = row->key.variant;
-    overlap_measure(&halo->overlap, visit);
-    row->size_bytes = (double)sizeof(double) * (double)halo_ndata(&variant->box);
-}
-
 static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 {
-    const struct swap_variant *const variant = row->key.variant;
+    const struct swap_variant *const variant = row->choice.variant;
     struct overlap_halo_result result = {0};
-    const int64_t *const extent = variant->box.extent;
+    const int64_t *const extent = variant->box.extent, values = halo_ndata(&variant->box);
+    row->size_bytes = (double)sizeof(double) * (double)values;
     overlap_conclude(&halo->overlap, row, &result.overlap);
-    result.overlap.elements = halo_ndata(&variant->box);
+    result.overlap.elements = values;
     result.overlap.form =
         overlap_form_names[variant->method->persistent ? OVERLAP_PERSISTENT : OVERLAP_NONBLOCKING];
     result.method = variant->method->name;
@@ -263,16 +256,13 @@ static void write_row(struct overlap_halo *halo, struct overlap_row *row)
 /* The work can't be cut too fine in the smallest box, if boxes were asked for. */
 static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error *error)
 {
-    struct overlap_choice choices[HALO_METHODS_IN_PARTS];
     const struct halo_box *smallest = &halo->local.boxes[0];
     for (int i = 1; i < halo->local.count; i++)
         if (halo_ndata(&halo->local.boxes[i]) < halo_ndata(smallest))
             smallest = &halo->local.boxes[i];
     const size_t count = add_variants(halo, smallest, halo->variants);
-    for (size_t i = 0; i < count; i++)
-        choices[i] = (struct overlap_choice){.variant = &halo->variants[i]};
-    return overlap_probe_choices(&halo->overlap, run, choices, count,
-                                 bc_option_given(&run->options, "local"), error);
+    return overlap_probe(&halo->overlap, run, count, halo->variants, sizeof *halo->variants,
+                         bc_option_given(&run->options, "local"), error);
 }
 
 const struct bc_program overlap_halo_program = {
@@ -306,7 +296,7 @@ int main(int argc, char **argv)
     list_rows(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
-            measure(&halo, visit);
+            overlap_measure(&halo.overlap, visit);
         else
             write_row(&halo, visit->row);
     overlap_close(&halo.overlap);

@@ -2,12 +2,16 @@
 
 #include "common/layout/node_order.h"
 
+#include <stdlib.h>
+
+static bool is_lower(const struct overlap_shape *shape) { return shape->rank < shape->ranks / 2; }
+
 static int partner_of(const struct overlap_shape *shape)
 {
     const int half = shape->ranks / 2;
-    if (overlap_is_lower(shape))
+    if (is_lower(shape))
         return shape->rank + half;
-    return overlap_is_upper(shape) ? shape->rank - half : MPI_PROC_NULL;
+    return shape->rank < 2 * half ? shape->rank - half : MPI_PROC_NULL;
 }
 
 void overlap_pairs_describe(const struct bc_run *run)
@@ -28,8 +32,7 @@ static void place(struct overlap_operation *operation, bool both)
     operation->comm = order.comm; /* freed with the operation */
     operation->shape.rank = order.place;
     operation->partner = partner_of(&operation->shape);
-    operation->works =
-        operation->partner != MPI_PROC_NULL && (both || overlap_is_lower(&operation->shape));
+    operation->works = operation->partner != MPI_PROC_NULL && (both || is_lower(&operation->shape));
 }
 
 void overlap_pairs_place(struct overlap_operation *operation) { place(operation, false); }
@@ -44,3 +47,40 @@ void overlap_send(struct overlap_operation *operation) { send(operation); }
 void overlap_receive(struct overlap_operation *operation) { receive(operation); }
 
 void overlap_stay_away(struct overlap_operation *operation) { (void)operation; }
+
+/* ---- one-sided transfers --------------------------------------------------------------------- */
+
+static void create_window(struct overlap_operation *operation, double *buffer, int64_t elements)
+{
+    MPI_Win *const window = bc_allocate(1, sizeof *window, "no memory for a window");
+    BC_MPI(MPI_Win_create(buffer, (MPI_Aint)((size_t)elements * sizeof *buffer),
+                          (int)sizeof *buffer, MPI_INFO_NULL, operation->comm, window));
+    BC_MPI(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
+    BC_MPI(MPI_Win_lock_all(0, *window));
+    operation->own = window;
+}
+
+void overlap_create_target_window(struct overlap_operation *operation)
+{
+    create_window(operation, operation->receive,
+                  overlap_elements(&operation->kind->receive, &operation->shape));
+}
+
+void overlap_create_source_window(struct overlap_operation *operation)
+{
+    create_window(operation, operation->send,
+                  overlap_elements(&operation->kind->send, &operation->shape));
+}
+
+void overlap_destroy_window(struct overlap_operation *operation)
+{
+    MPI_Win *const window = operation->own;
+    BC_MPI(MPI_Win_unlock_all(*window));
+    BC_MPI(MPI_Win_free(window));
+    free(window);
+}
+
+void overlap_sync_window(const struct overlap_operation *operation)
+{
+    BC_MPI(MPI_Win_sync(overlap_window(operation)));
+}

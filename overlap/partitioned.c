@@ -112,40 +112,29 @@ static const struct bc_column own_keys[] = {
     BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions),
 };
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The smallest number that all numbers of partitions divide, or 0 beyond `max`. */
 static int64_t common_multiple(const struct bc_size_list *partitions, int64_t max)
 {
     int64_t multiple = 1;
     for (size_t i = 0; i < partitions->count; i++) {
-        multiple *= partitions->values[i] / greatest_divisor(multiple, partitions->values[i]);
-        if (multiple > max)
-            return 0;
+        const int64_t before = multiple;
+        while (multiple <= max && multiple % partitions->values[i] != 0)
+            multiple += before;
     }
-    return multiple;
+    return multiple <= max ? multiple : 0;
 }
 
 /* Lowers the default to the largest number that divides the sizes that were given. */
 static void lower_default(struct partitioned_state *state, const struct bc_run *run)
 {
     const struct overlap_parameters *const p = &state->overlap.parameters;
-    int64_t sizes = 0, *const partitions = state->partitions.values;
+    const bool has_min = bc_option_given(&run->options, "min-num-elts");
+    const bool has_max = bc_option_given(&run->options, "max-num-elts");
+    int64_t *const partitions = state->partitions.values;
     if (bc_option_given(&run->options, "partitions"))
         return;
-    if (bc_option_given(&run->options, "min-num-elts"))
-        sizes = p->min_elements;
-    if (bc_option_given(&run->options, "max-num-elts"))
-        sizes = greatest_divisor(p->max_elements, sizes);
-    while (sizes % *partitions != 0) {
+    while ((has_min && p->min_elements % *partitions != 0) ||
+           (has_max && p->max_elements % *partitions != 0)) {
         --*partitions;
         state->lowered = true;
     }
@@ -204,10 +193,8 @@ static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc
     struct overlap_state *const overlap = &state->overlap;
     overlap->parts_option = "--partitions";
     overlap->max_parts = bc_size_list_max(&state->partitions);
-    const struct overlap_choice choice = {.elements = overlap->parameters.min_elements,
-                                          .variant = &overlap->max_parts};
-    return overlap_probe_choices(overlap, run, &choice, 1,
-                                 bc_option_given(&run->options, "partitions"), error);
+    return overlap_probe(overlap, run, 1, &overlap->max_parts, 0,
+                         bc_option_given(&run->options, "partitions"), error);
 }
 
 static void open_partitioned(struct partitioned_state *state, struct bc_run *run)
@@ -225,7 +212,7 @@ static void write_row(struct partitioned_state *state, struct overlap_row *row)
 {
     struct partitioned_result result = {0};
     overlap_conclude(&state->overlap, row, &result.overlap);
-    result.partitions = *(const int64_t *)row->key.variant;
+    result.partitions = *(const int64_t *)row->choice.variant;
     bc_write_row(state->overlap.run, &result);
 }
 

@@ -3,7 +3,7 @@
  * next barrier all the while. The blocking counterpart is MPI_Put, flushed at once. The request is
  * for MPI_Test: MPI_Put has none.
  */
-#include "overlap/transfers.h"
+#include "overlap/pairs.h"
 
 OVERLAP_CALL(post, "MPI_Rput", MPI_Rput(operation->send, OVERLAP_OF_PARTNER, operation->requests))
 OVERLAP_CALL(put, "MPI_Put", MPI_Put(operation->send, OVERLAP_OF_PARTNER))

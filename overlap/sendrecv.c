@@ -29,7 +29,7 @@ OVERLAP_OPERATION(sendrecv, "MPI_Isend and MPI_Irecv", .requests = REQUESTS,
                   .functions = {.start = start, .persist = persist, .blocking = block},
                   .persistent_function = "MPI_Send_init", .serve = overlap_stay_away,
                   .describe = overlap_pairs_describe, .place = overlap_pairs_place_both,
-                  .send = {overlap_one_block_of_both, overlap_sent_to_all},
-                  .receive = {overlap_one_block_of_both, overlap_from_partner});
+                  .send = {OVERLAP_BLOCK, OVERLAP_ON_PAIRS, OVERLAP_TO_ALL},
+                  .receive = {OVERLAP_BLOCK, OVERLAP_ON_PAIRS, OVERLAP_BY_PARTNER});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_sendrecv_program, argc, argv); }

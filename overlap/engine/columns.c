@@ -1,5 +1,3 @@
-#include "overlap/engine/columns.h"
-
 #include "overlap/engine/row.h"
 
 #include <string.h>
@@ -21,7 +19,7 @@ static const struct bc_column columns[] = {
     BC_COLUMN("elements", BC_KEY, 0, overlap_result, elements),
     BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 1, overlap_result, size_bytes),
     BC_COLUMN_AS(BC_CELL_TIME, "ref_us", BC_LESS, 3, overlap_result, reference.value),
-    BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 3, overlap_result, reference_sd_ns),
+    BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 3, overlap_result, reference.sd),
     BC_COLUMN_AS(BC_CELL_TIME, "work_us", BC_INFO, 3, overlap_result, work.value),
     BC_COLUMN_AS(BC_CELL_TIME, "total_us", BC_INFO, 3, overlap_result, total.value),
     BC_COLUMN("overlap_pct", BC_MORE, 2, overlap_result, overlap_pct),

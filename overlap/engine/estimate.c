@@ -15,88 +15,92 @@
 
 /* ---- a rank's times -------------------------------------------------------------------------- */
 
-/* Room for the sorted times of some rounds; freed by the caller. */
-static double *make_room(size_t count)
+struct quantiles {
+    double least_ns, undisturbed_ns, median_ns;
+    double half_width_ns; /* of the interval of undisturbed_ns */
+};
+
+/* Of the times in rounds `first` to `end` - 1 of one quantity and `sign` times another one. */
+static struct quantiles quantiles_of_both(const struct bc_samples *own, size_t first, size_t end,
+                                          int quantity, double sign, int other)
 {
-    return bc_allocate(count, sizeof(double), "no memory for %zu rounds", count);
+    const size_t count = end - first;
+    double *const sorted = bc_allocate(count, sizeof *sorted, "no memory for %zu rounds", count);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = own->values[quantity][first + i] + sign * own->values[other][first + i];
+    bc_sort(sorted, count);
+    const struct bc_interval interval =
+        bc_quantile_interval(sorted, count, UNDISTURBED, TRIAL_CONFIDENCE);
+    const struct quantiles quantiles = {
+        .least_ns = bc_quantile(sorted, count, LEAST_DISTURBED),
+        .undisturbed_ns = bc_quantile(sorted, count, UNDISTURBED),
+        .median_ns = bc_quantile(sorted, count, 0.5),
+        .half_width_ns = (interval.hi - interval.lo) / 2.0,
+    };
+    free(sorted);
+    return quantiles;
 }
 
-/* Sorts the times in `count` rounds from `first` on of one quantity and `sign` times another one;
-   -1: no other. */
-static void sort_times(const struct bc_samples *own, size_t first, size_t count, int quantity,
-                       int other, double sign, double *sorted)
+static struct quantiles quantiles_of(const struct bc_samples *own, size_t first, size_t end,
+                                     int quantity)
 {
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = own->values[quantity][first + i];
-        if (other >= 0)
-            sorted[i] += sign * own->values[other][first + i];
-    }
-    bc_sort(sorted, count);
+    return quantiles_of_both(own, first, end, quantity, 0.0, quantity);
 }
 
 /* ---- how much work fits ---------------------------------------------------------------------- */
 
-void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end, double confidence,
-                          struct overlap_estimate *estimates)
+struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size_t first,
+                                              size_t end)
 {
-    enum { TOTAL = OVERLAP_OWN_QUANTITIES, TIMES };
-    const size_t count = end - first;
-    double *const sorted = make_room(count);
-    struct overlap_estimate of[TIMES];
-    double least_ns[TIMES];
-    for (int q = 0; q < TIMES; q++) {
-        if (q == TOTAL)
-            sort_times(own, first, count, OVERLAP_OWN_BESIDE, OVERLAP_OWN_INSIDE, 1.0, sorted);
-        else
-            sort_times(own, first, count, q, -1, 0.0, sorted);
-        const struct bc_interval interval =
-            bc_quantile_interval(sorted, count, UNDISTURBED, confidence);
-        of[q] = (struct overlap_estimate){bc_quantile(sorted, count, UNDISTURBED),
-                                          (interval.hi - interval.lo) / 2.0};
-        least_ns[q] = bc_quantile(sorted, count, LEAST_DISTURBED);
-    }
-    free(sorted);
-    estimates[OVERLAP_EST_REFERENCE] = of[OVERLAP_OWN_PLAIN];
-    estimates[OVERLAP_EST_TOTAL] = of[TOTAL];
-    estimates[OVERLAP_EST_ALONE] = of[OVERLAP_OWN_ALONE];
-    estimates[OVERLAP_EST_EXPOSED] = of[OVERLAP_OWN_BESIDE];
-    estimates[OVERLAP_EST_OTHER_REFERENCE] =
-        (struct overlap_estimate){least_ns[OVERLAP_OWN_PLAIN], NAN};
-    estimates[OVERLAP_EST_OTHER_EXPOSED] =
-        (struct overlap_estimate){least_ns[OVERLAP_OWN_BESIDE], NAN};
+    const struct quantiles plain = quantiles_of(own, first, end, OVERLAP_OWN_PLAIN);
+    const struct quantiles beside = quantiles_of(own, first, end, OVERLAP_OWN_BESIDE);
+    const struct quantiles inside = quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
+    const struct quantiles alone = quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
+    const struct quantiles total =
+        quantiles_of_both(own, first, end, OVERLAP_OWN_BESIDE, 1.0, OVERLAP_OWN_INSIDE);
     /* What the library took from the work. */
-    estimates[OVERLAP_EST_EXPOSED].ns += least_ns[OVERLAP_OWN_INSIDE] - least_ns[OVERLAP_OWN_ALONE];
-    estimates[OVERLAP_EST_OTHER_EXPOSED].ns += of[OVERLAP_OWN_INSIDE].ns - of[OVERLAP_OWN_ALONE].ns;
+    const double taken_ns = inside.least_ns - alone.least_ns;
+    const double other_taken_ns = inside.undisturbed_ns - alone.undisturbed_ns;
+    return (struct overlap_estimates){
+        .ns = {[OVERLAP_EST_REFERENCE] = plain.undisturbed_ns,
+               [OVERLAP_EST_TOTAL] = total.undisturbed_ns,
+               [OVERLAP_EST_EXPOSED] = beside.undisturbed_ns + taken_ns,
+               [OVERLAP_EST_ALONE] = alone.undisturbed_ns,
+               [OVERLAP_EST_OTHER_REFERENCE] = plain.least_ns,
+               [OVERLAP_EST_OTHER_EXPOSED] = beside.least_ns + other_taken_ns},
+        .half_width_ns = {[OVERLAP_EST_REFERENCE] = plain.half_width_ns,
+                          [OVERLAP_EST_TOTAL] = total.half_width_ns},
+    };
 }
 
-void overlap_estimate(const struct bc_samples *own, size_t first, size_t end, bool works,
-                      struct overlap_estimate *estimates)
+struct overlap_estimates overlap_estimate(const struct bc_samples *own, size_t first, size_t end,
+                                          bool works)
 {
-    struct overlap_estimate of_rank[OVERLAP_ESTIMATED];
+    enum { INTERVALS = OVERLAP_EST_TOTAL + 1 };
+    struct overlap_estimates of_rank = {.half_width_ns = {NAN, NAN}}, estimates;
     struct bc_located located[OVERLAP_ESTIMATED], slowest[OVERLAP_ESTIMATED];
-    double half_width_ns[OVERLAP_ESTIMATED], slowest_half_width_ns[OVERLAP_ESTIMATED];
     int rank;
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
-        of_rank[i] = (struct overlap_estimate){-INFINITY, NAN};
     if (works)
-        overlap_estimate_own(own, first, end, TRIAL_CONFIDENCE, of_rank);
+        of_rank = overlap_estimate_own(own, first, end);
     for (int i = 0; i < OVERLAP_ESTIMATED; i++)
-        located[i] = (struct bc_located){of_rank[i].ns, rank};
+        located[i] = (struct bc_located){works ? of_rank.ns[i] : -INFINITY, rank};
     bc_harness_allreduce(located, slowest, OVERLAP_ESTIMATED, MPI_DOUBLE_INT, MPI_MAXLOC,
                          MPI_COMM_WORLD);
-    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
-        half_width_ns[i] = slowest[i].rank == rank ? of_rank[i].half_width_ns : 0.0;
-    bc_harness_allreduce(half_width_ns, slowest_half_width_ns, OVERLAP_ESTIMATED, MPI_DOUBLE,
+    for (int i = 0; i < INTERVALS; i++)
+        if (slowest[i].rank != rank)
+            of_rank.half_width_ns[i] = 0.0;
+    bc_harness_allreduce(of_rank.half_width_ns, estimates.half_width_ns, INTERVALS, MPI_DOUBLE,
                          MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < OVERLAP_ESTIMATED; i++)
-        estimates[i] = (struct overlap_estimate){slowest[i].value, slowest_half_width_ns[i]};
+        estimates.ns[i] = slowest[i].value;
+    return estimates;
 }
 
-double overlap_excess_half_of(const struct overlap_estimate *estimates)
+double overlap_excess_half_of(const struct overlap_estimates *estimates)
 {
-    return hypot(estimates[OVERLAP_EST_TOTAL].half_width_ns,
-                 estimates[OVERLAP_EST_REFERENCE].half_width_ns);
+    return hypot(estimates->half_width_ns[OVERLAP_EST_TOTAL],
+                 estimates->half_width_ns[OVERLAP_EST_REFERENCE]);
 }
 
 /* ---- what is gained: a visit ----------------------------------------------------------------- */
@@ -104,22 +108,16 @@ double overlap_excess_half_of(const struct overlap_estimate *estimates)
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED])
 {
-    const size_t count = end - first;
-    double *const sorted = make_room(count);
-    double median_ns[OVERLAP_OWN_QUANTITIES], least_ns[OVERLAP_OWN_QUANTITIES];
-    for (int q = 0; q < OVERLAP_OWN_QUANTITIES; q++) {
-        sort_times(own, first, count, q, -1, 0.0, sorted);
-        median_ns[q] = bc_quantile(sorted, count, 0.5);
-        least_ns[q] = bc_quantile(sorted, count, LEAST_DISTURBED);
-    }
+    const struct quantiles beside = quantiles_of(own, first, end, OVERLAP_OWN_BESIDE);
+    const struct quantiles inside = quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
+    const struct quantiles alone = quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
     /* What interrupts a rank is as likely in the work inside as in that alone. */
-    sort_times(own, first, count, OVERLAP_OWN_INSIDE, OVERLAP_OWN_ALONE, -1.0, sorted);
-    estimates_ns[OVERLAP_GAIN_BLOCKING] = median_ns[OVERLAP_OWN_PLAIN];
-    estimates_ns[OVERLAP_GAIN_EXPOSED] =
-        median_ns[OVERLAP_OWN_BESIDE] + least_ns[OVERLAP_OWN_INSIDE] - least_ns[OVERLAP_OWN_ALONE];
-    estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED] =
-        median_ns[OVERLAP_OWN_BESIDE] + bc_quantile(sorted, count, 0.5);
-    free(sorted);
+    const struct quantiles taken =
+        quantiles_of_both(own, first, end, OVERLAP_OWN_INSIDE, -1.0, OVERLAP_OWN_ALONE);
+    estimates_ns[OVERLAP_GAIN_BLOCKING] =
+        quantiles_of(own, first, end, OVERLAP_OWN_PLAIN).median_ns;
+    estimates_ns[OVERLAP_GAIN_EXPOSED] = beside.median_ns + inside.least_ns - alone.least_ns;
+    estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED] = beside.median_ns + taken.median_ns;
 }
 
 void overlap_estimate_gain(const struct bc_samples *own, size_t first, size_t end, bool works,
@@ -134,20 +132,7 @@ void overlap_estimate_gain(const struct bc_samples *own, size_t first, size_t en
 
 /* ---- what is gained: a row ------------------------------------------------------------------- */
 
-/* The mean of what visits say; the interval of one visit is that of its blocks. */
-static struct bc_summary summarize(const double *visits, size_t count, const double *blocks,
-                                   size_t block_count, double confidence)
-{
-    struct bc_summary summary = bc_mean_of_visits(visits, count, confidence);
-    if (count != 1 || block_count < 2)
-        return summary;
-    const struct bc_interval of_blocks =
-        bc_mean_of_visits(blocks, block_count, confidence).interval;
-    summary.interval.lo = fmin(summary.value, of_blocks.lo);
-    summary.interval.hi = fmax(summary.value, of_blocks.hi);
-    return summary;
-}
-
+/* What each visit, or each part of one, says. */
 enum { BLOCKING, EXPOSED, UNEVEN, GAIN, GAIN_PCT, SERIES };
 
 /* 0 where the blocking counterpart is too short for the clock; see overlap_gain_of_visits. */
@@ -165,24 +150,45 @@ static bool has_percentages(const struct bc_samples *visits)
     return true;
 }
 
-/* One series after the other, `count` values each, with the exposed times of this quantity; freed
-   by the caller. */
-static double *make_series(const struct bc_samples *samples, enum overlap_gain_estimated exposed)
+/* With the exposed times of this quantity; freed by the caller. */
+static struct bc_samples make_series(const struct bc_samples *said,
+                                     enum overlap_gain_estimated exposed)
 {
-    const size_t count = samples->count;
-    double *const series =
-        bc_allocate(SERIES * count, sizeof *series, "no memory for %zu visits", count);
-    for (size_t i = 0; i < count; i++) {
-        const double blocking_ns = samples->values[OVERLAP_GAIN_BLOCKING][i];
-        const double exposed_ns = samples->values[exposed][i];
-        series[BLOCKING * count + i] = blocking_ns;
-        series[EXPOSED * count + i] = exposed_ns;
-        series[UNEVEN * count + i] = samples->values[OVERLAP_GAIN_MEDIAN_EXPOSED][i] -
-                                     samples->values[OVERLAP_GAIN_EXPOSED][i];
-        series[GAIN * count + i] = blocking_ns - exposed_ns;
-        series[GAIN_PCT * count + i] = percent_of(blocking_ns - exposed_ns, blocking_ns);
+    struct bc_samples series = {.count = 0};
+    for (size_t i = 0; i < said->count; i++) {
+        const double blocking_ns = said->values[OVERLAP_GAIN_BLOCKING][i];
+        const double exposed_ns = said->values[exposed][i];
+        const double values[SERIES] = {
+            [BLOCKING] = blocking_ns,
+            [EXPOSED] = exposed_ns,
+            [UNEVEN] = said->values[OVERLAP_GAIN_MEDIAN_EXPOSED][i] -
+                       said->values[OVERLAP_GAIN_EXPOSED][i],
+            [GAIN] = blocking_ns - exposed_ns,
+            [GAIN_PCT] = percent_of(blocking_ns - exposed_ns, blocking_ns),
+        };
+        bc_samples_append(&series, values, SERIES, 0);
     }
     return series;
+}
+
+/* The means of what visits say; the interval of one visit is that of its blocks. */
+static void summarize_series(const struct bc_samples *visits, const struct bc_samples *blocks,
+                             enum overlap_gain_estimated exposed, double confidence,
+                             struct bc_summary summary[SERIES])
+{
+    struct bc_samples of_visits = make_series(visits, exposed);
+    struct bc_samples of_blocks = make_series(blocks, exposed);
+    for (int i = 0; i < SERIES; i++) {
+        summary[i] = bc_mean_of_visits(of_visits.values[i], of_visits.count, confidence);
+        if (of_visits.count != 1 || of_blocks.count < 2)
+            continue;
+        summary[i].interval =
+            bc_mean_of_visits(of_blocks.values[i], of_blocks.count, confidence).interval;
+        summary[i].interval.lo = fmin(summary[i].value, summary[i].interval.lo);
+        summary[i].interval.hi = fmax(summary[i].value, summary[i].interval.hi);
+    }
+    bc_samples_free(&of_visits);
+    bc_samples_free(&of_blocks);
 }
 
 /* Adds the error to the interval's, and lets it end further out by calls_ns. */
@@ -191,27 +197,6 @@ static void widen(struct bc_summary *summary, double error, double calls_ns)
     summary->interval = bc_interval_with(summary, error);
     summary->interval.lo -= calls_ns;
     summary->interval.hi += calls_ns;
-}
-
-/* What the clock can't see took no time, not less. */
-static struct bc_interval not_below_0(struct bc_interval interval)
-{
-    if (isnan(interval.lo))
-        return interval;
-    return (struct bc_interval){fmax(0.0, interval.lo), fmax(0.0, interval.hi)};
-}
-
-static void summarize_series(const struct bc_samples *visits, const struct bc_samples *blocks,
-                             enum overlap_gain_estimated exposed, double confidence,
-                             struct bc_summary summary[SERIES])
-{
-    double *const of_visits = make_series(visits, exposed);
-    double *const of_blocks = make_series(blocks, exposed);
-    for (size_t i = 0; i < SERIES; i++)
-        summary[i] = summarize(of_visits + i * visits->count, visits->count,
-                               of_blocks + i * blocks->count, blocks->count, confidence);
-    free(of_visits);
-    free(of_blocks);
 }
 
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
@@ -223,24 +208,23 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     const double choice_ns = summary[UNEVEN].value;
     if (summary[UNEVEN].interval.lo > 0.0)
         summarize_series(visits, blocks, OVERLAP_GAIN_MEDIAN_EXPOSED, confidence, summary);
-    summary[EXPOSED].value = fmax(0.0, summary[EXPOSED].value);
-    const double blocking_ns = summary[BLOCKING].value;
-    summary[GAIN].value = blocking_ns - summary[EXPOSED].value;
-    summary[GAIN_PCT].value = percent_of(summary[GAIN].value, blocking_ns);
-    widen(&summary[BLOCKING], 0.0, calls_ns);
-    widen(&summary[EXPOSED], choice_ns, calls_ns);
-    summary[EXPOSED].interval = not_below_0(summary[EXPOSED].interval);
-    widen(&summary[GAIN], choice_ns, calls_ns);
-    widen(&summary[GAIN_PCT], percent_of(choice_ns, blocking_ns),
-          percent_of(calls_ns, blocking_ns));
+    struct overlap_gain gain = {summary[BLOCKING], summary[EXPOSED], summary[GAIN],
+                                summary[GAIN_PCT]};
+    const double blocking_ns = gain.blocking.value;
+    /* What the clock can't see took no time, not less. */
+    gain.exposed.value = fmax(0.0, gain.exposed.value);
+    gain.gain.value = blocking_ns - gain.exposed.value;
+    gain.gain_pct.value = percent_of(gain.gain.value, blocking_ns);
+    widen(&gain.blocking, 0.0, calls_ns);
+    widen(&gain.exposed, choice_ns, calls_ns);
+    widen(&gain.gain, choice_ns, calls_ns);
+    widen(&gain.gain_pct, percent_of(choice_ns, blocking_ns), percent_of(calls_ns, blocking_ns));
+    if (!isnan(gain.exposed.interval.lo))
+        gain.exposed.interval = (struct bc_interval){fmax(0.0, gain.exposed.interval.lo),
+                                                     fmax(0.0, gain.exposed.interval.hi)};
     if (!has_percentages(visits))
-        bc_summary_scale(&summary[GAIN_PCT], NAN);
-    return (struct overlap_gain){
-        .blocking = summary[BLOCKING],
-        .exposed = summary[EXPOSED],
-        .gain = summary[GAIN],
-        .gain_pct = summary[GAIN_PCT],
-    };
+        bc_summary_scale(&gain.gain_pct, NAN);
+    return gain;
 }
 
 const char *overlap_verdict(const struct bc_summary *gain_pct, double threshold_pct)

@@ -49,7 +49,7 @@ enum overlap_own_quantity {
 
 /* ---- how much work fits ---------------------------------------------------------------------- */
 
-/* What is estimated: on a rank from its rounds; over ranks as the max of each. */
+/* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each. */
 enum overlap_estimated {
     OVERLAP_EST_REFERENCE,       /* start and finish */
     OVERLAP_EST_TOTAL,           /* start, work and finish */
@@ -60,33 +60,32 @@ enum overlap_estimated {
     OVERLAP_ESTIMATED
 };
 
-struct overlap_estimate {
-    double ns;
-    double half_width_ns; /* of its interval, for reference, total and the work alone; NAN: too few
-                             rounds */
+struct overlap_estimates {
+    double ns[OVERLAP_ESTIMATED];
+    /* Of the intervals of reference and total, at 95 %; NAN: too few rounds. */
+    double half_width_ns[OVERLAP_EST_TOTAL + 1];
 };
 
-/* Writes a rank's OVERLAP_ESTIMATED estimates from rounds `first` to `end` - 1 of its times.
-   Half-widths are at `confidence` (0 to 1). Ends the job without memory. */
-void overlap_estimate_own(const struct bc_samples *own, size_t first, size_t end, double confidence,
-                          struct overlap_estimate *estimates);
+/* A rank's estimates from rounds `first` to `end` - 1 of its times. */
+struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size_t first,
+                                              size_t end);
 
 /* The slowest ranks' of those that work. The same on every rank; collective over MPI_COMM_WORLD. */
-void overlap_estimate(const struct bc_samples *own, size_t first, size_t end, bool works,
-                      struct overlap_estimate *estimates);
+struct overlap_estimates overlap_estimate(const struct bc_samples *own, size_t first, size_t end,
+                                          bool works);
 
 /* The work that fits: what is not exposed. */
-static inline double overlap_knee_of(const struct overlap_estimate *estimates)
+static inline double overlap_knee_of(const struct overlap_estimates *estimates)
 {
-    return estimates[OVERLAP_EST_REFERENCE].ns - estimates[OVERLAP_EST_EXPOSED].ns;
+    return estimates->ns[OVERLAP_EST_REFERENCE] - estimates->ns[OVERLAP_EST_EXPOSED];
 }
 
 /* By how much the work makes the operation longer, and half the width of its interval. */
-static inline double overlap_excess_of(const struct overlap_estimate *estimates)
+static inline double overlap_excess_of(const struct overlap_estimates *estimates)
 {
-    return estimates[OVERLAP_EST_TOTAL].ns - estimates[OVERLAP_EST_REFERENCE].ns;
+    return estimates->ns[OVERLAP_EST_TOTAL] - estimates->ns[OVERLAP_EST_REFERENCE];
 }
-double overlap_excess_half_of(const struct overlap_estimate *estimates);
+double overlap_excess_half_of(const struct overlap_estimates *estimates);
 
 /* ---- what is gained -------------------------------------------------------------------------- */
 
@@ -99,7 +98,7 @@ enum overlap_gain_estimated {
     OVERLAP_GAIN_ESTIMATED
 };
 
-/* The same two functions; at least one round. */
+/* As the two functions above; at least one round. */
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
 void overlap_estimate_gain(const struct bc_samples *own, size_t first, size_t end, bool works,

@@ -24,26 +24,31 @@ static void release(const struct overlap_round *round)
         BC_MPI(MPI_Barrier(round->operation->comm));
 }
 
-static double time_reference(const struct overlap_round *round)
+/* As all below: in a round of `quantity`, with part_units in each part of the work, if any. */
+typedef double time_fn(struct overlap_round *round, int quantity, uint64_t part_units);
+
+static double time_operation(struct overlap_round *round, int quantity, uint64_t part_units)
 {
+    (void)part_units;
     struct overlap_operation *const operation = round->operation;
     release(round);
     const int64_t start_ns = bc_now_ns();
     operation->start(operation);
     operation->finish(operation);
-    return bc_start_window_time(round->window, OVERLAP_REFERENCE, start_ns, bc_now_ns());
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-static double time_blocking(const struct overlap_round *round)
+static double time_blocking(struct overlap_round *round, int quantity, uint64_t part_units)
 {
+    (void)part_units;
     struct overlap_operation *const operation = round->operation;
     release(round);
     const int64_t start_ns = bc_now_ns();
     operation->blocking(operation);
-    return bc_start_window_time(round->window, OVERLAP_BLOCKING, start_ns, bc_now_ns());
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-static double time_total(const struct overlap_round *round, int quantity, uint64_t part_units)
+static double time_total(struct overlap_round *round, int quantity, uint64_t part_units)
 {
     struct overlap_operation *const operation = round->operation;
     const int64_t parts = round->parts;
@@ -59,12 +64,9 @@ static double time_total(const struct overlap_round *round, int quantity, uint64
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-/* An operation with work, whose time is taken, too: two readings of the clock for each part. */
-struct parts {
-    double total_ns, work_ns;
-};
-
-static struct parts time_parts(const struct overlap_round *round, int quantity, uint64_t part_units)
+/* An operation with work, whose time goes into round->inside_ns: two readings of the clock for each
+   part. */
+static double time_parts(struct overlap_round *round, int quantity, uint64_t part_units)
 {
     struct overlap_operation *const operation = round->operation;
     const int64_t parts = round->parts;
@@ -81,15 +83,15 @@ static struct parts time_parts(const struct overlap_round *round, int quantity, 
         work_ns += bc_now_ns() - begin_ns;
     }
     operation->finish(operation);
-    return (struct parts){
-        bc_start_window_time(round->window, quantity, start_ns, bc_now_ns()),
-        (double)work_ns,
-    };
+    const double total_ns = bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+    round->inside_ns = (double)work_ns;
+    return total_ns;
 }
 
 /* The same work alone, in the same parts and with the same readings. */
-static double time_work_parts(const struct overlap_round *round, uint64_t part_units)
+static double time_work_parts(struct overlap_round *round, int quantity, uint64_t part_units)
 {
+    (void)quantity;
     const int64_t parts = round->parts;
     release(round);
     int64_t work_ns = 0;
@@ -101,7 +103,7 @@ static double time_work_parts(const struct overlap_round *round, uint64_t part_u
     return (double)work_ns;
 }
 
-static double time_work(const struct overlap_round *round, int quantity, uint64_t part_units)
+static double time_work(struct overlap_round *round, int quantity, uint64_t part_units)
 {
     const int64_t parts = round->parts;
     release(round);
@@ -111,103 +113,48 @@ static double time_work(const struct overlap_round *round, int quantity, uint64_
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
-/* ---- ranks that don't work ------------------------------------------------------------------- */
-
-/* They do their part of each operation as soon as it is released, and begin no work. */
-static void serve_operation(const struct overlap_round *round, int quantity)
-{
-    struct overlap_operation *const operation = round->operation;
-    const struct overlap_kind *const kind = operation->kind;
-    overlap_call_fn *const serve = quantity == OVERLAP_BLOCKING && kind->serve_blocking != NULL
-                                       ? kind->serve_blocking
-                                       : kind->serve;
-    release(round);
-    const int64_t start_ns = bc_now_ns();
-    serve(operation);
-    (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
-}
-
-/* While other ranks work alone. */
-static void serve_work(const struct overlap_round *round, int quantity)
-{
-    release(round);
-    const int64_t start_ns = bc_now_ns();
-    (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
-}
-
-/* ---- --check --------------------------------------------------------------------------------- */
-
-static void before_operation(const struct overlap_round *round)
-{
-    if (round->check)
-        overlap_operation_poison(round->operation);
-}
-
-static void after_operation(struct overlap_round *round)
-{
-    if (!round->check)
-        return;
-    /* A transfer is complete at its origin only. All else must be there when it is finished. */
-    if (round->operation->kind->settle != NULL)
-        bc_harness_barrier(round->operation->comm);
-    if (!overlap_operation_verify(round->operation))
-        round->wrong++;
-}
-
-/* A check of the kind's own runs beside the timed operations: its data tells nothing. */
-static void after_round(struct overlap_round *round)
-{
-    struct overlap_operation *const operation = round->operation;
-    if (round->check && operation->kind->check != NULL && !operation->kind->check(operation))
-        round->wrong++;
-}
-
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* The cost of one reading, which the sampler takes off, stays in all values; what more readings
    cost comes off here. */
 
-static double take_work(const struct overlap_round *round, int quantity, uint64_t part_units)
+/* Ranks that don't work do their part of the operation (NULL: none) as soon as it is released. */
+static void serve(const struct overlap_round *round, int quantity, overlap_call_fn *part)
+{
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    if (part != NULL)
+        part(round->operation);
+    (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+}
+
+static double take_work(struct overlap_round *round, time_fn *time, int quantity,
+                        uint64_t part_units)
 {
     if (round->operation->works)
-        return time_work(round, quantity, part_units);
-    serve_work(round, quantity);
+        return time(round, quantity, part_units);
+    serve(round, quantity, NULL);
     return -INFINITY;
 }
 
-static double take_reference(struct overlap_round *round)
+static double take(struct overlap_round *round, time_fn *time, int quantity, uint64_t part_units)
 {
+    struct overlap_operation *const operation = round->operation;
+    const struct overlap_kind *const kind = operation->kind;
     double ns = -INFINITY;
-    before_operation(round);
-    if (round->operation->works)
-        ns = time_reference(round);
+    if (round->check)
+        overlap_operation_poison(operation);
+    if (operation->works)
+        ns = time(round, quantity, part_units);
+    else if (time == time_blocking && kind->serve_blocking != NULL)
+        serve(round, quantity, kind->serve_blocking);
     else
-        serve_operation(round, OVERLAP_REFERENCE);
-    after_operation(round);
-    return ns;
-}
-
-static double take_blocking(struct overlap_round *round)
-{
-    double ns = -INFINITY;
-    before_operation(round);
-    if (round->operation->works)
-        ns = time_blocking(round);
-    else
-        serve_operation(round, OVERLAP_BLOCKING);
-    after_operation(round);
-    return ns;
-}
-
-static double take_total(struct overlap_round *round, int quantity, uint64_t part_units)
-{
-    double ns = -INFINITY;
-    before_operation(round);
-    if (round->operation->works)
-        ns = time_total(round, quantity, part_units);
-    else
-        serve_operation(round, quantity);
-    after_operation(round);
+        serve(round, quantity, kind->serve);
+    /* A transfer is complete at its origin only. All else must be there when it is finished. */
+    if (round->check && kind->settle != NULL)
+        bc_harness_barrier(operation->comm);
+    if (round->check && !overlap_operation_verify(operation))
+        round->wrong++;
     return ns;
 }
 
@@ -215,111 +162,104 @@ static double take_total(struct overlap_round *round, int quantity, uint64_t par
 struct with_work {
     double alone_ns, inside_ns; /* the work */
     double beside_ns;           /* the operation without it, with one reading */
+    double exposed_ns;          /* what the operation adds to the work */
 };
 
 static struct with_work take_with_work(struct overlap_round *round, int quantity,
                                        uint64_t part_units)
 {
     const double readings_ns = round->clock_ns * (double)round->parts;
-    struct with_work times = {-INFINITY, -INFINITY, -INFINITY};
-    if (!round->operation->works) {
-        serve_work(round, OVERLAP_WORK);
-        before_operation(round);
-        serve_operation(round, quantity);
-        after_operation(round);
-        return times;
-    }
-    times.alone_ns = time_work_parts(round, part_units) - readings_ns;
-    before_operation(round);
-    const struct parts parts = time_parts(round, quantity, part_units);
-    after_operation(round);
-    times.inside_ns = parts.work_ns - readings_ns;
-    times.beside_ns = parts.total_ns - parts.work_ns - readings_ns;
+    struct with_work times;
+    times.alone_ns = take_work(round, time_work_parts, OVERLAP_WORK, part_units) - readings_ns;
+    const double total_ns = take(round, time_parts, quantity, part_units);
+    times.inside_ns = round->inside_ns - readings_ns;
+    times.beside_ns = total_ns - round->inside_ns - readings_ns;
+    times.exposed_ns =
+        round->operation->works ? times.beside_ns + times.inside_ns - times.alone_ns : -INFINITY;
     return times;
 }
 
-void overlap_take_reference(void *context, double *values)
+/* Keeps this rank's times; plain_ns is the operation without work, or its blocking counterpart. */
+static void keep(const struct overlap_round *round, double plain_ns, const struct with_work *times,
+                 struct bc_samples *own)
 {
-    values[OVERLAP_REFERENCE] = take_reference(context);
-    after_round(context);
-}
-
-void overlap_take_total(void *context, double *values)
-{
-    struct overlap_round *const round = context;
-    values[0] = take_total(round, 0, round->part_units);
-    after_round(round);
-}
-
-/* What a network did just before shows in the next operation: buffers drain and token buckets fill.
-   So the same work alone precedes all operations that are compared; the first one doesn't count. */
-static void take_trial(struct overlap_round *round, double *values)
-{
-    const double clock_ns = round->clock_ns;
-    (void)take_work(round, OVERLAP_WORK, round->part_units);
-    values[OVERLAP_REFERENCE] = take_reference(round);
-    const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->part_units);
-    values[OVERLAP_BESIDE] = times.beside_ns;
-    const double own[OVERLAP_OWN_QUANTITIES] = {
-        [OVERLAP_OWN_PLAIN] = values[OVERLAP_REFERENCE] - clock_ns,
-        [OVERLAP_OWN_BESIDE] = times.beside_ns - clock_ns,
-        [OVERLAP_OWN_INSIDE] = times.inside_ns,
-        [OVERLAP_OWN_ALONE] = times.alone_ns,
-    };
-    bc_samples_append(round->own, own, OVERLAP_OWN_QUANTITIES, 0);
-}
-
-static void keep_plenty(const struct overlap_round *round, const struct with_work *times,
-                        double blocking_ns)
-{
-    const double own[OVERLAP_OWN_QUANTITIES] = {
-        [OVERLAP_OWN_PLAIN] = blocking_ns - round->clock_ns,
+    const double values[OVERLAP_OWN_QUANTITIES] = {
+        [OVERLAP_OWN_PLAIN] = plain_ns - round->clock_ns,
         [OVERLAP_OWN_BESIDE] = times->beside_ns - round->clock_ns,
         [OVERLAP_OWN_INSIDE] = times->inside_ns,
         [OVERLAP_OWN_ALONE] = times->alone_ns,
     };
-    bc_samples_append(round->own_plenty, own, OVERLAP_OWN_QUANTITIES, 0);
+    bc_samples_append(own, values, OVERLAP_OWN_QUANTITIES, 0);
 }
 
-/* What the operation adds to plenty of work. */
-static double exposed_of(const struct overlap_round *round, const struct with_work *times)
+void overlap_take_reference(struct overlap_round *round, double *values)
 {
-    if (!round->operation->works)
-        return -INFINITY;
-    return times->beside_ns + times->inside_ns - times->alone_ns;
+    values[OVERLAP_REFERENCE] = take(round, time_operation, OVERLAP_REFERENCE, 0);
 }
 
-void overlap_take_trial(void *context, double *values)
+void overlap_take_total(struct overlap_round *round, double *values)
 {
-    take_trial(context, values);
-    after_round(context);
+    values[0] = take(round, time_total, 0, round->part_units);
 }
 
-void overlap_take_plenty(void *context, double *values)
+/* What a network did just before shows in the next operation: buffers drain and token buckets fill.
+   So the same work alone precedes all operations that are compared; the first one doesn't count. */
+void overlap_take_trial(struct overlap_round *round, double *values)
 {
-    struct overlap_round *const round = context;
+    (void)take_work(round, time_work, OVERLAP_WORK, round->part_units);
+    overlap_take_reference(round, values);
+    const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->part_units);
+    values[OVERLAP_BESIDE] = times.beside_ns;
+    keep(round, values[OVERLAP_REFERENCE], &times, round->own);
+}
+
+void overlap_take_plenty(struct overlap_round *round, double *values)
+{
     const struct with_work times = take_with_work(round, 0, round->plenty_part_units);
-    keep_plenty(round, &times, 0.0);
-    values[0] = exposed_of(round, &times);
-    after_round(round);
+    keep(round, 0.0, &times, round->own_plenty);
+    values[0] = times.exposed_ns;
 }
 
 /* The answer comes last, so that what precedes the reference is an operation with no more work in
    it than fits: one with plenty would leave buffers emptier for the reference than the reference
    leaves them for the operation that it is compared with. */
-void overlap_take_round(void *context, double *values)
+void overlap_take_round(struct overlap_round *round, double *values)
 {
-    struct overlap_round *const round = context;
-    take_trial(round, values);
+    overlap_take_trial(round, values);
     const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_part_units);
-    values[OVERLAP_EXPOSED] = exposed_of(round, &times);
+    values[OVERLAP_EXPOSED] = times.exposed_ns;
     values[OVERLAP_BLOCKING] = 0.0;
     if (round->blocking) {
-        (void)take_work(round, OVERLAP_WORK, round->plenty_part_units);
-        values[OVERLAP_BLOCKING] = take_blocking(round);
+        (void)take_work(round, time_work, OVERLAP_WORK, round->plenty_part_units);
+        values[OVERLAP_BLOCKING] = take(round, time_blocking, OVERLAP_BLOCKING, 0);
     }
-    keep_plenty(round, &times, values[OVERLAP_BLOCKING]);
-    values[OVERLAP_WORK] = take_work(round, OVERLAP_WORK, round->answer_part_units);
-    values[OVERLAP_TOTAL] = take_total(round, OVERLAP_TOTAL, round->answer_part_units);
-    after_round(round);
+    keep(round, values[OVERLAP_BLOCKING], &times, round->own_plenty);
+    values[OVERLAP_WORK] = take_work(round, time_work, OVERLAP_WORK, round->answer_part_units);
+    values[OVERLAP_TOTAL] = take(round, time_total, OVERLAP_TOTAL, round->answer_part_units);
+}
+
+/* A check of the kind's own runs beside the timed operations: its data tells nothing. */
+static void take_and_check(void *context, double *values)
+{
+    struct overlap_round *const round = context;
+    struct overlap_operation *const operation = round->operation;
+    round->take(round, values);
+    if (round->check && operation->kind->check != NULL && !operation->kind->check(operation))
+        round->wrong++;
+}
+
+void overlap_run_rounds(const struct bc_run *run, struct overlap_round *round, int quantities,
+                        overlap_take_fn *take_values, const struct bc_plan *plan,
+                        struct bc_samples *samples)
+{
+    const struct bc_source source = {
+        .quantities = quantities,
+        .take = take_and_check,
+        .context = round,
+        .slowest_of = OVERLAP_REFERENCE,
+        .starts = bc_start_window_starts(run->window),
+        .clock_ns = run->own_clock.read_ns,
+    };
+    round->take = take_values;
+    bc_sampler_run(run->sampler, &source, plan, samples);
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/sampling/samples.h"
+#include "common/run/run.h"
 #include "common/sync_clock/start_window.h"
 #include "overlap/engine/operation.h"
 
@@ -22,6 +22,11 @@ enum overlap_quantity {
     OVERLAP_QUANTITIES
 };
 
+struct overlap_round;
+
+/* Takes a round's times of this rank; see below. Collective. */
+typedef void overlap_take_fn(struct overlap_round *round, double *values);
+
 struct overlap_round {
     struct overlap_operation *operation;
     struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
@@ -34,22 +39,22 @@ struct overlap_round {
     bool blocking;                  /* the blocking counterpart is timed, too */
     struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
     struct bc_samples *own_plenty;  /* the same with plenty of work */
+    double inside_ns;               /* the work's time in the last operation that was timed in
+                                       parts, with the cost of reading the clock */
+    overlap_take_fn *take;          /* set by overlap_run_rounds */
     int64_t wrong;                  /* operations with wrong data, on this rank */
 };
 
-/*
- * `take` of a source (struct bc_source) whose context is a struct overlap_round. Ranks that don't
- * work report -INFINITY, and keep no times. Collective.
- *
- *   reference    the reference time alone
- *   total        the total with the work on trial alone, as quantity 0
- *   trial        OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`
- *   plenty       the exposed time alone, as quantity 0; keeps `own_plenty`, with 0 for the blocking
- *                counterpart
- *   round        all quantities; keeps both
- */
-void overlap_take_reference(void *context, double *values);
-void overlap_take_total(void *context, double *values);
-void overlap_take_trial(void *context, double *values);
-void overlap_take_plenty(void *context, double *values);
-void overlap_take_round(void *context, double *values);
+/* Ranks that don't work report -INFINITY, and keep no times that count. Quantity 0 alone: */
+overlap_take_fn overlap_take_reference; /* the reference time */
+overlap_take_fn overlap_take_total;     /* the total with the work on trial */
+overlap_take_fn overlap_take_plenty;    /* the exposed time; keeps `own_plenty`, with 0 for the
+                                           blocking    counterpart */
+/* OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`. All quantities; keeps both. */
+overlap_take_fn overlap_take_trial;
+overlap_take_fn overlap_take_round;
+
+/* Runs rounds of `quantities` quantities and appends them to `samples`, on rank 0. Collective. */
+void overlap_run_rounds(const struct bc_run *run, struct overlap_round *round, int quantities,
+                        overlap_take_fn *take, const struct bc_plan *plan,
+                        struct bc_samples *samples);

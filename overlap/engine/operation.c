@@ -1,7 +1,6 @@
 #include "overlap/engine/operation.h"
 
 #include "common/mpi/mpi_check.h"
-#include "overlap/engine/shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,34 +16,124 @@ int64_t overlap_amount(const struct overlap_shape *shape, int rank)
     return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
 }
 
-bool overlap_varies(const struct overlap_kind *kind)
+/* Whether blocks differ in size. */
+static bool blocks_vary(const struct overlap_kind *kind)
 {
     return kind->layout == OVERLAP_VARYING || kind->layout == OVERLAP_VARYING_BYTES;
 }
 
-int overlap_owner(const struct overlap_operation *operation, int64_t i)
+/* Where element i is: in the block that goes to or from this rank, at this index. */
+struct place {
+    int rank;
+    int64_t index;
+};
+
+static struct place place_of(const struct overlap_operation *operation, int64_t i)
 {
-    if (!overlap_varies(operation->kind)) {
-        const int block = (int)(i / operation->shape.elements);
-        return operation->kind->on_grid ? operation->neighbours[block] : block;
+    const int64_t elements = operation->shape.elements, *const starts = operation->counts.starts;
+    if (!blocks_vary(operation->kind)) {
+        const int block = (int)(i / elements);
+        return (struct place){operation->kind->on_grid ? operation->neighbours[block] : block,
+                              i % elements};
     }
     /* The last rank whose block starts at or before i. */
     int first = 0, last = operation->shape.ranks - 1;
     while (first < last) {
         const int middle = first + (last - first + 1) / 2;
-        if (operation->counts.starts[middle] <= i)
+        if (starts[middle] <= i)
             first = middle;
         else
             last = middle - 1;
     }
-    return first;
+    return (struct place){first, i - starts[first]};
 }
 
-int64_t overlap_index(const struct overlap_operation *operation, int64_t i)
+static int64_t all_amounts(const struct overlap_shape *shape)
 {
-    if (!overlap_varies(operation->kind))
-        return i % operation->shape.elements;
-    return i - operation->counts.starts[overlap_owner(operation, i)];
+    int64_t total = 0;
+    for (int rank = 0; rank < shape->ranks; rank++)
+        total += overlap_amount(shape, rank);
+    return total;
+}
+
+int64_t overlap_elements(const struct overlap_buffer *buffer, const struct overlap_shape *shape)
+{
+    const int rank = shape->rank, half = shape->ranks / 2;
+    const bool holds[] = {
+        [OVERLAP_ON_ALL] = true,
+        [OVERLAP_ON_ROOT] = rank == shape->root,
+        [OVERLAP_ON_OTHERS] = rank != shape->root,
+        [OVERLAP_ON_LOWER] = rank < half,
+        [OVERLAP_ON_UPPER] = rank >= half && rank < 2 * half,
+        [OVERLAP_ON_PAIRS] = rank < 2 * half,
+    };
+    if (!holds[buffer->holders])
+        return 0;
+    switch (buffer->extent) {
+    case OVERLAP_BLOCK:
+        return shape->elements;
+    case OVERLAP_BLOCK_PER_RANK:
+        return shape->elements * shape->ranks;
+    case OVERLAP_BLOCK_PER_NEIGHBOUR:
+        return shape->elements * OVERLAP_NEIGHBOURS;
+    case OVERLAP_OWN_AMOUNT:
+        return overlap_amount(shape, rank);
+    case OVERLAP_OWN_AMOUNT_PER_RANK:
+        return overlap_amount(shape, rank) * shape->ranks;
+    case OVERLAP_ALL_AMOUNTS:
+        return all_amounts(shape);
+    default:
+        return 0;
+    }
+}
+
+/* What the values of a receiver's block differ by from those of the first one's. */
+static double value_of_receiver(int to) { return 1e6 * (double)(to % OVERLAP_RECEIVERS); }
+
+double overlap_value(int from, int to, int64_t i)
+{
+    return (double)(from + 1) * (double)(i % 1021 + 1) + value_of_receiver(to);
+}
+
+double overlap_value_sum(int ranks, int to, int64_t i)
+{
+    const double p = (double)ranks;
+    return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + p * value_of_receiver(to);
+}
+
+double overlap_element(const struct overlap_operation *operation, enum overlap_values values,
+                       int64_t i)
+{
+    const struct overlap_shape *const shape = &operation->shape;
+    const int me = shape->rank;
+    const int64_t own = overlap_amount(shape, me);
+    const struct place at = place_of(operation, i);
+    switch (values) {
+    case OVERLAP_TO_EACH:
+        return overlap_value(me, at.rank, at.index);
+    case OVERLAP_AMOUNT_TO_EACH:
+        return overlap_value(me, (int)(i / own), i % own);
+    case OVERLAP_FROM_ROOT:
+        return overlap_value(shape->root, 0, i);
+    case OVERLAP_FROM_ROOT_TO_ME:
+        return overlap_value(shape->root, me, i);
+    case OVERLAP_FROM_EACH:
+        return overlap_value(at.rank, 0, at.index);
+    case OVERLAP_FROM_EACH_TO_ME:
+        return overlap_value(at.rank, me, at.index);
+    case OVERLAP_BY_PARTNER:
+        return overlap_value(operation->partner, 0, i);
+    case OVERLAP_SUM:
+        return overlap_value_sum(shape->ranks, 0, i);
+    case OVERLAP_SUM_TO_ME:
+        return overlap_value_sum(shape->ranks, me, i);
+    case OVERLAP_SUM_UP_TO_ME:
+        return overlap_value_sum(me + 1, 0, i);
+    case OVERLAP_SUM_BELOW_ME:
+        return me == 0 ? NAN : overlap_value_sum(me, 0, i);
+    default: /* OVERLAP_TO_ALL */
+        return overlap_value(me, 0, i);
+    }
 }
 
 /* The elements of a buffer, and of both, on the rank that needs most. */
@@ -57,12 +146,12 @@ static struct need max_need(const struct overlap_kind *kind, struct overlap_shap
 {
     const int ranks[] = {shape.root, 0, shape.ranks - 1};
     struct need max = {0.0, 0.0};
-    if (kind->send.elements == NULL)
+    if (kind->send.extent == OVERLAP_NO_BUFFER)
         return max;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         shape.rank = ranks[i];
-        const double send = (double)kind->send.elements(&shape);
-        const double receive = (double)kind->receive.elements(&shape);
+        const double send = (double)overlap_elements(&kind->send, &shape);
+        const double receive = (double)overlap_elements(&kind->receive, &shape);
         max.either = fmax(max.either, fmax(send, receive));
         max.both = fmax(max.both, send + receive);
     }
@@ -78,13 +167,12 @@ double overlap_size_bytes(const struct overlap_operation *operation)
 {
     const struct overlap_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
-    if (!overlap_varies(operation->kind))
+    if (!blocks_vary(operation->kind))
         return (double)(bytes * shape->elements);
-    return (double)(bytes * overlap_all_amounts(shape)) / shape->ranks;
+    return (double)(bytes * all_amounts(shape)) / shape->ranks;
 }
 
-/* ---- the int and the MPI_Count variants -------------------------------------------------------
- */
+/* ---- the int and the MPI_Count variants ------------------------------------------------------ */
 
 /* In w variants displacements are in bytes. */
 static int64_t displacement_unit(const struct overlap_kind *kind)
@@ -124,8 +212,8 @@ static void *allocate(int ranks, size_t size)
 
 static int64_t amount_of(const struct overlap_operation *operation, int rank)
 {
-    return overlap_varies(operation->kind) ? overlap_amount(&operation->shape, rank)
-                                           : operation->shape.elements;
+    return blocks_vary(operation->kind) ? overlap_amount(&operation->shape, rank)
+                                        : operation->shape.elements;
 }
 
 /* Makes block `rank` of these, of `amount` elements from `start` on. */
@@ -153,7 +241,7 @@ static void make_blocks(const struct overlap_operation *operation, enum overlap_
                         bool own, struct overlap_blocks *blocks)
 {
     const struct overlap_shape *const shape = &operation->shape;
-    const bool varies = overlap_varies(operation->kind);
+    const bool varies = blocks_vary(operation->kind);
     int64_t start = 0;
     *blocks = (struct overlap_blocks){
         .amounts = allocate(shape->ranks, sizeof(MPI_Count)),
@@ -185,22 +273,11 @@ static void free_blocks(struct overlap_blocks *blocks, int ranks)
     free(blocks->types);
 }
 
-/* Only a call that sends a block of this rank's amount to each rank takes `own`. */
-static bool sends_blocks_to_each(const struct overlap_operation *operation)
-{
-    const struct overlap_shape *const shape = &operation->shape;
-    return overlap_varies(operation->kind) && operation->kind->send.elements(shape) ==
-                                                  shape->ranks * overlap_amount(shape, shape->rank);
-}
-
-/* Chooses the functions, and makes what they count with. */
-static void make_counts(struct overlap_operation *operation)
+static void make_counts(struct overlap_operation *operation, enum overlap_passing passing)
 {
     const struct overlap_kind *const kind = operation->kind;
     const struct overlap_shape *const shape = &operation->shape;
-    const enum overlap_passing passing = overlap_passing_of(kind, shape);
     struct overlap_counts *const counts = &operation->counts;
-    operation->chosen = passing == OVERLAP_AS_LARGE ? kind->large : kind->functions;
     counts->count = amount_of(operation, shape->rank);
     counts->type = MPI_DOUBLE;
     if (passing == OVERLAP_AS_TYPES) {
@@ -209,11 +286,11 @@ static void make_counts(struct overlap_operation *operation)
         counts->count = typed.count;
         counts->type = typed.type;
     }
-    if (overlap_varies(kind))
+    if (blocks_vary(kind))
         counts->starts = allocate(shape->ranks, sizeof *counts->starts);
     if (kind->layout != OVERLAP_EQUAL)
         make_blocks(operation, passing, false, &counts->by_rank);
-    if (sends_blocks_to_each(operation))
+    if (kind->send.extent == OVERLAP_OWN_AMOUNT_PER_RANK)
         make_blocks(operation, passing, true, &counts->own);
 }
 
@@ -264,13 +341,12 @@ static void start_all(struct overlap_operation *operation)
     BC_MPI(MPI_Startall(operation->request_count, operation->requests));
 }
 
-bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form)
+bool overlap_has_persistent(const struct overlap_kind *kind)
 {
-    return form == OVERLAP_NONBLOCKING ||
-           (kind->functions.persist != NULL && !is_library(kind->fails_persistent_in));
+    return kind->functions.persist != NULL && !is_library(kind->fails_persistent_in);
 }
 
-static void make_requests(struct overlap_operation *operation)
+static void make_requests(struct overlap_operation *operation, overlap_call_fn *persist)
 {
     if (operation->borrows_requests)
         return;
@@ -281,24 +357,25 @@ static void make_requests(struct overlap_operation *operation)
         operation->requests[i] = MPI_REQUEST_NULL;
     operation->request_count = most;
     if (operation->form == OVERLAP_PERSISTENT && operation->works)
-        operation->chosen.persist(operation);
+        persist(operation);
 }
 
 /* After the requests, of which a kind may have made fewer than it posts at most. */
-static void choose_calls(struct overlap_operation *operation)
+static void choose_calls(struct overlap_operation *operation,
+                         const struct overlap_functions *functions)
 {
     const struct overlap_kind *const kind = operation->kind;
     const bool one = operation->request_count == 1;
-    operation->start = operation->chosen.start;
-    if (operation->form == OVERLAP_PERSISTENT)
-        operation->start = one ? start_one : start_all;
+    operation->start = functions->start;
     operation->between = one ? test_one : test_all;
     operation->finish = one ? wait_for_one : wait_for_all;
+    operation->blocking = functions->blocking;
+    if (operation->form == OVERLAP_PERSISTENT)
+        operation->start = one ? start_one : start_all;
     if (kind->between != NULL)
         operation->between = kind->between;
     if (kind->finish != NULL)
         operation->finish = kind->finish;
-    operation->blocking = operation->chosen.blocking;
 }
 
 static void free_requests(struct overlap_operation *operation)
@@ -323,13 +400,13 @@ static void make_buffers(struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
     const struct overlap_shape *const shape = &operation->shape;
-    if (kind->send.elements == NULL)
+    if (kind->send.extent == OVERLAP_NO_BUFFER)
         return;
-    const int64_t send_count = kind->send.elements(shape);
+    const int64_t send_count = overlap_elements(&kind->send, shape);
     operation->send = allocate_doubles(send_count);
-    operation->receive = allocate_doubles(kind->receive.elements(shape));
+    operation->receive = allocate_doubles(overlap_elements(&kind->receive, shape));
     for (int64_t i = 0; i < send_count; i++)
-        operation->send[i] = kind->send.value(operation, i);
+        operation->send[i] = overlap_element(operation, kind->send.values, i);
 }
 
 void overlap_operation_poison(struct overlap_operation *operation)
@@ -338,7 +415,7 @@ void overlap_operation_poison(struct overlap_operation *operation)
         operation->kind->prepare(operation);
     if (operation->receive == NULL)
         return;
-    const int64_t count = operation->kind->receive.elements(&operation->shape);
+    const int64_t count = overlap_elements(&operation->kind->receive, &operation->shape);
     for (int64_t i = 0; i < count; i++)
         operation->receive[i] = -1.0;
     if (operation->kind->settle != NULL)
@@ -354,9 +431,9 @@ bool overlap_operation_verify(struct overlap_operation *operation)
         return kind->is_right(operation);
     if (operation->receive == NULL)
         return true;
-    const int64_t count = kind->receive.elements(&operation->shape);
+    const int64_t count = overlap_elements(&kind->receive, &operation->shape);
     for (int64_t i = 0; i < count; i++) {
-        const double expected = kind->receive.value(operation, i);
+        const double expected = overlap_element(operation, kind->receive.values, i);
         /* A wrong bit makes another number: all expected ones are whole. */
         if (!isnan(expected) && !(operation->receive[i] == expected))
             return false;
@@ -375,19 +452,19 @@ void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, BC_GRID_DIMENSIONS, dims, periodic, 0, comm));
 }
 
-static void make_grid(struct overlap_operation *operation)
-{
-    overlap_create_grid(operation->shape.ranks, operation->dims, &operation->comm);
-    bc_grid_neighbours(operation->dims, operation->shape.rank, operation->neighbours);
-}
-
 void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
                               const struct bc_job *job, const struct overlap_choice *choice)
 {
+    struct overlap_shape shape = {.root = choice->root, .elements = choice->elements};
+    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape.rank));
+    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks));
+    const enum overlap_passing passing = overlap_passing_of(kind, &shape);
+    const struct overlap_functions *const functions =
+        passing == OVERLAP_AS_LARGE ? &kind->large : &kind->functions;
     *operation = (struct overlap_operation){
         .kind = kind,
         .job = job,
-        .shape = {.root = choice->root, .elements = choice->elements},
+        .shape = shape,
         .variant = choice->variant,
         .comm = MPI_COMM_WORLD,
         .works = true,
@@ -395,18 +472,18 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
         .form = choice->form,
         .statuses = MPI_STATUSES_IGNORE,
     };
-    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &operation->shape.rank));
-    BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &operation->shape.ranks));
-    make_counts(operation);
-    if (kind->on_grid)
-        make_grid(operation);
+    make_counts(operation, passing);
+    if (kind->on_grid) {
+        overlap_create_grid(shape.ranks, operation->dims, &operation->comm);
+        bc_grid_neighbours(operation->dims, shape.rank, operation->neighbours);
+    }
     if (kind->place != NULL)
         kind->place(operation);
     make_buffers(operation);
     if (kind->create != NULL)
         kind->create(operation);
-    make_requests(operation);
-    choose_calls(operation);
+    make_requests(operation, functions->persist);
+    choose_calls(operation, functions);
 }
 
 void overlap_operation_destroy(struct overlap_operation *operation)

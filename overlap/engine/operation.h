@@ -60,12 +60,48 @@ enum overlap_layout {
                              datatype, with the displacement in it */
 };
 
-/* What a buffer holds. See shapes.h. */
+/* How much a buffer holds. In v and w variants a rank's amount grows with the rank. */
+enum overlap_extent {
+    OVERLAP_NO_BUFFER,
+    OVERLAP_BLOCK, /* shape.elements */
+    OVERLAP_BLOCK_PER_RANK,
+    OVERLAP_BLOCK_PER_NEIGHBOUR,
+    OVERLAP_OWN_AMOUNT, /* this rank's overlap_amount */
+    OVERLAP_OWN_AMOUNT_PER_RANK,
+    OVERLAP_ALL_AMOUNTS /* one of each rank */
+};
+
+/* On which ranks; on others it holds nothing. Pairs: see pairs.h. */
+enum overlap_holders {
+    OVERLAP_ON_ALL,
+    OVERLAP_ON_ROOT,
+    OVERLAP_ON_OTHERS, /* all but the root */
+    OVERLAP_ON_LOWER,
+    OVERLAP_ON_UPPER,
+    OVERLAP_ON_PAIRS /* both */
+};
+
+/* Which values: sent from this rank ("me"), or received; blocks are in the order of ranks, or sides
+   of the grid. */
+enum overlap_values {
+    OVERLAP_TO_ALL,
+    OVERLAP_TO_EACH,
+    OVERLAP_AMOUNT_TO_EACH, /* blocks of this rank's own amount */
+    OVERLAP_FROM_ROOT,
+    OVERLAP_FROM_ROOT_TO_ME,
+    OVERLAP_FROM_EACH,
+    OVERLAP_FROM_EACH_TO_ME,
+    OVERLAP_BY_PARTNER,
+    OVERLAP_SUM, /* over all ranks */
+    OVERLAP_SUM_TO_ME,
+    OVERLAP_SUM_UP_TO_ME,
+    OVERLAP_SUM_BELOW_ME /* undefined on rank 0 */
+};
+
 struct overlap_buffer {
-    int64_t (*elements)(const struct overlap_shape *shape); /* their number; NULL: no buffer */
-    /* The value that element i has in a send buffer, or must have afterwards in a receive buffer
-       (NAN: the standard leaves it undefined). */
-    double (*value)(const struct overlap_operation *operation, int64_t i);
+    enum overlap_extent extent;
+    enum overlap_holders holders;
+    enum overlap_values values; /* of a receive buffer: afterwards */
 };
 
 /* What an operation is. */
@@ -152,9 +188,8 @@ struct overlap_operation {
     int partner; /* of messages: a rank of comm, or MPI_PROC_NULL */
 
     overlap_call_fn *start, *between, *finish;
-    overlap_call_fn *blocking;       /* NULL: there is no blocking counterpart */
-    struct overlap_functions chosen; /* of the kind's: the `int` or the MPI_Count variants */
-    MPI_Request *requests;           /* what `start` posts; null where complete, but for persistent
+    overlap_call_fn *blocking; /* NULL: there is no blocking counterpart */
+    MPI_Request *requests;     /* what `start` posts; null where complete, but for persistent
                                         ones, which stay */
     int request_count;
     bool borrows_requests; /* `create` has set them, and `destroy` frees them */
@@ -169,18 +204,26 @@ struct overlap_operation {
     void *own;                          /* of `create` or `check`, freed by `destroy` */
 };
 
-/* Whether blocks differ in size. */
-bool overlap_varies(const struct overlap_kind *kind);
-
 /* Rank r's amount in v and w variants. It grows with r, and its mean is about `elements`: the
    ceiling of 2 * elements * (r + 1) / (ranks + 1). */
 int64_t overlap_amount(const struct overlap_shape *shape, int rank);
 
-/* The rank to or from which element i's block goes: blocks are in the order of ranks, or sides. */
-int overlap_owner(const struct overlap_operation *operation, int64_t i);
+/* The number of elements that the buffer has on a rank. */
+int64_t overlap_elements(const struct overlap_buffer *buffer, const struct overlap_shape *shape);
 
-/* The index of element i within its block. */
-int64_t overlap_index(const struct overlap_operation *operation, int64_t i);
+/* Element i of such values; NAN: the standard leaves it undefined. */
+double overlap_element(const struct overlap_operation *operation, enum overlap_values values,
+                       int64_t i);
+
+/* A value depends on who sent it, to whom, and on its index, so that blocks and elements that are
+   missing, old, or in each other's place show, but for blocks that are OVERLAP_RECEIVERS apart. All
+   are whole numbers that a double holds exactly, also when summed over up to two million ranks, so
+   results are compared for equality. overlap_value is element i of the block that rank `from` sends
+   to rank `to` (0 where all ranks get the same); overlap_value_sum is the sum of these over the
+   ranks 0 <= from < ranks. */
+enum { OVERLAP_RECEIVERS = 2039 }; /* a prime */
+double overlap_value(int from, int to, int64_t i);
+double overlap_value_sum(int ranks, int to, int64_t i);
 
 /* The bytes of the buffers on the rank that needs most. Allocates nothing. */
 double overlap_bytes(const struct overlap_kind *kind, const struct overlap_shape *shape);
@@ -200,8 +243,8 @@ enum overlap_passing {
 enum overlap_passing overlap_passing_of(const struct overlap_kind *kind,
                                         const struct overlap_shape *shape);
 
-/* Whether the MPI library has what the form calls. */
-bool overlap_has_form(const struct overlap_kind *kind, enum overlap_form form);
+/* Whether the MPI library has the persistent form, and it works. */
+bool overlap_has_persistent(const struct overlap_kind *kind);
 
 /* Makes the periodic 3D grid of all ranks, in the order of MPI_COMM_WORLD. Collective. */
 void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm);

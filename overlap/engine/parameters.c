@@ -1,4 +1,4 @@
-#include "overlap/engine/parameters.h"
+#include "overlap/engine/row.h"
 
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"
@@ -60,19 +60,25 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
 static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list *list,
                          struct bc_error *error)
 {
+    const char *const text = p->test_calls_text;
+    if (list->count == 0 || bc_size_list_max(list) > OVERLAP_TEST_CALLS_LIMIT)
+        return bc_error_set(error,
+                            "--test-calls: \"%.80s\" is no list of calls: use whole numbers from 0 "
+                            "to %d with commas, or auto alone",
+                            text, OVERLAP_TEST_CALLS_LIMIT);
     if (list->count > OVERLAP_TEST_CALLS_MAX)
         return bc_error_set(error,
                             "--test-calls: \"%.80s\" are %zu numbers: use at most %d at a time",
-                            p->test_calls_text, list->count, OVERLAP_TEST_CALLS_MAX);
-    p->test_calls_count = 0;
+                            text, list->count, OVERLAP_TEST_CALLS_MAX);
     for (size_t i = 0; i < list->count; i++) {
         for (size_t before = 0; before < i; before++)
             if (list->values[before] == list->values[i])
                 return bc_error_set(error,
                                     "--test-calls: \"%.80s\" has %lld twice: use each number once",
-                                    p->test_calls_text, (long long)list->values[i]);
-        p->test_calls[p->test_calls_count++] = list->values[i];
+                                    text, (long long)list->values[i]);
+        p->test_calls[i] = list->values[i];
     }
+    p->test_calls_count = (int)list->count;
     return true;
 }
 
@@ -85,14 +91,8 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
         p->test_calls_count = 1;
         return true;
     }
-    if (!bc_parse_size_list(p->test_calls_text, &list) ||
-        bc_size_list_max(&list) > OVERLAP_TEST_CALLS_LIMIT) {
-        bc_size_list_free(&list);
-        return bc_error_set(error,
-                            "--test-calls: \"%.80s\" is no list of calls: use whole numbers from 0 "
-                            "to %d with commas, or auto alone",
-                            p->test_calls_text, OVERLAP_TEST_CALLS_LIMIT);
-    }
+    if (!bc_parse_size_list(p->test_calls_text, &list))
+        list.count = 0;
     const bool good = take_numbers(p, &list, error);
     bc_size_list_free(&list);
     return good;

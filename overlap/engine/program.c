@@ -1,11 +1,22 @@
 #include "overlap/engine/program.h"
 
 #include "common/mpi/harness.h"
+#include "overlap/engine/kernel.h"
 
 #include <math.h>
 
 /* A warning says so if the work's rate drifted by more than this. */
 #define DRIFT_WARNING_PCT 5.0
+
+/* A size whose operation takes less than this share of the cutoff time was found by mistake:
+   something slowed the search down. */
+#define CUTOFF_SHARE 0.5
+
+/* A library that hides this share of an operation under work without calls makes progress by
+   itself, or some; one that hides this many points more with calls makes it in calls. */
+#define BY_ITSELF_PCT 50.0
+#define SOME_PCT 20.0
+#define IN_CALLS_POINTS 20.0
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
@@ -13,7 +24,7 @@ static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
     if (p->form == OVERLAP_NONBLOCKING || p->kind->variants_have_forms ||
-        overlap_has_form(p->kind, OVERLAP_PERSISTENT))
+        overlap_has_persistent(p->kind))
         return true;
     if (p->form == OVERLAP_FORMS) {
         p->form = OVERLAP_NONBLOCKING;
@@ -87,6 +98,149 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
         overlap_note_fine_cuts(overlap);
 }
 
+/* ---- progress: by itself, in MPI's calls only, or not before the wait? ----------------------- */
+
+static double hidden_pct(double reference_ns, double exposed_ns)
+{
+    return 100.0 * (1.0 - exposed_ns / reference_ns);
+}
+
+void overlap_progress_add(struct overlap_progress *progress, const struct overlap_row *row,
+                          const struct overlap_result *result)
+{
+    const double reference_ns = result->reference.value;
+    const double pct = hidden_pct(reference_ns, result->gain.exposed.value);
+    const void *const variant = row->choice.variant;
+    if (row->size_bytes < OVERLAP_LARGE_BYTES || row->size_bytes < progress->size_bytes ||
+        !(reference_ns > 0.0) || isnan(pct))
+        return;
+    if (row->size_bytes > progress->size_bytes)
+        *progress = (struct overlap_progress){.size_bytes = row->size_bytes,
+                                              .variant = variant,
+                                              .hidden_pct = NAN,
+                                              .hidden_with_calls_pct = NAN};
+    if (variant != progress->variant)
+        return;
+    if (row->test_calls == 0) {
+        progress->hidden_pct = pct;
+    } else if (!(pct <= progress->hidden_with_calls_pct)) {
+        progress->hidden_with_calls_pct = pct;
+        progress->calls = row->test_calls;
+    }
+    if (row->asked_test_calls != OVERLAP_AUTO)
+        return;
+    progress->searched = true; /* which has tried none, too */
+    if (row->test_calls > 0 && !isnan(row->exposed_without_calls_ns))
+        progress->hidden_pct = hidden_pct(reference_ns, row->exposed_without_calls_ns);
+}
+
+/* Who makes progress before the wait. */
+static const char *judgement(const struct overlap_progress *progress, bool partner_is_in_mpi)
+{
+    const bool in_calls = progress->hidden_with_calls_pct >= progress->hidden_pct + IN_CALLS_POINTS;
+    if (progress->hidden_pct >= BY_ITSELF_PCT)
+        return partner_is_in_mpi ? "progress without this rank: by the partner, which is in MPI, "
+                                   "or by the library"
+                                 : "the MPI library makes progress by itself";
+    if (progress->hidden_pct >= SOME_PCT)
+        return in_calls ? "some progress by itself, more in calls" : "some progress by itself";
+    return in_calls ? "progress in calls only" : "little or no progress before the wait";
+}
+
+void overlap_progress_note(const struct overlap_state *overlap, struct bc_output *output)
+{
+    const struct overlap_progress *const progress = &overlap->progress;
+    char with_calls[128] = "";
+    if (progress->size_bytes == 0.0 || isnan(progress->hidden_pct))
+        return;
+    const bool is_open = progress->hidden_pct < BY_ITSELF_PCT;
+    if (is_open && !isnan(progress->hidden_with_calls_pct))
+        (void)snprintf(with_calls, sizeof with_calls, ", %.0f %% with %lld %s of MPI_Test",
+                       fmax(0.0, progress->hidden_with_calls_pct), (long long)progress->calls,
+                       progress->calls == 1 ? "call" : "calls");
+    else if (is_open && progress->searched)
+        (void)snprintf(with_calls, sizeof with_calls, ", and no calls of MPI_Test hide more");
+    else if (is_open && overlap->parts_option == NULL)
+        (void)snprintf(with_calls, sizeof with_calls,
+                       "; --test-calls=0,4,16 shows whether calls of MPI_Test help");
+    bc_output_remark(output, "note",
+                     "%s: of an operation of %.0f bytes %.0f %% are hidden under work%s",
+                     judgement(progress, overlap->parameters.kind->serve != NULL),
+                     progress->size_bytes, fmax(0.0, progress->hidden_pct), with_calls);
+}
+
+/* ---- the result of a row --------------------------------------------------------------------- */
+
+static void set_keys(const struct overlap_parameters *p, const struct overlap_row *row,
+                     struct overlap_result *result)
+{
+    const bool searched = row->asked_test_calls == OVERLAP_AUTO;
+    result->collective = p->kind->name;
+    result->model = overlap_is_data_driven(p) ? "data" : "time";
+    result->form = overlap_form_names[row->choice.form];
+    (void)snprintf(result->test_calls, sizeof result->test_calls, searched ? "auto" : "%lld",
+                   (long long)row->asked_test_calls);
+    result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
+    result->elements = p->kind->no_elements ? BC_NO_INTEGER : row->choice.elements;
+    result->size_bytes = row->size_bytes;
+}
+
+static void dump(const struct bc_run *run, const struct overlap_row *row)
+{
+    bc_run_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
+    bc_run_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
+    bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL);
+    bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK);
+    bc_run_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
+    if (row->has_blocking)
+        bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
+    bc_run_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
+}
+
+/* On rank 0. */
+static void conclude(struct overlap_state *overlap, const struct overlap_row *row,
+                     struct overlap_result *result)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const struct bc_run *const run = overlap->run;
+    dump(run, row);
+    set_keys(p, row, result);
+    overlap_summarize(overlap, row, result);
+    result->outcome = bc_run_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
+    if (row->max_size)
+        result->outcome.status = BC_MAX_SIZE;
+    if (!overlap_is_data_driven(p) && !row->max_size &&
+        result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
+        bc_output_remark(run->output, "warning",
+                         "the operation took %.3f us here, and the cutoff time when its size was "
+                         "searched for: something was in the way then; run it again",
+                         result->reference.value * 1e-3);
+    /* With less work than the operation takes, or on shared processors, a row doesn't say who makes
+       progress. */
+    if (row->choice.form == OVERLAP_NONBLOCKING && p->plenty >= 1.0 && !run->job.oversubscribed &&
+        !isnan(result->gain.exposed.interval.lo))
+        overlap_progress_add(&overlap->progress, row, result);
+}
+
+void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
+                      struct overlap_result *result)
+{
+    if (overlap->run->job.rank == 0)
+        conclude(overlap, row, result);
+    const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
+    if (wrong > 0)
+        bc_output_remark(overlap->run->output, "warning",
+                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
+    bc_samples_free(&row->reference_phase);
+    bc_samples_free(&row->rounds);
+    bc_samples_free(&row->answers);
+    bc_samples_free(&row->blocks);
+    bc_samples_free(&row->gains);
+    bc_samples_free(&row->gain_blocks);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
 void overlap_close(const struct overlap_state *overlap)
 {
     const double before = overlap->first_rate.ns_per_unit;
@@ -94,7 +248,7 @@ void overlap_close(const struct overlap_state *overlap)
     const double drift_pct = before > 0.0 ? 100.0 * fabs(after / before - 1.0) : 0.0;
     double max_pct = 0.0;
     bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    overlap_progress_note(&overlap->progress, overlap->run->output);
+    overlap_progress_note(overlap, overlap->run->output);
     if (max_pct > DRIFT_WARNING_PCT)
         bc_output_remark(overlap->run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during the run: the "
@@ -109,10 +263,12 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     struct overlap_state overlap;
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(program, &overlap, argc, argv);
-    const bool good = overlap_probe(&overlap, run, &error);
+    const struct overlap_parameters *const p = &overlap.parameters;
+    const bool chosen = !overlap_is_data_driven(p) || p->kind->no_elements ||
+                        bc_option_given(&run->options, "min-num-elts");
+    const bool good = overlap_probe(&overlap, run, 1, NULL, 0, chosen, &error);
     bc_require(run, good, &error);
-    overlap_open_result(run, &overlap.parameters, NULL, 0,
-                        "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
+    overlap_open_result(run, p, NULL, 0, "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
     overlap_open(&overlap, run);
     overlap_list_rows(&overlap, 1, NULL, 0);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;) {

@@ -8,19 +8,15 @@
 #pragma once
 
 #include "common/mpi/mpi_check.h"
-#include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
-#include "overlap/engine/columns.h"
-#include "overlap/engine/shapes.h"
-#include "overlap/engine/sizes.h"
-#include "overlap/engine/visit.h"
+#include "overlap/engine/row.h"
 #include "overlap_persistent.h" /* made by CMake: which functions make persistent collectives */
 
 /* What the main() of a program whose rows are sizes does. Returns its exit status. */
 int overlap_main(const struct bc_program *program, int argc, char **argv);
 
-/* For programs with rows of their own, beside columns.h, sizes.h, visit.h and row.h. All but
-   overlap_fit is collective. */
+/* For programs with rows of their own, beside row.h. Collective, but for
+   overlap_fit. */
 
 /* See struct bc_program. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
@@ -28,8 +24,22 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 /* Writes notes, and sets overlap->run. Once the result is open. */
 void overlap_open(struct overlap_state *overlap, struct bc_run *run);
 
+/* Fills in the result, which begins as zeros, on rank 0, and frees what the row holds. */
+void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
+                      struct overlap_result *result);
+
 /* Says what the run found of progress, and whether the work's rate is not what it was. */
 void overlap_close(const struct overlap_state *overlap);
+
+/* Messages of this size and more say who makes progress: smaller ones are often complete when they
+   are posted. */
+#define OVERLAP_LARGE_BYTES 65536.0
+
+/* Takes in a row whose result has sizes and times; writes what rows of the largest size say as a
+   note, nothing where no row was large. Internal to program.c. Local. */
+void overlap_progress_add(struct overlap_progress *progress, const struct overlap_row *row,
+                          const struct overlap_result *result);
+void overlap_progress_note(const struct overlap_state *overlap, struct bc_output *output);
 
 /*
  * The table of a collective's program: its name, "iallreduce" without quotes; the non-blocking

@@ -1,29 +1,26 @@
 #include "overlap/engine/row.h"
 
-#include "common/mpi/harness.h"
 #include "overlap/engine/kernel.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A size whose operation takes less than this share of the cutoff time was found by mistake:
-   something slowed the search down. */
-#define CUTOFF_SHARE 0.5
+static const struct bc_summary none = {0, NAN, NAN, {NAN, NAN}, NAN, NAN};
 
-/* ---- what a row says so far ------------------------------------------------------------------ */
-
-double overlap_percent(double part, double whole)
+/* A part of a whole in percent, limited to 0 to 100. */
+static double percent(double part, double whole)
 {
     if (!(whole > 0.0))
         return part > 0.0 ? 100.0 : 0.0;
     return fmin(100.0, fmax(0.0, 100.0 * part / whole));
 }
 
-struct bc_summary overlap_summarize_answers(const struct bc_run *run,
-                                            const struct bc_samples *answers, int quantity)
+static double confidence(const struct bc_run *run) { return run->settings.confidence_pct / 100.0; }
+
+static struct bc_summary summarize_answers(const struct bc_run *run,
+                                           const struct bc_samples *answers, int quantity)
 {
-    return bc_pseudomedian(answers->values[quantity], answers->count,
-                           run->settings.confidence_pct / 100.0);
+    return bc_pseudomedian(answers->values[quantity], answers->count, confidence(run));
 }
 
 /* With a value of at least 0: what the clock can't see took no time, not less. */
@@ -35,24 +32,122 @@ static struct bc_summary summarize(const struct bc_run *run, const struct bc_sam
     return summary;
 }
 
+/* ---- work that is more than fits ------------------------------------------------------------- */
+
+/* The margin's max, as a share of the reference time: what is that much longer than the operation
+   can't fit. */
+#define MARGIN_MAX_SHARE 1.0
+
+static double hidden_pct(double reference_ns, double exposed_ns)
+{
+    return reference_ns > 0.0 ? 100.0 * (reference_ns - exposed_ns) / reference_ns : 0.0;
+}
+
+void overlap_append_answer(const struct overlap_estimates *estimates, struct bc_samples *answers)
+{
+    const double *const ns = estimates->ns;
+    const double answer[OVERLAP_ANSWER_QUANTITIES] = {
+        [OVERLAP_ANSWER_PCT] = hidden_pct(ns[OVERLAP_EST_REFERENCE], ns[OVERLAP_EST_EXPOSED]),
+        [OVERLAP_ANSWER_OTHER_PCT] =
+            hidden_pct(ns[OVERLAP_EST_OTHER_REFERENCE], ns[OVERLAP_EST_OTHER_EXPOSED]),
+        [OVERLAP_ANSWER_KNEE] = overlap_knee_of(estimates),
+    };
+    bc_samples_append(answers, answer, OVERLAP_ANSWER_QUANTITIES, 0);
+}
+
+bool overlap_is_beyond(const struct overlap_row *row, double excess_ns, double half_ns)
+{
+    return excess_ns - (isnan(half_ns) ? 0.0 : half_ns) >= row->margin_ns / 2.0 ||
+           row->margin_ns >= MARGIN_MAX_SHARE * row->reference_ns;
+}
+
+bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimates *estimates,
+                         struct overlap_row *row)
+{
+    const bool may_fit =
+        !overlap_is_beyond(row, overlap_excess_of(estimates), overlap_excess_half_of(estimates));
+    if (may_fit)
+        row->margin_ns *= 2.0;
+    if (may_fit && row->answers.count > 0 && !row->knee_is_beyond)
+        return false;
+    if (row->knee_is_beyond) {
+        bc_samples_clear(&row->answers);
+        bc_samples_clear(&row->blocks);
+    }
+    row->knee_is_beyond = may_fit;
+    overlap_append_answer(estimates, &row->answers);
+    row->knee_ns = summarize_answers(run, &row->answers, OVERLAP_ANSWER_KNEE).value;
+    return row->answers.count == 1;
+}
+
+void overlap_answer_by_mean(const struct bc_run *run, const struct bc_interval *reference,
+                            struct overlap_row *row)
+{
+    const struct overlap_search *const search = &row->search;
+    const double clock_ns = run->max_clock.read_ns;
+    const struct bc_samples last = bc_samples_of_visit(&row->rounds, row->rounds.visits - 1);
+    const double work_ns = bc_run_summarize(run, &last, OVERLAP_WORK, -1).value;
+    double answer[OVERLAP_ANSWER_QUANTITIES] = {
+        [OVERLAP_ANSWER_PCT] = percent(work_ns, row->reference_ns),
+        [OVERLAP_ANSWER_KNEE] = search->fits_ns,
+        [OVERLAP_ANSWER_LO] = NAN,
+        [OVERLAP_ANSWER_HI] = NAN,
+    };
+    if (!isnan(search->fits_slack_ns) && search->exceeds_is_sure && !isnan(reference->lo)) {
+        answer[OVERLAP_ANSWER_LO] =
+            percent(search->fits_ns - search->fits_slack_ns - clock_ns, reference->hi);
+        answer[OVERLAP_ANSWER_HI] = percent(search->exceeds_ns + clock_ns, reference->lo);
+    }
+    bc_samples_append(&row->answers, answer, OVERLAP_ANSWER_QUANTITIES, 0);
+}
+
+/* ---- work that fits -------------------------------------------------------------------------- */
+
+/* Work that made the operation longer is lowered by as much, but by this share of it at least. */
+#define LOWER_SHARE_MIN 0.05
+
+/* The reference and the total of a row, or of these rounds of it. `beyond_ns`: by how much the
+   total's interval lies beyond what the acceptance threshold allows of the reference's value; 0 or
+   less: it doesn't. */
+struct fit {
+    struct bc_summary reference, total;
+    double beyond_ns;
+};
+
 /* Under the mean the operation may take a standard deviation longer, and the reference is measured
    once, at the beginning, as specified. */
-struct overlap_fit overlap_fit_of(const struct overlap_state *overlap,
-                                  const struct overlap_row *row, const struct bc_samples *rounds)
+static struct fit fit_of(const struct overlap_state *overlap, const struct overlap_row *row,
+                         const struct bc_samples *rounds)
 {
     const struct bc_run *const run = overlap->run;
-    const bool mean = run->settings.estimator == BC_MEAN;
-    struct overlap_fit fit = {
-        .reference = summarize(run, mean ? &row->reference_phase : rounds, OVERLAP_REFERENCE),
+    const bool robust = overlap_is_robust(run);
+    struct fit fit = {
+        .reference = summarize(run, robust ? rounds : &row->reference_phase, OVERLAP_REFERENCE),
         .total = summarize(run, rounds, OVERLAP_TOTAL),
     };
-    const double longer_ns =
-        mean ? fit.reference.sd : overlap->parameters.acceptance_pct / 100.0 * fit.reference.value;
+    const double longer_ns = robust
+                                 ? overlap->parameters.acceptance_pct / 100.0 * fit.reference.value
+                                 : fit.reference.sd;
     const double lo_ns =
-        mean || isnan(fit.total.interval.lo) ? fit.total.value : fit.total.interval.lo;
+        robust && !isnan(fit.total.interval.lo) ? fit.total.interval.lo : fit.total.value;
     fit.beyond_ns = lo_ns - fit.reference.value - (isnan(longer_ns) ? 0.0 : longer_ns);
     return fit;
 }
+
+bool overlap_lower_too_much(const struct overlap_state *overlap, const struct bc_samples *rounds,
+                            struct overlap_row *row)
+{
+    const struct fit fit = fit_of(overlap, row, rounds);
+    const double longer_ns = fit.total.value - fit.reference.value;
+    if (!(row->fitting_ns > 0.0 && fit.beyond_ns > 0.0) || isnan(fit.total.interval.lo))
+        return false;
+    row->fitting_ns =
+        fmax(0.0, row->fitting_ns - fmax(longer_ns, LOWER_SHARE_MIN * row->fitting_ns));
+    row->was_lowered = true;
+    return true;
+}
+
+/* ---- overlap and gain ------------------------------------------------------------------------ */
 
 /* Whether what visits say tells a share: of one visit with one round it doesn't. */
 static bool tells_shares(const struct overlap_row *row, const struct bc_samples *said)
@@ -67,33 +162,29 @@ static bool tells_shares(const struct overlap_row *row, const struct bc_samples 
 static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_samples *const answers = &row->answers;
-    const double reference_ns = summarize(run, &row->rounds, OVERLAP_REFERENCE).value;
-    const double readings = run->settings.estimator == BC_MEDIAN ? 2.0 : 1.0;
-    const double clock_pct = overlap_percent(readings * run->max_clock.read_ns, reference_ns);
+    const bool robust = overlap_is_robust(run);
     if (answers->count == 0 || !tells_shares(row, answers))
-        return (struct bc_summary){0, NAN, NAN, {NAN, NAN}, NAN, NAN};
-    struct bc_summary overlap = overlap_summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
-    if (run->settings.estimator == BC_MEAN && answers->count == 1) {
-        overlap.interval = (struct bc_interval){answers->values[OVERLAP_ANSWER_LO][0],
-                                                answers->values[OVERLAP_ANSWER_HI][0]};
-    } else {
-        if (answers->count == 1 && row->blocks.count > 1)
-            overlap.interval =
-                overlap_summarize_answers(run, &row->blocks, OVERLAP_ANSWER_PCT).interval;
-        if (run->settings.estimator == BC_MEDIAN)
-            overlap.interval = bc_interval_with(
-                &overlap, overlap_summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value -
-                              overlap.value);
+        return none;
+    const double clock_pct = percent((robust ? 2.0 : 1.0) * run->max_clock.read_ns,
+                                     summarize(run, &row->rounds, OVERLAP_REFERENCE).value);
+    struct bc_summary overlap = summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
+    struct bc_interval *const interval = &overlap.interval;
+    if (answers->count == 1 && !robust)
+        *interval = (struct bc_interval){answers->values[OVERLAP_ANSWER_LO][0],
+                                         answers->values[OVERLAP_ANSWER_HI][0]};
+    if (answers->count == 1 && row->blocks.count > 1)
+        *interval = summarize_answers(run, &row->blocks, OVERLAP_ANSWER_PCT).interval;
+    if (robust) {
+        const double other_pct = summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value;
+        *interval = bc_interval_with(&overlap, other_pct - overlap.value);
     }
-    overlap.value = overlap_percent(overlap.value, 100.0);
-    if (isnan(overlap.interval.lo))
+    overlap.value = percent(overlap.value, 100.0);
+    if (isnan(interval->lo))
         return overlap;
-    overlap.interval.lo =
-        fmin(overlap.value, overlap_percent(overlap.interval.lo - clock_pct, 100.0));
-    overlap.interval.hi =
-        fmax(overlap.value, overlap_percent(overlap.interval.hi + clock_pct, 100.0));
+    interval->lo = fmin(overlap.value, percent(interval->lo - clock_pct, 100.0));
+    interval->hi = fmax(overlap.value, percent(interval->hi + clock_pct, 100.0));
     if (row->knee_is_beyond)
-        overlap.interval.hi = 100.0;
+        interval->hi = 100.0;
     return overlap;
 }
 
@@ -121,18 +212,14 @@ static double calls_ns(const struct bc_run *run, const struct overlap_row *row)
     return run->max_clock.read_ns * (CALLS + BETWEEN * (double)(row->parts - 1));
 }
 
-static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
-                                          const struct overlap_row *row)
+static struct overlap_gain summarize_gain(const struct bc_run *run, const struct overlap_row *row)
 {
-    static const struct bc_summary none = {0, NAN, NAN, {NAN, NAN}, NAN, NAN};
-    const struct bc_run *const run = overlap->run;
-    struct overlap_gain gain = {none, none, none, none};
     if (row->rounds.count == 0)
-        return gain;
-    gain = run->settings.estimator == BC_MEAN
-               ? gain_by_mean(run, &row->rounds)
-               : overlap_gain_of_visits(&row->gains, &row->gain_blocks, calls_ns(run, row),
-                                        run->settings.confidence_pct / 100.0);
+        return (struct overlap_gain){none, none, none, none};
+    struct overlap_gain gain = overlap_is_robust(run)
+                                   ? overlap_gain_of_visits(&row->gains, &row->gain_blocks,
+                                                            calls_ns(run, row), confidence(run))
+                                   : gain_by_mean(run, &row->rounds);
     if (!row->has_blocking)
         gain.blocking = gain.gain = none;
     if (!row->has_blocking || !tells_shares(row, &row->gains))
@@ -140,13 +227,15 @@ static struct overlap_gain summarize_gain(const struct overlap_state *overlap,
     return gain;
 }
 
+/* ---- what the row says ----------------------------------------------------------------------- */
+
 /* Whether it is clear that going non-blocking pays, loses or makes no difference, or the gain's
    interval is as narrow as the precision asks for, or twice as wide as what calls cost makes it at
    the min. */
 static bool gain_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
-    const struct overlap_gain gain = summarize_gain(overlap, row);
+    const struct overlap_gain gain = summarize_gain(run, row);
     const char *const verdict = overlap_verdict(&gain.gain_pct, overlap->parameters.threshold_pct);
     const double calls_pct = 100.0 * 2.0 * calls_ns(run, row) / gain.blocking.value;
     return !row->has_blocking || (verdict != NULL && strcmp(verdict, "can't tell") != 0) ||
@@ -159,153 +248,45 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
-    const double precision_pct = run->settings.precision_pct;
+    const bool robust = overlap_is_robust(run);
+    const double precision_pct = run->settings.precision_pct, precision = precision_pct / 100.0;
     if (run->settings.samples > 0)
         return (int64_t)row->rounds.count >= run->settings.samples;
     const struct bc_summary share = summarize_overlap(run, row);
-    const struct overlap_fit fit = overlap_fit_of(overlap, row, &row->rounds);
-    const struct bc_summary reference = fit.reference, total = fit.total;
+    const struct fit fit = fit_of(overlap, row, &row->rounds);
     const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK);
-    const double clock_limit = overlap_percent(2.0 * row->search.rules.floor_ns, reference.value);
+    const double clock_pct = percent(2.0 * row->search.rules.floor_ns, fit.reference.value);
     const double longer_pct = fmax(overlap->parameters.acceptance_pct, precision_pct);
+    const bool fits =
+        fit.beyond_ns <= 0.0 &&
+        (!robust || fit.total.value <= (1.0 + longer_pct / 100.0) * fit.reference.value);
     return row->search.converged && gain_is_precise(overlap, row) &&
-           (run->settings.estimator == BC_MEAN ||
-            bc_half_width(&share) <= fmax(precision_pct, clock_limit)) &&
-           (row->fitting_ns <= 0.0 ||
-            (fit.beyond_ns <= 0.0 &&
-             (run->settings.estimator == BC_MEAN ||
-              total.value <= (1.0 + longer_pct / 100.0) * reference.value))) &&
-           bc_is_precise(&reference, precision_pct / 100.0) &&
-           bc_is_precise(&total, precision_pct / 100.0) &&
-           (work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&work, precision_pct / 100.0));
+           (!robust || bc_half_width(&share) <= fmax(precision_pct, clock_pct)) &&
+           (row->fitting_ns <= 0.0 || fits) && bc_is_precise(&fit.reference, precision) &&
+           bc_is_precise(&fit.total, precision) &&
+           (work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&work, precision));
 }
 
 /* If even this work made the operation longer, the row says that none fits. The overlap's interval
    reaches down to what the work shows, whether the row was precise without that or not; under the
    mean what it shows is the overlap. */
-static void set_overlap(const struct overlap_state *overlap, const struct overlap_row *row,
-                        struct overlap_result *result)
+void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
+                       struct overlap_result *result)
 {
     const struct bc_run *const run = overlap->run;
+    const bool robust = overlap_is_robust(run);
     const struct bc_summary share = summarize_overlap(run, row);
-    const struct overlap_fit fit = overlap_fit_of(overlap, row, &row->rounds);
-    const bool has_work = run->settings.estimator == BC_MEAN || row->fitting_ns > 0.0;
-    const bool fits = fit.beyond_ns <= 0.0 && has_work;
+    const struct fit fit = fit_of(overlap, row, &row->rounds);
+    const bool fits = fit.beyond_ns <= 0.0 && (!robust || row->fitting_ns > 0.0);
     result->reference = fit.reference;
-    result->reference_sd_ns = fit.reference.sd;
     result->total = fits ? fit.total : fit.reference;
     result->work = summarize(run, &row->rounds, OVERLAP_WORK);
     if (!fits)
         bc_summary_scale(&result->work, 0.0);
-    const double shown_pct = overlap_percent(result->work.value, fit.reference.value);
-    result->overlap_pct =
-        run->settings.estimator == BC_MEAN ? fmin(share.value, shown_pct) : share.value;
+    const double shown_pct = percent(result->work.value, fit.reference.value);
+    result->overlap_pct = robust ? share.value : fmin(share.value, shown_pct);
     result->overlap_lo_pct = isnan(share.interval.lo) ? NAN : fmin(share.interval.lo, shown_pct);
     result->overlap_hi_pct = share.interval.hi;
-}
-
-/* ---- what it says in the end ----------------------------------------------------------------- */
-
-static void set_keys(const struct overlap_parameters *p, const struct overlap_row *row,
-                     struct overlap_result *result)
-{
-    const struct overlap_key *const key = &row->key;
-    const bool searched = key->test_calls == OVERLAP_AUTO;
-    result->collective = p->kind->name;
-    result->model = overlap_is_data_driven(p) ? "data" : "time";
-    result->form = overlap_form_names[key->form];
-    if (searched)
-        (void)snprintf(result->test_calls, sizeof result->test_calls, "auto");
-    else
-        (void)snprintf(result->test_calls, sizeof result->test_calls, "%lld",
-                       (long long)key->test_calls);
-    result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
-    result->elements = p->kind->no_elements ? BC_NO_INTEGER : key->elements;
-    result->size_bytes = row->size_bytes;
-}
-
-static void dump(const struct bc_run *run, const struct overlap_row *row)
-{
-    bc_run_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
-    bc_run_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
-    bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL);
-    bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK);
-    bc_run_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
-    if (row->has_blocking)
-        bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
-    bc_run_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
-}
-
-/* With less work than the operation takes, or on shared processors, a row doesn't say who makes
-   progress. */
-static void judge_progress(struct overlap_state *overlap, const struct overlap_row *row,
-                           const struct overlap_result *result)
-{
-    const struct overlap_key *const key = &row->key;
-    if (key->form != OVERLAP_NONBLOCKING || overlap->parameters.plenty < 1.0 ||
-        overlap->run->job.oversubscribed || isnan(result->gain.exposed.interval.lo))
-        return;
-    const struct overlap_progress_row judged = {
-        .size_bytes = result->size_bytes,
-        .variant = key->variant,
-        .test_calls = row->test_calls,
-        .searched = key->test_calls == OVERLAP_AUTO,
-        .reference_ns = result->reference.value,
-        .exposed_ns = result->gain.exposed.value,
-        .exposed_without_calls_ns = row->exposed_without_calls_ns,
-        .partner_is_in_mpi = overlap->parameters.kind->serve != NULL,
-        .takes_test_calls = row->parts == row->test_calls + 1,
-    };
-    overlap_progress_add(&overlap->progress, &judged);
-}
-
-/* What is wrong with the row: its data, or its size. */
-static void warn(const struct overlap_state *overlap, const struct overlap_key *key, int64_t wrong,
-                 const struct overlap_result *result)
-{
-    const struct overlap_parameters *const p = &overlap->parameters;
-    const double reference_us = result->reference.value * 1e-3;
-    if (wrong > 0)
-        bc_output_remark(overlap->run->output, "warning",
-                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
-    if (!overlap_is_data_driven(p) && key->status == BC_OK &&
-        reference_us < CUTOFF_SHARE * p->cutoff_ms * 1e3)
-        bc_output_remark(overlap->run->output, "warning",
-                         "the operation took %.3f us here, and the cutoff time when its size was "
-                         "searched for: something was in the way then; run it again",
-                         reference_us);
-}
-
-static void free_samples(struct overlap_row *row)
-{
-    bc_samples_free(&row->reference_phase);
-    bc_samples_free(&row->rounds);
-    bc_samples_free(&row->answers);
-    bc_samples_free(&row->blocks);
-    bc_samples_free(&row->gains);
-    bc_samples_free(&row->gain_blocks);
-}
-
-void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
-                      struct overlap_result *result)
-{
-    const struct overlap_parameters *const p = &overlap->parameters;
-    const struct bc_run *const run = overlap->run;
-    int64_t wrong = 0;
-    bc_harness_reduce(&row->wrong, &wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (run->job.rank == 0) {
-        dump(run, row);
-        set_keys(p, row, result);
-        set_overlap(overlap, row, result);
-        result->gain = summarize_gain(overlap, row);
-        result->verdict = overlap_verdict(&result->gain.gain_pct, p->threshold_pct);
-        result->outcome = bc_run_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
-        if (row->key.status != BC_OK)
-            result->outcome.status = row->key.status;
-        if (wrong > 0)
-            result->outcome.status = BC_FAIL;
-        warn(overlap, &row->key, wrong, result);
-        judge_progress(overlap, row, result);
-    }
-    free_samples(row);
+    result->gain = summarize_gain(run, row);
+    result->verdict = overlap_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
 }

@@ -7,15 +7,71 @@
 #pragma once
 
 #include "common/clock/work.h"
-#include "common/run/run.h"
+#include "common/run/program.h"
 #include "overlap/engine/estimate.h"
 #include "overlap/engine/operation.h"
-#include "overlap/engine/parameters.h"
-#include "overlap/engine/progress.h"
 #include "overlap/engine/search.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- parameters.c: the options --------------------------------------------------------------- */
+
+enum { OVERLAP_TEST_CALLS_MAX = 64 };
+
+/* As a number of calls of MPI_Test: the one with the min exposed time is looked for. */
+#define OVERLAP_AUTO INT64_C(-1)
+
+/* The max number of calls that may be asked for. */
+#define OVERLAP_TEST_CALLS_LIMIT 1000000
+
+struct overlap_parameters {
+    const struct overlap_kind *kind; /* the program's; no option */
+
+    int64_t min_elements, max_elements;
+    int64_t validation_steps;
+    bool verbose, debug;
+    bool data_driven;
+    double cutoff_ms;
+    double acceptance_pct;
+    int64_t default_iterations; /* 0: adaptive */
+    int64_t max_iterations;     /* 0: as --max-samples says */
+    int64_t root;
+
+    int form;                    /* enum overlap_form, or OVERLAP_FORMS: all */
+    const char *test_calls_text; /* numbers, or `auto` */
+    double plenty;               /* of work, in reference times */
+    double threshold_pct;
+    bool no_blocking;
+
+    /* From the text. */
+    int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
+    int test_calls_count;
+};
+
+/* The defaults, as initialisers of the struct. */
+#define OVERLAP_DEFAULTS                                                                           \
+    .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
+    .acceptance_pct = 0.5, .test_calls_text = "0", .plenty = 2.0, .threshold_pct = 2.0
+
+/* Collectives without elements keep options about elements: sweeps pass the same options to all. */
+enum { OVERLAP_OPTIONS = 16 };
+extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
+
+/* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
+bool overlap_parameters_complete(void *state, struct bc_error *error);
+
+/* ---- what a run and its rows keep ------------------------------------------------------------ */
+
+/* How much of the largest operations is hidden under plenty of work; zeros before the first one. */
+struct overlap_progress {
+    double size_bytes;
+    const void *variant;          /* of a size's variants only the first one is judged */
+    double hidden_pct;            /* without calls of MPI_Test; NAN: no such row */
+    double hidden_with_calls_pct; /* the max with calls; NAN: no such row */
+    int64_t calls;                /* with which that is */
+    bool searched;                /* for the best number of calls, which may be 0 */
+};
 
 /* What the rows of a run share. */
 struct overlap_state {
@@ -32,25 +88,12 @@ struct overlap_state {
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */
 };
 
-/* Whether all sizes are measured: also where the operation has no size to find. */
-static inline bool overlap_is_data_driven(const struct overlap_parameters *parameters)
-{
-    return parameters->data_driven || parameters->kind->no_elements;
-}
-
-/* What tells a row from others. */
-struct overlap_key {
-    int64_t elements;
-    int64_t test_calls;  /* or OVERLAP_AUTO */
-    const void *variant; /* of a kind that has several; stays as long as the run */
-    enum overlap_form form;
-    enum bc_status status; /* BC_MAX_SIZE: not even this size takes the cutoff time; else BC_OK */
-};
-
-/* A row; all zeros but for the key before the first visit. All but key and `wrong` is significant
-   on rank 0 only. */
+/* A row; zeros but for the first three members before the first visit. All but these and `wrong` is
+   significant on rank 0 only unless it says otherwise. */
 struct overlap_row {
-    struct overlap_key key;
+    struct overlap_choice choice;
+    int64_t asked_test_calls;          /* or OVERLAP_AUTO */
+    bool max_size;                     /* not even this size takes the cutoff time */
     struct bc_samples reference_phase; /* the reference time alone, before the search */
     struct bc_samples rounds;          /* of all quantities, with the same work but for the mean */
     struct bc_samples answers;         /* what each visit says: enum overlap_answer_quantity */
@@ -87,31 +130,7 @@ enum overlap_answer_quantity {
 /* Work shorter than this is as precise as its clock. */
 #define OVERLAP_SHORT_WORK_NS 1000.0
 
-/* A part of a whole in percent, limited to 0 to 100. */
-double overlap_percent(double part, double whole);
-
-/* ---- what a row says so far: local; on rank 0 ------------------------------------------------ */
-
-/* The pseudomedian and interval of what the visits, or parts of the first one, say. */
-struct bc_summary overlap_summarize_answers(const struct bc_run *run,
-                                            const struct bc_samples *answers, int quantity);
-
-/* The reference and the total of a row, or of these rounds of it, as its result has them.
-   `beyond_ns`: by how much the total's interval lies beyond what the acceptance threshold allows of
-   the reference's value; 0 or less: it doesn't. */
-struct overlap_fit {
-    struct bc_summary reference, total;
-    double beyond_ns;
-};
-struct overlap_fit overlap_fit_of(const struct overlap_state *overlap,
-                                  const struct overlap_row *row, const struct bc_samples *rounds);
-
-/* Whether the row is what was asked for. */
-bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row);
-
-/* ---- what it says in the end ----------------------------------------------------------------- */
-
-/* On rank 0. Times in ns, with the clock's cost taken off. */
+/* What a row says. Times in ns, with the clock's cost taken off. */
 struct overlap_result {
     const char *collective, *model, *form;
     char test_calls[24];
@@ -119,7 +138,6 @@ struct overlap_result {
     double size_bytes;
 
     struct bc_summary reference, work, total;
-    double reference_sd_ns;
     double overlap_pct, overlap_lo_pct, overlap_hi_pct;
     struct overlap_gain gain;
     const char *verdict;
@@ -127,7 +145,88 @@ struct overlap_result {
     struct bc_outcome outcome;
 };
 
-/* Fills in the result, which begins as zeros, on rank 0, and frees what the row holds. Collective.
+/* Whether all sizes are measured: also where the operation has no size to find. */
+static inline bool overlap_is_data_driven(const struct overlap_parameters *parameters)
+{
+    return parameters->data_driven || parameters->kind->no_elements;
+}
+
+static inline bool overlap_is_robust(const struct bc_run *run)
+{
+    return run->settings.estimator == BC_MEDIAN;
+}
+
+/* ---- what visits find: local; on rank 0 ------------------------------------------------------ */
+
+/* Appends what these estimates say. */
+void overlap_append_answer(const struct overlap_estimates *estimates, struct bc_samples *answers);
+
+/* Whether the work makes the operation longer by half of the margin, even by an excess that is
+   half_ns less (NAN: none); or the margin is as large as it may get. */
+bool overlap_is_beyond(const struct overlap_row *row, double excess_ns, double half_ns);
+
+/* Appends what a visit says. The work must be more than fits, or it says too little of the overlap:
+   where all rounds of the visit aren't sure of it, later visits take more work, and the visit
+   counts only as long as no other is sure. Whether the row has this visit's answer alone. */
+bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimates *estimates,
+                         struct overlap_row *row);
+
+/* Appends what a visit under the mean says, as specified: the work's own time over the reference
+   time. The interval is the search's bracket, over the reference time at the end of its own
+   interval that is farther away; it exists only where both trials and the reference have intervals.
  */
-void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
-                      struct overlap_result *result);
+void overlap_answer_by_mean(const struct bc_run *run, const struct bc_interval *reference,
+                            struct overlap_row *row);
+
+/* Lowers the row's work if these rounds say that it surely makes the operation longer, and says
+   whether it does. */
+bool overlap_lower_too_much(const struct overlap_state *overlap, const struct bc_samples *rounds,
+                            struct overlap_row *row);
+
+/* Whether the row is what was asked for. */
+bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row);
+
+/* Fills in times, overlap, gain and verdict. */
+void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
+                       struct overlap_result *result);
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+#define OVERLAP_OWN_KEYS_MAX 2
+
+#define OVERLAP_MAIN_VALUES "overlap_pct,overlap_lo_pct,overlap_hi_pct,verdict,status"
+
+/* Opens the result (bc_open_result) of a struct that begins with a struct overlap_result. Up to
+   OVERLAP_OWN_KEYS_MAX keys of a program's own come after test_calls. `main` names the main columns
+   (struct bc_table); where they vary, form and test_calls come before these. Once a run. */
+void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
+                         const struct bc_column *own_keys, size_t own_count, const char *main);
+
+/* ---- sizes.c: which sizes are measured, and into how many parts the work under them is cut --- */
+
+/* Lowers the default of the largest size to what fits into memory and into MPI's counts; false with
+   the error set where the sizes that were asked for don't. Local; rank 0. */
+bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
+                       struct bc_error *error);
+
+/* Checks that the work can be cut into as many parts as --test-calls or overlap->parts_option asks
+   for: under the quickest of the smallest size, of `count` variants (an array of elements of
+   `bytes` bytes, or NULL), or, in the time-driven model, under one that takes the cutoff time.
+   Where it can't: if that is the user's choice (`chosen`, on rank 0), false with the error set;
+   else a note will say so. */
+bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t count,
+                   const void *variants, size_t bytes, bool chosen, struct bc_error *error);
+
+/* Says so in a note. Local. */
+void overlap_note_fine_cuts(const struct overlap_state *overlap);
+
+/* Lists the rows of all sizes, of each of the variants. The time-driven model looks for the size of
+   the first variant. */
+void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *variants,
+                       size_t bytes);
+
+/* ---- visit.c --------------------------------------------------------------------------------- */
+
+/* Measures a row (visit->row, a struct overlap_row) in buffers of its own, within visit->seconds.
+   Collective. */
+void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit);

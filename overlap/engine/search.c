@@ -31,11 +31,10 @@ void overlap_search_begin(struct overlap_search *search, const struct overlap_se
 /* Phase 3: half of the work may fit. A prediction saves trying halves well above the knee. */
 static void halve(struct overlap_search *search)
 {
-    const double min_ns = overlap_search_tolerance(search, 0.0);
+    const double min_ns = search->rules.floor_ns;
     search->done = search->converged = search->exceeds_ns <= min_ns;
     search->next_ns = search->exceeds_ns / 2.0;
-    while (search->rules.predict && search->next_ns > min_ns &&
-           search->next_ns > search->knee_hi_ns)
+    while (search->rules.robust && search->next_ns > min_ns && search->next_ns > search->knee_hi_ns)
         search->next_ns /= 2.0;
 }
 
@@ -43,7 +42,7 @@ static void halve(struct overlap_search *search)
    there is nothing to learn there. */
 static void raise_unbounded(struct overlap_search *search)
 {
-    if (!search->rules.predict) {
+    if (!search->rules.robust) {
         search->done = search->converged =
             search->fits_ns >=
             search->reference_ns - overlap_search_tolerance(search, search->reference_ns);
@@ -67,7 +66,7 @@ static double next_between(struct overlap_search *search)
     const bool shrinking = width <= search->earlier_width_ns / 2.0;
     search->earlier_width_ns = search->last_width_ns;
     search->last_width_ns = width;
-    if (!search->rules.predict || !shrinking || !(knee < search->exceeds_ns))
+    if (!search->rules.robust || !shrinking || !(knee < search->exceeds_ns))
         return middle;
     /* A little less than the tolerance apart, so that both together end the search. */
     const double beside = 0.45 * overlap_search_tolerance(search, knee);
@@ -108,7 +107,7 @@ static void take_fit(struct overlap_search *search, const struct overlap_trial *
 
 static void take_failure(struct overlap_search *search, const struct overlap_trial *trial)
 {
-    const bool validate = !search->halving || search->rules.validate_halving;
+    const bool validate = !search->halving || search->rules.robust;
     search->failures++;
     /* The best guess, should the time be up before validation. */
     if (isnan(search->knee_ns))

@@ -18,17 +18,16 @@
  *
  * "Raise it" leaves open by how much. Past the point up to which work fits (the knee), each unit of
  * work makes the operation longer by one unit, so a trial that took `excess` too long says where
- * the knee is: `excess` below the work that was tried. With `predict` the amounts on both sides of
+ * the knee is: `excess` below the work that was tried. With `robust` the amounts on both sides of
  * that point are tried first; the middle of the bracket is tried when this does not help, because
  * the library's progress does not follow that line. Every amount that was tried is evidence of its
- * own, so the bounds do not depend on the prediction.
+ * own, so the bounds do not depend on the prediction. Without `robust` the bracket is bisected.
  */
 struct overlap_search_rules {
     double acceptance; /* share of the work, 0 to 1 */
     double floor_ns; /* a bracket narrower than this is narrow enough: the clock can't tell more */
     int validation_steps;
-    bool predict;          /* see above; else bisect */
-    bool validate_halving; /* validation steps in phase 3, too */
+    bool robust; /* see above; and validation steps in phase 3, too */
 };
 
 /* What a trial of an amount of work said. */

@@ -1,9 +1,6 @@
-#include "overlap/engine/sizes.h"
-
-#include "common/clock/clock.h"
 #include "common/mpi/harness.h"
-#include "common/run/program.h"
-#include "overlap/engine/visit.h"
+#include "overlap/engine/kernel.h"
+#include "overlap/engine/row.h"
 
 #include <math.h>
 
@@ -86,21 +83,14 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
 {
     enum { OPERATIONS = 5 };
     struct overlap_operation operation;
+    struct overlap_round round = {.operation = &operation};
     double own_ns = INFINITY, max_ns;
     overlap_operation_create(&operation, p->kind, &run->job, choice);
     for (int i = 0; i < OPERATIONS; i++) {
-        bc_harness_barrier(operation.comm);
-        const int64_t start_ns = bc_now_ns();
-        if (operation.works) {
-            operation.start(&operation);
-            operation.finish(&operation);
-        } else {
-            p->kind->serve(&operation);
-        }
-        own_ns = fmin(own_ns, (double)(bc_now_ns() - start_ns));
+        double ns;
+        overlap_take_reference(&round, &ns);
+        own_ns = fmin(own_ns, ns);
     }
-    if (!operation.works)
-        own_ns = 0.0;
     overlap_operation_destroy(&operation);
     bc_harness_allreduce(&own_ns, &max_ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return max_ns;
@@ -128,14 +118,14 @@ static int64_t possible_parts(const struct overlap_parameters *p, double referen
     return units > 0 ? (int64_t)units : 1;
 }
 
-static bool cuts_too_fine(const struct overlap_state *overlap, double reference_ns)
+/* Variant i of such an array; NULL where there is none. */
+static const void *variant_at(const void *variants, size_t i, size_t bytes)
 {
-    return max_parts(overlap) > possible_parts(&overlap->parameters, reference_ns);
+    return variants != NULL ? (const char *)variants + i * bytes : NULL;
 }
 
-bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
-                           const struct overlap_choice *choices, size_t count, bool chosen,
-                           struct bc_error *error)
+bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t count,
+                   const void *variants, size_t bytes, bool chosen, struct bc_error *error)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const bool data_driven = overlap_is_data_driven(p), calls = overlap->parts_option == NULL;
@@ -144,7 +134,15 @@ bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
     if (asked == 1)
         return true;
     for (size_t i = 0; data_driven && i < count; i++)
-        reference_ns = fmin(reference_ns, first_reference_ns(p, run, &choices[i]));
+        for (int form = 0; form < OVERLAP_FORMS; form++) {
+            const struct overlap_choice choice = {.form = (enum overlap_form)form,
+                                                  .root = (int)p->root,
+                                                  .elements =
+                                                      p->kind->no_elements ? 0 : p->min_elements,
+                                                  .variant = variant_at(variants, i, bytes)};
+            if (is_wanted(p, form))
+                reference_ns = fmin(reference_ns, first_reference_ns(p, run, &choice));
+        }
     const int64_t possible = possible_parts(p, reference_ns);
     overlap->cuts_too_fine = asked > possible;
     if (!overlap->cuts_too_fine || !chosen)
@@ -157,31 +155,14 @@ bool overlap_probe_choices(struct overlap_state *overlap, struct bc_run *run,
                         data_driven ? "larger sizes" : "a longer --cutoff-time");
 }
 
-/* In the time-driven model a note tells, too, if no size takes the cutoff time. */
-bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, struct bc_error *error)
-{
-    const struct overlap_parameters *const p = &overlap->parameters;
-    const bool chosen = !overlap_is_data_driven(p) || p->kind->no_elements ||
-                        bc_option_given(&run->options, "min-num-elts");
-    struct overlap_choice choices[OVERLAP_FORMS];
-    size_t count = 0;
-    for (int form = 0; form < OVERLAP_FORMS; form++)
-        if (is_wanted(p, form))
-            choices[count++] =
-                (struct overlap_choice){.form = (enum overlap_form)form,
-                                        .root = (int)p->root,
-                                        .elements = p->kind->no_elements ? 0 : p->min_elements};
-    return overlap_probe_choices(overlap, run, choices, count, chosen, error);
-}
-
 void overlap_note_fine_cuts(const struct overlap_state *overlap)
 {
+    const bool calls = overlap->parts_option == NULL;
     bc_output_remark(overlap->run->output, "note",
                      "in rows of the smallest sizes the work can't be cut into as many parts as %s "
                      "asks for: some %s",
-                     overlap->parts_option == NULL ? "--test-calls" : overlap->parts_option,
-                     overlap->parts_option == NULL ? "calls follow one another without work"
-                                                   : "parts are without work");
+                     calls ? "--test-calls" : overlap->parts_option,
+                     calls ? "calls follow one another without work" : "parts are without work");
 }
 
 /* ---- the rows of the two models -------------------------------------------------------------- */
@@ -194,35 +175,49 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
     return elements > p->max_elements / 2 ? p->max_elements : 2 * elements;
 }
 
-/* The operation's time at a size, from a few until end_s, the same on every rank. Collective. */
-static double quick_reference_ns(struct overlap_state *overlap, int64_t elements,
-                                 const void *variant, double end_s)
+/* The operation's time, from a few until end_s, the same on every rank. Collective. */
+static double quick_reference_ns(const struct overlap_state *overlap,
+                                 const struct overlap_choice *choice, double end_s)
 {
-    const struct overlap_parameters *const p = &overlap->parameters;
+    enum { ROUNDS = 5 };
+    const struct bc_run *const run = overlap->run;
     struct overlap_operation operation;
-    const struct overlap_choice choice = {
-        .root = (int)p->root, .elements = elements, .variant = variant};
-    overlap_operation_create(&operation, p->kind, &overlap->run->job, &choice);
-    const double reference_ns =
-        overlap_quick_reference_ns(overlap, &operation, end_s - bc_elapsed_s());
+    struct overlap_round round = {.operation = &operation, .window = run->window};
+    struct bc_samples samples = {.count = 0};
+    double reference_ns = 0.0;
+    overlap_operation_create(&operation, overlap->parameters.kind, &run->job, choice);
+    const struct bc_plan plan = {
+        .min_rounds = ROUNDS,
+        .max_rounds = ROUNDS,
+        .deadline_s = end_s,
+        .grace_rounds = 1,
+        .warmup_rounds = 1,
+        .retakes = ROUNDS,
+    };
+    overlap_run_rounds(run, &round, 1, overlap_take_reference, &plan, &samples);
+    if (run->job.rank == 0)
+        reference_ns = fmax(0.0, bc_run_summarize(run, &samples, OVERLAP_REFERENCE, -1).value);
+    bc_samples_free(&samples);
+    bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     overlap_operation_destroy(&operation);
-    if (p->verbose)
-        bc_output_remark(overlap->run->output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
-                         (long long)elements, reference_ns * 1e-3, p->cutoff_ms * 1e3);
+    if (overlap->parameters.verbose)
+        bc_output_remark(run->output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
+                         (long long)choice->elements, reference_ns * 1e-3,
+                         overlap->parameters.cutoff_ms * 1e3);
     return reference_ns;
 }
 
 /* Grows the size until the operation takes the cutoff time, twice if there is time: something may
-   slow a small operation down for a moment. Collective; the same on every rank. */
-static struct overlap_key find_size(struct overlap_state *overlap, const void *variant)
+   slow a small operation down for a moment. Whether a size takes it. Collective; the same on every
+   rank. */
+static bool find_size(struct overlap_state *overlap, struct overlap_choice *choice)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
-    const double cutoff_ns = p->cutoff_ms * 1e6;
     const double end_s = bc_elapsed_s() + GROWTH_S;
-    int64_t elements = p->min_elements;
+    choice->elements = p->min_elements;
     for (bool again = false;;) {
-        const double reference_ns = quick_reference_ns(overlap, elements, variant, end_s);
-        const bool takes_it = reference_ns >= cutoff_ns;
+        const double reference_ns = quick_reference_ns(overlap, choice, end_s);
+        const bool takes_it = reference_ns >= p->cutoff_ms * 1e6;
         int late = bc_elapsed_s() >= end_s;
         if (late && !takes_it)
             bc_output_remark(overlap->run->output, "note",
@@ -230,34 +225,32 @@ static struct overlap_key find_size(struct overlap_state *overlap, const void *v
                              GROWTH_S);
         bc_harness_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (takes_it && (again || late))
-            return (struct overlap_key){.elements = elements, .status = BC_OK};
+            return true;
         again = takes_it;
         if (takes_it)
             continue;
-        const int64_t larger = late ? 0 : next_elements(p, elements);
+        const int64_t larger = late ? 0 : next_elements(p, choice->elements);
         if (larger == 0) {
-            if (cuts_too_fine(overlap, reference_ns))
+            if (max_parts(overlap) > possible_parts(p, reference_ns))
                 overlap_note_fine_cuts(overlap);
-            return (struct overlap_key){.elements = elements, .status = BC_MAX_SIZE};
+            return false;
         }
-        elements = larger;
+        choice->elements = larger;
     }
 }
 
 /* Adds the rows of a size. */
-static void add_rows(struct overlap_state *overlap, struct overlap_key key, size_t count,
-                     const char *variants, size_t bytes)
+static void add_rows(struct overlap_state *overlap, struct overlap_row row, size_t count,
+                     const void *variants, size_t bytes)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     for (size_t variant = 0; variant < count; variant++)
         for (int form = 0; form < OVERLAP_FORMS; form++)
-            for (int i = 0; i < p->test_calls_count; i++) {
-                if (!is_wanted(p, form))
-                    continue;
-                key.form = (enum overlap_form)form;
-                key.test_calls = p->test_calls[i];
-                key.variant = variants != NULL ? variants + variant * bytes : NULL;
-                ((struct overlap_row *)bc_add_row(overlap->run))->key = key;
+            for (int i = 0; i < p->test_calls_count && is_wanted(p, form); i++) {
+                row.choice.form = (enum overlap_form)form;
+                row.choice.variant = variant_at(variants, variant, bytes);
+                row.asked_test_calls = p->test_calls[i];
+                *(struct overlap_row *)bc_add_row(overlap->run) = row;
             }
 }
 
@@ -265,14 +258,15 @@ void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *
                        size_t bytes)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
-    struct overlap_key key = {.elements = 0, .status = BC_OK};
+    struct overlap_row row = {.choice = {.root = (int)p->root, .variant = variants}};
+    int64_t *const elements = &row.choice.elements;
     if (p->kind->no_elements) {
-        add_rows(overlap, key, count, variants, bytes);
+        add_rows(overlap, row, count, variants, bytes);
     } else if (p->data_driven) {
-        for (key.elements = p->min_elements; key.elements > 0;
-             key.elements = next_elements(p, key.elements))
-            add_rows(overlap, key, count, variants, bytes);
+        for (*elements = p->min_elements; *elements > 0; *elements = next_elements(p, *elements))
+            add_rows(overlap, row, count, variants, bytes);
     } else {
-        add_rows(overlap, find_size(overlap, variants), count, variants, bytes);
+        row.max_size = !find_size(overlap, &row.choice);
+        add_rows(overlap, row, count, variants, bytes);
     }
 }

@@ -4,7 +4,7 @@
 #include "helpers.h"
 #include "streams.h"
 
-#include "mpi_overhead/excess.h"
+#include "mpi_overhead/measure.h"
 
 /* Visits of rounds of 1000 and 1010 ns, a bit more in each visit, of which a share has stops. */
 static struct bc_samples stopped_rounds(int visits, double share)

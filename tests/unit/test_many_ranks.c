@@ -70,20 +70,17 @@ static void take_rounds(struct random *random, struct bc_samples *own)
 /* What a visit says: the slowest ranks' estimates. */
 static double visit_pct(struct random *random, int ranks)
 {
-    struct overlap_estimate slowest[OVERLAP_ESTIMATED];
+    struct overlap_estimates slowest = {.ns = {0.0}};
     struct bc_samples own = {.count = 0};
-    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
-        slowest[i] = (struct overlap_estimate){-INFINITY, NAN};
     for (int rank = 0; rank < ranks; rank++) {
-        struct overlap_estimate estimates[OVERLAP_ESTIMATED];
         take_rounds(random, &own);
-        overlap_estimate_own(&own, 0, own.count, CONFIDENCE, estimates);
+        const struct overlap_estimates estimates = overlap_estimate_own(&own, 0, own.count);
         for (int i = 0; i < OVERLAP_ESTIMATED; i++)
-            if (estimates[i].ns > slowest[i].ns)
-                slowest[i] = estimates[i];
+            if (rank == 0 || estimates.ns[i] > slowest.ns[i])
+                slowest.ns[i] = estimates.ns[i];
     }
     bc_samples_free(&own);
-    return 100.0 * overlap_knee_of(slowest) / slowest[OVERLAP_EST_REFERENCE].ns;
+    return 100.0 * overlap_knee_of(&slowest) / slowest.ns[OVERLAP_EST_REFERENCE];
 }
 
 TEST(test_overlap)

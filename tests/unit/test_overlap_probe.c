@@ -42,7 +42,7 @@ static bool accepts(const struct overlap_kind *kind, int form)
                                                    .test_calls_count = 2}};
     struct bc_run run = {.job = {.rank = rank, .ranks = ranks}};
     struct bc_error error = {""};
-    const bool good = overlap_probe(&overlap, &run, &error);
+    const bool good = overlap_probe(&overlap, &run, 1, NULL, 0, true, &error);
     return rank != 0 || good;
 }
 

@@ -4,7 +4,7 @@
 #include "helpers.h"
 #include "streams.h"
 
-#include "overlap/engine/progress.h"
+#include "overlap/engine/program.h"
 
 #include <unistd.h>
 
@@ -14,29 +14,37 @@
 static const struct bc_style tsv = {.program = "overlap_test"};
 static const struct bc_table no_columns = {.count = 0};
 
-/* Takes in a row of which this share is hidden under work. */
-static void add(struct overlap_progress *progress, double size_bytes, int64_t test_calls,
-                double hidden_pct)
+static const struct overlap_kind kind = {.name = "kind"};
+
+static struct overlap_state no_rows(void)
 {
-    const struct overlap_progress_row row = {
-        .size_bytes = size_bytes,
-        .test_calls = test_calls,
-        .reference_ns = REFERENCE_NS,
-        .exposed_ns = REFERENCE_NS * (1.0 - hidden_pct / 100.0),
-        .takes_test_calls = true,
-    };
-    overlap_progress_add(progress, &row);
+    return (struct overlap_state){.parameters = {.kind = &kind}};
+}
+
+/* Takes in a row that takes reference_ns, of which exposed_ns aren't hidden. */
+static void add_times(struct overlap_state *overlap, const struct overlap_row *row,
+                      double reference_ns, double exposed_ns)
+{
+    const struct overlap_result result = {.reference.value = reference_ns,
+                                          .gain.exposed.value = exposed_ns};
+    overlap_progress_add(&overlap->progress, row, &result);
+}
+
+/* Takes in a row of which this share is hidden under work. */
+static void add(struct overlap_state *overlap, const struct overlap_row *row, double hidden_pct)
+{
+    add_times(overlap, row, REFERENCE_NS, REFERENCE_NS * (1.0 - hidden_pct / 100.0));
 }
 
 /* What the note says, with the newline at its end; "" without one. */
-static const char *note(const struct overlap_progress *progress)
+static const char *note(const struct overlap_state *overlap)
 {
     static char text[512];
     char path[TEMPORARY_PATH_MAX];
     make_temporary(path);
     struct bc_output *const output = bc_output_open(path, &tsv, &no_columns);
     assert_non_null(output);
-    overlap_progress_note(progress, output);
+    overlap_progress_note(overlap, output);
     (void)bc_output_close(output);
     (void)read_text(path, text, sizeof text);
     assert_int_equal(unlink(path), 0);
@@ -94,11 +102,13 @@ TEST(judgements)
         {{{0, 0, 0}}, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct overlap_progress progress = {.size_bytes = 0.0};
-        for (size_t r = 0; cases[i].rows[r].size_bytes > 0.0; r++)
-            add(&progress, cases[i].rows[r].size_bytes, cases[i].rows[r].calls,
-                cases[i].rows[r].hidden_pct);
-        const char *const found = note(&progress);
+        struct overlap_state overlap = no_rows();
+        for (size_t r = 0; cases[i].rows[r].size_bytes > 0.0; r++) {
+            const struct overlap_row row = {.size_bytes = cases[i].rows[r].size_bytes,
+                                            .test_calls = cases[i].rows[r].calls};
+            add(&overlap, &row, cases[i].rows[r].hidden_pct);
+        }
+        const char *const found = note(&overlap);
         if (strstr(found, cases[i].note) == NULL ||
             (found[0] == '\0') != (cases[i].note[0] == '\0'))
             fail_msg("case %zu: '%s' is not in '%s'", i, cases[i].note, found);
@@ -108,78 +118,70 @@ TEST(judgements)
 /* Its parts of the work mark parts of the message, so it is not told to try calls. */
 TEST(no_advice_where_there_are_no_calls)
 {
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    const struct overlap_progress_row row = {
-        .size_bytes = MIB, .reference_ns = REFERENCE_NS, .exposed_ns = REFERENCE_NS};
-    overlap_progress_add(&progress, &row);
-    assert_null(strstr(note(&progress), "--test-calls"));
-    assert_non_null(strstr(note(&progress), " 0 % are hidden under work\n"));
+    struct overlap_state overlap = no_rows();
+    const struct overlap_row row = {.size_bytes = MIB};
+    overlap.parts_option = "--partitions";
+    add(&overlap, &row, 0.0);
+    assert_null(strstr(note(&overlap), "--test-calls"));
+    assert_non_null(strstr(note(&overlap), " 0 % are hidden under work\n"));
 }
 
 /* A search for the best number of calls has tried none, too. */
 TEST(searched)
 {
-    struct overlap_progress_row row = {
+    struct overlap_row row = {
         .size_bytes = MIB,
+        .asked_test_calls = OVERLAP_AUTO,
         .test_calls = 16,
-        .searched = true,
-        .reference_ns = REFERENCE_NS,
-        .exposed_ns = 0.1 * REFERENCE_NS,
         .exposed_without_calls_ns = 0.9 * REFERENCE_NS,
-        .takes_test_calls = true,
     };
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    overlap_progress_add(&progress, &row);
-    assert_string_equal(note(&progress),
+    struct overlap_state overlap = no_rows();
+    add(&overlap, &row, 90.0);
+    assert_string_equal(note(&overlap),
                         "# note: progress in calls only: of an operation of 1048576 bytes 10 % are "
                         "hidden under work, 90 % with 16 calls of MPI_Test\n");
     row.test_calls = 0;
-    row.exposed_ns = 0.9 * REFERENCE_NS;
-    progress = (struct overlap_progress){.size_bytes = 0.0};
-    overlap_progress_add(&progress, &row);
-    assert_string_equal(note(&progress),
+    overlap = no_rows();
+    add(&overlap, &row, 10.0);
+    assert_string_equal(note(&overlap),
                         "# note: little or no progress before the wait: of an operation of 1048576 "
                         "bytes 10 % are hidden under work, and no calls of MPI_Test hide more\n");
 }
 
+static void serve(struct overlap_operation *operation) { (void)operation; }
+
 TEST(partners_in_mpi_may_make_the_progress)
 {
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    const struct overlap_progress_row row = {
-        .size_bytes = MIB, .reference_ns = REFERENCE_NS, .partner_is_in_mpi = true};
-    overlap_progress_add(&progress, &row);
-    assert_non_null(strstr(note(&progress), "note: progress without this rank: by the partner, "
-                                            "which is in MPI, or by the library: "));
+    static const struct overlap_kind served = {.name = "served", .serve = serve};
+    struct overlap_state overlap = {.parameters = {.kind = &served}};
+    const struct overlap_row row = {.size_bytes = MIB};
+    add(&overlap, &row, 100.0);
+    assert_non_null(strstr(note(&overlap), "note: progress without this rank: by the partner, "
+                                           "which is in MPI, or by the library: "));
 }
 
 /* Of those of one size, such as a halo swap's methods, the first one. */
 TEST(one_variant_is_judged)
 {
     static const int variants[2];
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    struct overlap_progress_row row = {.size_bytes = MIB,
-                                       .variant = &variants[0],
-                                       .reference_ns = REFERENCE_NS,
-                                       .exposed_ns = REFERENCE_NS};
-    overlap_progress_add(&progress, &row);
-    row.variant = &variants[1];
-    row.exposed_ns = 0.0;
+    struct overlap_state overlap = no_rows();
+    struct overlap_row row = {.size_bytes = MIB, .choice.variant = &variants[0]};
+    add(&overlap, &row, 0.0);
+    row.choice.variant = &variants[1];
     row.test_calls = 4;
-    overlap_progress_add(&progress, &row);
+    add(&overlap, &row, 100.0);
     row.test_calls = 0;
-    overlap_progress_add(&progress, &row);
-    assert_non_null(strstr(note(&progress), " 0 % are hidden under work"));
-    assert_null(strstr(note(&progress), "with 4 calls"));
+    add(&overlap, &row, 100.0);
+    assert_non_null(strstr(note(&overlap), " 0 % are hidden under work"));
+    assert_null(strstr(note(&overlap), "with 4 calls"));
 }
 
 TEST(rows_without_a_time_dont_count)
 {
-    struct overlap_progress progress = {.size_bytes = 0.0};
-    const double times_ns[][2] = {{0.0, 1e3}, {NAN, 1e3}, {REFERENCE_NS, NAN}};
-    for (size_t i = 0; i < COUNT(times_ns); i++) {
-        const struct overlap_progress_row row = {
-            .size_bytes = MIB, .reference_ns = times_ns[i][0], .exposed_ns = times_ns[i][1]};
-        overlap_progress_add(&progress, &row);
-    }
-    assert_string_equal(note(&progress), "");
+    struct overlap_state overlap = no_rows();
+    const struct overlap_row row = {.size_bytes = MIB};
+    add_times(&overlap, &row, 0.0, 1e3);
+    add_times(&overlap, &row, NAN, 1e3);
+    add_times(&overlap, &row, REFERENCE_NS, NAN);
+    assert_string_equal(note(&overlap), "");
 }

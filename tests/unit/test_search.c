@@ -4,8 +4,8 @@
  */
 #include "helpers.h"
 
+#include "overlap/engine/operation.h"
 #include "overlap/engine/search.h"
-#include "overlap/engine/shapes.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -64,8 +64,7 @@ static const struct overlap_search_rules robust_rules = {
     .acceptance = 0.005,
     .floor_ns = 250.0, /* acceptance * REFERENCE_NS / 4, as in measure.c */
     .validation_steps = 2,
-    .predict = true,
-    .validate_halving = true,
+    .robust = true,
 };
 
 static const struct overlap_search_rules plain_rules = {
@@ -197,11 +196,11 @@ TEST(noisy_verdicts)
                     wrong += errors[trial] > 4.0 * noises_ns[j] + 1000.0;
                 /* Without validation in phase 3, which the specification does not have, one wrong
                    verdict there is believed for good. */
-                if (wrong > (all[r]->validate_halving ? 5 : 25))
+                if (wrong > (all[r]->robust ? 5 : 25))
                     fail_msg("%d of 101 searches are far off: fraction %g, "
                              "noise %g ns, %s",
                              wrong, fractions[i], noises_ns[j],
-                             all[r]->predict ? "predicting" : "bisecting");
+                             all[r]->robust ? "predicting" : "bisecting");
             }
 }
 
@@ -231,7 +230,7 @@ TEST(contradictory_verdicts)
             }
             if (i == 0 && near < 120)
                 fail_msg("only %d of 200 searches came near (%s)", near,
-                         all[r]->predict ? "predicting" : "bisecting");
+                         all[r]->robust ? "predicting" : "bisecting");
         }
 }
 
@@ -388,12 +387,11 @@ TEST(bisection_follows_the_specification)
         {false, 512, 0, 1024}, {true, 768, 512, 1024}, {false, 640, 512, 768}};
     static const struct step validated_halving[] = {
         {false, 1024, 0, INFINITY}, {false, 1024, 0, INFINITY}, {false, 512, 0, 1024}};
-    struct overlap_search_rules no_steps = plain_rules, halving = plain_rules;
+    struct overlap_search_rules no_steps = plain_rules;
     no_steps.validation_steps = 0;
-    halving.validate_halving = true;
     follow_steps(&plain_rules, steps, COUNT(steps));
     follow_steps(&no_steps, unvalidated, COUNT(unvalidated));
-    follow_steps(&halving, validated_halving, COUNT(validated_halving));
+    follow_steps(&robust_rules, validated_halving, COUNT(validated_halving));
 }
 
 /* ---- amounts of the v variants --------------------------------------------------------------- */
@@ -403,6 +401,12 @@ static int64_t expected_amount(int64_t elements, int rank, int ranks)
 {
     const int64_t total = 2 * elements * (rank + 1);
     return total / (ranks + 1) + (total % (ranks + 1) != 0);
+}
+
+static int64_t elements(enum overlap_extent extent, const struct overlap_shape *shape)
+{
+    const struct overlap_buffer buffer = {.extent = extent};
+    return overlap_elements(&buffer, shape);
 }
 
 TEST(amounts_grow_with_the_rank)
@@ -419,40 +423,39 @@ TEST(amounts_grow_with_the_rank)
                 last = amount;
                 sum += amount;
                 shape.rank = rank;
-                assert_int_equal(overlap_own_amount(&shape), amount);
-                assert_int_equal(overlap_own_amount_per_rank(&shape), amount * ranks);
+                assert_int_equal(elements(OVERLAP_OWN_AMOUNT, &shape), amount);
+                assert_int_equal(elements(OVERLAP_OWN_AMOUNT_PER_RANK, &shape), amount * ranks);
             }
-            assert_int_equal(overlap_all_amounts(&shape), sum);
+            assert_int_equal(elements(OVERLAP_ALL_AMOUNTS, &shape), sum);
             const double mean = (double)sum / ranks;
             assert_true(mean >= (double)sizes[i] && mean < (double)sizes[i] + 1.0);
         }
 }
 
-/* ---- limits of counts -------------------------------------------------------------------------
- */
+/* ---- limits of counts ------------------------------------------------------------------------ */
 
 static struct overlap_kind all_to_all(enum overlap_layout layout)
 {
     return (struct overlap_kind){
         .layout = layout,
-        .send.elements = overlap_own_amount_per_rank,
-        .receive.elements = overlap_all_amounts,
+        .send.extent = OVERLAP_OWN_AMOUNT_PER_RANK,
+        .receive.extent = OVERLAP_ALL_AMOUNTS,
     };
 }
 
 TEST(int_limits_of_equal_blocks)
 {
     static const struct {
-        int64_t (*received)(const struct overlap_shape *shape);
+        enum overlap_extent received;
         int ranks, blocks;
-    } cases[] = {{overlap_one_block, 4096, 1},
-                 {overlap_block_per_rank, 1, 1},
-                 {overlap_block_per_rank, 7, 7},
-                 {overlap_block_per_rank, 4096, 4096},
-                 {overlap_block_per_neighbour, 2, 6}};
+    } cases[] = {{OVERLAP_BLOCK, 4096, 1},
+                 {OVERLAP_BLOCK_PER_RANK, 1, 1},
+                 {OVERLAP_BLOCK_PER_RANK, 7, 7},
+                 {OVERLAP_BLOCK_PER_RANK, 4096, 4096},
+                 {OVERLAP_BLOCK_PER_NEIGHBOUR, 2, 6}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct overlap_kind kind = {.send.elements = overlap_one_block,
-                                          .receive.elements = cases[i].received};
+        const struct overlap_kind kind = {.send.extent = OVERLAP_BLOCK,
+                                          .receive.extent = cases[i].received};
         struct overlap_shape shape = {.ranks = cases[i].ranks};
         shape.elements = INT_MAX / cases[i].blocks;
         assert_int_equal(overlap_passing_of(&kind, &shape), OVERLAP_AS_INTS);
@@ -508,7 +511,8 @@ TEST(largest_size_fits)
             }
             shape.elements = low;
             const int64_t last = overlap_amount(&shape, ranks - 1);
-            const int64_t start = overlap_all_amounts(&shape) - last; /* of the last block */
+            const int64_t start =
+                elements(OVERLAP_ALL_AMOUNTS, &shape) - last; /* of the last block */
             assert_true(start * unit <= INT_MAX);
             assert_true(last <= INT_MAX);
             assert_true(last * (ranks - 1) * unit <= INT_MAX);
@@ -520,21 +524,21 @@ TEST(bytes_of_the_rank_that_needs_most)
 {
     struct overlap_kind gather = {
         .layout = OVERLAP_VARYING,
-        .send.elements = overlap_own_amount,
-        .receive.elements = overlap_all_amounts_at_root,
+        .send.extent = OVERLAP_OWN_AMOUNT,
+        .receive = {.extent = OVERLAP_ALL_AMOUNTS, .holders = OVERLAP_ON_ROOT},
     };
     const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
     /* The root sends 10 elements and receives 52. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
-    gather.receive.elements = overlap_one_block;
+    gather.receive = (struct overlap_buffer){.extent = OVERLAP_BLOCK};
     /* The last rank sends 17 elements and receives 10. */
     assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
     const struct overlap_kind none = {.name = "ibarrier"};
     assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
     /* A size beyond any machine's memory must not overflow. */
     struct overlap_kind all = {
-        .send.elements = overlap_block_per_rank,
-        .receive.elements = overlap_block_per_rank,
+        .send.extent = OVERLAP_BLOCK_PER_RANK,
+        .receive.extent = OVERLAP_BLOCK_PER_RANK,
     };
     const struct overlap_shape huge = {.ranks = 1 << 20, .elements = 2147483647};
     assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
@@ -596,8 +600,8 @@ TEST(one_wrong_element_is_found)
     enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
     const struct overlap_kind gather = {
         .layout = OVERLAP_EQUAL,
-        .send.elements = overlap_one_block,
-        .receive = {overlap_block_per_rank, overlap_from_each},
+        .send.extent = OVERLAP_BLOCK,
+        .receive = {OVERLAP_BLOCK_PER_RANK, OVERLAP_ON_ALL, OVERLAP_FROM_EACH},
     };
     double receive[TOTAL];
     struct overlap_operation operation = {
@@ -606,7 +610,7 @@ TEST(one_wrong_element_is_found)
         .receive = receive,
     };
     for (int64_t i = 0; i < TOTAL; i++)
-        receive[i] = overlap_from_each(&operation, i);
+        receive[i] = overlap_element(&operation, OVERLAP_FROM_EACH, i);
     assert_true(overlap_operation_verify(&operation));
     for (int64_t i = 0; i < TOTAL; i++) {
         const double right = receive[i];
@@ -616,5 +620,5 @@ TEST(one_wrong_element_is_found)
     }
     overlap_operation_poison(&operation);
     for (int64_t i = 0; i < TOTAL; i++)
-        assert_true(receive[i] != overlap_from_each(&operation, i));
+        assert_true(receive[i] != overlap_element(&operation, OVERLAP_FROM_EACH, i));
 }

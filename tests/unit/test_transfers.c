@@ -2,7 +2,7 @@
  * The windows of one-sided transfers: errors come back, and what a rank stores into its part is
  * synchronised with the window.
  */
-#include "overlap/transfers.h" /* first: its parameters have names of ranks.h */
+#include "overlap/pairs.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
 
@@ -39,16 +39,16 @@ static const struct overlap_kind target = {
     .create = overlap_create_target_window,
     .destroy = overlap_destroy_window,
     .settle = overlap_sync_window,
-    .send = {overlap_one_block, overlap_sent_to_all},
-    .receive = {overlap_one_block, overlap_sent_to_all},
+    .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+    .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
 };
 
 static const struct overlap_kind source = {
     .name = "source",
     .create = overlap_create_source_window,
     .destroy = overlap_destroy_window,
-    .send = {overlap_one_block, overlap_sent_to_all},
-    .receive = {overlap_one_block, overlap_sent_to_all},
+    .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+    .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
 };
 
 TEST(errors_come_back)
