@@ -56,19 +56,17 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
 
 /* ---- what rank 0 knows of each rank ---------------------------------------------------------- */
 
-/* The stops of a rank, or summed over ranks. */
 struct report {
     int rank, group; /* group: the number of the host or rank that has a row */
     char host[BC_CELL_LENGTH];
-    int64_t max_ns, left_out;       /* the longest stop; as in struct noise_stops */
-    struct noise_histogram lengths; /* of stops */
-    struct noise_watch *visits;     /* on rank 0 */
+    int64_t max_ns, left_out;   /* the longest stop; as in struct noise_stops */
+    struct noise_watch *visits; /* on rank 0 */
 };
 
-/* Gathers the reports of all ranks (5 KB each) and their visits on rank 0, which frees both.
-   Collective. */
+/* Gathers the reports of all ranks and their visits on rank 0, which frees both, and fills in this
+   rank's lengths of stops. Collective. */
 static struct report *gather_reports(const struct noise *noise, const struct noise_stops *stops,
-                                     struct noise_watch **visits)
+                                     struct noise_watch **visits, struct noise_histogram *lengths)
 {
     const struct bc_job *const job = &noise->run->job;
     const size_t count = (size_t)stops->visit_count;
@@ -80,7 +78,7 @@ static struct report *gather_reports(const struct noise *noise, const struct noi
     BC_MPI(MPI_Get_processor_name(host, &length));
     snprintf(own.host, sizeof own.host, "%.*s", BC_CELL_LENGTH - 1, host);
     for (size_t i = 0; i < stops->count; i++) {
-        noise_histogram_add(&own.lengths, stops->stop[i].length_ns);
+        noise_histogram_add(lengths, stops->stop[i].length_ns);
         if (stops->stop[i].length_ns > own.max_ns)
             own.max_ns = stops->stop[i].length_ns;
     }
@@ -112,8 +110,34 @@ static const struct report **list_by_group(const struct report *reports, const i
 
 /* ---- the job, hosts and ranks ---------------------------------------------------------------- */
 
-/* Adds a rank's stops to `sum`. Returns the share of time in which the rank was interrupted. */
-static double add_report(struct report *sum, const struct report *report, int visits)
+/* The stops of several ranks. */
+struct sum {
+    struct noise_watch *visits;
+    struct noise_histogram lengths;
+    int64_t max_ns;
+    double max_share; /* of the time in which a rank was interrupted */
+    int slowest_rank; /* the one with that share */
+};
+
+enum { TAG_LENGTHS = 1, TAG_STOPS };
+
+/* Adds the lengths of a rank's stops to two sums: 5 KB, which the rank sends when rank 0 wants it.
+ */
+static void add_lengths(int rank, const struct noise_histogram *own, struct sum *one,
+                        struct sum *other)
+{
+    struct noise_histogram lengths = *own;
+    if (rank != 0)
+        BC_MPI(MPI_Recv(&lengths, NOISE_BINS, MPI_INT64_T, rank, TAG_LENGTHS, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
+    for (int i = 0; i < NOISE_BINS; i++) {
+        one->lengths.count[i] += lengths.count[i];
+        other->lengths.count[i] += lengths.count[i];
+    }
+}
+
+/* Adds the rest of a rank's stops. */
+static void add_report(struct sum *sum, const struct report *report, int visits)
 {
     int64_t stopped_ns = 0, watched_ns = 0;
     for (int i = 0; i < visits; i++) {
@@ -125,59 +149,66 @@ static double add_report(struct report *sum, const struct report *report, int vi
         stopped_ns += watch->stopped_ns;
         watched_ns += watch->watched_ns;
     }
-    for (int i = 0; i < NOISE_BINS; i++)
-        sum->lengths.count[i] += report->lengths.count[i];
+    const double share = watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
     if (report->max_ns > sum->max_ns)
         sum->max_ns = report->max_ns;
-    return watched_ns > 0 ? (double)stopped_ns / (double)watched_ns : 0.0;
+    if (share > sum->max_share)
+        sum->slowest_rank = report->rank;
+    sum->max_share = fmax(share, sum->max_share);
 }
 
+static struct sum begin_sum(int visits)
+{
+    return (struct sum){
+        .visits = bc_allocate((size_t)visits, sizeof(struct noise_watch), "no memory for visits"),
+        .max_share = -1.0};
+}
+
+/* The result of `count` ranks; frees the sum. */
 static struct noise_result stops_result(const struct noise *noise, const char *scope,
-                                        const struct report *const *list, int count, int visits)
+                                        struct sum *sum, int count, int visits)
 {
     const struct bc_run *const run = noise->run;
     struct noise_result result = begin_result(noise, scope);
-    struct report sum = {.max_ns = 0};
-    double max_share = -1.0;
-    sum.visits = bc_allocate((size_t)visits, sizeof *sum.visits, "no memory for visits");
-    for (int i = 0; i < count; i++) {
-        const double share = add_report(&sum, list[i], visits);
-        result.outcome.slowest_rank =
-            share > max_share ? list[i]->rank : result.outcome.slowest_rank;
-        max_share = fmax(share, max_share);
-    }
-    result.stops = noise_amount_over_visits(run, sum.visits, (size_t)visits);
-    if (sum.max_ns > 0) {
-        const double p99 = noise_histogram_quantile(&sum.lengths, 0.99);
-        result.stops.length_ns.p99 = fmin(p99, (double)sum.max_ns);
-        result.stops.length_ns.max = (double)sum.max_ns;
+    result.outcome.slowest_rank = sum->slowest_rank;
+    result.stops = noise_amount_over_visits(run, sum->visits, (size_t)visits);
+    if (sum->max_ns > 0) {
+        const double p99 = noise_histogram_quantile(&sum->lengths, 0.99);
+        result.stops.length_ns.p99 = fmin(p99, (double)sum->max_ns);
+        result.stops.length_ns.max = (double)sum->max_ns;
     }
     for (int i = 0; i < visits; i++)
-        result.outcome.samples += sum.visits[i].quanta;
+        result.outcome.samples += sum->visits[i].quanta;
     result.outcome.status = status_of(run, &result.stops.per_s, result.outcome.samples, count);
-    free(sum.visits);
+    free(sum->visits);
     return result;
 }
 
 /* Sets the results of the job, then of hosts or ranks in the order of their lowest ranks. Returns
-   their number. */
+   their number. All other ranks must send their lengths. */
 static int set_stops(const struct noise *noise, const struct report *reports, int visits,
-                     struct noise_result *results)
+                     const struct noise_histogram *own, struct noise_result *results)
 {
     const int ranks = noise->run->job.ranks;
+    const char *const scope = noise->parameters.per == NOISE_PER_RANK ? "rank" : "host";
     const struct report **const list = list_by_group(reports, NULL, ranks);
     int *const of_group = bc_allocate((size_t)ranks, sizeof *of_group, "no memory for ranks");
-    int made = 0;
-    results[made++] = stops_result(noise, "job", list, ranks, visits);
+    struct sum job = begin_sum(visits);
+    int made = 1;
     for (int first = 0, end = 0; first < ranks; first = end) {
-        for (; end < ranks && list[end]->group == list[first]->group; end++)
+        struct sum group = begin_sum(visits);
+        for (; end < ranks && list[end]->group == list[first]->group; end++) {
             of_group[end - first] = list[end]->rank;
+            add_lengths(list[end]->rank, own, &group, &job);
+            add_report(&group, list[end], visits);
+            add_report(&job, list[end], visits);
+        }
         struct noise_result *const result = &results[made++];
-        *result = stops_result(noise, noise->parameters.per == NOISE_PER_RANK ? "rank" : "host",
-                               list + first, end - first, visits);
+        *result = stops_result(noise, scope, &group, end - first, visits);
         memcpy(result->host, list[first]->host, sizeof result->host);
         set_ranks(result, of_group, end - first);
     }
+    results[0] = stops_result(noise, "job", &job, ranks, visits);
     free(of_group);
     free(list);
     return made;
@@ -385,7 +416,6 @@ static void dump_rank(const struct bc_run *run, const struct report *report, int
 static void dump_stops(const struct noise *noise, const struct noise_stops *stops,
                        const struct report *reports)
 {
-    enum { TAG_STOPS = 1 };
     const struct bc_run *const run = noise->run;
     if (run->settings.dump_samples == NULL)
         return;
@@ -426,6 +456,7 @@ static void warn_of_left_out(const struct noise *noise, const struct report *rep
 
 /* Writes all rows, behind all remarks on them; rank 0. */
 static void write_results(const struct noise *noise, const struct report *reports, int visits,
+                          const struct noise_histogram *lengths,
                           const struct noise_sources *sources, const struct bc_summary *predicted)
 {
     const size_t max =
@@ -433,7 +464,7 @@ static void write_results(const struct noise *noise, const struct report *report
     struct noise_result *const results =
         bc_allocate(max, sizeof *results, "no memory for %zu rows", max);
     warn_of_left_out(noise, reports);
-    int count = set_stops(noise, reports, visits, results);
+    int count = set_stops(noise, reports, visits, lengths, results);
     struct noise_result *const of_sources = results + count;
     for (int i = 0; i < sources->count; i++, count++) {
         results[count] = source_result(noise, &sources->source[i], results[0].outcome.samples);
@@ -457,17 +488,20 @@ void noise_write_rows(const struct noise *noise, struct noise_stops *stops)
         bc_allocate((size_t)noise->step_kinds, sizeof *predicted, "no memory for predictions");
     struct noise_sources sources;
     struct noise_watch *visits;
-    if (run->signal != 0) /* else a short visit is what was asked for */
+    struct noise_histogram lengths = {{0}}; /* of this rank's stops */
+    if (run->signal != 0)                   /* else a short visit is what was asked for */
         noise_stops_drop_cut_visit(stops);
-    struct report *const reports = gather_reports(noise, stops, &visits);
+    struct report *const reports = gather_reports(noise, stops, &visits, &lengths);
     noise_sources_find(run, stops, &limits, &sources);
     for (int i = 0; i < noise->step_kinds; i++)
         predicted[i] = predict(noise, stops, &noise->steps[i]);
     dump_stops(noise, stops, reports);
-    if (run->job.rank == 0)
-        write_results(noise, reports, stops->visit_count, &sources, predicted);
-    else
+    if (run->job.rank == 0) {
+        write_results(noise, reports, stops->visit_count, &lengths, &sources, predicted);
+    } else {
+        BC_MPI(MPI_Ssend(&lengths, NOISE_BINS, MPI_INT64_T, 0, TAG_LENGTHS, MPI_COMM_WORLD));
         bc_write_row(run, NULL);
+    }
     noise_sources_free(&sources);
     noise_stops_free(stops);
     free(reports);
