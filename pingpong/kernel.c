@@ -47,6 +47,81 @@ static inline void receive_message(struct pingpong_game *g)
                     g->coarray->comm, MPI_STATUS_IGNORE));
 }
 
+/* ---- staged: a copy from the device before a transfer, and one to it afterwards ----------------
+ */
+
+static void copy_out(struct pingpong_game *g)
+{
+    if (g->staged != NULL)
+        bc_device_copy(g->device, g->coarray->values, g->staged,
+                       (size_t)pingpong_nextent(&g->shape) * sizeof(double));
+}
+
+static void copy_in(struct pingpong_game *g)
+{
+    if (g->staged != NULL)
+        bc_device_copy(g->device, g->staged, g->coarray->values,
+                       (size_t)pingpong_nextent(&g->shape) * sizeof(double));
+}
+
+static void send_staged(struct pingpong_game *g)
+{
+    copy_out(g);
+    send_message(g);
+}
+
+static void receive_staged(struct pingpong_game *g)
+{
+    receive_message(g);
+    copy_in(g);
+}
+
+static void put_staged(struct pingpong_game *g)
+{
+    copy_out(g);
+    g->pattern->move(g);
+}
+
+/* What arrives is brought to the device, and from there to where the partner gets it. */
+static void pass_on(struct pingpong_game *g)
+{
+    copy_in(g);
+    copy_out(g);
+}
+
+static void get_staged(struct pingpong_game *g)
+{
+    g->pattern->move(g);
+    bc_sync_memory(g->coarray);
+    pass_on(g);
+}
+
+/* Waits for the partner's put. */
+static void arrive_staged(struct pingpong_game *g)
+{
+    sync_of(g)(g);
+    copy_in(g);
+}
+
+int64_t pingpong_play_staged(struct pingpong_game *game, int64_t repetitions)
+{
+    pingpong_step_fn *const synchronise = sync_of(game);
+    if (game->partner < 0)
+        return pingpong_play(game, repetitions);
+    copy_out(game);
+    if (game->pattern->move == NULL && game->starts)
+        return time_steps(game, send_staged, receive_staged, nothing, repetitions);
+    if (game->pattern->move == NULL)
+        return time_steps(game, receive_staged, send_staged, nothing, repetitions);
+    if (game->pattern->gets && game->starts)
+        return time_steps(game, get_staged, synchronise, synchronise, repetitions);
+    if (game->pattern->gets)
+        return time_steps(game, synchronise, get_staged, synchronise, repetitions);
+    if (game->starts)
+        return time_steps(game, put_staged, synchronise, arrive_staged, repetitions);
+    return time_steps(game, arrive_staged, put_staged, synchronise, repetitions);
+}
+
 int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
 {
     pingpong_step_fn *const synchronise = sync_of(game), *const move = game->pattern->move;
@@ -65,15 +140,21 @@ int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
 /* What a rank does in half of a repetition before it synchronises. */
 static pingpong_step_fn *move_of(const struct pingpong_game *g, bool there)
 {
-    const bool moves = g->starts == there;
+    const bool moves = g->starts == there, staged = g->staged != NULL;
     if (g->partner < 0)
         return nothing;
+    if (g->pattern->move == NULL && moves)
+        return staged ? send_staged : send_message;
     if (g->pattern->move == NULL)
-        return moves ? send_message : receive_message;
-    return moves ? g->pattern->move : nothing;
+        return staged ? receive_staged : receive_message;
+    if (!moves)
+        return nothing;
+    return staged && !g->pattern->gets ? put_staged : g->pattern->move;
 }
 
 int64_t pingpong_play_half(struct pingpong_game *game, bool there)
 {
-    return time_steps(game, move_of(game, there), sync_of(game), nothing, 1);
+    pingpong_step_fn *const arrive = game->pattern->gets ? pass_on : copy_in;
+    return time_steps(game, move_of(game, there), sync_of(game),
+                      game->staged != NULL && game->pattern->move != NULL ? arrive : nothing, 1);
 }

@@ -5,6 +5,7 @@ const struct pingpong_parameters pingpong_default_parameters = {
     .arrangements = {.text = "all"},
     .sync = BC_SYNC_NONE,
     .limits = {.max_stride = 128},
+    .memory = BC_MEMORY_DEFAULTS,
 };
 
 const char *pingpong_arrangement_name(int arrangement)
@@ -37,6 +38,7 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"full", BC_FLAG, AT(full),
      .help = "every size, doubling, up to 4M values, and --max-time for every row, so 10 minutes "
              "and more; else every third size, up to 256K, in less than a minute"},
+    BC_MEMORY_OPTIONS(AT(memory)),
 };
 
 static bool is_power_of_two(const char *option, int64_t value, struct bc_error *error)
@@ -57,7 +59,7 @@ bool pingpong_parameters_complete(void *parameters, struct bc_error *error)
     if (limits->max_ndata == 0)
         limits->max_ndata = p->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
     limits->step = p->full ? 2 : 8;
-    return true;
+    return bc_memory_complete(&p->memory, error);
 }
 
 bool pingpong_can_arrange(int arrangement, int ranks)

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The share of a rank's memory for windows that its coarrays may take. */
 #define WINDOW_SHARE 0.8
@@ -21,17 +22,29 @@
    with 8 ranks on 2. */
 #define SHARED_MAX_BLOCKS 512
 
+/* The main columns where buffers lie on a device. */
+#define MEMORY_COLUMNS                                                                             \
+    "pattern,sync,blksize,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                \
+    "direct_gain_hi_pct,direct_verdict,status"
+
 /* The maximum number of sizes in a sweep: 2^0 to 2^40. */
 #define SIZES_MAX 41
+
+/* A coarray; and where its values lie on a device, another in pinned memory, for staged games. */
+struct part {
+    struct bc_coarray coarray, stage;
+};
 
 struct pingpong {
     struct pingpong_parameters parameters;
     struct bc_run *run;
     struct bc_node_order by_node;
-    struct bc_coarray coarray; /* of the largest extent */
+    struct bc_device *device; /* NULL: all buffers lie in host memory */
+    enum bc_memory memory;    /* of this rank's values */
+    struct part whole;        /* of the largest extent */
     /* Of exactly the data's size, one for each size from its first row on: with 8 ranks on 2
        processors MPICH takes 0.4 s to make one. */
-    struct bc_coarray exact[SIZES_MAX];
+    struct part exact[SIZES_MAX];
     int exact_count;
     MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
 };
@@ -162,18 +175,55 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          (long long)limits->max_blocks);
 }
 
+/* A coarray of zeros in memory of one kind. Collective. */
+static void create_on(struct pingpong *pingpong, enum bc_memory memory, int64_t count,
+                      struct bc_coarray *coarray)
+{
+    const size_t bytes = (size_t)bc_window_bytes(count);
+    double *const values = bc_device_allocate(pingpong->device, memory, bytes);
+    void *const zeros = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
+    if (values == NULL)
+        bc_abort("no %s memory for %zu bytes: use a smaller --max-ndata",
+                 pingpong->parameters.memory.words, bytes);
+    bc_device_copy(pingpong->device, values, zeros, bytes);
+    free(zeros);
+    bc_coarray_create_on(coarray, MPI_COMM_WORLD, count, values);
+}
+
+/* Collective. */
+static void create_part(struct pingpong *pingpong, int64_t count, struct part *part)
+{
+    if (pingpong->device == NULL) {
+        bc_coarray_create(&part->coarray, MPI_COMM_WORLD, count);
+        return;
+    }
+    create_on(pingpong, pingpong->memory, count, &part->coarray);
+    create_on(pingpong, BC_MEMORY_PINNED, count, &part->stage);
+}
+
+static void destroy_part(struct pingpong *pingpong, struct part *part)
+{
+    double *const values = part->coarray.values, *const stage = part->stage.values;
+    bc_coarray_destroy(&part->coarray);
+    if (pingpong->device == NULL)
+        return;
+    bc_coarray_destroy(&part->stage);
+    bc_device_free(pingpong->device, pingpong->memory, values);
+    bc_device_free(pingpong->device, BC_MEMORY_PINNED, stage);
+}
+
 static void create_coarray(struct pingpong *pingpong)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
-    bc_coarray_create(&pingpong->coarray, MPI_COMM_WORLD, largest_extent(p, &p->limits));
+    create_part(pingpong, largest_extent(p, &p->limits), &pingpong->whole);
 }
 
 static void destroy_coarrays(struct pingpong *pingpong)
 {
     for (int i = 0; i < pingpong->exact_count; i++)
-        bc_coarray_destroy(&pingpong->exact[i]);
+        destroy_part(pingpong, &pingpong->exact[i]);
     pingpong->exact_count = 0;
-    bc_coarray_destroy(&pingpong->coarray);
+    destroy_part(pingpong, &pingpong->whole);
 }
 
 /* With more ranks than processors making windows takes longer than most rows. */
@@ -190,10 +240,12 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     const struct pingpong_parameters *const p = &pingpong->parameters;
     pingpong->run = run;
     bc_node_order_create(&pingpong->by_node, &run->job);
+    pingpong->memory = p->memory.of[pingpong->by_node.place >= run->job.ranks / 2];
     create_coarray(pingpong);
     const bool idle = find_part(pingpong, PINGPONG_SINGLE).partner < 0;
     BC_MPI(
         MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : 0, run->job.rank, &pingpong->pair));
+    bc_memory_describe(run, pingpong->device);
     note_limits(p, run);
 }
 
@@ -238,24 +290,26 @@ static void close_pingpong(struct pingpong *pingpong)
     if (pingpong->pair != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&pingpong->pair));
     destroy_coarrays(pingpong);
+    if (pingpong->device != NULL)
+        bc_device_close(pingpong->device);
     bc_node_order_destroy(&pingpong->by_node);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
 /* The coarray of exactly `count` values. Collective. */
-static struct bc_coarray *exact_coarray(struct pingpong *pingpong, int64_t count)
+static struct part *exact_part(struct pingpong *pingpong, int64_t count)
 {
     for (int i = 0; i < pingpong->exact_count; i++)
-        if (pingpong->exact[i].count == count)
+        if (pingpong->exact[i].coarray.count == count)
             return &pingpong->exact[i];
-    struct bc_coarray *const made = &pingpong->exact[pingpong->exact_count++];
-    bc_coarray_create(made, MPI_COMM_WORLD, count);
+    struct part *const made = &pingpong->exact[pingpong->exact_count++];
+    create_part(pingpong, count, made);
     return made;
 }
 
 /* Collective. */
-static void create_game(struct pingpong *pingpong, const struct row *row,
+static void create_game(struct pingpong *pingpong, const struct row *row, struct part *memory,
                         struct pingpong_game *game)
 {
     const struct pingpong_pattern *const pattern = row->pattern;
@@ -266,8 +320,8 @@ static void create_game(struct pingpong *pingpong, const struct row *row,
     *game = (struct pingpong_game){
         .pattern = pattern,
         .sync = row->sync,
-        .coarray =
-            pattern->exact ? exact_coarray(pingpong, pingpong_ndata(shape)) : &pingpong->coarray,
+        .coarray = &memory->coarray,
+        .device = pingpong->memory != BC_MEMORY_HOST ? pingpong->device : NULL,
         .shape = *shape,
         .partner = part.partner,
         .starts = part.starts,
@@ -294,15 +348,24 @@ static void destroy_game(struct pingpong_game *game)
 static void measure(struct pingpong *pingpong, struct bc_visit *visit)
 {
     struct row *const row = visit->row;
+    struct part *const memory =
+        row->pattern->exact ? exact_part(pingpong, pingpong_ndata(&row->shape)) : &pingpong->whole;
     struct pingpong_game game;
-    create_game(pingpong, row, &game);
+    create_game(pingpong, row, memory, &game);
+    struct pingpong_game staged = game;
+    staged.coarray = &memory->stage;
+    if (pingpong->memory == BC_MEMORY_DEVICE || pingpong->memory == BC_MEMORY_MANAGED)
+        staged.staged = memory->coarray.values;
+    if (pingpong->device != NULL)
+        game.counterpart = &staged;
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
     visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions, -1);
     destroy_game(&game);
 }
 
-static void write_row(struct bc_run *run, struct row *row)
+static void write_row(const struct pingpong *pingpong, struct row *row)
 {
+    struct bc_run *const run = pingpong->run;
     struct pingpong_result result = {
         .arrangement = pingpong_arrangement_name(row->arrangement),
         .pattern = row->pattern->name,
@@ -312,6 +375,9 @@ static void write_row(struct bc_run *run, struct row *row)
         .nextent = pingpong_nextent(&row->shape),
     };
     bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, &result.transfers);
+    if (pingpong->device != NULL)
+        result.staged = bc_staged_of(&pingpong->parameters.memory, &result.transfers.counterpart,
+                                     &result.transfers.gain, 0.5);
     bc_write_row(run, &result);
 }
 
@@ -335,7 +401,10 @@ int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    bc_open_result(run, &pingpong_table,
+    pingpong.device = bc_memory_open(run, &pingpong.parameters.memory);
+    bc_open_result(run,
+                   bc_memory_table(pingpong.device, &pingpong_table,
+                                   offsetof(struct pingpong_result, staged), MEMORY_COLUMNS),
                    arrangements_of(&pingpong.parameters, run->job.ranks) > 1 ? "arrangement," : "");
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
@@ -345,7 +414,7 @@ int main(int argc, char **argv)
         else if (visit->step == BC_MEASURE)
             measure(&pingpong, visit);
         else /* BC_WRITE */
-            write_row(run, visit->row);
+            write_row(&pingpong, visit->row);
     close_pingpong(&pingpong);
     return bc_finish(run);
 }

@@ -4,6 +4,7 @@
 
 #include "common/batch/batch.h"
 #include "common/coarray/coarray.h"
+#include "common/device/memory.h"
 #include "common/large_count/large_count.h"
 #include "common/run/run.h"
 
@@ -57,11 +58,15 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
 
 /* ---- patterns (patterns.c) ------------------------------------------------------------------- */
 
-/* One rank's end of a ping-pong. */
+/* One rank's end of a ping-pong. Where the coarray only stands in for memory of a device, each
+   repetition copies from there and to there. */
 struct pingpong_game {
     const struct pingpong_pattern *pattern;
     enum bc_coarray_sync sync;
     struct bc_coarray *coarray; /* of at least nextent values */
+    struct bc_device *device;   /* that has this rank's values; NULL: they lie in host memory */
+    double *staged;             /* the values that the coarray stands in for; NULL: its own */
+    struct pingpong_game *counterpart; /* the same, staged; NULL: there is none */
     struct pingpong_shape shape;
     MPI_Datatype section;      /* of PINGPONG_STRIDED, whose patterns move single values at once */
     struct bc_amount message;  /* of MPI_Send: the shape's values */
@@ -73,6 +78,8 @@ struct pingpong_game {
                                      synchronisation. NULL: all ranks wait for all */
     int64_t halves;               /* of repetitions that were checked so far */
     int64_t wrong;                /* of these, on this rank */
+    /* With a device: what its values must be; the same on it, to fill from and to compare with. */
+    double *image, *filling, *expected;
 };
 
 /* A part of a repetition. */
@@ -124,10 +131,11 @@ struct pingpong_parameters {
     bool full;
     struct pingpong_limits limits; /* max_ndata 0: by `full`; `step` is no option */
     bool lowered;                  /* max_ndata, to what fits into memory; rank 0 */
+    struct bc_memory_options memory;
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-enum { PINGPONG_OPTIONS = 7 };
+enum { PINGPONG_OPTIONS = 9 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a struct pingpong_parameters, but for max_blocks. Local. */
@@ -139,6 +147,9 @@ bool pingpong_parameters_complete(void *parameters, struct bc_error *error);
    no part in it. Collective over the coarray's ranks. */
 int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions);
 
+/* The same for a coarray that stands in for others, on at least one of two partners. */
+int64_t pingpong_play_staged(struct pingpong_game *game, int64_t repetitions);
+
 /* The same for half of a repetition, `there` or back, for checks between the halves. */
 int64_t pingpong_play_half(struct pingpong_game *game, bool there);
 
@@ -149,7 +160,7 @@ int64_t pingpong_play_half(struct pingpong_game *game, bool there);
 
 /* One visit within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
    against the clock; with --check each half of a repetition is timed by itself, with its data made
-   before and verified after. Collective over MPI_COMM_WORLD. */
+   before and verified after. A counterpart is timed in turn. Collective over MPI_COMM_WORLD. */
 void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
                     struct bc_batch_row *row);
 
@@ -158,6 +169,7 @@ struct pingpong_result {
     struct pingpong_shape shape;
     int64_t ndata, nextent;
     struct bc_batch_result transfers; /* two a repetition: there and back */
+    struct bc_staged staged;
 };
 
 extern const struct bc_table pingpong_table;

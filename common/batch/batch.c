@@ -152,25 +152,32 @@ struct round {
     bool leads_in; /* begins with a repetition that isn't timed */
 };
 
-static void take_batch(void *context, double *values)
+static double take_way(const struct round *round, bc_repeat_fn *repeat)
 {
-    const struct round *const round = context;
     const struct bc_batch *const batch = round->batch;
     if (batch->window == NULL)
         release(batch);
     /* Ranks leave the first repetition as they leave all others, not as they leave a barrier. */
     if (round->leads_in)
-        (void)batch->repeat(batch->context, 1);
+        (void)repeat(batch->context, 1);
     if (batch->window != NULL)
         round->run->program->starter->wait(batch->window);
-    const double ns = batch->repeat(batch->context, round->repetitions);
-    values[0] = ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
+    const double ns = repeat(batch->context, round->repetitions);
+    return ns == BC_NO_PART ? -INFINITY : ns / (double)round->repetitions;
+}
+
+static void take_batch(void *context, double *values)
+{
+    const struct round *const round = context;
+    values[0] = take_way(round, round->batch->repeat);
+    if (round->batch->counterpart != NULL)
+        values[1] = take_way(round, round->batch->counterpart);
 }
 
 static struct bc_source source_of(const struct bc_run *run, struct round *round)
 {
     return (struct bc_source){
-        .quantities = 1,
+        .quantities = round->batch->counterpart != NULL ? 2 : 1,
         .take = take_batch,
         .context = round,
         .starts = round->batch->window != NULL ? bc_run_starts(run) : NULL,
@@ -250,6 +257,10 @@ void bc_batch_conclude(const struct bc_run *run, struct bc_batch_row *row, const
     *result = (struct bc_batch_result){.repetitions = (int64_t)samples->count * row->repetitions};
     if (run->job.rank == 0) {
         result->repetition = bc_batch_summarize(run, row, -1);
+        if (samples->values[1] != NULL) {
+            result->counterpart = bc_run_summarize(run, samples, 1, -1);
+            result->gain = bc_run_summarize(run, samples, 1, 0);
+        }
         for (size_t i = 0; i < samples->count; i++)
             result->total_s += samples->values[0][i] * (double)row->repetitions * 1e-9;
         result->outcome = bc_run_outcome(run, samples, bc_batch_is_precise(run, row, -1));

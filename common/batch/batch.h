@@ -62,6 +62,8 @@ struct bc_batch {
        a window the time is what bc_start_window_time returned for quantity 0. Collective over
        MPI_COMM_WORLD. */
     bc_repeat_fn *repeat;
+    /* Another way to do the same, timed in turn with it; NULL: none. */
+    bc_repeat_fn *counterpart;
     void *context;
     int64_t repetitions;   /* in a batch; 0: enough for the clock */
     double clock_readings; /* pairs of readings in a batch, whose cost on this rank is subtracted */
@@ -77,11 +79,13 @@ struct bc_batch {
 struct bc_batch_result {
     struct bc_summary repetition; /* the slowest rank's time in ns, without the cost of the clock;
                                      p99 and max are those of single repetitions */
-    int64_t repetitions;          /* in all samples, without the single ones */
-    double total_s;               /* the time of these */
-    struct bc_outcome outcome;    /* BC_OK if the precision was reached before the time was up, else
-                                     BC_BUDGET */
-    struct bc_summary latency;    /* of one transfer, ns */
+    struct bc_summary counterpart, gain; /* its time, and how much longer that is, in ns; zeros
+                                            without one */
+    int64_t repetitions;                 /* in all samples, without the single ones */
+    double total_s;                      /* the time of these */
+    struct bc_outcome outcome; /* BC_OK if the precision was reached before the time was up, else
+                                  BC_BUDGET */
+    struct bc_summary latency; /* of one transfer, ns */
     double bwidth_mbs;
     const char *check; /* ok, FAIL or off */
 };

@@ -37,12 +37,30 @@ MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **
 
 /* ---- coarrays -------------------------------------------------------------------------------- */
 
+/* A window on memory of the caller's. */
+static MPI_Win window_on(MPI_Comm comm, int64_t count, double *values)
+{
+    MPI_Win window;
+    BC_MPI(MPI_Win_create(values, bc_window_bytes(count), sizeof(double), MPI_INFO_NULL, comm,
+                          &window));
+    BC_MPI(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
+    return window;
+}
+
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
 {
+    bc_coarray_create_on(coarray, comm, count, NULL);
+}
+
+void bc_coarray_create_on(struct bc_coarray *coarray, MPI_Comm comm, int64_t count, double *values)
+{
     coarray->count = count;
+    coarray->values = values;
     BC_MPI(MPI_Comm_dup(comm, &coarray->comm));
     BC_MPI(MPI_Comm_set_errhandler(coarray->comm, MPI_ERRORS_RETURN));
-    coarray->window = bc_window_create(comm, count, sizeof(double), &coarray->values);
+    coarray->window = values != NULL
+                          ? window_on(comm, count, values)
+                          : bc_window_create(comm, count, sizeof(double), &coarray->values);
     /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, coarray->window));
     bc_sync_all(coarray);

@@ -50,6 +50,11 @@ struct bc_coarray {
    ranks. Collective. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
+/* The same with each rank's part in memory of the caller's, of bc_window_bytes(count) bytes, which
+   may lie on a device; the caller frees it after bc_coarray_destroy. NULL, on all ranks: as above.
+ */
+void bc_coarray_create_on(struct bc_coarray *coarray, MPI_Comm comm, int64_t count, double *values);
+
 void bc_coarray_destroy(struct bc_coarray *coarray);
 
 /* The bytes of the whole pages, at least one, that hold `count` values. Windows should have that

@@ -226,15 +226,3 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
         bc_summary_scale(&gain.gain_pct, NAN);
     return gain;
 }
-
-const char *overlap_verdict(const struct bc_summary *gain_pct, double threshold_pct)
-{
-    const double lo = gain_pct->interval.lo, hi = gain_pct->interval.hi;
-    if (isnan(lo) || isnan(hi))
-        return NULL;
-    if (lo > threshold_pct)
-        return "pays";
-    if (hi < -threshold_pct)
-        return "loses";
-    return lo >= -threshold_pct && hi <= threshold_pct ? "even" : "can't tell";
-}

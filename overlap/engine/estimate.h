@@ -118,8 +118,3 @@ struct overlap_gain {
 struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
                                            const struct bc_samples *blocks, double calls_ns,
                                            double confidence);
-
-/* What the interval of the gain in percent says with a threshold in percent: "pays" (all of it
-   above the threshold), "loses" (all of it below - threshold), "even" (all of it between these), or
-   "can't tell"; NULL without an interval. */
-const char *overlap_verdict(const struct bc_summary *gain_pct, double threshold_pct);

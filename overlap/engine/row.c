@@ -236,7 +236,7 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
 {
     const struct bc_run *const run = overlap->run;
     const struct overlap_gain gain = summarize_gain(run, row);
-    const char *const verdict = overlap_verdict(&gain.gain_pct, overlap->parameters.threshold_pct);
+    const char *const verdict = bc_verdict(&gain.gain_pct, overlap->parameters.threshold_pct);
     const double calls_pct = 100.0 * 2.0 * calls_ns(run, row) / gain.blocking.value;
     return !row->has_blocking || (verdict != NULL && strcmp(verdict, "can't tell") != 0) ||
            bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, calls_pct);
@@ -288,5 +288,5 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
     result->overlap_lo_pct = isnan(share.interval.lo) ? NAN : fmin(share.interval.lo, shown_pct);
     result->overlap_hi_pct = share.interval.hi;
     result->gain = summarize_gain(run, row);
-    result->verdict = overlap_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
+    result->verdict = bc_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
 }

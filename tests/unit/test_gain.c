@@ -216,7 +216,7 @@ TEST(no_percentage_of_what_the_clock_cannot_see)
     const struct overlap_gain gain = overlap_gain_of_visits(&visits, &none, 1.0, CONFIDENCE);
     assert_true(isnan(gain.gain_pct.value));
     assert_no_interval(&gain.gain_pct);
-    assert_null(overlap_verdict(&gain.gain_pct, 2.0));
+    assert_null(bc_verdict(&gain.gain_pct, 2.0));
     assert_near(gain.gain.value, gain.blocking.value - 20.0, 1e-6);
     bc_samples_free(&visits);
 }
@@ -243,7 +243,7 @@ TEST(verdict_compares_with_the_threshold)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct bc_summary gain_pct = {.interval = {cases[i].lo, cases[i].hi}};
-        const char *const found = overlap_verdict(&gain_pct, cases[i].threshold_pct);
+        const char *const found = bc_verdict(&gain_pct, cases[i].threshold_pct);
         if (cases[i].verdict == NULL)
             assert_null(found);
         else

@@ -1,0 +1,256 @@
+#include "common/device/device.h"
+
+#include "common/device/driver.h"
+#include "common/mpi/mpi_check.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 256, GROUPS_MAX = 1024 }; /* of move and compare: enough for any device */
+
+struct bc_device {
+    struct bc_driver driver;
+    struct bc_device_facts facts;
+    void *module, *work, *move, *compare; /* the kernels */
+    void *stream;                         /* all kernels run on it */
+    void *before, *behind;                /* events */
+    void *scratch; /* 8 bytes on the device: the end of work, and whether values differ */
+};
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* Ends the job where a call of the driver fails. */
+#define CHECK(device, call) check(device, call, #call)
+
+static void check(const struct bc_device *device, int error, const char *call)
+{
+    if (error != 0)
+        bc_abort("%s on %s failed: %s (%d)", call, device->facts.name,
+                 bc_driver_error(&device->driver, error), error);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* The node of the processors next to the device, from the system's files. */
+static int numa_node_of(const char *pci)
+{
+    char path[128], id[sizeof((struct bc_device_facts *)NULL)->pci];
+    int node = -1;
+    for (size_t i = 0; i < sizeof id; i++)
+        id[i] = (char)tolower((unsigned char)pci[i]);
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", id);
+    FILE *const file = fopen(path, "r");
+    if (file == NULL)
+        return -1;
+    if (fscanf(file, "%d", &node) != 1)
+        node = -1;
+    fclose(file);
+    return node;
+}
+
+/* The driver's error, or 0. */
+static int describe(struct bc_device *device)
+{
+    const struct bc_driver *const driver = &device->driver;
+    struct bc_device_facts *const facts = &device->facts;
+    size_t free_bytes;
+    int error = driver->version(&facts->version);
+    if (error == 0)
+        error = driver->name(facts->name, sizeof facts->name, facts->number);
+    if (error == 0)
+        error = driver->pci(facts->pci, sizeof facts->pci, facts->number);
+    if (error == 0)
+        error = driver->room(&free_bytes, &facts->all_bytes);
+    facts->numa_node = numa_node_of(facts->pci);
+    return error;
+}
+
+static int make_kernels(struct bc_device *device)
+{
+    const struct bc_driver *const driver = &device->driver;
+    int error = bc_driver_load_kernels(driver, &device->module);
+    if (error == 0)
+        error = driver->find(&device->work, device->module, "commcost_work");
+    if (error == 0)
+        error = driver->find(&device->move, device->module, "commcost_move");
+    if (error == 0)
+        error = driver->find(&device->compare, device->module, "commcost_compare");
+    return error;
+}
+
+static int make_stream(struct bc_device *device)
+{
+    enum { NON_BLOCKING = 1 }; /* doesn't wait for the stream that a library may use as default */
+    const struct bc_driver *const driver = &device->driver;
+    int error = driver->create_stream(&device->stream, NON_BLOCKING);
+    if (error == 0)
+        error = driver->create_event(&device->before, 0);
+    if (error == 0)
+        error = driver->create_event(&device->behind, 0);
+    if (error == 0)
+        error = driver->allocate(&device->scratch, sizeof(uint64_t));
+    return error;
+}
+
+/* Whether there is a device of that number, which becomes this process's. */
+static bool choose(struct bc_device *device, int number, int node_rank, char *reason)
+{
+    struct bc_device_facts *const facts = &device->facts;
+    const struct bc_driver *const driver = &device->driver;
+    facts->library = driver->library;
+    int error = driver->count(&facts->devices);
+    facts->number = number < 0 && facts->devices > 0 ? node_rank % facts->devices : number;
+    if (error == 0 && facts->number >= facts->devices) {
+        snprintf(reason, BC_DEVICE_REASON_LENGTH, "there is no device %d: use 0 to %d", number,
+                 facts->devices - 1);
+        return false;
+    }
+    if (error == 0)
+        error = bc_driver_use(driver, facts->number);
+    if (error == 0)
+        error = describe(device);
+    if (error == 0)
+        error = make_kernels(device);
+    if (error == 0)
+        error = make_stream(device);
+    if (error != 0)
+        snprintf(reason, BC_DEVICE_REASON_LENGTH, "the %s driver says of device %d: %s (%d)",
+                 driver->library, facts->number, bc_driver_error(driver, error), error);
+    return error == 0;
+}
+
+struct bc_device *bc_device_open(int number, int node_rank, char *reason)
+{
+    struct bc_device *const device = bc_allocate(1, sizeof *device, "no memory for a device");
+    if (!bc_driver_open(&device->driver, reason, BC_DEVICE_REASON_LENGTH)) {
+        free(device);
+        return NULL;
+    }
+    if (choose(device, number, node_rank, reason))
+        return device;
+    bc_device_close(device);
+    return NULL;
+}
+
+void bc_device_close(struct bc_device *device)
+{
+    const struct bc_driver *const driver = &device->driver;
+    if (device->scratch != NULL)
+        driver->free(device->scratch);
+    if (device->before != NULL)
+        driver->destroy_event(device->before);
+    if (device->behind != NULL)
+        driver->destroy_event(device->behind);
+    if (device->stream != NULL)
+        driver->destroy_stream(device->stream);
+    if (device->module != NULL)
+        driver->unload(device->module);
+    bc_driver_release(driver, device->facts.number);
+    bc_driver_close(&device->driver);
+    free(device);
+}
+
+const struct bc_device_facts *bc_device_facts(const struct bc_device *device)
+{
+    return &device->facts;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+void *bc_device_allocate(struct bc_device *device, enum bc_memory memory, size_t bytes)
+{
+    enum { FOR_ALL = 1 }; /* contexts, and streams */
+    void *start = NULL;
+    int error = 0;
+    switch (memory) {
+    case BC_MEMORY_HOST:
+        return bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
+    case BC_MEMORY_PINNED:
+        error = device->driver.allocate_pinned(&start, bytes, FOR_ALL);
+        break;
+    case BC_MEMORY_DEVICE:
+        error = device->driver.allocate(&start, bytes);
+        break;
+    case BC_MEMORY_MANAGED:
+        error = device->driver.allocate_managed(&start, bytes, FOR_ALL);
+        break;
+    }
+    return error == 0 ? start : NULL;
+}
+
+void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start)
+{
+    if (memory == BC_MEMORY_HOST)
+        free(start);
+    else if (memory == BC_MEMORY_PINNED)
+        CHECK(device, device->driver.free_pinned(start));
+    else
+        CHECK(device, device->driver.free(start));
+}
+
+void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t bytes)
+{
+    CHECK(device, bc_driver_copy(&device->driver, to, from, bytes));
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void launch(struct bc_device *device, void *kernel, unsigned groups, unsigned threads,
+                   void **arguments)
+{
+    CHECK(device, device->driver.launch(kernel, groups, 1, 1, threads, 1, 1, 0, device->stream,
+                                        arguments, NULL));
+}
+
+/* Launches a kernel of one thread a value, or fewer that go round. */
+static void launch_for(struct bc_device *device, void *kernel, size_t count, void **arguments)
+{
+    const size_t groups = (count + THREADS - 1) / THREADS;
+    if (count > 0)
+        launch(device, kernel, groups < GROUPS_MAX ? (unsigned)groups : GROUPS_MAX, THREADS,
+               arguments);
+}
+
+void bc_device_move(struct bc_device *device, double *to, const double *from, size_t count)
+{
+    uint64_t values = count;
+    launch_for(device, device->move, count, (void *[]){&to, &from, &values});
+}
+
+bool bc_device_is_equal(struct bc_device *device, const double *a, const double *b, size_t count)
+{
+    uint64_t values = count, differ = 0;
+    bc_device_wait(device);
+    bc_device_copy(device, device->scratch, &differ, sizeof differ);
+    launch_for(device, device->compare, count, (void *[]){&a, &b, &values, &device->scratch});
+    bc_device_wait(device);
+    bc_device_copy(device, &differ, device->scratch, sizeof differ);
+    return differ == 0;
+}
+
+void bc_device_work(struct bc_device *device, uint64_t units)
+{
+    launch(device, device->work, 1, 1, (void *[]){&units, &device->scratch});
+}
+
+void bc_device_wait(struct bc_device *device)
+{
+    CHECK(device, device->driver.synchronize(device->stream));
+}
+
+double bc_device_work_ns(struct bc_device *device, uint64_t units)
+{
+    /* Some 100 us, in which the host hands over the rest: on an idle device the first event would
+       pass at once, and the time until the kernel arrives would count as its. */
+    enum { LEAD_UNITS = 10000 };
+    float ms = 0.0F;
+    bc_device_work(device, LEAD_UNITS);
+    CHECK(device, device->driver.record(device->before, device->stream));
+    bc_device_work(device, units);
+    CHECK(device, device->driver.record(device->behind, device->stream));
+    bc_device_wait(device);
+    CHECK(device, device->driver.elapsed(&ms, device->before, device->behind));
+    return (double)ms * 1e6;
+}

@@ -1,0 +1,72 @@
+/*
+ * A rank's GPU: memory that buffers may lie in, copies, kernels of known length, and what is known
+ * of it. The driver's library is loaded at run time (driver.h).
+ *
+ * All functions are local. An error of the driver ends the job with the function, the rank and the
+ * driver's text, but for bc_device_open and bc_device_allocate.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a buffer lies. */
+enum bc_memory {
+    BC_MEMORY_HOST,
+    BC_MEMORY_PINNED, /* host memory that the device reads and writes by itself */
+    BC_MEMORY_DEVICE,
+    BC_MEMORY_MANAGED /* moves to where it is used */
+};
+
+/* The words of the option --memory, in the order of the enumerators. */
+#define BC_MEMORY_WORDS "host|pinned|device|managed"
+
+struct bc_device;
+
+/* What is known of a device. */
+struct bc_device_facts {
+    const char *library; /* "CUDA" or "HIP" */
+    int version;         /* of the driver, as the library numbers it */
+    char name[128];
+    char pci[32];  /* "0000:3b:00.0" */
+    int numa_node; /* -1: not known */
+    int number;    /* 0 to devices - 1 */
+    int devices;   /* that this process sees */
+    size_t all_bytes;
+};
+
+#define BC_DEVICE_REASON_LENGTH 256
+
+/* Loads the driver and makes device `number` this process's. NULL with a reason of at most
+   BC_DEVICE_REASON_LENGTH characters: no driver, no device of this number, or what the driver says.
+   number = -1: device `node_rank` modulo the devices. */
+struct bc_device *bc_device_open(int number, int node_rank, char *reason);
+void bc_device_close(struct bc_device *device);
+
+const struct bc_device_facts *bc_device_facts(const struct bc_device *device);
+
+/* Memory of one of the kinds; NULL without room. Free with the same kind. `device` may be NULL with
+   BC_MEMORY_HOST. Host memory is whole pages, filled with zeros; other memory isn't set. */
+void *bc_device_allocate(struct bc_device *device, enum bc_memory memory, size_t bytes);
+void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start);
+
+/* Copies between memory of any kinds, and waits for it. */
+void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t bytes);
+
+/* Starts a kernel that copies `count` doubles between memory of any kinds but BC_MEMORY_HOST. */
+void bc_device_move(struct bc_device *device, double *to, const double *from, size_t count);
+
+/* Whether `count` doubles are the same in every bit, by a kernel. Waits for all kernels. */
+bool bc_device_is_equal(struct bc_device *device, const double *a, const double *b, size_t count);
+
+/* Starts a kernel of `units` units of work: a chain of multiply-adds, whose time is linear in their
+   number. Kernels run in the order in which they were started. */
+void bc_device_work(struct bc_device *device, uint64_t units);
+
+/* Returns when all kernels have ended. */
+void bc_device_wait(struct bc_device *device);
+
+/* The time of a kernel of `units` units in ns, by the device's own clock (events before and behind
+   it). Waits for it. */
+double bc_device_work_ns(struct bc_device *device, uint64_t units);

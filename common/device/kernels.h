@@ -1,0 +1,105 @@
+/*
+ * The kernels of device.c, as text that the driver compiles when it loads them: PTX (NVIDIA,
+ * "Parallel Thread Execution ISA", version 6.0) and HIP's C++. Both texts have the same kernels:
+ *
+ *   work(units, sink)             a chain of `units` multiply-adds, each of which needs the result
+ *                                 of the one before; run by one thread
+ *   move(to, from, count)         copies `count` values of 8 bytes
+ *   compare(a, b, count, differ)  sets *differ to 1 if two values of 8 bytes differ
+ *
+ * move and compare take every thread's share in turns, so any grid does.
+ */
+#pragma once
+
+/* Where a thread begins (%rd0) and how far it goes on (%rd1), in bytes; %p0: it has nothing. */
+#define BC_PTX_SHARE                                                                               \
+    "  mov.u32 %r0, %ctaid.x;  mov.u32 %r1, %ntid.x;  mov.u32 %r2, %tid.x;\n"                      \
+    "  mov.u32 %r3, %nctaid.x;\n"                                                                  \
+    "  mul.wide.u32 %rd0, %r0, %r1;  cvt.u64.u32 %rd1, %r2;  add.u64 %rd0, %rd0, %rd1;\n"          \
+    "  shl.b64 %rd0, %rd0, 3;\n"                                                                   \
+    "  mul.wide.u32 %rd1, %r1, %r3;  shl.b64 %rd1, %rd1, 3;\n"
+
+static const char bc_kernels_ptx[] =
+    ".version 6.0\n"
+    ".target sm_50\n"
+    ".address_size 64\n"
+    ".visible .entry commcost_work(.param .u64 units, .param .u64 sink)\n"
+    "{\n"
+    "  .reg .pred %p0;  .reg .b64 %rd<2>;  .reg .f64 %f0;\n"
+    "  ld.param.u64 %rd0, [units];\n"
+    "  ld.param.u64 %rd1, [sink];\n"
+    "  mov.f64 %f0, 0d3FF0000000000000;\n"
+    "repeat:\n"
+    "  setp.eq.u64 %p0, %rd0, 0;\n"
+    "  @%p0 bra done;\n"
+    "  fma.rn.f64 %f0, %f0, 0d3FEFFFFFFFFFFFFF, 0d3FF0000000000000;\n"
+    "  sub.u64 %rd0, %rd0, 1;\n"
+    "  bra repeat;\n"
+    "done:\n"
+    "  st.f64 [%rd1], %f0;\n"
+    "  ret;\n"
+    "}\n"
+    ".visible .entry commcost_move(.param .u64 to, .param .u64 from, .param .u64 count)\n"
+    "{\n"
+    "  .reg .pred %p0;  .reg .b32 %r<4>;  .reg .b64 %rd<8>;\n"
+    "  ld.param.u64 %rd2, [to];\n"
+    "  ld.param.u64 %rd3, [from];\n"
+    "  ld.param.u64 %rd4, [count];\n"
+    "  shl.b64 %rd4, %rd4, 3;\n" BC_PTX_SHARE "repeat:\n"
+    "  setp.ge.u64 %p0, %rd0, %rd4;\n"
+    "  @%p0 bra done;\n"
+    "  add.u64 %rd5, %rd3, %rd0;\n"
+    "  add.u64 %rd6, %rd2, %rd0;\n"
+    "  ld.u64 %rd7, [%rd5];\n"
+    "  st.u64 [%rd6], %rd7;\n"
+    "  add.u64 %rd0, %rd0, %rd1;\n"
+    "  bra repeat;\n"
+    "done:\n"
+    "  ret;\n"
+    "}\n"
+    ".visible .entry commcost_compare(.param .u64 a, .param .u64 b, .param .u64 count,\n"
+    "                                 .param .u64 differ)\n"
+    "{\n"
+    "  .reg .pred %p<2>;  .reg .b32 %r<4>;  .reg .b64 %rd<10>;\n"
+    "  ld.param.u64 %rd2, [a];\n"
+    "  ld.param.u64 %rd3, [b];\n"
+    "  ld.param.u64 %rd4, [count];\n"
+    "  ld.param.u64 %rd5, [differ];\n"
+    "  shl.b64 %rd4, %rd4, 3;\n" BC_PTX_SHARE "repeat:\n"
+    "  setp.ge.u64 %p0, %rd0, %rd4;\n"
+    "  @%p0 bra done;\n"
+    "  add.u64 %rd6, %rd2, %rd0;\n"
+    "  add.u64 %rd7, %rd3, %rd0;\n"
+    "  ld.u64 %rd8, [%rd6];\n"
+    "  ld.u64 %rd9, [%rd7];\n"
+    "  setp.ne.u64 %p1, %rd8, %rd9;\n"
+    "  @%p1 st.u64 [%rd5], 1;\n"
+    "  add.u64 %rd0, %rd0, %rd1;\n"
+    "  bra repeat;\n"
+    "done:\n"
+    "  ret;\n"
+    "}\n";
+
+#define BC_HIP_SHARE                                                                               \
+    "for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;\n"     \
+    "         i < count; i += (unsigned long long)gridDim.x * blockDim.x)\n"
+
+static const char bc_kernels_hip[] =
+    "extern \"C\" __global__ void commcost_work(unsigned long long units, double *sink)\n"
+    "{\n"
+    "    double x = 1.0;\n"
+    "    for (unsigned long long i = 0; i < units; i++)\n"
+    "        x = fma(x, 1.0 - 1.0 / 9007199254740992.0, 1.0);\n"
+    "    *sink = x;\n"
+    "}\n"
+    "extern \"C\" __global__ void commcost_move(unsigned long long *to,\n"
+    "    const unsigned long long *from, unsigned long long count)\n"
+    "{\n"
+    "    " BC_HIP_SHARE "        to[i] = from[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void commcost_compare(const unsigned long long *a,\n"
+    "    const unsigned long long *b, unsigned long long count, unsigned long long *differ)\n"
+    "{\n"
+    "    " BC_HIP_SHARE "        if (a[i] != b[i])\n"
+    "            *differ = 1;\n"
+    "}\n";

@@ -1,0 +1,197 @@
+#include "common/device/memory.h"
+
+#include "common/mpi/mpi_check.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static const char *const kinds[] = {"host", "pinned", "device", "managed"};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The kind that the first `length` characters name; KINDS: none. */
+static int kind_of(const char *word, size_t length)
+{
+    int kind = 0;
+    while (kind < KINDS &&
+           (strlen(kinds[kind]) != length || memcmp(kinds[kind], word, length) != 0))
+        kind++;
+    return kind;
+}
+
+bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error)
+{
+    const char *const words = options->words;
+    const size_t length = strcspn(words, ":");
+    const char *const second = words[length] == ':' ? words + length + 1 : words;
+    const int of[2] = {kind_of(words, length),
+                       kind_of(second, second == words ? length : strlen(second))};
+    if (of[0] == KINDS || of[1] == KINDS)
+        return bc_error_set(error,
+                            "--memory=%.80s: no such memory: use host, pinned, device or managed, "
+                            "or two of them with a colon",
+                            words);
+    options->of[0] = (enum bc_memory)of[0];
+    options->of[1] = (enum bc_memory)of[1];
+    return true;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options)
+{
+    char reason[BC_DEVICE_REASON_LENGTH] = "";
+    struct bc_error error = {""};
+    struct bc_device *device = NULL;
+    const bool wanted = options->of[0] != BC_MEMORY_HOST || options->of[1] != BC_MEMORY_HOST;
+    if (wanted)
+        device = bc_device_open((int)options->number, run->job.node_rank, reason);
+    int failing = wanted && device == NULL ? run->job.rank : run->job.ranks;
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (failing == run->job.ranks)
+        return device;
+    BC_MPI(MPI_Bcast(reason, (int)sizeof reason, MPI_CHAR, failing, MPI_COMM_WORLD));
+    bc_error_set(&error, "--memory=%.80s: rank %d: %s: use --memory=host, or another node",
+                 options->words, failing, reason);
+    if (device != NULL)
+        bc_device_close(device);
+    bc_require(run, false, &error);
+    return NULL;
+}
+
+/* ---- the staged counterpart -------------------------------------------------------------------
+ */
+
+/* A gain or a loss below this is none, in percent. */
+#define THRESHOLD_PCT 2.0
+
+struct bc_staged bc_staged_of(const struct bc_memory_options *options,
+                              const struct bc_summary *staged, const struct bc_summary *gain,
+                              double scale)
+{
+    struct bc_staged result = {.memory = options->words, .staged = *staged, .gain_pct = *gain};
+    bc_summary_scale(&result.staged, scale);
+    bc_summary_scale(&result.gain_pct, staged->value > 0.0 ? 100.0 / staged->value : NAN);
+    result.verdict = bc_verdict(&result.gain_pct, THRESHOLD_PCT);
+    return result;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static const struct bc_column memory_column[] = {BC_COLUMN("memory", BC_KEY, 7, bc_staged, memory)};
+
+static const struct bc_column staged_columns[] = {
+    BC_COLUMN_AS(BC_CELL_TIME, "staged_us", BC_LESS, 3, bc_staged, staged.value),
+    BC_COLUMN_AS(BC_CELL_TIME, "staged_lo_us", BC_INFO, 3, bc_staged, staged.interval.lo),
+    BC_COLUMN_AS(BC_CELL_TIME, "staged_hi_us", BC_INFO, 3, bc_staged, staged.interval.hi),
+    BC_COLUMN("direct_gain_pct", BC_INFO, 1, bc_staged, gain_pct.value),
+    BC_COLUMN("direct_gain_lo_pct", BC_INFO, 1, bc_staged, gain_pct.interval.lo),
+    BC_COLUMN("direct_gain_hi_pct", BC_INFO, 1, bc_staged, gain_pct.interval.hi),
+    BC_COLUMN("direct_verdict", BC_INFO, 10, bc_staged, verdict),
+};
+
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+/* Appends columns of a struct that lies at `at`. */
+static void append(struct bc_column *columns, size_t *count, const struct bc_column *more,
+                   size_t more_count, size_t at)
+{
+    for (size_t i = 0; i < more_count; i++) {
+        columns[*count] = more[i];
+        columns[(*count)++].at += at;
+    }
+}
+
+const struct bc_table *bc_memory_table(const struct bc_device *device, const struct bc_table *own,
+                                       size_t at, const char *main)
+{
+    static struct bc_table table;
+    if (device == NULL)
+        return own;
+    struct bc_column *const columns =
+        bc_allocate(own->count + COUNT(memory_column) + COUNT(staged_columns), sizeof *columns,
+                    "no memory for a table");
+    size_t count = 0;
+    append(columns, &count, memory_column, COUNT(memory_column), at);
+    for (size_t i = 0; i < own->count; i++) {
+        if (strcmp(own->columns[i].name, "visits") == 0)
+            append(columns, &count, staged_columns, COUNT(staged_columns), at);
+        append(columns, &count, &own->columns[i], 1, 0);
+    }
+    table = (struct bc_table){columns, count, main};
+    return &table;
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+/* The function of this name, if the MPI library has it. */
+static bool mpi_has(const char *name, void *function)
+{
+    void *const all = dlopen(NULL, RTLD_NOW);
+    void *const symbol = all != NULL ? dlsym(all, name) : NULL;
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* What the MPI library says of device memory: by the extensions of Open MPI and MPICH, and by the
+   info key of MPI 4.1. */
+static const char *claim(const char *library)
+{
+    enum { MPICH_CUDA = 0, MPICH_HIP = 2 };
+    const bool cuda = library[0] == 'C';
+    int (*query)(void), (*query_type)(int type, int *supported), supported = 0;
+    char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info;
+    BC_MPI(MPI_Comm_get_info(MPI_COMM_WORLD, &info));
+    BC_MPI(MPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, value, &supported));
+    BC_MPI(MPI_Info_free(&info));
+    if (supported && strstr(value, cuda ? "cuda" : "rocm") != NULL)
+        return "claims to support them (mpi_memory_alloc_kinds)";
+    if (mpi_has(cuda ? "MPIX_Query_cuda_support" : "MPIX_Query_rocm_support", &query))
+        return query() ? "claims to support them (MPIX_Query_..._support)"
+                       : "says that it doesn't support them (MPIX_Query_..._support)";
+    if (mpi_has("MPIX_GPU_query_support", &query_type) &&
+        query_type(cuda ? MPICH_CUDA : MPICH_HIP, &supported) == MPI_SUCCESS)
+        return supported ? "claims to support them (MPIX_GPU_query_support)"
+                         : "says that it doesn't support them (MPIX_GPU_query_support)";
+    return "doesn't say whether it supports them";
+}
+
+/* How many ranks of the node use this rank's device; the maximum over ranks. Collective. */
+static int max_ranks_per_device(const struct bc_run *run, const struct bc_device_facts *facts)
+{
+    MPI_Comm sharing;
+    int ranks = 0;
+    BC_MPI(MPI_Comm_split(run->job.node_comm, facts->number, 0, &sharing));
+    BC_MPI(MPI_Comm_size(sharing, &ranks));
+    BC_MPI(MPI_Comm_free(&sharing));
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    return ranks;
+}
+
+void bc_memory_describe(const struct bc_run *run, const struct bc_device *device)
+{
+    if (device == NULL)
+        return;
+    const struct bc_device_facts *const facts = bc_device_facts(device);
+    const int sharing = max_ranks_per_device(run, facts);
+    if (run->output == NULL)
+        return;
+    bc_output_remark(
+        run->output, "note",
+        "rank 0 uses GPU %d of %d: %s, %s, next to NUMA node %d, %s driver %d; the MPI "
+        "library %s",
+        facts->number, facts->devices, facts->name, facts->pci, facts->numa_node, facts->library,
+        facts->version, claim(facts->library));
+    if (sharing > 1)
+        bc_output_remark(
+            run->output, "warning",
+            "%d ranks share a GPU: times include switching between their contexts; use "
+            "a GPU for each rank",
+            sharing);
+}

@@ -1,0 +1,66 @@
+/*
+ * The options of programs whose buffers may lie on a GPU, and what a result says of them.
+ */
+#pragma once
+
+#include "common/device/device.h"
+#include "common/run/program.h"
+
+/* Buffers of two kinds: where ranks have different parts, `of[0]` is that of those that send first,
+   or of the root, and `of[1]` that of the others. */
+struct bc_memory_options {
+    const char *words;    /* --memory, "device" or "device:host" */
+    int64_t number;       /* --device; -1: a rank's number on its node, modulo the devices */
+    enum bc_memory of[2]; /* what the words say */
+};
+
+/* Rows for a program's table of options; `at` is offsetof the struct bc_memory_options. */
+#define BC_MEMORY_OPTIONS(at)                                                                      \
+    {"memory", BC_TEXT, (at) + offsetof(struct bc_memory_options, words),                          \
+     .argument = "KIND[:KIND]",                                                                    \
+     .help = "where buffers lie: host, pinned, device or managed; two kinds with a colon for the " \
+             "two ends of a message"},                                                             \
+    {                                                                                              \
+        "device", BC_INTEGER, (at) + offsetof(struct bc_memory_options, number),                   \
+            .argument = "N", .max = 1023, .word = "auto", .word_value = -1,                        \
+            .help = "the number of the GPU that each rank uses; auto: a rank's number on its "     \
+                    "node, modulo the GPUs"                                                        \
+    }
+
+#define BC_MEMORY_DEFAULTS                                                                         \
+    {                                                                                              \
+        .words = "host", .number = -1                                                              \
+    }
+
+/* Reads the words. False with the error set. Local. */
+bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error);
+
+/* Opens each rank's device; NULL where all buffers lie in host memory. Ends the run with exit
+   status 2 and the first failing rank's reason. Collective, before bc_open_result. */
+struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options);
+
+/* What a row says beside its own columns where buffers lie on a device. Staged is the counterpart
+   that a program can choose instead: it copies to pinned host memory, calls MPI with that, and
+   copies what arrived back to the device. */
+struct bc_staged {
+    const char *memory;         /* the words of --memory */
+    struct bc_summary staged;   /* in ns, copies included */
+    struct bc_summary gain_pct; /* that MPI with the device's buffers saves of it */
+    const char *verdict;        /* of the gain: bc_verdict */
+};
+
+/* Of two times in ns, staged and how much longer it takes, each `scale` times. Local; rank 0. */
+struct bc_staged bc_staged_of(const struct bc_memory_options *options,
+                              const struct bc_summary *staged, const struct bc_summary *gain,
+                              double scale);
+
+/* The program's table with the columns of a struct bc_staged, which lies at offset `at` of its
+   result: the key memory first; staged_us, direct_gain_pct, each with _lo and _hi, and
+   direct_verdict before the column `visits`. `main` names the main columns. The program's own table
+   where `device` is NULL. The result stays as long as the run. Local. */
+const struct bc_table *bc_memory_table(const struct bc_device *device, const struct bc_table *own,
+                                       size_t at, const char *main);
+
+/* Writes notes: the devices, what the MPI library claims of them, and a warning where ranks share
+   one. Nothing where `device` is NULL. Collective, after bc_open_result. */
+void bc_memory_describe(const struct bc_run *run, const struct bc_device *device);

@@ -1,0 +1,350 @@
+/*
+ * A model of a GPU: a driver's library on host memory, whose copies and kernels take virtual time.
+ *
+ * Made twice, as libcuda.so.1 and (MODEL_HIP) as libamdhip64.so with libhiprtc.so, with the names
+ * and arguments that common/device/driver.h has. Kernels run one after the other, beside the host;
+ * what they write is there when they have ended, not before: whoever reads earlier gets old data.
+ * Copies wait for no kernel, as for streams of their own. Costs: parameters.def.
+ */
+#include "common/device/driver.h"
+#include "tests/virtual/clock.h"
+#include "tests/virtual/parameters.h"
+#include "tests/virtual/virtual_mpi.h"
+#include "tests/virtual/world.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef MODEL_HIP
+#define NAME(cuda, hip) hip
+#else
+#define NAME(cuda, hip) cuda
+#endif
+
+enum { OK, BAD_VALUE = 1, NO_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500 };
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+enum kernel { WORK, MOVE, COMPARE, KERNELS };
+
+/* One that was launched, with its arguments. */
+struct run {
+    enum kernel kernel;
+    int64_t end_ns;
+    union {
+        uint64_t number;
+        uint64_t *pointer;
+    } arguments[4];
+};
+
+static struct run *runs; /* that have not ended, in order */
+static size_t run_count;
+static int64_t free_at_ns; /* when the last kernel ends */
+
+static void finish(const struct run *run)
+{
+    uint64_t *const a = run->arguments[0].pointer, *const b = run->arguments[1].pointer;
+    const uint64_t count = run->arguments[2].number;
+    if (run->kernel == WORK)
+        *run->arguments[1].pointer = run->arguments[0].number;
+    else if (run->kernel == MOVE)
+        memcpy(a, b, count * sizeof *a);
+    else if (memcmp(a, b, count * sizeof *a) != 0)
+        *run->arguments[3].pointer = 1;
+}
+
+/* Writes what kernels have written by now. */
+static void settle(void)
+{
+    size_t ended = 0;
+    while (ended < run_count && runs[ended].end_ns <= world_now_ns)
+        finish(&runs[ended++]);
+    run_count -= ended;
+    memmove(runs, runs + ended, run_count * sizeof *runs);
+}
+
+static double kernel_ns(const struct run *run)
+{
+    const double steps = run->kernel == WORK ? (double)run->arguments[0].number : 0.0;
+    const double bytes = run->kernel != WORK ? 8.0 * (double)run->arguments[2].number : 0.0;
+    return parameters.kernel_ns + steps * parameters.step_ns + bytes * parameters.kernel_byte_ns;
+}
+
+/* ---- the library ----------------------------------------------------------------------------- */
+
+#define DECLARE(member, cuda, hip, arguments) int model_##member arguments __asm__(NAME(cuda, hip));
+BC_DRIVER_FUNCTIONS(DECLARE)
+#define DECLARE_OWN(member, name, result, arguments) result model_##member arguments __asm__(name);
+#ifdef MODEL_HIP
+BC_HIP_FUNCTIONS(DECLARE_OWN)
+BC_HIPRTC_FUNCTIONS(DECLARE_OWN)
+#else
+BC_CUDA_FUNCTIONS(DECLARE_OWN)
+#endif
+
+static void reach(const void *buffer, int64_t bytes);
+
+__attribute__((destructor)) static void unload(void) { data_device = NULL; }
+
+int model_start(unsigned flags)
+{
+    data_device = reach;
+    return flags == 0 ? OK : BAD_VALUE;
+}
+
+int model_version(int *version)
+{
+    *version = 13000;
+    return OK;
+}
+
+int model_count(int *devices)
+{
+    *devices = (int)parameters.devices;
+    return *devices > 0 ? OK : NO_DEVICE;
+}
+
+int model_name(char *name, int length, int device)
+{
+    snprintf(name, (size_t)length, "Model %d", device);
+    return OK;
+}
+
+int model_pci(char *id, int length, int device)
+{
+    snprintf(id, (size_t)length, "0000:%02X:00.0", device + 1);
+    return OK;
+}
+
+int model_room(size_t *free_bytes, size_t *all_bytes)
+{
+    *free_bytes = *all_bytes = (size_t)parameters.device_bytes;
+    return OK;
+}
+
+/* ---- memory ---- */
+
+/* Of the device alone. */
+static struct piece {
+    char *start;
+    size_t bytes;
+} * pieces;
+static size_t piece_count;
+
+static int allocate(void **start, size_t bytes)
+{
+    if ((double)bytes > parameters.device_bytes || (*start = malloc(bytes > 0 ? bytes : 1)) == NULL)
+        return NO_MEMORY;
+    memset(*start, 0xA5, bytes);
+    return OK;
+}
+
+int model_allocate(void **start, size_t bytes)
+{
+    const int error = allocate(start, bytes);
+    if (error != OK)
+        return error;
+    pieces = world_grow(pieces, piece_count + 1, sizeof *pieces);
+    pieces[piece_count++] = (struct piece){*start, bytes};
+    return OK;
+}
+
+/* What the model MPI does to reach a buffer. */
+static void reach(const void *buffer, int64_t bytes)
+{
+    const char *const at = buffer;
+    settle();
+    for (size_t i = 0; i < piece_count; i++) {
+        if (at < pieces[i].start || at >= pieces[i].start + pieces[i].bytes)
+            continue;
+        if (parameters.device_crash != 0.0)
+            raise(SIGSEGV);
+        clock_spend(parameters.reach_ns + (double)bytes * parameters.reach_byte_ns);
+        return;
+    }
+}
+
+int model_allocate_managed(void **start, size_t bytes, unsigned flags)
+{
+    return flags == 1 ? allocate(start, bytes) : BAD_VALUE;
+}
+
+int model_allocate_pinned(void **start, size_t bytes, unsigned flags)
+{
+    return flags <= 1 ? allocate(start, bytes) : BAD_VALUE;
+}
+
+int model_free(void *start)
+{
+    for (size_t i = 0; i < piece_count; i++)
+        if (pieces[i].start == start)
+            pieces[i] = pieces[--piece_count];
+    free(start);
+    return OK;
+}
+
+int model_free_pinned(void *start) { return model_free(start); }
+
+static int copy(void *to, const void *from, size_t bytes)
+{
+    clock_spend(parameters.copy_ns);
+    clock_until(world_now_ns + (int64_t)((double)bytes * parameters.copy_byte_ns));
+    settle();
+    memcpy(to, from, bytes);
+    return OK;
+}
+
+/* ---- streams, of which all kernels' are one; events, which are times ---- */
+
+int model_create_stream(void **stream, unsigned flags)
+{
+    static char only;
+    *stream = &only;
+    return flags <= 1 ? OK : BAD_VALUE;
+}
+
+int model_destroy_stream(void *stream) { return stream != NULL ? OK : BAD_VALUE; }
+
+int model_synchronize(void *stream)
+{
+    clock_until(free_at_ns);
+    clock_spend(parameters.device_sync_ns);
+    settle();
+    return stream != NULL ? OK : BAD_VALUE;
+}
+
+int model_create_event(void **event, unsigned flags)
+{
+    *event = calloc(1, sizeof(int64_t));
+    return flags == 0 && *event != NULL ? OK : BAD_VALUE;
+}
+
+int model_destroy_event(void *event)
+{
+    free(event);
+    return OK;
+}
+
+int model_record(void *event, void *stream)
+{
+    *(int64_t *)event = free_at_ns > world_now_ns ? free_at_ns : world_now_ns;
+    return stream != NULL ? OK : BAD_VALUE;
+}
+
+int model_elapsed(float *ms, void *start, void *end)
+{
+    *ms = (float)((double)(*(int64_t *)end - *(int64_t *)start) * 1e-6);
+    return OK;
+}
+
+/* ---- kernels ---- */
+
+static const char *const kernel_names[KERNELS] = {"commcost_work", "commcost_move",
+                                                  "commcost_compare"};
+
+int model_load(void **module, const void *image)
+{
+    *module = strdup(image);
+    return *module != NULL ? OK : NO_MEMORY;
+}
+
+int model_unload(void *module) { return model_free(module); }
+
+int model_find(void **function, void *module, const char *name)
+{
+    for (size_t i = 0; i < KERNELS && strstr(module, name) != NULL; i++)
+        if (strcmp(name, kernel_names[i]) == 0) {
+            *function = (void *)&kernel_names[i];
+            return OK;
+        }
+    return NOT_FOUND;
+}
+
+int model_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                 void *stream, void **arguments, void **extra)
+{
+    static const size_t counts[KERNELS] = {2, 3, 4};
+    if (grid_x * grid_y * grid_z * block_x * block_y * block_z == 0 || shared_bytes != 0 ||
+        stream == NULL || extra != NULL)
+        return BAD_VALUE;
+    clock_spend(parameters.launch_ns);
+    settle();
+    runs = world_grow(runs, run_count + 1, sizeof *runs);
+    struct run *const run = &runs[run_count++];
+    run->kernel = (enum kernel)((const char *const *)function - kernel_names);
+    for (size_t i = 0; i < counts[run->kernel]; i++)
+        memcpy(&run->arguments[i], arguments[i], sizeof run->arguments[i]);
+    const int64_t start_ns = free_at_ns > world_now_ns ? free_at_ns : world_now_ns;
+    run->end_ns = free_at_ns = start_ns + (int64_t)(kernel_ns(run) + 0.5);
+    return OK;
+}
+
+/* ---- what differs ---- */
+
+#ifdef MODEL_HIP
+
+int model_hip_use(int device) { return device < (int)parameters.devices ? OK : NO_DEVICE; }
+
+int model_hip_copy(void *to, const void *from, size_t bytes, int kind)
+{
+    return kind == 4 ? copy(to, from, bytes) : BAD_VALUE;
+}
+
+const char *model_hip_error(int error) { return error == NO_MEMORY ? "out of memory" : "model"; }
+
+/* A program is its source, and so is its code. */
+int model_create(void **program, const char *source, const char *name, int headers,
+                 const char **header_texts, const char **header_names)
+{
+    if (name == NULL || headers != 0 || header_texts != NULL || header_names != NULL)
+        return BAD_VALUE;
+    *program = strdup(source);
+    return OK;
+}
+
+int model_compile(void *program, int options, const char **option_texts)
+{
+    return program != NULL && options == 0 && option_texts == NULL ? OK : BAD_VALUE;
+}
+
+int model_code_size(void *program, size_t *bytes)
+{
+    *bytes = strlen(program) + 1;
+    return OK;
+}
+
+int model_code(void *program, char *code)
+{
+    strcpy(code, program);
+    return OK;
+}
+
+int model_destroy(void **program) { return model_free(*program); }
+
+#else
+
+static int context_of_device;
+
+int model_cuda_retain(void **context, int device)
+{
+    *context = &context_of_device;
+    return device < (int)parameters.devices ? OK : NO_DEVICE;
+}
+
+int model_cuda_release(int device) { return device < (int)parameters.devices ? OK : NO_DEVICE; }
+
+int model_cuda_use(void *context) { return context == &context_of_device ? OK : BAD_VALUE; }
+
+int model_cuda_copy(void *to, const void *from, size_t bytes) { return copy(to, from, bytes); }
+
+int model_cuda_error(int error, const char **text)
+{
+    *text = error == NO_MEMORY ? "out of memory" : "model";
+    return OK;
+}
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * Calls of common/device/device.h on the model of a GPU (device.c), whose costs are in the
+ * environment: what they take, and what they move. Run by device_test.py; prints each number that
+ * isn't as expected.
+ */
+#include "common/device/device.h"
+#include "tests/virtual/parameters.h"
+#include "tests/virtual/world.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 1000, UNITS = 12345 };
+
+static int wrong;
+
+static void expect(const char *what, double found, double right)
+{
+    if (fabs(found - right) <=
+        1.0 + 1e-6 * fabs(right)) /* times are whole ns, an event's a float */
+        return;
+    wrong++;
+    (void)printf("%s: %.9g, not %.9g\n", what, found, right);
+}
+
+static double work_ns(double units) { return parameters.kernel_ns + units * parameters.step_ns; }
+
+/* Copies through each kind of memory bring the data. */
+static void try_memory(struct bc_device *device, const double *data)
+{
+    double back[COUNT];
+    for (int memory = BC_MEMORY_HOST; memory <= BC_MEMORY_MANAGED; memory++) {
+        double *const there = bc_device_allocate(device, (enum bc_memory)memory, sizeof back);
+        const int64_t start_ns = world_now_ns;
+        bc_device_copy(device, there, data, sizeof back);
+        expect("copy", (double)(world_now_ns - start_ns),
+               parameters.copy_ns + parameters.copy_byte_ns * (double)sizeof back);
+        bc_device_copy(device, back, there, sizeof back);
+        expect("copied", memcmp(back, data, sizeof back), 0);
+        bc_device_free(device, (enum bc_memory)memory, there);
+    }
+    expect("too large", bc_device_allocate(device, BC_MEMORY_DEVICE, (size_t)1 << 50) == NULL, 1);
+}
+
+static void try_work(struct bc_device *device)
+{
+    expect("work", bc_device_work_ns(device, UNITS), work_ns(UNITS));
+    expect("no work", bc_device_work_ns(device, 0), work_ns(0));
+    const int64_t start_ns = world_now_ns;
+    bc_device_work(device, UNITS);
+    bc_device_work(device, UNITS);
+    expect("launches", (double)(world_now_ns - start_ns), 2 * parameters.launch_ns);
+    bc_device_wait(device);
+    expect("two kernels", (double)(world_now_ns - start_ns),
+           parameters.launch_ns + 2 * work_ns(UNITS) + parameters.device_sync_ns);
+}
+
+/* What a kernel writes is there when it has been waited for, and not before. */
+static void try_kernels(struct bc_device *device, const double *data)
+{
+    const size_t bytes = COUNT * sizeof *data;
+    double *const a = bc_device_allocate(device, BC_MEMORY_DEVICE, bytes);
+    double *const b = bc_device_allocate(device, BC_MEMORY_DEVICE, bytes);
+    double early[COUNT];
+    bc_device_copy(device, a, data, bytes);
+    bc_device_work(device, 100000);
+    bc_device_move(device, b, a, COUNT);
+    bc_device_copy(device, early, b, bytes);
+    expect("too early", memcmp(early, data, bytes) != 0, 1);
+    expect("equal", bc_device_is_equal(device, a, b, COUNT), 1);
+    bc_device_copy(device, (char *)b + bytes - sizeof *b, data, sizeof *b);
+    expect("the last differs", bc_device_is_equal(device, a, b, COUNT), 0);
+    expect("all but the last", bc_device_is_equal(device, a, b, COUNT - 1), 1);
+    expect("nothing", bc_device_is_equal(device, a, b, 0), 1);
+    bc_device_free(device, BC_MEMORY_DEVICE, a);
+    bc_device_free(device, BC_MEMORY_DEVICE, b);
+}
+
+int main(int argc, char **argv)
+{
+    double data[COUNT];
+    char reason[BC_DEVICE_REASON_LENGTH];
+    int rank;
+    for (int i = 0; i < COUNT; i++)
+        data[i] = i;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    struct bc_device *const device =
+        bc_device_open(argc > 1 ? (int)strtol(argv[1], NULL, 10) : -1, rank, reason);
+    if (device == NULL) {
+        (void)printf("%s\n", reason);
+    } else {
+        const struct bc_device_facts *const facts = bc_device_facts(device);
+        (void)printf("rank %d: %s %d, %s, %s, %d of %d\n", rank, facts->library, facts->version,
+                     facts->name, facts->pci, facts->number, facts->devices);
+        try_memory(device, data);
+        try_work(device);
+        try_kernels(device, data);
+        bc_device_close(device);
+    }
+    MPI_Finalize();
+    return wrong > 0;
+}

@@ -1,0 +1,133 @@
+"""GPUs (common/device) on a model of their driver: costs, data, the choice of a device, what is said where there is
+none; and programs with buffers there, beside the staged counterpart."""
+
+import os
+
+import rules
+import virtual
+
+COSTS = {"DEVICE_LAUNCH_US": 3, "DEVICE_KERNEL_US": 2, "DEVICE_STEP_NS": 7, "DEVICE_SYNC_US": 6,
+         "DEVICE_COPY_US": 9, "DEVICE_COPY_PER_BYTE_NS": 0.5}
+# What the model MPI takes to reach a buffer on the device, and how long a copy takes.
+REACH_US, REACH_BYTE_NS = 4, 0.25
+
+
+def copy_us(size):
+    return 9 + 0.5e-3 * size
+
+
+def reach_us(size):
+    return REACH_US + REACH_BYTE_NS * 1e-3 * size
+
+
+class Base(virtual.Test):
+    target = "0.5 %"
+
+    def use(self, library):
+        """Programs find the model of this library; it isn't in the digest, since it names a folder."""
+        self.addCleanup(os.environ.pop, "LD_LIBRARY_PATH", None)
+        os.environ["LD_LIBRARY_PATH"] = os.path.join(virtual.BUILD, "tests/virtual/device_" + library)
+
+
+class Devices(Base):
+    def call(self, *arguments, **variables):
+        return virtual.run_raw("device_calls", *arguments, VIRTUAL_RANKS=2, **dict(COSTS, **variables))
+
+    def test_calls(self):
+        for library, name in (("cuda", "CUDA"), ("amdhip64", "HIP")):
+            with self.subTest(library=library):
+                self.use(library)
+                done = self.call(DEVICE_COUNT=2)
+                self.assertEqual((done.returncode, done.stdout.splitlines()), (0, [
+                    "rank 0: {} 13000, Model 0, 0000:01:00.0, 0 of 2".format(name),
+                    "rank 1: {} 13000, Model 1, 0000:02:00.0, 1 of 2".format(name)]), done.stderr)
+
+    def test_choice(self):
+        self.use("cuda")
+        self.assertIn("Model 1, 0000:02:00.0, 1 of 3", self.call("1", DEVICE_COUNT=3).stdout)
+        self.assertEqual("there is no device 3: use 0 to 2", self.call("3", DEVICE_COUNT=3).stdout.splitlines()[0])
+
+    def test_none(self):
+        self.assertIn("there is no libcuda.so.1 and no libamdhip64.so", self.call().stdout)
+        self.use("cuda")
+        self.assertIn("the CUDA driver says: model (100)", self.call(DEVICE_COUNT=0).stdout)
+
+
+class PingPong(Base):
+    """Messages, puts and gets between buffers on devices."""
+
+    MODEL = rules.Model(post=0.2, wait=0.3, latency=20, byte_ns=10, sync=0.5, barrier=2)
+    OPTIONS = ("--samples=6", "--visits=2", "--max-ndata=64", "--patterns=MPI Send,put,get", "--coarray-sync=all")
+
+    def run_with(self, *options, **variables):
+        costs = dict(COSTS, MODEL_DATA=1, MODEL_DEVICE_US=REACH_US, MODEL_DEVICE_PER_BYTE_NS=REACH_BYTE_NS)
+        costs.update(variables)
+        (launch,) = virtual.run("pingpong", *self.OPTIONS, *options, **dict(self.MODEL.variables(), **costs))
+        return launch.rows
+
+    def test_direct_and_staged(self):
+        """The library reaches the buffer at one end while the message is on its way."""
+        self.use("cuda")
+        for check in ((), ("--check",)):
+            for row in self.run_with("--memory=device", *check):
+                size = 8 * int(row["ndata"])
+                message = row["pattern"] == "MPI Send"
+                host_us = self.MODEL.half_round(size) if message else self.MODEL.sync_all([size])
+                staged_us = host_us + 2 * copy_us(size)
+                if row["pattern"] == "get" and not check:  # is completed before the copy
+                    staged_us += self.MODEL.sync + self.MODEL.wait
+                what = "{} {} {}".format(row["pattern"], size, check)
+                if not check or not message:  # by itself a message is sent before it is received
+                    self.near(row["latency_us"], host_us + reach_us(size), 0.005 * host_us, what)
+                    self.near(row["staged_us"], staged_us, 0.005 * staged_us, what + " staged")
+                self.assertEqual(row["direct_verdict"], "pays")
+                self.assertEqual(row["check"], "ok" if check else "off")
+
+    def test_loss(self):
+        """A library that takes longer than two copies, and one that takes as long."""
+        self.use("cuda")
+        for reach, verdict in ((60, "loses"), (18.1, "even")):
+            with self.subTest(reach=reach):
+                rows = self.run_with("--memory=device", "--patterns=put", MODEL_DEVICE_US=reach)
+                self.assertEqual({row["direct_verdict"] for row in rows}, {verdict})
+
+    def test_memories(self):
+        """Only memory of the device takes the library longer; staged, each end copies if its buffer isn't in host
+        memory."""
+        self.use("amdhip64")
+        for memory, copies in (("managed", 2), ("pinned", 0), ("device:host", 1), ("host:managed", 1)):
+            with self.subTest(memory=memory):
+                for row in self.run_with("--memory=" + memory, "--patterns=put"):
+                    size = 8 * int(row["ndata"])
+                    host_us = self.MODEL.sync_all([size])
+                    direct_us = host_us + (reach_us(size) / 2 if "device" in memory else 0)
+                    self.near(row["latency_us"], direct_us, 0.005 * host_us, memory)
+                    self.near(row["staged_us"], host_us + copies * copy_us(size), 0.005 * host_us, memory)
+                    self.assertEqual(row["memory"], memory)
+
+    def test_wrong_data(self):
+        self.use("cuda")
+        rows = virtual.run("pingpong", *self.OPTIONS, "--memory=device", "--check", expect=1, MODEL_CORRUPT=1,
+                           MODEL_DATA=1, **dict(COSTS))[0].rows
+        self.assertEqual({row["status"] for row in rows}, {"FAIL"})
+
+    def test_crash(self):
+        self.use("cuda")
+        done = virtual.run_raw("pingpong", *self.OPTIONS, "--memory=device", MODEL_DEVICE_CRASH=1, MODEL_DATA=1)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_refused(self):
+        for options, error in ((("--memory=gpu",), "--memory=gpu: no such memory: use host, pinned, device or managed"),
+                               (("--memory=device:",), "--memory=device:: no such memory"),
+                               (("--memory=device",), "no driver of a GPU"),
+                               (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1")):
+            with self.subTest(options=options):
+                if "--device=2" in options:
+                    self.use("cuda")
+                done = virtual.run_raw("pingpong", *options, DEVICE_COUNT=2)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(error, done.stderr)
+
+
+if __name__ == "__main__":
+    virtual.main()
