@@ -155,6 +155,19 @@ static bool tells_shares(const struct overlap_row *row, const struct bc_samples 
     return said->count > 1 || row->rounds.count > 1;
 }
 
+/* The interval of an answer by one visit of few rounds: as wide as that of the rounds of all
+   visits, most of which weren't sure that the work is more than fits. */
+static struct bc_interval interval_by_rounds(const struct bc_run *run,
+                                             const struct overlap_row *row, double answer_pct)
+{
+    const double reference_ns = summarize(run, &row->rounds, OVERLAP_REFERENCE).value;
+    const struct bc_summary hidden =
+        bc_run_summarize(run, &row->rounds, OVERLAP_REFERENCE, OVERLAP_BESIDE);
+    const double half_pct =
+        reference_ns > 0.0 ? 100.0 * bc_half_width(&hidden) / reference_ns : NAN;
+    return (struct bc_interval){answer_pct - half_pct, answer_pct + half_pct};
+}
+
 /* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
    post and wait are timed together alone, but one by one around work, and each time is known to a
    reading. It has no upper end where all work fitted that there was time to try. Under the mean
@@ -174,6 +187,8 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
                                          answers->values[OVERLAP_ANSWER_HI][0]};
     if (answers->count == 1 && row->blocks.count > 1)
         *interval = summarize_answers(run, &row->blocks, OVERLAP_ANSWER_PCT).interval;
+    if (robust && isnan(interval->lo))
+        *interval = interval_by_rounds(run, row, overlap.value);
     if (robust) {
         const double other_pct = summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value;
         *interval = bc_interval_with(&overlap, other_pct - overlap.value);
