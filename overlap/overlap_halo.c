@@ -288,9 +288,10 @@ int main(int argc, char **argv)
     struct overlap_halo halo;
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(&overlap_halo_program, &halo, argc, argv);
+    overlap_open_memory(&halo.overlap, run);
     const bool good = probe(&halo, run, &error);
     bc_require(run, good, &error);
-    overlap_open_result(run, &halo.overlap.parameters, own_keys, sizeof own_keys / sizeof *own_keys,
+    overlap_open_result(run, &halo.overlap, own_keys, sizeof own_keys / sizeof *own_keys,
                         "method,local," OVERLAP_MAIN_VALUES);
     open_halo(&halo, run);
     list_rows(&halo);

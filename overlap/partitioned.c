@@ -237,10 +237,10 @@ int main(int argc, char **argv)
     struct partitioned_state state;
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(&overlap_partitioned_program, &state, argc, argv);
+    overlap_open_memory(&state.overlap, run);
     const bool good = probe(&state, run, &error);
     bc_require(run, good, &error);
-    overlap_open_result(run, &state.overlap.parameters, own_keys,
-                        sizeof own_keys / sizeof *own_keys,
+    overlap_open_result(run, &state.overlap, own_keys, sizeof own_keys / sizeof *own_keys,
                         "partitions,size_bytes," OVERLAP_MAIN_VALUES);
     open_partitioned(&state, run);
     overlap_list_rows(&state.overlap, state.partitions.count, state.partitions.values,

@@ -74,7 +74,13 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
                               const struct bc_summary *staged, const struct bc_summary *gain,
                               double scale)
 {
-    struct bc_staged result = {.memory = options->words, .staged = *staged, .gain_pct = *gain};
+    static const struct bc_summary none = {
+        .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
+    struct bc_staged result = {.memory = options->words, .staged = none, .gain_pct = none};
+    if (staged == NULL)
+        return result;
+    result.staged = *staged;
+    result.gain_pct = *gain;
     bc_summary_scale(&result.staged, scale);
     bc_summary_scale(&result.gain_pct, staged->value > 0.0 ? 100.0 / staged->value : NAN);
     result.verdict = bc_verdict(&result.gain_pct, THRESHOLD_PCT);

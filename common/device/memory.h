@@ -49,7 +49,8 @@ struct bc_staged {
     const char *verdict;        /* of the gain: bc_verdict */
 };
 
-/* Of two times in ns, staged and how much longer it takes, each `scale` times. Local; rank 0. */
+/* Of two times in ns, staged and how much longer it takes, each `scale` times; NULL: there is no
+   staged counterpart. Local; rank 0. */
 struct bc_staged bc_staged_of(const struct bc_memory_options *options,
                               const struct bc_summary *staged, const struct bc_summary *gain,
                               double scale);

@@ -60,9 +60,15 @@ static const char *varying_keys(const struct overlap_parameters *p)
     return names;
 }
 
-void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
+/* The main columns where buffers lie on a device. */
+#define MEMORY_COLUMNS                                                                             \
+    "size_bytes,blocking_us,staged_us,direct_gain_pct,direct_gain_lo_pct,direct_gain_hi_pct,"      \
+    "direct_verdict,status"
+
+void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap,
                          const struct bc_column *own_keys, size_t own_count, const char *main)
 {
+    const struct overlap_parameters *const parameters = &overlap->parameters;
     static struct bc_column all[COUNT + OVERLAP_OWN_KEYS_MAX]; /* stay as long as the run */
     static struct bc_table table;
     const bool data_driven = overlap_is_data_driven(parameters);
@@ -76,5 +82,8 @@ void overlap_open_result(struct bc_run *run, const struct overlap_parameters *pa
         count++;
     }
     table = (struct bc_table){all, count, main};
-    bc_open_result(run, &table, varying_keys(parameters));
+    bc_open_result(run,
+                   bc_memory_table(overlap->space.device, &table,
+                                   offsetof(struct overlap_result, staged), MEMORY_COLUMNS),
+                   varying_keys(parameters));
 }

@@ -113,6 +113,24 @@ static double time_work(struct overlap_round *round, int quantity, uint64_t part
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
+/* Ranks that don't work make the other end of a message so, too. */
+static double time_staged_call(struct overlap_round *round, int quantity, overlap_call_fn *call)
+{
+    struct overlap_operation *const operation = round->operation, *const staged = round->staged;
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    overlap_operation_copy_sent(staged, operation);
+    call(staged);
+    overlap_operation_copy_received(operation, staged);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+}
+
+static double time_staged(struct overlap_round *round, int quantity, uint64_t part_units)
+{
+    (void)part_units;
+    return time_staged_call(round, quantity, round->staged->blocking);
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* The cost of one reading, which the sampler takes off, stays in all values; what more readings
@@ -141,13 +159,17 @@ static double take(struct overlap_round *round, time_fn *time, int quantity, uin
 {
     struct overlap_operation *const operation = round->operation;
     const struct overlap_kind *const kind = operation->kind;
+    overlap_call_fn *const serving =
+        kind->serve_blocking != NULL ? kind->serve_blocking : kind->serve;
     double ns = -INFINITY;
     if (round->check)
         overlap_operation_poison(operation);
     if (operation->works)
         ns = time(round, quantity, part_units);
-    else if (time == time_blocking && kind->serve_blocking != NULL)
-        serve(round, quantity, kind->serve_blocking);
+    else if (time == time_staged)
+        (void)time_staged_call(round, quantity, serving);
+    else if (time == time_blocking)
+        serve(round, quantity, serving);
     else
         serve(round, quantity, kind->serve);
     /* A transfer is complete at its origin only. All else must be there when it is finished. */
@@ -232,6 +254,10 @@ void overlap_take_round(struct overlap_round *round, double *values)
     if (round->blocking) {
         (void)take_work(round, time_work, OVERLAP_WORK, round->plenty_part_units);
         values[OVERLAP_BLOCKING] = take(round, time_blocking, OVERLAP_BLOCKING, 0);
+    }
+    if (round->staged != NULL) {
+        (void)take_work(round, time_work, OVERLAP_WORK, round->plenty_part_units);
+        values[OVERLAP_STAGED] = take(round, time_staged, OVERLAP_STAGED, 0);
     }
     keep(round, values[OVERLAP_BLOCKING], &times, round->own_plenty);
     values[OVERLAP_WORK] = take_work(round, time_work, OVERLAP_WORK, round->answer_part_units);

@@ -390,36 +390,128 @@ static void free_requests(struct overlap_operation *operation)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static double *allocate_doubles(int64_t count)
+static double *allocate_doubles(struct bc_device *device, enum bc_memory memory, int64_t count)
 {
-    const size_t bytes = (size_t)count * sizeof(double);
-    return bc_allocate_pages(bytes, "no memory for a buffer of %zu bytes", bytes);
+    const size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
+    double *const buffer = bc_device_allocate(device, memory, bytes);
+    if (buffer == NULL)
+        bc_abort("no memory for a buffer of %zu bytes: use a smaller --max-num-elts", bytes);
+    return buffer;
+}
+
+/* Brings the image to a buffer: where the device can write it, by a kernel, as a program fills its
+   buffers. It has ended when MPI may read the buffer. */
+static void bring_image(const struct overlap_operation *operation, enum bc_memory memory,
+                        double *buffer, int64_t count)
+{
+    struct bc_device *const device = operation->space.device;
+    const size_t bytes = (size_t)count * sizeof *buffer;
+    if (memory == BC_MEMORY_HOST) {
+        memcpy(buffer, operation->image, bytes);
+        return;
+    }
+    bc_device_copy(device, operation->filling, operation->image, bytes);
+    bc_device_move(device, buffer, operation->filling, (size_t)count);
+    bc_device_wait(device);
+}
+
+static void make_images(struct overlap_operation *operation, int64_t count)
+{
+    const size_t bytes = (size_t)count * sizeof *operation->image;
+    operation->image = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
+    operation->filling = allocate_doubles(operation->space.device, BC_MEMORY_DEVICE, count);
 }
 
 static void make_buffers(struct overlap_operation *operation)
 {
     const struct overlap_kind *const kind = operation->kind;
     const struct overlap_shape *const shape = &operation->shape;
+    const struct overlap_space *const space = &operation->space;
     if (kind->send.extent == OVERLAP_NO_BUFFER)
         return;
     const int64_t send_count = overlap_elements(&kind->send, shape);
-    operation->send = allocate_doubles(send_count);
-    operation->receive = allocate_doubles(overlap_elements(&kind->receive, shape));
+    const int64_t receive_count = overlap_elements(&kind->receive, shape);
+    operation->send = allocate_doubles(space->device, space->send, send_count);
+    operation->receive = allocate_doubles(space->device, space->receive, receive_count);
+    if (space->device != NULL)
+        make_images(operation, send_count > receive_count ? send_count : receive_count);
+    double *const values = space->device != NULL ? operation->image : operation->send;
     for (int64_t i = 0; i < send_count; i++)
-        operation->send[i] = overlap_element(operation, kind->send.values, i);
+        values[i] = overlap_element(operation, kind->send.values, i);
+    if (space->device != NULL)
+        bring_image(operation, space->send, operation->send, send_count);
+}
+
+static void free_buffers(struct overlap_operation *operation)
+{
+    const struct overlap_space *const space = &operation->space;
+    if (operation->send == NULL)
+        return;
+    bc_device_free(space->device, space->send, operation->send);
+    bc_device_free(space->device, space->receive, operation->receive);
+    if (space->device != NULL)
+        bc_device_free(space->device, BC_MEMORY_DEVICE, operation->filling);
+    free(operation->image);
+}
+
+void overlap_operation_copy_sent(const struct overlap_operation *to,
+                                 const struct overlap_operation *from)
+{
+    const int64_t count = overlap_elements(&to->kind->send, &to->shape);
+    if (count > 0 && from->space.send != BC_MEMORY_HOST && from->space.send != BC_MEMORY_PINNED)
+        bc_device_copy(to->space.device, to->send, from->send, (size_t)count * sizeof *to->send);
+}
+
+void overlap_operation_copy_received(const struct overlap_operation *to,
+                                     const struct overlap_operation *from)
+{
+    const int64_t count = overlap_elements(&to->kind->receive, &to->shape);
+    if (count > 0)
+        bc_device_copy(to->space.device, to->receive, from->receive,
+                       (size_t)count * sizeof *to->receive);
 }
 
 void overlap_operation_poison(struct overlap_operation *operation)
 {
+    const struct overlap_space *const space = &operation->space;
     if (operation->kind->prepare != NULL)
         operation->kind->prepare(operation);
     if (operation->receive == NULL)
         return;
     const int64_t count = overlap_elements(&operation->kind->receive, &operation->shape);
+    double *const values = space->device != NULL ? operation->image : operation->receive;
     for (int64_t i = 0; i < count; i++)
-        operation->receive[i] = -1.0;
+        values[i] = -1.0;
+    if (space->device != NULL)
+        bring_image(operation, space->receive, operation->receive, count);
     if (operation->kind->settle != NULL)
         operation->kind->settle(operation);
+}
+
+/* Whether `count` values are what the receive buffer must hold. A wrong bit makes another number:
+   all expected ones are whole. */
+static bool are_right(const struct overlap_operation *operation, const double *values,
+                      int64_t count)
+{
+    bool right = true;
+    for (int64_t i = 0; i < count && right; i++) {
+        const double expected = overlap_element(operation, operation->kind->receive.values, i);
+        right = isnan(expected) || values[i] == expected;
+    }
+    return right;
+}
+
+/* The same on a device: as a copy shows it, and as the device sees it. */
+static bool is_device_right(const struct overlap_operation *operation, int64_t count)
+{
+    struct bc_device *const device = operation->space.device;
+    const size_t bytes = (size_t)count * sizeof *operation->image;
+    bc_device_copy(device, operation->image, operation->receive, bytes);
+    if (!are_right(operation, operation->image, count))
+        return false;
+    bc_device_copy(device, operation->filling, operation->image, bytes);
+    return operation->space.receive == BC_MEMORY_HOST ||
+           bc_device_is_equal(device, operation->receive, operation->filling, (size_t)count);
 }
 
 bool overlap_operation_verify(struct overlap_operation *operation)
@@ -432,13 +524,8 @@ bool overlap_operation_verify(struct overlap_operation *operation)
     if (operation->receive == NULL)
         return true;
     const int64_t count = overlap_elements(&kind->receive, &operation->shape);
-    for (int64_t i = 0; i < count; i++) {
-        const double expected = overlap_element(operation, kind->receive.values, i);
-        /* A wrong bit makes another number: all expected ones are whole. */
-        if (!isnan(expected) && !(operation->receive[i] == expected))
-            return false;
-    }
-    return true;
+    return operation->space.device != NULL ? is_device_right(operation, count)
+                                           : are_right(operation, operation->receive, count);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -472,6 +559,8 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
         .form = choice->form,
         .statuses = MPI_STATUSES_IGNORE,
     };
+    if (choice->space != NULL)
+        operation->space = *choice->space;
     make_counts(operation, passing);
     if (kind->on_grid) {
         overlap_create_grid(shape.ranks, operation->dims, &operation->comm);
@@ -493,7 +582,6 @@ void overlap_operation_destroy(struct overlap_operation *operation)
         operation->kind->destroy(operation);
     if (operation->comm != MPI_COMM_WORLD)
         BC_MPI(MPI_Comm_free(&operation->comm));
-    free(operation->send);
-    free(operation->receive);
+    free_buffers(operation);
     free_counts(operation);
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "common/device/device.h"
 #include "common/machine/job.h"
 #include "common/layout/grid.h"
 #include "common/large_count/large_count.h"
@@ -175,6 +176,12 @@ struct overlap_counts {
     int64_t *starts;           /* of v and w variants: of the blocks by_rank, in elements */
 };
 
+/* Where buffers lie. */
+struct overlap_space {
+    struct bc_device *device; /* NULL: in host memory */
+    enum bc_memory send, receive;
+};
+
 /* The operation at one size. */
 struct overlap_operation {
     const struct overlap_kind *kind;
@@ -198,6 +205,9 @@ struct overlap_operation {
     int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
 
     double *send, *receive;
+    struct overlap_space space;
+    double *image, *filling; /* where buffers lie on a device: what one must hold, in host memory
+                                and on the device; else NULL */
     struct overlap_counts counts;
     int dims[BC_GRID_DIMENSIONS];       /* on the grid only */
     int neighbours[OVERLAP_NEIGHBOURS]; /* ranks; on the grid only */
@@ -255,6 +265,7 @@ struct overlap_choice {
     int root;
     int64_t elements;
     const void *variant; /* as the kind's functions know it; NULL: there is one only */
+    const struct overlap_space *space; /* NULL: host memory */
 };
 
 /* Allocates and fills the buffers, and makes the requests of the form persistent. The form must be
@@ -268,6 +279,13 @@ void overlap_operation_poison(struct overlap_operation *operation);
 /* True if the receive buffer holds what it must, when all ranks are done with the operation. Local.
  */
 bool overlap_operation_verify(struct overlap_operation *operation);
+
+/* Copies what `from` sends to the send buffer of `to`, the same operation in another memory; or
+   what it has received. Local. */
+void overlap_operation_copy_sent(const struct overlap_operation *to,
+                                 const struct overlap_operation *from);
+void overlap_operation_copy_received(const struct overlap_operation *to,
+                                     const struct overlap_operation *from);
 
 /* Collective. */
 void overlap_operation_destroy(struct overlap_operation *operation);

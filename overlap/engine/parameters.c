@@ -50,6 +50,7 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
              "blocking call's time on"},
     {"no-blocking", BC_FLAG, AT(no_blocking),
      .help = "don't measure the blocking counterpart: no gain and no verdict"},
+    BC_MEMORY_OPTIONS(AT(memory)),
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v', .variables = "OPENHPCA_OVERLAP_VERBOSE",
      .help = "show each phase in comment lines"},
     {"debug", BC_FLAG, AT(debug), .variables = "OPENHPCA_OVERLAP_DEBUG",
@@ -86,6 +87,8 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
 {
     struct overlap_parameters *const p = state;
     struct bc_size_list list = {0};
+    if (!bc_memory_complete(&p->memory, error))
+        return false;
     if (strcmp(p->test_calls_text, "auto") == 0) {
         p->test_calls[0] = OVERLAP_AUTO;
         p->test_calls_count = 1;

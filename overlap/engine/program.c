@@ -74,6 +74,22 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
 
 /* ---- what the rows share --------------------------------------------------------------------- */
 
+void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const enum bc_memory *const of = p->memory.of;
+    struct bc_error error = {""};
+    const bool good =
+        (of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST) ||
+        p->kind->send.extent != OVERLAP_NO_BUFFER ||
+        bc_error_set(&error, "--memory=%.80s: %s has no buffers that can lie there: use host",
+                     p->memory.words, p->kind->name);
+    bc_require(run, good, &error);
+    struct bc_device *const device = bc_memory_open(run, &p->memory);
+    overlap->space = (struct overlap_space){device, of[0], of[1]};
+    overlap->stage = (struct overlap_space){device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+}
+
 void overlap_open(struct overlap_state *overlap, struct bc_run *run)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
@@ -82,6 +98,7 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     /* The number of calls of MPI_Test is looked for before anything else. */
     run->row_shares = p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
     overlap->first_rate = overlap->rate = bc_work_calibrate();
+    bc_memory_describe(run, overlap->space.device);
     if (p->kind->describe != NULL)
         p->kind->describe(run);
     bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
@@ -249,6 +266,8 @@ void overlap_close(const struct overlap_state *overlap)
     double max_pct = 0.0;
     bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     overlap_progress_note(overlap, overlap->run->output);
+    if (overlap->space.device != NULL)
+        bc_device_close(overlap->space.device);
     if (max_pct > DRIFT_WARNING_PCT)
         bc_output_remark(overlap->run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during the run: the "
@@ -266,9 +285,10 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     const struct overlap_parameters *const p = &overlap.parameters;
     const bool chosen = !overlap_is_data_driven(p) || p->kind->no_elements ||
                         bc_option_given(&run->options, "min-num-elts");
+    overlap_open_memory(&overlap, run);
     const bool good = overlap_probe(&overlap, run, 1, NULL, 0, chosen, &error);
     bc_require(run, good, &error);
-    overlap_open_result(run, p, NULL, 0, "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
+    overlap_open_result(run, &overlap, NULL, 0, "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
     overlap_open(&overlap, run);
     overlap_list_rows(&overlap, 1, NULL, 0);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;) {

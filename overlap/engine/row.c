@@ -304,4 +304,11 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
     result->overlap_hi_pct = share.interval.hi;
     result->gain = summarize_gain(run, row);
     result->verdict = bc_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
+    result->staged = bc_staged_of(&overlap->parameters.memory, NULL, NULL, 1.0);
+    if (!row->has_staged)
+        return;
+    const struct bc_summary staged = bc_run_summarize(run, &row->rounds, OVERLAP_STAGED, -1);
+    const struct bc_summary longer =
+        bc_run_summarize(run, &row->rounds, OVERLAP_STAGED, OVERLAP_BLOCKING);
+    result->staged = bc_staged_of(&overlap->parameters.memory, &staged, &longer, 1.0);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/clock/work.h"
+#include "common/device/memory.h"
 #include "common/run/program.h"
 #include "overlap/engine/estimate.h"
 #include "overlap/engine/operation.h"
@@ -43,6 +44,7 @@ struct overlap_parameters {
     double plenty;               /* of work, in reference times */
     double threshold_pct;
     bool no_blocking;
+    struct bc_memory_options memory;
 
     /* From the text. */
     int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
@@ -52,10 +54,11 @@ struct overlap_parameters {
 /* The defaults, as initialisers of the struct. */
 #define OVERLAP_DEFAULTS                                                                           \
     .min_elements = 1, .max_elements = 131072, .validation_steps = 2, .cutoff_ms = 1.0,            \
-    .acceptance_pct = 0.5, .test_calls_text = "0", .plenty = 2.0, .threshold_pct = 2.0
+    .acceptance_pct = 0.5, .test_calls_text = "0", .plenty = 2.0, .threshold_pct = 2.0,            \
+    .memory = BC_MEMORY_DEFAULTS
 
 /* Collectives without elements keep options about elements: sweeps pass the same options to all. */
-enum { OVERLAP_OPTIONS = 16 };
+enum { OVERLAP_OPTIONS = 18 };
 extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
@@ -82,7 +85,8 @@ struct overlap_state {
     const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
                                  NULL: --test-calls does */
     int64_t max_parts;        /* the max number of parts that the option asks for */
-    struct overlap_progress progress; /* on rank 0 */
+    struct overlap_progress progress;  /* on rank 0 */
+    struct overlap_space space, stage; /* of buffers; stage: of those that staged operations use */
     struct bc_run *run;
     struct bc_work_rate first_rate; /* of this rank's work, when the run began */
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */
@@ -110,6 +114,7 @@ struct overlap_row {
     bool was_lowered;                  /* fitting_ns once made it longer, and was lowered */
     double reference_ns;               /* of the first visit, phase 1 */
     bool has_blocking;                 /* the blocking counterpart is timed, too */
+    bool has_staged;                   /* and the same with copies from and to a device */
     int64_t parts;                     /* of the work */
     int64_t test_calls;                /* between the parts of the work; on every rank */
     double exposed_without_calls_ns;   /* where the number of calls was searched for: with none */
@@ -142,6 +147,7 @@ struct overlap_result {
     struct overlap_gain gain;
     const char *verdict;
     int64_t best_test_calls; /* BC_NO_INTEGER where they weren't looked for */
+    struct bc_staged staged;
     struct bc_outcome outcome;
 };
 
@@ -199,7 +205,7 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
 /* Opens the result (bc_open_result) of a struct that begins with a struct overlap_result. Up to
    OVERLAP_OWN_KEYS_MAX keys of a program's own come after test_calls. `main` names the main columns
    (struct bc_table); where they vary, form and test_calls come before these. Once a run. */
-void overlap_open_result(struct bc_run *run, const struct overlap_parameters *parameters,
+void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap,
                          const struct bc_column *own_keys, size_t own_count, const char *main);
 
 /* ---- sizes.c: which sizes are measured, and into how many parts the work under them is cut --- */

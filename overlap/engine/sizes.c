@@ -77,6 +77,11 @@ static bool is_wanted(const struct overlap_parameters *p, int form)
     return p->form == OVERLAP_FORMS || p->form == form;
 }
 
+static const struct overlap_space *space_of(const struct overlap_state *overlap)
+{
+    return overlap->space.device != NULL ? &overlap->space : NULL;
+}
+
 /* The time of the quickest of a few operations, the longest of all ranks that work. Collective. */
 static double first_reference_ns(const struct overlap_parameters *p, const struct bc_run *run,
                                  const struct overlap_choice *choice)
@@ -139,7 +144,8 @@ bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t cou
                                                   .root = (int)p->root,
                                                   .elements =
                                                       p->kind->no_elements ? 0 : p->min_elements,
-                                                  .variant = variant_at(variants, i, bytes)};
+                                                  .variant = variant_at(variants, i, bytes),
+                                                  .space = space_of(overlap)};
             if (is_wanted(p, form))
                 reference_ns = fmin(reference_ns, first_reference_ns(p, run, &choice));
         }
@@ -258,7 +264,8 @@ void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *
                        size_t bytes)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
-    struct overlap_row row = {.choice = {.root = (int)p->root, .variant = variants}};
+    struct overlap_row row = {
+        .choice = {.root = (int)p->root, .variant = variants, .space = space_of(overlap)}};
     int64_t *const elements = &row.choice.elements;
     if (p->kind->no_elements) {
         add_rows(overlap, row, count, variants, bytes);

@@ -45,6 +45,11 @@ static int64_t of_root(int64_t value)
     return value;
 }
 
+static int quantities_of(const struct visit *visit)
+{
+    return visit->round.staged != NULL ? OVERLAP_QUANTITIES : OVERLAP_STAGED;
+}
+
 /* Takes `rounds` rounds, fewer where the time is up at deadline_s, at least one. Where only this
    rank's own times count, `samples` is NULL. Rank 0's arguments count. Collective. */
 static void take_rounds(struct visit *visit, int quantities, overlap_take_fn *take, int64_t rounds,
@@ -429,7 +434,7 @@ static void probe_fitting(struct visit *visit)
         if (!of_root(may_probe(visit, rounds, deadline_s)))
             return;
         give_fitting(visit);
-        take_rounds(visit, OVERLAP_QUANTITIES, overlap_take_round, rounds, deadline_s, &samples);
+        take_rounds(visit, quantities_of(visit), overlap_take_round, rounds, deadline_s, &samples);
         too_much =
             of_root(visit->root && overlap_lower_too_much(visit->overlap, &samples, visit->row));
         bc_samples_free(&samples);
@@ -530,7 +535,7 @@ static void take_answer_rounds(struct visit *visit)
     plan.warmup_rounds = 0;
     bc_samples_clear(&visit->own);
     bc_samples_clear(&visit->own_plenty);
-    overlap_run_rounds(visit->run, &visit->round, OVERLAP_QUANTITIES, overlap_take_round, &plan,
+    overlap_run_rounds(visit->run, &visit->round, quantities_of(visit), overlap_take_round, &plan,
                        rounds);
 }
 
@@ -573,14 +578,27 @@ static void measure_answer(struct visit *visit)
         overlap_answer_by_mean(visit->run, &visit->reference.interval, visit->row);
 }
 
+/* Makes the row's operation in pinned memory. Collective. One-sided transfers have
+   none: the target doesn't know when to copy. */
+static void create_staged(const struct overlap_state *overlap, const struct overlap_choice *choice,
+                          struct overlap_operation *staged)
+{
+    struct overlap_choice pinned = *choice;
+    pinned.space = &overlap->stage;
+    overlap_operation_create(staged, overlap->parameters.kind, &overlap->run->job, &pinned);
+}
+
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
 {
     const struct bc_run *const run = overlap->run;
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_row *const row = measured->row;
-    struct overlap_operation operation;
+    struct overlap_operation operation, staged;
     overlap_operation_create(&operation, p->kind, &run->job, &row->choice);
     row->has_blocking = operation.blocking != NULL && !p->no_blocking;
+    row->has_staged = row->has_blocking && overlap->space.device != NULL && p->kind->create == NULL;
+    if (row->has_staged)
+        create_staged(overlap, &row->choice, &staged);
     struct visit visit = {
         .overlap = overlap,
         .parameters = p,
@@ -591,6 +609,7 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
         .robust = overlap_is_robust(run),
         .end_s = bc_elapsed_s() + measured->seconds,
         .round = {.operation = &operation,
+                  .staged = row->has_staged ? &staged : NULL,
                   .window = run->window,
                   .check = run->settings.check,
                   .clock_ns = run->own_clock.read_ns,
@@ -608,5 +627,7 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
     measured->is_precise = visit.root && overlap_row_is_precise(overlap, row);
     bc_samples_free(&visit.own);
     bc_samples_free(&visit.own_plenty);
+    if (row->has_staged)
+        overlap_operation_destroy(&staged);
     overlap_operation_destroy(&operation);
 }

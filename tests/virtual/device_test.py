@@ -129,5 +129,63 @@ class PingPong(Base):
                 self.assertIn(error, done.stderr)
 
 
+class Overlap(Base):
+    """Collectives and messages with buffers on devices. The library reaches a buffer before it sends, and when all
+    has arrived."""
+
+    ELEMENTS = 16
+    D_US = 50
+
+    def row_of(self, program, *options, expect=0, **variables):
+        costs = dict(COSTS, MODEL_DATA=1, MODEL_DEVICE_US=REACH_US, MODEL_DEVICE_PER_BYTE_NS=REACH_BYTE_NS)
+        costs.update(variables)
+        (launch,) = virtual.run(program, "--data-driven", "--min-num-elts=16", "--max-num-elts=16", "--max-time=0.2",
+                                *options, expect=expect, MODEL_DURATION_US=self.D_US, MODEL_BLOCKING_US=self.D_US,
+                                **costs)
+        (row,) = launch.rows
+        return row
+
+    def test_staged(self):
+        self.use("cuda")
+        size = 8 * self.ELEMENTS
+        for program, sent, received in (("overlap_iallreduce", size, size), ("overlap_iallgather", size, 2 * size),
+                                        ("overlap_ialltoall", 2 * size, 2 * size), ("overlap_iexscan", size, size)):
+            for check in ((), ("--check",)):
+                with self.subTest(program=program, check=check):
+                    row = self.row_of(program, "--memory=device", *check)
+                    staged_us = self.D_US + copy_us(sent) + copy_us(received)
+                    self.near(row["staged_us"], staged_us, 0.005 * staged_us, program)
+                    gain_pct = 100 * (1 - row["blocking_us"] / staged_us)
+                    self.near(row["direct_gain_pct"], gain_pct, 0.5, program)
+                    self.assertIn(row["status"], ("ok", "budget"))
+
+    def test_direct(self):
+        self.use("amdhip64")
+        for reach, verdict in ((REACH_US, "pays"), (9.1, "even"), (20, "loses")):
+            with self.subTest(reach=reach):
+                row = self.row_of("overlap_iallreduce", "--memory=device", MODEL_DEVICE_US=reach)
+                direct_us = self.D_US + 2 * (reach + REACH_BYTE_NS * 1e-3 * 8 * self.ELEMENTS)
+                self.near(row["blocking_us"], direct_us, 0.005 * direct_us, verdict)
+                self.assertEqual(row["direct_verdict"], verdict)
+
+    def test_data(self):
+        """Every operation brings the right data, in each kind of memory; the check finds what is wrong."""
+        self.use("cuda")
+        for program in virtual.by_tier(plain=("ialltoallw", "sendrecv"), run=(
+                "iallgatherv", "ialltoallv", "ialltoallw", "ibcast", "igatherv", "iscatter", "ireduce_scatter", "iscan",
+                "ineighbor_alltoall", "sendrecv", "irecv", "put", "get")):
+            for memory in ("device", "managed:device"):
+                with self.subTest(program=program, memory=memory):
+                    options = ("overlap_" + program, "--memory=" + memory, "--check", "--max-time=0.05")
+                    self.assertNotEqual(self.row_of(*options)["status"], "FAIL")
+                    self.assertEqual(self.row_of(*options, expect=1, MODEL_CORRUPT=1)["status"], "FAIL")
+
+    def test_refused(self):
+        for program in ("overlap_ibarrier", "overlap_halo"):
+            done = virtual.run_raw(program, "--memory=device")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("has no buffers that can lie there: use host", done.stderr)
+
+
 if __name__ == "__main__":
     virtual.main()
