@@ -6,8 +6,8 @@
 #include "common/device/device.h"
 #include "common/run/program.h"
 
-/* Buffers of two kinds: where ranks have different parts, `of[0]` is that of those that send first,
-   or of the root, and `of[1]` that of the others. */
+/* Buffers of two kinds: of[0] those of what is sent, of[1] of what is received; where a buffer does
+   both, of[0] those of the ranks that send first. */
 struct bc_memory_options {
     const char *words;    /* --memory, "device" or "device:host" */
     int64_t number;       /* --device; -1: a rank's number on its node, modulo the devices */
