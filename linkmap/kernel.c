@@ -21,20 +21,22 @@ static inline int answer_bytes(const struct linkmap_links *links)
 
 void linkmap_ask(const struct linkmap_links *links, int partner, double *times_ns)
 {
-    send(links, links->bytes, partner);
-    receive(links, answer_bytes(links), partner);
+    const int asked = links->bytes, answered = answer_bytes(links);
+    send(links, asked, partner);
+    receive(links, answered, partner);
     for (int i = 0; i < links->repetitions; i++) {
         const int64_t start_ns = bc_now_ns();
-        send(links, links->bytes, partner);
-        receive(links, answer_bytes(links), partner);
+        send(links, asked, partner);
+        receive(links, answered, partner);
         times_ns[i] = (double)(bc_now_ns() - start_ns);
     }
 }
 
 void linkmap_answer(const struct linkmap_links *links, int partner)
 {
+    const int asked = links->bytes, answered = answer_bytes(links);
     for (int i = 0; i <= links->repetitions; i++) {
-        receive(links, links->bytes, partner);
-        send(links, answer_bytes(links), partner);
+        receive(links, asked, partner);
+        send(links, answered, partner);
     }
 }

@@ -11,7 +11,7 @@
 #include "linkmap/linkmap.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,22 +72,25 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Returns the
-   errno for which a list can't be written; 0 if it can. */
-static int remove_old_list(const char *path)
+/* The errno for which a file can't be written; 0 if it can. Leaves the file alone. */
+static int unwritable(const char *path)
 {
     struct stat status;
-    const int file = open(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0666);
-    if (file < 0)
-        return errno;
-    close(file);
-    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
-        (void)unlink(path); /* a file that can't be removed is overwritten */
-    return 0;
+    char folder[PATH_MAX];
+    if (stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
+    if (errno != ENOENT || strlen(path) >= sizeof folder)
+        return errno != ENOENT ? errno : ENAMETOOLONG;
+    snprintf(folder, sizeof folder, "%s", path);
+    char *const slash = strrchr(folder, '/');
+    if (slash == NULL)
+        snprintf(folder, sizeof folder, ".");
+    else
+        slash[slash == folder] = '\0';
+    return access(folder, W_OK) == 0 ? 0 : errno;
 }
 
-/* Whether the list of slow hosts can be written, of which it removes an old one; true on all ranks
-   but rank 0. */
+/* Whether the list of slow hosts can be written; true on all ranks but rank 0. */
 static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
                         struct bc_error *error)
 {
@@ -100,11 +103,19 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                                 "--exclude: %.200s is the file of another option: use another "
                                 "file",
                                 p->exclude);
-    const int problem = remove_old_list(p->exclude);
+    const int problem = unwritable(p->exclude);
     return problem == 0 ||
            bc_error_set(error,
                         "--exclude: cannot write '%.200s': %s: use a file that can be written",
                         p->exclude, strerror(problem));
+}
+
+/* Removes the list of an earlier run, so that nobody uses it if this run ends early. Rank 0. */
+static void remove_old_list(const char *path)
+{
+    struct stat there;
+    if (lstat(path, &there) == 0 && S_ISREG(there.st_mode))
+        (void)unlink(path); /* a file that can't be removed is overwritten */
 }
 
 /* ---- the hosts of points --------------------------------------------------------------------- */
@@ -225,6 +236,8 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     points->received = bc_allocate_pages(bytes, "no memory for messages");
     linkmap->hosts = gather_hosts(points, run->job.rank, linkmap->per_rank);
     note_points(linkmap);
+    if (points->own == 0 && linkmap->parameters.exclude != NULL)
+        remove_old_list(linkmap->parameters.exclude);
 }
 
 /* A row for each different size. --samples are divided among the visits. */

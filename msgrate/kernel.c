@@ -46,15 +46,23 @@ static void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
 
 /* ---- the timed kernels ----------------------------------------------------------------------- */
 
+static int64_t time_single_sends(const struct msgrate_exchange *x)
+{
+    const int64_t start_ns = bc_now_ns();
+    wait_all(x, post_sends(x, 0, x->requests));
+    return bc_now_ns() - start_ns;
+}
+
+static int64_t time_single_receives(const struct msgrate_exchange *x)
+{
+    const int64_t start_ns = bc_now_ns();
+    wait_all(x, post_receives(x, msgrate_arriving(x), 0, x->requests));
+    return bc_now_ns() - start_ns;
+}
+
 static int64_t time_single(const struct msgrate_exchange *x)
 {
-    const bool sends = x->bench->lower;
-    const int64_t start_ns = bc_now_ns();
-    if (sends)
-        wait_all(x, post_sends(x, 0, x->requests));
-    else
-        wait_all(x, post_receives(x, msgrate_arriving(x), 0, x->requests));
-    return bc_now_ns() - start_ns;
+    return x->bench->lower ? time_single_sends(x) : time_single_receives(x);
 }
 
 /* In each step, receives come from a rank as far away on one side as sends go on the other. The

@@ -251,5 +251,5 @@ int main(int argc, char **argv)
         else
             write_row(&state, visit->row);
     overlap_close(&state.overlap);
-    return bc_finish(run);
+    return bc_memory_finish(run, state.overlap.space.device);
 }

@@ -183,9 +183,10 @@ static void create_on(struct pingpong *pingpong, enum bc_memory memory, int64_t 
     double *const values = bc_device_allocate(pingpong->device, memory, bytes);
     void *const zeros = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
     if (values == NULL)
-        bc_abort("no %s memory for %zu bytes: use a smaller --max-ndata",
+        bc_abort("--memory=%s: no memory for %zu bytes: use a smaller --max-ndata",
                  pingpong->parameters.memory.words, bytes);
     bc_device_copy(pingpong->device, values, zeros, bytes);
+    bc_device_wait(pingpong->device);
     free(zeros);
     bc_coarray_create_on(coarray, MPI_COMM_WORLD, count, values);
 }
@@ -290,8 +291,6 @@ static void close_pingpong(struct pingpong *pingpong)
     if (pingpong->pair != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&pingpong->pair));
     destroy_coarrays(pingpong);
-    if (pingpong->device != NULL)
-        bc_device_close(pingpong->device);
     bc_node_order_destroy(&pingpong->by_node);
 }
 
@@ -416,5 +415,5 @@ int main(int argc, char **argv)
         else /* BC_WRITE */
             write_row(&pingpong, visit->row);
     close_pingpong(&pingpong);
-    return bc_finish(run);
+    return bc_memory_finish(run, pingpong.device);
 }

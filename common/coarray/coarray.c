@@ -35,6 +35,17 @@ MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **
     return window;
 }
 
+/* Ends the job without the unified memory model; an MPI library that doesn't say which one it has
+   is assumed to have it. */
+static void require_unified_model(MPI_Win window)
+{
+    int *model;
+    int known;
+    if (MPI_Win_get_attr(window, MPI_WIN_MODEL, (void *)&model, &known) == MPI_SUCCESS && known &&
+        *model != MPI_WIN_UNIFIED)
+        bc_abort("this MPI library lacks the unified memory model that coarrays need");
+}
+
 /* ---- coarrays -------------------------------------------------------------------------------- */
 
 /* A window on memory of the caller's. */
@@ -61,6 +72,7 @@ void bc_coarray_create_on(struct bc_coarray *coarray, MPI_Comm comm, int64_t cou
     coarray->window = values != NULL
                           ? window_on(comm, count, values)
                           : bc_window_create(comm, count, sizeof(double), &coarray->values);
+    require_unified_model(coarray->window);
     /* NOCHECK: no rank ever takes an exclusive lock of this window. */
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, coarray->window));
     bc_sync_all(coarray);

@@ -13,6 +13,8 @@ enum { THREADS = 256, GROUPS_MAX = 1024 }; /* of move and compare: enough for an
 struct bc_device {
     struct bc_driver driver;
     struct bc_device_facts facts;
+    int handle;                           /* the driver's, of the device */
+    bool is_used;                         /* this process's, to be given back */
     void *module, *work, *move, *compare; /* the kernels */
     void *stream;                         /* all kernels run on it */
     void *before, *behind;                /* events */
@@ -58,9 +60,9 @@ static int describe(struct bc_device *device)
     size_t free_bytes;
     int error = driver->version(&facts->version);
     if (error == 0)
-        error = driver->name(facts->name, sizeof facts->name, facts->number);
+        error = driver->name(facts->name, sizeof facts->name, device->handle);
     if (error == 0)
-        error = driver->pci(facts->pci, sizeof facts->pci, facts->number);
+        error = driver->pci(facts->pci, sizeof facts->pci, device->handle);
     if (error == 0)
         error = driver->room(&free_bytes, &facts->all_bytes);
     facts->numa_node = numa_node_of(facts->pci);
@@ -108,7 +110,10 @@ static bool choose(struct bc_device *device, int number, int node_rank, char *re
         return false;
     }
     if (error == 0)
-        error = bc_driver_use(driver, facts->number);
+        error = driver->get(&device->handle, facts->number);
+    if (error == 0)
+        error = bc_driver_use(driver, device->handle);
+    device->is_used = error == 0;
     if (error == 0)
         error = describe(device);
     if (error == 0)
@@ -138,7 +143,7 @@ void bc_device_close(struct bc_device *device)
 {
     const struct bc_driver *const driver = &device->driver;
     if (device->scratch != NULL)
-        driver->free(device->scratch);
+        driver->release(device->scratch);
     if (device->before != NULL)
         driver->destroy_event(device->before);
     if (device->behind != NULL)
@@ -147,7 +152,8 @@ void bc_device_close(struct bc_device *device)
         driver->destroy_stream(device->stream);
     if (device->module != NULL)
         driver->unload(device->module);
-    bc_driver_release(driver, device->facts.number);
+    if (device->is_used)
+        bc_driver_release(driver, device->handle);
     bc_driver_close(&device->driver);
     free(device);
 }
@@ -185,14 +191,21 @@ void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start
     if (memory == BC_MEMORY_HOST)
         free(start);
     else if (memory == BC_MEMORY_PINNED)
-        CHECK(device, device->driver.free_pinned(start));
+        CHECK(device, device->driver.release_pinned(start));
     else
-        CHECK(device, device->driver.free(start));
+        CHECK(device, device->driver.release(start));
 }
 
 void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t bytes)
 {
     CHECK(device, bc_driver_copy(&device->driver, to, from, bytes));
+}
+
+/* A copy from memory that isn't pinned may return before the device has all of it: kernels on a
+   stream of their own would read old data. Copies are on the driver's own stream, NULL. */
+static void wait_for_copies(const struct bc_device *device)
+{
+    CHECK(device, device->driver.synchronize(NULL));
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -216,6 +229,7 @@ static void launch_for(struct bc_device *device, void *kernel, size_t count, voi
 void bc_device_move(struct bc_device *device, double *to, const double *from, size_t count)
 {
     uint64_t values = count;
+    wait_for_copies(device);
     launch_for(device, device->move, count, (void *[]){&to, &from, &values});
 }
 
@@ -224,6 +238,7 @@ bool bc_device_is_equal(struct bc_device *device, const double *a, const double 
     uint64_t values = count, differ = 0;
     bc_device_wait(device);
     bc_device_copy(device, device->scratch, &differ, sizeof differ);
+    wait_for_copies(device);
     launch_for(device, device->compare, count, (void *[]){&a, &b, &values, &device->scratch});
     bc_device_wait(device);
     bc_device_copy(device, &differ, device->scratch, sizeof differ);
@@ -237,6 +252,7 @@ void bc_device_work(struct bc_device *device, uint64_t units)
 
 void bc_device_wait(struct bc_device *device)
 {
+    wait_for_copies(device);
     CHECK(device, device->driver.synchronize(device->stream));
 }
 

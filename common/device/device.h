@@ -42,6 +42,8 @@ struct bc_device_facts {
    BC_DEVICE_REASON_LENGTH characters: no driver, no device of this number, or what the driver says.
    number = -1: device `node_rank` modulo the devices. */
 struct bc_device *bc_device_open(int number, int node_rank, char *reason);
+
+/* After MPI_Finalize: an MPI library may use the same context until then. */
 void bc_device_close(struct bc_device *device);
 
 const struct bc_device_facts *bc_device_facts(const struct bc_device *device);
@@ -51,7 +53,8 @@ const struct bc_device_facts *bc_device_facts(const struct bc_device *device);
 void *bc_device_allocate(struct bc_device *device, enum bc_memory memory, size_t bytes);
 void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start);
 
-/* Copies between memory of any kinds, and waits for it. */
+/* Copies between memory of any kinds. On return the source may be written, and a destination on the
+   host read; kernels that are started afterwards see the copy, MPI after bc_device_wait. */
 void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t bytes);
 
 /* Starts a kernel that copies `count` doubles between memory of any kinds but BC_MEMORY_HOST. */
@@ -64,7 +67,7 @@ bool bc_device_is_equal(struct bc_device *device, const double *a, const double 
    number. Kernels run in the order in which they were started. */
 void bc_device_work(struct bc_device *device, uint64_t units);
 
-/* Returns when all kernels have ended. */
+/* Returns when all kernels and copies have ended. */
 void bc_device_wait(struct bc_device *device);
 
 /* The time of a kernel of `units` units in ns, by the device's own clock (events before and behind

@@ -72,6 +72,7 @@ bool bc_driver_open(struct bc_driver *driver, char *reason, size_t length)
         size_t count;
     } libraries[] = {{"CUDA", "libcuda.so.1", cuda_names, COUNT(cuda_names)},
                      {"HIP", "libamdhip64.so", hip_names, COUNT(hip_names)},
+                     {"HIP", "libamdhip64.so.7", hip_names, COUNT(hip_names)},
                      {"HIP", "libamdhip64.so.6", hip_names, COUNT(hip_names)}};
     snprintf(reason, length, "no driver of a GPU: there is no libcuda.so.1 and no libamdhip64.so");
     for (size_t i = 0; i < COUNT(libraries); i++) {
@@ -164,7 +165,10 @@ static char *compile(const struct compiler *compiler, int *error)
 static int load_hip(const struct bc_driver *driver, void **module)
 {
     struct compiler compiler;
-    void *const handle = dlopen("libhiprtc.so", RTLD_NOW);
+    static const char *const files[] = {"libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6"};
+    void *handle = NULL;
+    for (size_t i = 0; i < COUNT(files) && handle == NULL; i++)
+        handle = dlopen(files[i], RTLD_NOW);
     if (handle == NULL || look_up(handle, compiler_names, COUNT(compiler_names), &compiler) != NULL)
         return NOT_FOUND;
     int error = 0;

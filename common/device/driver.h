@@ -18,6 +18,7 @@
     FUNCTION(start, "cuInit", "hipInit", (unsigned flags))                                         \
     FUNCTION(version, "cuDriverGetVersion", "hipDriverGetVersion", (int *version))                 \
     FUNCTION(count, "cuDeviceGetCount", "hipGetDeviceCount", (int *devices))                       \
+    FUNCTION(get, "cuDeviceGet", "hipDeviceGet", (int *device, int number))                        \
     FUNCTION(name, "cuDeviceGetName", "hipDeviceGetName", (char *name, int length, int device))    \
     FUNCTION(pci, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId",                                   \
              (char *id, int length, int device))                                                   \
@@ -25,10 +26,10 @@
     FUNCTION(allocate, "cuMemAlloc_v2", "hipMalloc", (void **start, size_t bytes))                 \
     FUNCTION(allocate_managed, "cuMemAllocManaged", "hipMallocManaged",                            \
              (void **start, size_t bytes, unsigned flags))                                         \
-    FUNCTION(free, "cuMemFree_v2", "hipFree", (void *start))                                       \
+    FUNCTION(release, "cuMemFree_v2", "hipFree", (void *start))                                    \
     FUNCTION(allocate_pinned, "cuMemHostAlloc", "hipHostMalloc",                                   \
              (void **start, size_t bytes, unsigned flags))                                         \
-    FUNCTION(free_pinned, "cuMemFreeHost", "hipHostFree", (void *start))                           \
+    FUNCTION(release_pinned, "cuMemFreeHost", "hipHostFree", (void *start))                        \
     FUNCTION(create_stream, "cuStreamCreate", "hipStreamCreateWithFlags",                          \
              (void **stream, unsigned flags))                                                      \
     FUNCTION(destroy_stream, "cuStreamDestroy_v2", "hipStreamDestroy", (void *stream))             \

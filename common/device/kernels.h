@@ -11,7 +11,7 @@
  */
 #pragma once
 
-/* Where a thread begins (%rd0) and how far it goes on (%rd1), in bytes; %p0: it has nothing. */
+/* Where a thread begins (%rd0) and how far it goes on (%rd1), in bytes. */
 #define BC_PTX_SHARE                                                                               \
     "  mov.u32 %r0, %ctaid.x;  mov.u32 %r1, %ntid.x;  mov.u32 %r2, %tid.x;\n"                      \
     "  mov.u32 %r3, %nctaid.x;\n"                                                                  \

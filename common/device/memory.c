@@ -6,6 +6,7 @@
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -58,10 +59,16 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
     BC_MPI(MPI_Bcast(reason, (int)sizeof reason, MPI_CHAR, failing, MPI_COMM_WORLD));
     bc_error_set(&error, "--memory=%.80s: rank %d: %s: use --memory=host, or another node",
                  options->words, failing, reason);
-    if (device != NULL)
-        bc_device_close(device);
     bc_require(run, false, &error);
     return NULL;
+}
+
+int bc_memory_finish(struct bc_run *run, struct bc_device *device)
+{
+    const int status = bc_finish(run);
+    if (device != NULL)
+        bc_device_close(device);
+    return status;
 }
 
 /* ---- the staged counterpart -------------------------------------------------------------------
@@ -168,14 +175,17 @@ static const char *claim(const char *library)
     return "doesn't say whether it supports them";
 }
 
-/* How many ranks of the node use this rank's device; the maximum over ranks. Collective. */
+/* How many ranks of the node use this rank's device, by its place on the bus: each rank may see
+   other devices. The maximum over ranks. Collective. */
 static int max_ranks_per_device(const struct bc_run *run, const struct bc_device_facts *facts)
 {
-    MPI_Comm sharing;
+    enum { LENGTH = sizeof facts->pci };
+    char *const all = bc_allocate((size_t)run->job.node_ranks, LENGTH, "no memory for ranks");
     int ranks = 0;
-    BC_MPI(MPI_Comm_split(run->job.node_comm, facts->number, 0, &sharing));
-    BC_MPI(MPI_Comm_size(sharing, &ranks));
-    BC_MPI(MPI_Comm_free(&sharing));
+    BC_MPI(MPI_Allgather(facts->pci, LENGTH, MPI_CHAR, all, LENGTH, MPI_CHAR, run->job.node_comm));
+    for (int rank = 0; rank < run->job.node_ranks; rank++)
+        ranks += strncmp(all + rank * LENGTH, facts->pci, LENGTH) == 0;
+    free(all);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     return ranks;
 }

@@ -62,6 +62,10 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
 const struct bc_table *bc_memory_table(const struct bc_device *device, const struct bc_table *own,
                                        size_t at, const char *main);
 
+/* Ends the run (bc_finish), and then what it used of the device, which may be NULL. Returns the
+   exit status. Collective. */
+int bc_memory_finish(struct bc_run *run, struct bc_device *device);
+
 /* Writes notes: the devices, what the MPI library claims of them, and a warning where ranks share
    one. Nothing where `device` is NULL. Collective, after bc_open_result. */
 void bc_memory_describe(const struct bc_run *run, const struct bc_device *device);

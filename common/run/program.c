@@ -81,6 +81,22 @@ static void settle_visits(struct bc_run *run)
         s->visits = s->samples;
 }
 
+/* --start was called --sync, which is an option of its own in some benchmarks. */
+static bool refuse_old_names(const struct bc_run *run, int argc, char *const *argv,
+                             struct bc_error *error)
+{
+    static const char old[] = "--sync";
+    if (run->program->starter == NULL || bc_options_find(&run->options, old + 2) != NULL)
+        return true;
+    for (int i = 1; i < argc; i++) {
+        const char *const value = argv[i] + strlen(old);
+        if (strncmp(argv[i], old, strlen(old)) == 0 && (*value == '\0' || *value == '='))
+            return bc_error_set(error, "%s: no such option: use --start%s", old,
+                                *value == '=' ? value : "=barrier or --start=window");
+    }
+    return true;
+}
+
 /* Whether help or version was asked for. mpi_overhead's specification has a second word for help.
  */
 static bool asks_for_answer(struct bc_run *run)
@@ -94,7 +110,8 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
                    struct bc_error *error)
 {
     const struct bc_program *const program = run->program;
-    if (!bc_options_parse(&run->options, argc, argv, lookup, error))
+    if (!refuse_old_names(run, argc, argv, error) ||
+        !bc_options_parse(&run->options, argc, argv, lookup, error))
         return false;
     if (asks_for_answer(run))
         return true;
@@ -114,18 +131,11 @@ static const char *no_variable(const char *name)
     return NULL;
 }
 
-/* True if help or version was asked for; then it has been printed. The help tells the defaults. */
-static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
+/* Prints the help, which tells the defaults, or the version. */
+static void print_answer(struct bc_run *run)
 {
     const struct bc_program *const program = run->program;
-    struct bc_error ignored; /* it is said after MPI_Init */
-    (void)bc_options_parse(&run->options, argc, argv, no_variable, &ignored);
-    if (!asks_for_answer(run))
-        return false;
-    const bool help = run->settings.help;
-    if (!bc_launcher_is_first())
-        return true;
-    if (help) {
+    if (run->settings.help) {
         void *const state = run->own->state;
         bc_run_release(run);
         bc_run_prepare(run, program, state);
@@ -135,6 +145,23 @@ static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
     } else {
         printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
     }
+}
+
+/* True if help or version was asked for, by a word that may stand behind a wrong one; then it has
+   been printed. */
+static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
+{
+    struct bc_error ignored; /* it is said after MPI_Init */
+    (void)bc_options_parse(&run->options, argc, argv, no_variable, &ignored);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        run->settings.help =
+            run->settings.help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        run->settings.version = run->settings.version || strcmp(argv[i], "--version") == 0;
+    }
+    if (!asks_for_answer(run))
+        return false;
+    if (bc_launcher_is_first())
+        print_answer(run);
     return true;
 }
 
@@ -321,8 +348,13 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
         exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);
     }
     join(run, argc, argv);
-    if (!read_options(run, argc, argv) || !start_clock(run))
-        end_early(run, BC_EXIT_USAGE);
+    const bool good = read_options(run, argc, argv);
+    /* Where a launcher brings the words with MPI_Init only. */
+    const bool asked = good && (run->settings.help || run->settings.version);
+    if (asked && run->job.rank == 0)
+        print_answer(run);
+    if (!good || asked || !start_clock(run))
+        end_early(run, asked ? BC_EXIT_DONE : BC_EXIT_USAGE);
     return run;
 }
 

@@ -115,7 +115,7 @@ static void run_round_trips(const struct bc_pair_clock *clock, const struct bc_p
                             int peer, bool begins, double seconds, struct bc_hull *hull)
 {
     const double end_s = elapsed_s() + seconds;
-    struct bc_timestamps timestamps[ROUNDS_MAX];
+    struct bc_timestamps timestamps[ROUNDS_MAX] = {{0, 0}}; /* no page is touched first below */
     struct stamp came;
     MPI_Request request;
     size_t count = 0;

@@ -266,8 +266,6 @@ void overlap_close(const struct overlap_state *overlap)
     double max_pct = 0.0;
     bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     overlap_progress_note(overlap, overlap->run->output);
-    if (overlap->space.device != NULL)
-        bc_device_close(overlap->space.device);
     if (max_pct > DRIFT_WARNING_PCT)
         bc_output_remark(overlap->run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during the run: the "
@@ -301,5 +299,5 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
         }
     }
     overlap_close(&overlap);
-    return bc_finish(run);
+    return bc_memory_finish(run, overlap.space.device);
 }

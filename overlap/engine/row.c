@@ -156,7 +156,8 @@ static bool tells_shares(const struct overlap_row *row, const struct bc_samples 
 }
 
 /* The interval of an answer by one visit of few rounds: as wide as that of the rounds of all
-   visits, most of which weren't sure that the work is more than fits. */
+   visits, most of which weren't sure that the work is more than fits. These are the slowest rank's
+   in each round, since rounds of single ranks are kept for one visit only. */
 static struct bc_interval interval_by_rounds(const struct bc_run *run,
                                              const struct overlap_row *row, double answer_pct)
 {

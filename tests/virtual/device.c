@@ -107,6 +107,12 @@ int model_count(int *devices)
     return *devices > 0 ? OK : NO_DEVICE;
 }
 
+int model_get(int *device, int number)
+{
+    *device = number;
+    return number < (int)parameters.devices ? OK : NO_DEVICE;
+}
+
 int model_name(char *name, int length, int device)
 {
     snprintf(name, (size_t)length, "Model %d", device);
@@ -177,7 +183,7 @@ int model_allocate_pinned(void **start, size_t bytes, unsigned flags)
     return flags <= 1 ? allocate(start, bytes) : BAD_VALUE;
 }
 
-int model_free(void *start)
+int model_release(void *start)
 {
     for (size_t i = 0; i < piece_count; i++)
         if (pieces[i].start == start)
@@ -186,7 +192,7 @@ int model_free(void *start)
     return OK;
 }
 
-int model_free_pinned(void *start) { return model_free(start); }
+int model_release_pinned(void *start) { return model_release(start); }
 
 static int copy(void *to, const void *from, size_t bytes)
 {
@@ -210,10 +216,11 @@ int model_destroy_stream(void *stream) { return stream != NULL ? OK : BAD_VALUE;
 
 int model_synchronize(void *stream)
 {
-    clock_until(free_at_ns);
+    if (stream != NULL) /* else copies', which have ended */
+        clock_until(free_at_ns);
     clock_spend(parameters.device_sync_ns);
     settle();
-    return stream != NULL ? OK : BAD_VALUE;
+    return OK;
 }
 
 int model_create_event(void **event, unsigned flags)
@@ -251,7 +258,7 @@ int model_load(void **module, const void *image)
     return *module != NULL ? OK : NO_MEMORY;
 }
 
-int model_unload(void *module) { return model_free(module); }
+int model_unload(void *module) { return model_release(module); }
 
 int model_find(void **function, void *module, const char *name)
 {
@@ -323,7 +330,7 @@ int model_code(void *program, char *code)
     return OK;
 }
 
-int model_destroy(void **program) { return model_free(*program); }
+int model_destroy(void **program) { return model_release(*program); }
 
 #else
 

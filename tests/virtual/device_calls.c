@@ -99,8 +99,9 @@ int main(int argc, char **argv)
         try_memory(device, data);
         try_work(device);
         try_kernels(device, data);
-        bc_device_close(device);
     }
     MPI_Finalize();
+    if (device != NULL)
+        bc_device_close(device);
     return wrong > 0;
 }

@@ -260,9 +260,13 @@ class Result:
             if not name or role not in ROLES:
                 self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', "
                             "'=less', '=more' or '=info'")
+            if len(name) > NAME_MAX:
+                self.refuse(f"the column '{name:.{SHOWN}}' has too long a name")
             if name in self.roles:
                 self.refuse(f"'# columns:' has '{name:.{SHOWN}}' twice")
             self.roles[name] = role
+            if len(self.roles) > COLUMNS_MAX:
+                self.refuse(f"more than {COLUMNS_MAX} columns")
 
     def _take_header(self, line, needs_metadata):
         if needs_metadata:
