@@ -447,7 +447,7 @@ void communicator_find_members(int number)
     const int processes = record->processes;
     const size_t room = sizeof record->members;
     int *const ranks =
-        record->members[0] == '\0' ? malloc(2 * (size_t)processes * sizeof *ranks) : NULL;
+        record->members[0] == '\0' ? calloc(2 * (size_t)processes, sizeof *ranks) : NULL;
     if (ranks == NULL)
         return;
     int *const world = ranks + processes;

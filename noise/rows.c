@@ -101,10 +101,10 @@ static const struct report **list_by_group(const struct report *reports, const i
                                            int count)
 {
     const struct report **const list =
-        bc_allocate((size_t)count, sizeof *list, "no memory for %d ranks", count);
+        bc_allocate((size_t)count, sizeof(struct report *), "no memory for %d ranks", count);
     for (int i = 0; i < count; i++)
         list[i] = &reports[ranks != NULL ? ranks[i] : i];
-    qsort(list, (size_t)count, sizeof *list, by_group);
+    qsort(list, (size_t)count, sizeof(struct report *), by_group);
     return list;
 }
 

@@ -38,18 +38,17 @@ static void check(const struct bc_device *device, int error, const char *call)
 /* The node of the processors next to the device, from the system's files. */
 static int numa_node_of(const char *pci)
 {
-    char path[128], id[sizeof((struct bc_device_facts *)NULL)->pci];
-    int node = -1;
-    for (size_t i = 0; i < sizeof id; i++)
-        id[i] = (char)tolower((unsigned char)pci[i]);
-    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", id);
+    char path[128], line[32] = "-1";
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", pci);
+    for (char *c = path; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c); /* the driver writes the number in capitals */
     FILE *const file = fopen(path, "r");
     if (file == NULL)
         return -1;
-    if (fscanf(file, "%d", &node) != 1)
-        node = -1;
+    if (fgets(line, sizeof line, file) == NULL)
+        line[0] = '\0';
     fclose(file);
-    return node;
+    return line[0] != '\0' ? (int)strtol(line, NULL, 10) : -1;
 }
 
 /* The driver's error, or 0. */

@@ -151,19 +151,32 @@ static bool mpi_has(const char *name, void *function)
     return symbol != NULL;
 }
 
-/* What the MPI library says of device memory: by the extensions of Open MPI and MPICH, and by the
-   info key of MPI 4.1. */
+/* Whether MPI_COMM_WORLD's info key of MPI 4.1 names this kind of memory. */
+static bool has_kind(const char *kind)
+{
+    int found = 0;
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int length = (int)sizeof value;
+    MPI_Info info;
+    BC_MPI(MPI_Comm_get_info(MPI_COMM_WORLD, &info));
+    BC_MPI(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found));
+    BC_MPI(MPI_Info_free(&info));
+    found = found && strstr(value, kind) != NULL;
+#else
+    (void)kind;
+#endif
+    return found != 0;
+}
+
+/* What the MPI library says of device memory: by the info key, and by the extensions of Open MPI
+   and MPICH. */
 static const char *claim(const char *library)
 {
     enum { MPICH_CUDA = 0, MPICH_HIP = 2 };
     const bool cuda = library[0] == 'C';
     int (*query)(void), (*query_type)(int type, int *supported), supported = 0;
-    char value[MPI_MAX_INFO_VAL + 1];
-    MPI_Info info;
-    BC_MPI(MPI_Comm_get_info(MPI_COMM_WORLD, &info));
-    BC_MPI(MPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, value, &supported));
-    BC_MPI(MPI_Info_free(&info));
-    if (supported && strstr(value, cuda ? "cuda" : "rocm") != NULL)
+    if (has_kind(cuda ? "cuda" : "rocm"))
         return "claims to support them (mpi_memory_alloc_kinds)";
     if (mpi_has(cuda ? "MPIX_Query_cuda_support" : "MPIX_Query_rocm_support", &query))
         return query() ? "claims to support them (MPIX_Query_..._support)"
@@ -184,7 +197,7 @@ static int max_ranks_per_device(const struct bc_run *run, const struct bc_device
     int ranks = 0;
     BC_MPI(MPI_Allgather(facts->pci, LENGTH, MPI_CHAR, all, LENGTH, MPI_CHAR, run->job.node_comm));
     for (int rank = 0; rank < run->job.node_ranks; rank++)
-        ranks += strncmp(all + rank * LENGTH, facts->pci, LENGTH) == 0;
+        ranks += strncmp(all + (size_t)rank * LENGTH, facts->pci, LENGTH) == 0;
     free(all);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     return ranks;

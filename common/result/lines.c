@@ -235,7 +235,7 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
     const size_t max = table->count + (style->columns != NULL ? strlen(style->columns) : 0);
     *lines = (struct bc_lines){
         .table = table,
-        .shown = bc_allocate(max, sizeof *lines->shown, "no memory for %zu columns", max),
+        .shown = bc_allocate(max, sizeof(struct bc_column *), "no memory for %zu columns", max),
         .format = style->format,
         .program = style->program,
         .are_quoted = style->format == BC_FORMAT_TSV && style->content >= BC_WITH_HEADER,

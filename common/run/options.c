@@ -563,23 +563,31 @@ static bool take_value(struct bc_option_entry *entry, char *text)
     return good;
 }
 
+/* A number from 0 to `max` and the space behind it, from *text, which is moved on. */
+static bool take_number(const char **text, unsigned long max, unsigned long *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)**text))
+        return false;
+    *number = strtoul(*text, &end, 10);
+    if (*end != ' ' || *number > max)
+        return false;
+    *text = end + 1;
+    return true;
+}
+
 bool bc_options_decode(struct bc_options *options, const char *text)
 {
     for (size_t row = 0; row < options->count; row++) {
         struct bc_option_entry *const entry = &options->entries[row];
-        size_t length;
-        int source, missing, used = 0;
-        if (!isdigit((unsigned char)*text) ||
-            sscanf(text, "%9zu %1d %1d%n", &length, &source, &missing, &used) != 3 ||
-            text[used] != ' ' || source > BC_FROM_ARGUMENT || missing > 1 ||
-            (missing && entry->option->kind != BC_TEXT))
-            return false;
-        text += used + 1;
-        if (strlen(text) < length)
+        unsigned long length, source, missing;
+        if (!take_number(&text, SIZE_MAX / 2, &length) ||
+            !take_number(&text, BC_FROM_ARGUMENT, &source) || !take_number(&text, 1, &missing) ||
+            (missing && entry->option->kind != BC_TEXT) || strlen(text) < length)
             return false;
         char *const value = missing ? NULL : strndup(text, length);
         text += length;
-        if (!take_value(entry, value))
+        if ((value == NULL && !missing) || !take_value(entry, value))
             return false;
         entry->source = (enum bc_option_source)source;
     }
