@@ -1,23 +1,4 @@
-/*
- * What a thread does between its calls of MPI: which operations its last call completed, and what
- * it computes until the next. Operations that one call completed have equal parts of the
- * computation that follows: work that could be done before that call, if it needs nothing that the
- * call brought.
- *
- * An operation is joinable if it could have been part of an earlier one: a message or put of a
- * function to a destination to which one went in the same burst, which is what a process sends
- * until it next completes a receive, a collective, or something that it waits for; a collective
- * that follows one of the same function on the same communicator, without another call between, and
- * with less than JOINABLE_NS of computation.
- *
- * Calls are followed while sizes are counted, and outermost ones only, see inside.h.
- */
-#include "monitor/snapshot.h"
-
-enum { JOINABLE_NS = 1000 };
-
-/* A call that completes operations of more kinds than these gives the rest no part. */
-enum { SETTLED_MAX = 16 };
+#include "monitor/between.h"
 
 struct settled {
     struct sized_kind which;
@@ -43,21 +24,26 @@ static uint64_t joinable_ticks; /* JOINABLE_NS */
 
 void between_start(void) { joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns()); }
 
-/* Begins what follows a call. Returns the computation before it, of which what the last call
-   completed gets its parts. */
-static uint64_t leave(int kind, int communicator)
+/* Gives what the last call completed its parts of the computation since. */
+static void count_computation(uint64_t ticks)
 {
-    const uint64_t ticks = inside.computing_ticks - between.computing_ticks;
-    if (between.count > 0)
-        monitor_lock();
+    if (between.count == 0)
+        return;
+    monitor_lock();
     for (int i = 0; i < between.count; i++) {
         const struct settled *const settled = &between.settled[i];
         const double part = (double)settled->operations / (double)between.operations;
         const struct size_amounts amounts = {.after_ticks = (uint64_t)((double)ticks * part)};
         snapshots_add_sizes(&settled->which, &amounts);
     }
-    if (between.count > 0)
-        monitor_unlock();
+    monitor_unlock();
+}
+
+/* Begins what follows a call. Returns the computation before it. */
+static uint64_t leave(int kind, int communicator)
+{
+    const uint64_t ticks = inside.computing_ticks - between.computing_ticks;
+    count_computation(ticks);
     between.computing_ticks = inside.computing_ticks;
     between.kind = (uint8_t)kind;
     between.communicator = (int16_t)communicator;
@@ -81,6 +67,12 @@ void between_operation_left(struct operation *operation)
 
 void between_call_left(void) { (void)leave(NO_OPERATION, NO_COMMUNICATOR); }
 
+static bool is_same(const struct sized_kind *a, const struct sized_kind *b)
+{
+    return a->kind == b->kind && a->communicator == b->communicator &&
+           a->size_class == b->size_class && a->epoch == b->epoch;
+}
+
 void between_settle(const struct operation *first, int64_t count, bool are_waited_for)
 {
     const struct sized_kind which = sized_kind_of(first);
@@ -88,7 +80,7 @@ void between_settle(const struct operation *first, int64_t count, bool are_waite
         between_burst++;
     between.operations += count;
     for (int i = 0; i < between.count; i++)
-        if (memcmp(&between.settled[i].which, &which, sizeof which) == 0) {
+        if (is_same(&between.settled[i].which, &which)) {
             between.settled[i].operations += count;
             return;
         }

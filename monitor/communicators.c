@@ -20,6 +20,9 @@ struct handle_map communicator_records = HANDLE_MAP(NUMBER_BITS);
 enum { GIVEN_UP = COMMUNICATORS_KNOWN };
 static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 
+/* The lowest ordinal that may be free, by `alike`; 1 where there is none. */
+static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
+
 enum { NEVER_USED, FREE, LIVE, DYING, FREED }; /* dying: in a call that frees it */
 static unsigned char state[COMMUNICATORS_KNOWN];
 static int holds[COMMUNICATORS_KNOWN];        /* see communicator_hold */
@@ -28,24 +31,32 @@ static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 static bool started;
 static MPI_Group world_group;
 
-/* Of a grid that is not periodic also the neighbours beyond its edges, a bit each. From the 65th on
-   all neighbours count as present. */
+/* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
+   neighbours count as present. */
+static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
+{
+    uint64_t absent = 0;
+    for (int i = 0; i < dimensions && i < 32; i++) {
+        int before, after;
+        PMPI_Cart_shift(comm, i, 1, &before, &after);
+        absent |= (uint64_t)(before == MPI_PROC_NULL) << (2 * i);
+        absent |= (uint64_t)(after == MPI_PROC_NULL) << (2 * i + 1);
+    }
+    return absent;
+}
+
 static void describe_neighbours(MPI_Comm comm, struct communicator *record)
 {
-    int topology = MPI_UNDEFINED, dimensions = 0, sources, weighted, before, after;
+    int topology = MPI_UNDEFINED, dimensions, sources, weighted;
     PMPI_Topo_test(comm, &topology);
-    if (topology == MPI_GRAPH)
+    if (topology == MPI_CART) {
+        PMPI_Cartdim_get(comm, &dimensions);
+        record->neighbours = 2 * dimensions;
+        record->absent = absent_in_grid(comm, dimensions);
+    } else if (topology == MPI_GRAPH) {
         PMPI_Graph_neighbors_count(comm, record->rank, &record->neighbours);
-    if (topology == MPI_DIST_GRAPH)
+    } else if (topology == MPI_DIST_GRAPH) {
         PMPI_Dist_graph_neighbors_count(comm, &sources, &record->neighbours, &weighted);
-    if (topology != MPI_CART)
-        return;
-    PMPI_Cartdim_get(comm, &dimensions);
-    record->neighbours = 2 * dimensions;
-    for (int i = 0; i < dimensions && i < 32; i++) {
-        PMPI_Cart_shift(comm, i, 1, &before, &after);
-        record->absent |= (uint64_t)(before == MPI_PROC_NULL) << (2 * i);
-        record->absent |= (uint64_t)(after == MPI_PROC_NULL) << (2 * i + 1);
     }
 }
 
@@ -69,9 +80,11 @@ static struct communicator describe_shape(MPI_Comm comm)
 }
 
 /* A name of blanks is none. */
+static bool is_name(const char *name) { return name[strspn(name, " \t\r\n")] != '\0'; }
+
 static void set_name(struct communicator *record, const char *name)
 {
-    record->origin.is_named = name[strspn(name, " \t\r\n")] != '\0';
+    record->origin.is_named = is_name(name);
     if (record->origin.is_named)
         (void)snprintf(record->name, sizeof record->name, "%s", name);
     else
@@ -101,13 +114,10 @@ static uint64_t hash_of_members(MPI_Group group, int size)
     return hash(hash(HASH_START, &size, sizeof size), world, (size_t)count * sizeof *world);
 }
 
-/* All that is kept of a communicator; with or without the name that the program has given it. The
-   identity is only the hash of the members yet. */
-static struct communicator describe(MPI_Comm comm, bool with_name)
+/* All that is kept of a communicator. The identity is only the hash of the members yet. */
+static struct communicator describe(MPI_Comm comm)
 {
     struct communicator record = describe_shape(comm);
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    int length = 0;
     record.group[1] = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &record.group[0]);
     record.identity = hash_of_members(record.group[0], record.size);
@@ -118,8 +128,16 @@ static struct communicator describe(MPI_Comm comm, bool with_name)
     }
     if (record.processes == 1)
         record.identity = HASH_START;
-    if (with_name)
-        PMPI_Comm_get_name(comm, name, &length);
+    return record;
+}
+
+/* The same with the name that the program has given it. */
+static struct communicator describe_with_name(MPI_Comm comm)
+{
+    struct communicator record = describe(comm);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
     set_name(&record, name);
     return record;
 }
@@ -136,14 +154,28 @@ static uint64_t identity_of(const struct origin *of)
     return hash(of->alike, &of->ordinal, sizeof of->ordinal);
 }
 
-/* The record may be used again, and its identity, too, unless the program has named it. */
-static void recycle(int number)
+/* The identity may be used again, unless the program has named the communicator. */
+static void give_identity_up(const struct origin *of)
 {
-    const struct origin *const of = &communicators[number].origin;
     if (of->is_named)
         (void)handle_set(&identities, identity_of(of), GIVEN_UP);
     else
         (void)handle_remove(&identities, identity_of(of));
+}
+
+static void give_ordinal_back(const struct origin *of)
+{
+    if (of->is_named)
+        return;
+    if (of->ordinal == 1)
+        (void)handle_remove(&lowest_ordinals, of->alike);
+    else if (of->ordinal < handle_find(&lowest_ordinals, of->alike))
+        (void)handle_set(&lowest_ordinals, of->alike, of->ordinal);
+}
+
+static void recycle(int number)
+{
+    give_identity_up(&communicators[number].origin);
     state[number] = FREE;
     if (number < lowest_free)
         lowest_free = number;
@@ -162,6 +194,7 @@ static void forget(MPI_Comm comm, int number)
     if (number == OTHER_COMMUNICATORS)
         return;
     state[number] = FREED;
+    give_ordinal_back(&communicators[number].origin);
     if (holds[number] == 0)
         recycle(number);
 }
@@ -170,12 +203,17 @@ static void forget(MPI_Comm comm, int number)
    identity, or HANDLE_UNKNOWN. */
 static int find_identity(struct communicator *record)
 {
-    for (record->origin.ordinal = 1;; record->origin.ordinal++) {
-        record->identity = identity_of(&record->origin);
+    struct origin *const origin = &record->origin;
+    const int lowest = handle_find(&lowest_ordinals, origin->alike);
+    origin->ordinal = lowest == HANDLE_UNKNOWN ? 1 : lowest;
+    for (;; origin->ordinal++) {
+        record->identity = identity_of(origin);
         const int number = handle_find(&identities, record->identity);
         if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_KNOWN && state[number] == FREED &&
-                                         !communicators[number].origin.is_named))
+                                         !communicators[number].origin.is_named)) {
+            (void)handle_set(&lowest_ordinals, origin->alike, origin->ordinal + 1);
             return number;
+        }
     }
 }
 
@@ -232,12 +270,11 @@ static void place_handle(MPI_Comm comm, struct communicator *record, const char 
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
-/* Gives the handle a number, which is returned, and a record by what MPI says of `original`. A
-   handle that MPI has just made is new, whatever it stood for before, and has no name. */
-static int enter(MPI_Comm comm, MPI_Comm original, const char *maker, bool is_new)
+/* Completes the record's identity and gives the handle a number, which is returned. A
+   handle that MPI has just made is new, whatever it stood for before. */
+static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
     MPI_Group dropped[2];
-    struct communicator record = describe(original, !is_new);
     record.origin.alike = hash(record.identity, maker, strlen(maker));
     monitor_lock();
     const int former = find_record(comm);
@@ -311,6 +348,15 @@ static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm entered;
 static bool is_entering;
 
+static void await_entered(MPI_Comm comm)
+{
+    while (is_entering && entered == comm) {
+        monitor_unlock();
+        (void)sched_yield();
+        monitor_lock();
+    }
+}
+
 /* Takes the first of them out, which is entered then; MPI_COMM_NULL if there is none. */
 static struct remembered take_first(void)
 {
@@ -318,22 +364,31 @@ static struct remembered take_first(void)
     monitor_lock();
     while (remembered_first < remembered_count && first.comm == MPI_COMM_NULL)
         first = remembered[remembered_first++];
-    is_entering = first.comm != MPI_COMM_NULL;
-    entered = first.comm;
-    if (is_entering)
+    if (first.comm != MPI_COMM_NULL)
         forget_remembered(first.comm);
     else
         remembered_count = remembered_first = 0;
+    entered = first.comm;
+    is_entering = first.comm != MPI_COMM_NULL;
     monitor_unlock();
     return first;
 }
 
 void communicators_enter_remembered(void)
 {
-    (void)pthread_mutex_lock(&entering);
-    for (struct remembered first = take_first(); first.comm != MPI_COMM_NULL; first = take_first())
-        (void)enter(first.comm, first.comm, first.maker, false);
-    (void)pthread_mutex_unlock(&entering);
+    bool is_over = false;
+    while (!is_over) {
+        (void)pthread_mutex_lock(&entering);
+        const struct remembered first = take_first();
+        is_over = first.comm == MPI_COMM_NULL;
+        if (!is_over) {
+            (void)enter(first.comm, describe_with_name(first.comm), first.maker, false);
+            monitor_lock();
+            is_entering = false;
+            monitor_unlock();
+        }
+        (void)pthread_mutex_unlock(&entering);
+    }
 }
 
 /* ---- what the wrappers say ------------------------------------------------------------------- */
@@ -343,7 +398,7 @@ void communicator_created(MPI_Comm comm, const char *maker)
     if (comm == MPI_COMM_NULL || !started)
         return;
     if (is_anything_monitored())
-        (void)enter(comm, comm, maker, true);
+        (void)enter(comm, describe(comm), maker, true);
     else
         remember(comm, maker);
 }
@@ -351,22 +406,30 @@ void communicator_created(MPI_Comm comm, const char *maker)
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker)
 {
     if (comm != MPI_COMM_NULL && started)
-        (void)enter(comm, original, maker, true);
+        (void)enter(comm, describe(original), maker, true);
+}
+
+/* The number of a communicator, or HANDLE_UNKNOWN. */
+static int find(MPI_Comm comm)
+{
+    monitor_lock();
+    const int number = communicator_find(comm);
+    monitor_unlock();
+    return number;
 }
 
 int communicator_index(MPI_Comm comm)
 {
-    for (int looks = 0; looks < 2; looks++) {
-        monitor_lock();
-        const int number = communicator_find(comm);
-        monitor_unlock();
-        if (number != HANDLE_UNKNOWN)
-            return number;
-        if (comm == MPI_COMM_NULL || !started)
-            return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
-        communicators_enter_remembered();
-    }
-    return enter(comm, comm, "communicator", false);
+    int number = find(comm);
+    if (number != HANDLE_UNKNOWN)
+        return number;
+    if (comm == MPI_COMM_NULL || !started)
+        return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
+    communicators_enter_remembered();
+    number = find(comm);
+    if (number != HANDLE_UNKNOWN)
+        return number;
+    return enter(comm, describe_with_name(comm), "communicator", false);
 }
 
 const struct communicator *communicator_record(MPI_Comm comm, int number,
@@ -388,11 +451,7 @@ int communicator_before_free(MPI_Comm comm)
 int communicator_before_unseen_free(MPI_Comm comm)
 {
     monitor_lock();
-    while (is_entering && entered == comm) {
-        monitor_unlock();
-        (void)sched_yield();
-        monitor_lock();
-    }
+    await_entered(comm);
     const int record = find_record(comm), number = communicator_find(comm);
     if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
         state[record] = DYING;
@@ -441,29 +500,41 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Translates all members of a group. */
+static void translate_all(MPI_Group group, int size, int own[], int world[])
+{
+    for (int i = 0; i < size; i++)
+        own[i] = i;
+    translate(group, size, own, world);
+}
+
+/* Writes ranks, which it sorts, to the record. */
+static void format_members(struct communicator *record, int *ranks, int size)
+{
+    qsort(ranks, (size_t)size, sizeof *ranks, ascending);
+    /* Processes of other jobs come first: MPI_UNDEFINED is negative. */
+    while (size > 0 && ranks[0] < 0) {
+        ranks++;
+        size--;
+    }
+    const size_t room = sizeof record->members;
+    if (bc_format_ranks(ranks, (size_t)size, record->members, room) >= room)
+        (void)snprintf(record->members + room - 4, 4, "...");
+}
+
 void communicator_find_members(int number)
 {
     struct communicator *const record = &communicators[number];
-    const int processes = record->processes;
-    const size_t room = sizeof record->members;
-    int *const ranks =
-        record->members[0] == '\0' ? calloc(2 * (size_t)processes, sizeof *ranks) : NULL;
+    if (record->members[0] != '\0')
+        return;
+    int *const ranks = malloc(2 * (size_t)record->processes * sizeof *ranks);
     if (ranks == NULL)
         return;
-    int *const world = ranks + processes;
-    int others = 0;
-    for (int i = 0; i < processes; i++)
-        ranks[i] = i;
-    translate(record->group[0], record->size, ranks, world);
+    int *const world = ranks + record->processes;
+    translate_all(record->group[0], record->size, ranks, world);
     if (record->is_inter)
-        translate(record->group[1], record->peers, ranks, world + record->size);
-    qsort(world, (size_t)processes, sizeof *world, ascending);
-    /* Processes of other jobs come first: MPI_UNDEFINED is negative. */
-    while (others < processes && world[others] < 0)
-        others++;
-    if (bc_format_ranks(world + others, (size_t)(processes - others), record->members, room) >=
-        room)
-        (void)snprintf(record->members + room - 4, 4, "...");
+        translate_all(record->group[1], record->peers, ranks, world + record->size);
+    format_members(record, world, record->processes);
     free(ranks);
 }
 
@@ -471,7 +542,7 @@ void communicator_find_members(int number)
 
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
-    const int number = enter(comm, comm, name, true);
+    const int number = enter(comm, describe(comm), name, true);
     struct communicator *const record = &communicators[number];
     (void)snprintf(record->made, sizeof record->made, "%s", name);
     set_name(record, name);
@@ -499,7 +570,7 @@ void communicators_start(void)
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL)
-        (void)enter(parent, parent, "MPI_Comm_get_parent", true);
+        (void)enter(parent, describe(parent), "MPI_Comm_get_parent", true);
 }
 
 void communicators_end(void)

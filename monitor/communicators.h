@@ -21,8 +21,10 @@
  *
  * A communicator that finds no room counts with others in the same condition, on this rank. Its
  * ordinal is its own nevertheless, as on ranks where it has room: for up to 12,288 handles at a
- * time, and as many names of freed communicators. A new one takes some 2,000 instructions, about
- * 1/30 of what MPI takes to make it, and a step for each that is like it but for the ordinal.
+ * time, and as many names of freed communicators.
+ *
+ * Nothing is sent when a communicator is made, nor to number it for a report. A new one takes some
+ * 2,000 instructions, about 1/30 of what MPI takes to make it.
  *
  * A record outlives its communicator while a snapshot has counts of it. All functions are local and
  * take the monitor's lock, unless they say otherwise.
@@ -62,6 +64,7 @@ struct communicator {
         int ordinal;
         bool is_named;  /* by the program */
     } origin;           /* gives it its identity */
+    bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
     MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
     int neighbours;     /* blocks that neighborhood collectives send */
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
@@ -70,9 +73,11 @@ struct communicator {
 extern struct communicator communicators[COMMUNICATORS_KNOWN];
 extern struct handle_map communicator_records; /* by communicator_key */
 
-/* Enters MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, the parent, once MPI is initialised;
-   frees what MPI keeps for the records, when nothing is monitored any more. */
+/* Enters MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, the parent. Call it once, when MPI is
+   initialised. */
 void communicators_start(void);
+
+/* Frees what MPI keeps for the records. Call it when nothing is monitored any more. Local. */
 void communicators_end(void);
 
 /* Whether ranks compare what they know of the calls on the communicator of this number: one of
@@ -98,19 +103,22 @@ const struct communicator *communicator_record(MPI_Comm comm, int number,
 /* The number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
-/* Enters a new communicator, made by the MPI function of this name, or remembers it; enters a
-   duplicate, which need not be complete yet, so that only the original can be asked. Nothing for
+/* Enters a new communicator, made by the MPI function of this name, or remembers it. Nothing for
    MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
+
+/* Enters a duplicate, which need not be complete yet, so that only the original can be asked. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
 /* Enters what is remembered. Before a snapshot starts. */
 void communicators_enter_remembered(void);
 
 /* The communicator is about to be freed. Its number, or HANDLE_UNKNOWN if it isn't entered, which
-   it is if anything is monitored; but isn't where a tool, or the MPI library for another language,
-   frees it around the monitor. */
+   it is if anything is monitored. */
 int communicator_before_free(MPI_Comm comm);
+
+/* The same where a tool, or the MPI library for another language, frees it around the monitor. It
+   isn't entered. */
 int communicator_before_unseen_free(MPI_Comm comm);
 
 /* The communicator of this handle and number has been freed. MPI may have given the handle out

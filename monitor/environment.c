@@ -5,6 +5,7 @@
 #include "monitor/calls.h"
 #include "monitor/common_clock.h"
 #include "monitor/flags.h"
+#include "monitor/presence.h"
 #include "monitor/report.h"
 
 #include <errno.h>
@@ -25,6 +26,8 @@ struct word {
     const char *hint; /* what is accepted */
 };
 
+enum { NUMBER_LENGTH_MAX = 63 }; /* of a value that has a number, with its unit */
+
 static bool set_all(struct environment *environment, char *value)
 {
     (void)value;
@@ -38,7 +41,7 @@ static bool set_all(struct environment *environment, char *value)
 static bool set_large(struct environment *environment, char *value)
 {
     int64_t *const bytes = &environment->handle.large_bytes;
-    return bc_parse_size(value, bytes) && *bytes >= 1;
+    return strlen(value) <= NUMBER_LENGTH_MAX && bc_parse_size(value, bytes) && *bytes >= 1;
 }
 
 /* The max timeout: some 30 years, which any clock can count. */
@@ -46,21 +49,24 @@ static bool set_large(struct environment *environment, char *value)
 
 static bool set_timeout(struct environment *environment, char *value)
 {
+    /* "s" comes last, since the others end in it, too. */
     static const struct {
         const char *name;
         double us;
     } units[] = {{"ns", 1e-3}, {"us", 1.0}, {"ms", 1e3}, {"s", 1e6}};
-    char *const unit = value + strspn(value, "0123456789.eE+-");
-    double number;
-    size_t i = 0;
-    while (i < sizeof units / sizeof *units && strcmp(unit, units[i].name) != 0)
-        i++;
-    *unit = '\0';
-    if (i == sizeof units / sizeof *units || !bc_parse_real(value, &number) || number < 0.0 ||
-        number > TIMEOUT_MAX_US / units[i].us)
-        return false;
-    environment->handle.timeout_us = number * units[i].us;
-    return true;
+    const size_t length = strlen(value);
+    for (size_t i = 0; length <= NUMBER_LENGTH_MAX && i < sizeof units / sizeof *units; i++) {
+        const size_t unit_length = strlen(units[i].name);
+        if (length <= unit_length || strcmp(value + length - unit_length, units[i].name) != 0)
+            continue;
+        value[length - unit_length] = '\0';
+        double number;
+        if (!bc_parse_real(value, &number) || number < 0.0 || number > TIMEOUT_MAX_US / units[i].us)
+            return false;
+        environment->handle.timeout_us = number * units[i].us;
+        return true;
+    }
+    return false;
 }
 
 static bool set_output(struct environment *environment, char *value)
@@ -132,7 +138,7 @@ static bool parse_words(const char *text, struct environment *environment, struc
                                 "MPIRT_MONITOR: '%.*s' is no word of it: use %s, with commas "
                                 "between them",
                                 shown, text, words_text);
-        char value[4096];
+        char value[sizeof environment->output];
         const size_t name_length = strlen(word->name);
         const int written =
             snprintf(value, sizeof value, "%.*s", (int)(length - name_length), text + name_length);
@@ -162,7 +168,8 @@ bool environment_parse(const char *text, struct environment *environment, struct
     return good;
 }
 
-/* ---- the report's file ----------------------------------------------------------------------- */
+/* ---- the report's file ------------------------------------------------------------------------
+ */
 
 static struct {
     bool started, is_off;
@@ -178,16 +185,11 @@ bool environment_asks(void)
     return text != NULL && text[0] != '\0';
 }
 
-/* A pipe can't be truncated and keeps its lines. */
-static void empty(FILE *file)
+/* Makes this line all that is in the file. A pipe can't be truncated and keeps its lines. */
+static void write_note(FILE *file, const char *reason)
 {
     rewind(file);
     (void)!ftruncate(fileno(file), 0);
-}
-
-static void write_note(FILE *file, const char *reason)
-{
-    empty(file);
     (void)fprintf(file, "# note: no report: %s\n", reason);
     (void)fflush(file);
 }
@@ -214,14 +216,18 @@ static bool open_output(struct bc_error *error)
 {
     char *const name = run.environment.output;
     const size_t length = strlen(name);
+    run.file = stderr;
     if (length == 0)
         return true;
     /* A spawned job has its parent's variable, but must not overwrite its parent's report. */
     MPI_Comm parent;
     BC_MPI(PMPI_Comm_get_parent(&parent));
-    if (parent != MPI_COMM_NULL)
-        (void)snprintf(name + length, sizeof run.environment.output - length, ".spawned-%ld",
-                       (long)getpid());
+    if (parent != MPI_COMM_NULL) {
+        const size_t room = sizeof run.environment.output - length;
+        if ((size_t)snprintf(name + length, room, ".spawned-%ld", (long)getpid()) >= room)
+            return bc_error_set(error, "MPIRT_MONITOR: output=: the name is too long for a spawned "
+                                       "job: use a shorter one");
+    }
     /* "e": closed in what the program executes. */
     run.file = fopen(name, "we");
     if (run.file == NULL)
@@ -230,85 +236,110 @@ static bool open_output(struct bc_error *error)
                             "can be written",
                             name, strerror(errno));
     write_note(run.file, NOT_YET);
+    report_replaces(run.file);
     return true;
 }
 
 /* ---- the monitor of the whole run ------------------------------------------------------------ */
 
-/* Reads the variable, whose words are the same on all ranks, and opens the file on rank 0.
-   Collective; ends all processes if that can't be. */
-static void read_variable(void)
+/* On rank 0: reads the variable and opens the file. False with a line on stderr if that can't be.
+ */
+static bool read_variable(void)
 {
-    struct bc_error error;
+    struct bc_error error = {""};
+    if (environment_parse(getenv("MPIRT_MONITOR"), &run.environment, &error) && open_output(&error))
+        return true;
+    fprintf(stderr, "mpirtmon: %s\n", error.text);
+    fflush(stderr);
+    return false;
+}
+
+/* Rank 0's settings. Collective; ends all processes if they are wrong. */
+static void share_settings(void)
+{
+    struct {
+        bool good;
+        MPIX_Monitor handle;
+    } settings;
+    memset(&settings, 0, sizeof settings);
     run.file = stderr; /* is not written but by rank 0; NULL would mean no report */
-    int good = environment_parse(getenv("MPIRT_MONITOR"), &run.environment, &error) &&
-               (run.rank != 0 || open_output(&error));
-    if (!good && run.rank == 0)
-        (void)fprintf(stderr, "mpirtmon: %s\n", error.text);
-    BC_MPI(PMPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    if (!good) {
+    if (run.rank == 0) {
+        settings.good = read_variable();
+        settings.handle = run.environment.handle;
+    }
+    BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
+    if (!settings.good) {
         /* Not MPI_Abort: launchers may lose the line then. */
         PMPI_Finalize();
         exit(2);
     }
+    run.environment.handle = settings.handle;
 }
 
 /* Whether all ranks have the monitor; from then on they may talk. */
 static bool are_all_there(void)
 {
     int ranks;
+    struct bc_error error;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &run.rank));
     BC_MPI(PMPI_Comm_size(MPI_COMM_WORLD, &ranks));
-    const bool are_there = presence_agree(run.rank, ranks);
-    if (are_there) {
-        BC_MPI(PMPI_Barrier(MPI_COMM_WORLD));
-        presence_end();
-    } else if (run.rank == 0) {
-        environment_note("not all ranks have the monitor");
+    if (!presence_agree(run.rank, ranks, &error)) {
+        if (error.text[0] != '\0')
+            fprintf(stderr, "mpirtmon: %s\n", error.text);
+        if (run.rank == 0)
+            environment_note("not all ranks have the monitor");
+        return false;
     }
-    return are_there;
+    BC_MPI(PMPI_Barrier(MPI_COMM_WORLD));
+    presence_end();
+    return true;
 }
 
-/* Starts the snapshot. Returns the reason if a rank can't, the same on all ranks. Collective. */
-static int start(void)
+/* Nothing is monitored, for a reason that a line has told; the file tells it, too. */
+static void give_up(const char *reason)
 {
-    if (!report_reserve())
-        return MPIX_MONITOR_ERR_COMMUNICATORS;
-    if (run.environment.handle.coll && run.environment.handle.clock)
-        common_clock_compare(MPI_COMM_WORLD);
-    int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
-    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &code, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
-    return code;
+    (void)monitors_drop();
+    if (run.rank != 0 || run.file == stderr)
+        return;
+    write_note(run.file, reason);
+    (void)fclose(run.file);
 }
 
 void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     if (!environment_asks() || !are_all_there())
         return;
-    read_variable();
-    const int code = start();
-    run.started = code == MPIX_MONITOR_SUCCESS;
-    if (run.started) {
-        /* What the monitor has done meanwhile is no part of the run. */
-        const uint64_t own_ticks = ticks_now() - exit_ticks;
-        snapshots_begin_at(entry_ticks + own_ticks, exit_ticks + own_ticks);
+    share_settings();
+    const char *const no_room = MPIX_Monitor_error_string(MPIX_MONITOR_ERR_COMMUNICATORS);
+    int good = report_reserve();
+    if (!good && run.rank == 0)
+        fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
+    const bool has_room = good;
+    if (has_room && run.environment.handle.coll && run.environment.handle.clock)
+        common_clock_compare(MPI_COMM_WORLD);
+    const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
+    if (code != MPIX_MONITOR_SUCCESS)
+        fprintf(stderr, "mpirtmon: nothing is monitored: rank %d: %s\n", run.rank,
+                MPIX_Monitor_error_string(code));
+    good = good && code == MPIX_MONITOR_SUCCESS;
+    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (!good) {
+        give_up(has_room ? "a rank could not start" : no_room);
         return;
     }
-    (void)monitors_drop();
-    const char *const reason = MPIX_Monitor_error_string(code);
-    if (run.rank == 0)
-        (void)fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", reason);
-    if (run.file != stderr) {
-        write_note(run.file, reason);
-        (void)fclose(run.file);
-    }
+    run.started = true;
+    /* What the monitor has done meanwhile is no part of the run. */
+    const uint64_t own_ticks = ticks_now() - exit_ticks;
+    snapshots_begin_at(entry_ticks + own_ticks, exit_ticks + own_ticks);
 }
 
 bool environment_runs(void) { return run.started; }
 
 void environment_switch(bool on)
 {
-    if (run.started && on == run.is_off && monitor_switch(&run.request, on))
+    if (!run.started || on != run.is_off)
+        return;
+    if (monitor_switch(&run.request, on))
         run.is_off = !on;
 }
 
@@ -319,16 +350,16 @@ void environment_end(void)
     environment_switch(true);
     run.started = false;
     report_is_last();
-    if (run.file != stderr)
-        empty(run.file);
     int code = MPIX_End_monitor(&run.request, &run.environment.handle);
     if (run.rank != 0)
         return;
-    const char *const name = run.file != stderr ? run.environment.output : "stderr";
+    const char *const name = run.environment.output;
     if (code != MPIX_MONITOR_SUCCESS && code != MPIX_MONITOR_ERR_OUTPUT && run.file != stderr)
         write_note(run.file, MPIX_Monitor_error_string(code));
-    if (run.file != stderr && fclose(run.file) != 0 && code == MPIX_MONITOR_SUCCESS)
+    const bool closed = run.file == stderr || fclose(run.file) == 0;
+    if (code == MPIX_MONITOR_SUCCESS && !closed)
         code = MPIX_MONITOR_ERR_OUTPUT;
     if (code != MPIX_MONITOR_SUCCESS)
-        (void)fprintf(stderr, "mpirtmon: %s: %s\n", name, MPIX_Monitor_error_string(code));
+        fprintf(stderr, "mpirtmon: %s: %s\n", name[0] != '\0' ? name : "stderr",
+                MPIX_Monitor_error_string(code));
 }

@@ -11,11 +11,9 @@
 #include "common/run/options.h"
 #include "monitor/mpirtmon.h"
 
-#include <stdbool.h>
-
 struct environment {
     MPIX_Monitor handle;
-    char output[4096 + 32]; /* empty: stderr; with room for ".spawned-PID" */
+    char output[4096]; /* empty: stderr */
 };
 
 /* Parses the variable's text, in any locale. False with the error set, which names the word and
@@ -45,17 +43,3 @@ void environment_switch(bool on);
 /* Ends that monitor and writes its report; a line on stderr says if the report is lost. Collective
    over MPI_COMM_WORLD where it runs; call it before MPI is finalised. */
 void environment_end(void);
-
-/* ---- whether all ranks have the monitor, see presence.c -------------------------------------- */
-
-/* Call it before MPI_Init, with the variable's words: removes what a job that was killed has left.
-   MPI_Init returns when all ranks have called it, so no mark of this job is among that. */
-void presence_begin(const char *words);
-
-/* Whether all are there: the same on all ranks that have the monitor. Waits for the others for up
-   to 10 s. If not, the lowest rank that is there says on stderr who isn't. */
-bool presence_agree(int rank, int ranks);
-
-/* Removes the files. Call it when all ranks have come back from presence_agree: where the answer
-   was no, after MPI_Finalize. */
-void presence_end(void);

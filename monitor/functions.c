@@ -1,38 +1,6 @@
-/* The wrappers: most are made from the rows of functions.def; completions.c and life.c have others.
- */
+/* The wrappers that are made from the rows of functions.def. */
 #include "monitor/calls.h"
 #include "monitor/windows.h"
-
-#include <dlfcn.h>
-
-struct next_mpi next;
-struct freeing_around freeing_around;
-
-/* NULL if the MPI library lacks the function: then no program calls it. */
-static void *next_definition(const char *pmpi_name)
-{
-    void *const definition = dlsym(RTLD_NEXT, pmpi_name + 1);
-    return definition != NULL ? definition : dlsym(RTLD_DEFAULT, pmpi_name);
-}
-
-__attribute__((constructor)) void find_next_definitions(void)
-{
-#define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
-#include "monitor/next_functions.h"
-#undef NEXT
-    freeing_around.Comm_free = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_free");
-    freeing_around.Comm_disconnect = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
-}
-
-/* Also where the constructor of another library calls MPI. */
-static bool is_found_and_monitored(bool is_found)
-{
-    if (__builtin_expect(!is_found, 0))
-        find_next_definitions();
-    return is_monitored(CLASS_CALLS);
-}
-
-/* ---- what rows of functions.def use ---------------------------------------------------------- */
 
 enum { SENDS_ONLY = false, RECEIVES = true };
 
@@ -65,19 +33,26 @@ static int64_t count_at(const void *counts, size_t size, int block)
     return size == sizeof(int) ? ((const int *)counts)[block] : ((const MPI_Count *)counts)[block];
 }
 
-/* Sums over the blocks for several peers, without the `absent` ones, with one datatype or one each.
- */
+/* Sums over the blocks for several peers, without the `absent` ones. */
 static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, size_t size,
-                               const MPI_Datatype datatypes[], bool of_each)
+                               MPI_Datatype datatype)
 {
-    int64_t bytes = 0, elements = 0;
-    for (int i = 0; i < blocks; i++) {
-        const int64_t count = is_absent(absent, i) ? 0 : count_at(counts, size, i);
-        if (of_each)
-            bytes += bytes_of(count, datatypes[i]);
-        elements += count;
-    }
-    return of_each || elements == 0 ? bytes : elements * bytes_of(1, datatypes[0]);
+    int64_t elements = 0;
+    for (int i = 0; i < blocks; i++)
+        if (!is_absent(absent, i))
+            elements += count_at(counts, size, i);
+    return elements == 0 ? 0 : elements * bytes_of(1, datatype);
+}
+
+/* The same with a datatype each. */
+static int64_t bytes_of_types(int blocks, uint64_t absent, const void *counts, size_t size,
+                              const MPI_Datatype datatypes[])
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < blocks; i++)
+        if (!is_absent(absent, i))
+            bytes += bytes_of(count_at(counts, size, i), datatypes[i]);
+    return bytes;
 }
 
 /* The mean of several blocks that have this size together, rounded down. */
@@ -93,88 +68,6 @@ static bool needs_all(const struct communicator *on, const void *counts, size_t 
             (count_at(counts, size, i) == 0 || (of_each && bytes_of(1, datatypes[i]) == 0)))
             return false;
     return of_each || bytes_of(1, datatypes[0]) > 0;
-}
-
-/* ---- what wrappers do before and after the call ---------------------------------------------- */
-
-/* The call of a one-sided operation has returned `error`, which this returns, too. */
-static int one_sided_returned(struct operation *operation, int error, MPI_Win win, int target)
-{
-    if (target == MPI_PROC_NULL)
-        return operation_returned(operation, error, NULL);
-    operation_left(operation, ticks_now());
-    operation->posted = true;
-    if (error == MPI_SUCCESS)
-        window_add(win, target, operation);
-    return error;
-}
-
-#define IS_LOCAL(kind)                                                                             \
-    ((kind) == OPERATION_Win_flush_local || (kind) == OPERATION_Win_flush_local_all)
-
-static int synchronisation_returned(struct mpi_call *call, const struct ending *ending, int error)
-{
-    const uint64_t end_ticks = ticks_now();
-    call->is_idle = ending->is_idle;
-    if (!ending_finish(ending, error, call, end_ticks))
-        call_left(call, ending->communicator, end_ticks);
-    return error;
-}
-
-/* A collective that makes something, which the monitor remembers inside of the call. */
-struct making {
-    bool monitored;
-    struct operation operation;
-    uint64_t end_ticks;
-};
-
-static struct making making_begin(enum operation_kind kind, MPI_Comm comm)
-{
-    struct making making = {.monitored = is_monitored(CLASS_COLLECTIVE)};
-    if (making.monitored)
-        operation_begin(&making.operation, kind, comm, (struct sent){0}, false);
-    return making;
-}
-
-static void making_ends(struct making *making)
-{
-    making->end_ticks = making->monitored ? ticks_now() : 0;
-}
-
-static int making_returned(struct making *making, int error)
-{
-    return making->monitored
-               ? operation_returned_at(&making->operation, error, 0, making->end_ticks, ticks_now())
-               : error;
-}
-
-static int making_posted(struct making *making, int error, MPI_Request request)
-{
-    return making->monitored ? operation_posted(&making->operation, error, request) : error;
-}
-
-/* The communicator of a matched message is that of its probe. */
-static struct handle_map message_communicators = HANDLE_MAP(12);
-
-static void message_found(MPI_Message message, MPI_Comm comm)
-{
-    const int communicator = communicator_index(comm);
-    monitor_lock();
-    (void)handle_set(&message_communicators, message_key(message), communicator);
-    monitor_unlock();
-}
-
-/* Begins the receive of a message, if receives are monitored. Forgets the message in any case. */
-static bool begin_matched(struct operation *operation, enum operation_kind kind,
-                          MPI_Message message)
-{
-    monitor_lock();
-    const int found = handle_remove(&message_communicators, message_key(message));
-    monitor_unlock();
-    const int communicator = found != HANDLE_UNKNOWN       ? found
-                             : message == MPI_MESSAGE_NULL ? NULL_COMMUNICATOR
-                                                           : OTHER_COMMUNICATORS;
-    return begin_if_monitored(operation, kind, communicator, (struct sent){0}, true);
 }
 
 typedef int RANGE[3]; /* of ranks: the first, the last and the step */
@@ -196,100 +89,3 @@ typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 #define NEXT(Name) next.Name##_c
 #include "monitor/wrap.h"
 #endif
-
-/* ---- freeing communicators ------------------------------------------------------------------ */
-
-/* The communicator stays known until it is freed: the program's functions that delete its
-   attributes may still use it. */
-static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
-{
-    const MPI_Comm freed = *comm;
-    const int number = communicator_before_free(freed);
-    struct operation operation;
-    /* Unknown where monitoring begins meanwhile: then the call was before it. */
-    const bool monitored = number != HANDLE_UNKNOWN &&
-                           begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
-    const int error = free_it(comm);
-    if (error == MPI_SUCCESS)
-        communicator_freed(freed, number);
-    return monitored ? operation_returned(&operation, error, NULL) : error;
-}
-
-INTERPOSED int MPI_Comm_free(MPI_Comm *comm)
-{
-    return free_communicator(OPERATION_Comm_free, next.Comm_free, comm);
-}
-
-INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
-{
-    return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
-}
-
-/* Frees around the monitor: of tools that come before it, of layers for other languages. They don't
-   count, but a handle that was remembered is no longer valid. The monitor's own come here, too. */
-static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
-{
-    const MPI_Comm freed = *comm;
-    const int number = communicator_before_unseen_free(freed);
-    const int error = free_it(comm);
-    if (error == MPI_SUCCESS)
-        communicator_freed(freed, number);
-    return error;
-}
-
-INTERPOSED int PMPI_Comm_free(MPI_Comm *comm)
-{
-    return free_around(freeing_around.Comm_free, comm);
-}
-
-INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
-{
-    return free_around(freeing_around.Comm_disconnect, comm);
-}
-
-/* ---- fences and the freeing of windows ------------------------------------------------------- */
-
-/* What a fence and the freeing of a window do before and after the call. */
-struct closing {
-    struct ending ending;
-    struct operation operation;
-    bool monitored; /* as a collective */
-};
-
-static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
-{
-    const uint64_t called_ticks = ticks_now();
-    struct closing closing = {.ending = window_take(win, EVERY_TARGET, false),
-                              .monitored = is_monitored(CLASS_COLLECTIVE)};
-    if (closing.monitored)
-        operation_begin_called(&closing.operation, kind, closing.ending.communicator,
-                               (struct sent){0}, called_ticks);
-    return closing;
-}
-
-static int closing_end(struct closing *closing, int error)
-{
-    const uint64_t end_ticks = ticks_now();
-    (void)ending_finish(&closing->ending, error, NULL, end_ticks);
-    return closing->monitored
-               ? operation_returned_at(&closing->operation, error, 0, end_ticks, ticks_now())
-               : error;
-}
-
-INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
-{
-    if (!is_anything_monitored())
-        return next.Win_fence(assertions, win);
-    struct closing closing = closing_begin(OPERATION_Win_fence, win);
-    return closing_end(&closing, next.Win_fence(assertions, win));
-}
-
-INTERPOSED int MPI_Win_free(MPI_Win *win)
-{
-    const MPI_Win freed = *win;
-    struct closing closing = closing_begin(OPERATION_Win_free, freed);
-    const int error = closing_end(&closing, next.Win_free(win));
-    if (error == MPI_SUCCESS)
-        window_freed(freed, closing.ending.window);
-    return error;
-}

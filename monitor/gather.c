@@ -1,7 +1,7 @@
-/* Brings the rows of all ranks together. */
+#include "monitor/gather.h"
+
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"
-#include "monitor/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,65 +56,85 @@ static void add_to_row(struct keyed_row *keyed, const MPIX_Monitor_row *b)
         (void)snprintf(a->members, sizeof a->members, "NA");
 }
 
-/* Of rows that are merged that of the lowest rank comes first. */
-static int by_identity(const void *first, const void *second)
+/* Merges `more` into `rows`, both sorted by identity. False without memory. */
+static bool merge_rows(struct rows *rows, const struct rows *more)
 {
-    const struct keyed_row *const a = first, *const b = second;
-    const int order = rows_compare_identities(a, b);
-    return order != 0 ? order : a->row.rank - b->row.rank;
-}
-
-static void merge_rows(struct rows *rows)
-{
+    struct keyed_row *const merged =
+        malloc(((size_t)rows->count + (size_t)more->count + 1) * sizeof *merged);
+    if (merged == NULL)
+        return false;
     int count = 0;
-    if (rows->count > 0)
-        qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, by_identity);
-    for (int i = 0; i < rows->count; i++)
-        if (count > 0 && rows_compare_identities(&rows->rows[count - 1], &rows->rows[i]) == 0)
-            add_to_row(&rows->rows[count - 1], &rows->rows[i].row);
-        else
-            rows->rows[count++] = rows->rows[i];
+    for (int i = 0, j = 0; i < rows->count || j < more->count;) {
+        const int order = i == rows->count ? 1
+                          : j == more->count
+                              ? -1
+                              : rows_compare_identities(&rows->rows[i], &more->rows[j]);
+        merged[count] = order <= 0 ? rows->rows[i++] : more->rows[j++];
+        if (order == 0)
+            add_to_row(&merged[count], &more->rows[j++].row);
+        count++;
+    }
+    free(rows->rows);
+    rows->rows = merged;
     rows->count = count;
-}
-
-static void append(struct rows *rows, const struct rows *more)
-{
-    for (int i = 0; i < more->count; i++)
-        *rows_add(rows) = more->rows[i];
+    return true;
 }
 
 /* ---- between ranks --------------------------------------------------------------------------- */
 
-/* The sender's struct rows, whose pointer means nothing to the receiver, then row after row: so a
-   receiver needs no memory for those that it has no memory for. */
-enum tag { TAG_HEAD, TAG_ROW };
+/* The sender first sends its struct rows, whose pointer means nothing to the receiver. The receiver
+   answers whether it has room. If so, and if there are rows, they follow. */
+enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS, TAG_TOTAL };
+
+/* Sends the rows themselves, or receives them. */
+static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
+{
+    if (rows->count == 0)
+        return;
+    /* The count of the message is the number of rows, which fits an int. */
+    MPI_Datatype type;
+    BC_MPI(PMPI_Type_contiguous(sizeof *rows->rows, MPI_BYTE, &type));
+    BC_MPI(PMPI_Type_commit(&type));
+    if (sends)
+        BC_MPI(PMPI_Send(rows->rows, rows->count, type, partner, TAG_ROWS, comm));
+    else
+        BC_MPI(
+            PMPI_Recv(rows->rows, rows->count, type, partner, TAG_ROWS, comm, MPI_STATUS_IGNORE));
+    BC_MPI(PMPI_Type_free(&type));
+}
 
 static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
 {
     BC_MPI(PMPI_Send(rows, sizeof *rows, MPI_BYTE, to, TAG_HEAD, comm));
-    for (int i = 0; i < rows->count; i++)
-        BC_MPI(PMPI_Send(&rows->rows[i], sizeof *rows->rows, MPI_BYTE, to, TAG_ROW, comm));
+    int has_room;
+    BC_MPI(PMPI_Recv(&has_room, 1, MPI_INT, to, TAG_ROOM, comm, MPI_STATUS_IGNORE));
+    if (has_room)
+        move_rows(rows, true, to, comm);
 }
 
-/* Appends the rows of a rank. Returns its struct rows. */
-static struct rows receive_rows(struct rows *rows, int from, MPI_Comm comm)
+/* Rows that could not be received are `incomplete`. */
+static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
 {
-    struct rows head;
-    BC_MPI(PMPI_Recv(&head, sizeof head, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
-    for (int i = 0; i < head.count; i++)
-        BC_MPI(PMPI_Recv(rows_add(rows), sizeof *rows->rows, MPI_BYTE, from, TAG_ROW, comm,
-                         MPI_STATUS_IGNORE));
-    rows->incomplete = rows->incomplete || head.incomplete;
-    return head;
+    BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
+    rows->rows = rows->count > 0 ? malloc((size_t)rows->count * sizeof *rows->rows) : NULL;
+    const int has_room = rows->count == 0 || rows->rows != NULL;
+    BC_MPI(PMPI_Send(&has_room, 1, MPI_INT, from, TAG_ROOM, comm));
+    if (!has_room) {
+        rows->incomplete = true;
+        rows->count = 0;
+    }
+    move_rows(rows, false, from, comm);
 }
 
 static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
 {
-    const struct rows more = receive_rows(sum, from, comm);
+    struct rows more;
+    receive_rows(&more, from, comm);
     sum->seconds = fmax(sum->seconds, more.seconds);
     for (int code = 0; code < MPIX_MONITOR_WARNING_ROOTED; code++)
         sum->cases[code] += more.cases[code];
-    merge_rows(sum);
+    sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
+    rows_free(&more);
 }
 
 static void scale_frequencies(struct rows *rows, double factor)
@@ -125,50 +145,91 @@ static void scale_frequencies(struct rows *rows, double factor)
     }
 }
 
-/* Appends the total of this rank, its last row if it has any, as a row that isn't merged. */
-static void append_total(struct rows *rows)
+/* The place of the total among the rows of a process, or -1. */
+static int total_in(const struct rows *rows)
 {
-    if (rows->count == 0 || rows->rows[rows->count - 1].kind != KIND_TOTAL)
-        return;
-    struct keyed_row total = rows->rows[rows->count - 1];
-    total.operation = 1 + total.row.rank;
-    *rows_add(rows) = total;
+    for (int i = 0; i < rows->count; i++)
+        if (rows->rows[i].kind == KIND_TOTAL)
+            return i;
+    return -1;
 }
 
-bool rows_gather(const struct rows *own, bool per_rank, MPI_Comm comm, struct rows *all)
+/* Appends the total of each rank on rank 0, as a row of its own; `own` are this rank's rows.
+   Collective. False on rank 0 without memory. */
+static bool append_totals(struct rows *sum, const struct rows *own, int rank, MPI_Comm comm)
+{
+    int ranks;
+    const int total = total_in(own);
+    double inside_s = total >= 0 ? own->rows[total].row.in_calls_s : NAN;
+    BC_MPI(PMPI_Comm_size(comm, &ranks));
+    if (rank != 0) {
+        BC_MPI(PMPI_Send(&inside_s, 1, MPI_DOUBLE, 0, TAG_TOTAL, comm));
+        return true;
+    }
+    struct rows totals = {.rows = malloc((size_t)ranks * sizeof *totals.rows)};
+    const bool has_room = totals.rows != NULL;
+    for (int from = 0; from < ranks; from++) {
+        if (from != 0)
+            BC_MPI(PMPI_Recv(&inside_s, 1, MPI_DOUBLE, from, TAG_TOTAL, comm, MPI_STATUS_IGNORE));
+        if (!has_room || total < 0 || isnan(inside_s))
+            continue;
+        struct keyed_row *const keyed = &totals.rows[totals.count++];
+        *keyed = own->rows[total];
+        keyed->operation = 1 + from;
+        keyed->row.rank = keyed->row.slowest_rank = from;
+        keyed->row.in_calls_s = keyed->row.slowest_s = inside_s;
+    }
+    const bool good = has_room && rows_append(sum, &totals);
+    free(totals.rows);
+    return good;
+}
+
+bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
 {
     int rank, ranks;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
     BC_MPI(PMPI_Comm_size(comm, &ranks));
-    *all = *own;
-    all->rows = NULL;
-    all->count = all->capacity = 0;
-    append(all, own);
-    if (!per_rank)
-        append_total(all);
+    struct rows sum = *rows;
+    sum.rows = NULL;
+    sum.count = 0;
+    sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
+    for (int i = 0; i < sum.count; i++)
+        sum.rows[i].row.rank = MPIX_MONITOR_NA;
+    rows_sort(&sum, rows_compare_identities);
     /* Frequencies become counts, to be summed: those of all ranks are over the longest snapshot. */
-    scale_frequencies(all, own->seconds);
+    scale_frequencies(&sum, rows->seconds);
     /* A binomial tree: in each step the ranks with the bit set send to the rank without it, and are
        done. */
-    for (int bit = 1; bit < ranks && (rank & (bit - 1)) == 0; bit <<= 1)
-        if (rank & bit)
-            send_rows(all, rank - bit, comm);
-        else if (rank + bit < ranks)
-            add_rows_of(rank + bit, all, comm);
+    for (int bit = 1; bit < ranks; bit <<= 1) {
+        if (rank & bit) {
+            send_rows(&sum, rank - bit, comm);
+            break;
+        }
+        if (rank + bit < ranks)
+            add_rows_of(rank + bit, &sum, comm);
+    }
+    if (totals)
+        sum.incomplete = !append_totals(&sum, rows, rank, comm) || sum.incomplete;
+    if (rank != 0 || sum.incomplete) {
+        rows->incomplete = rows->incomplete || (rank == 0 && sum.incomplete);
+        rows_free(&sum);
+        return rank != 0;
+    }
+    rows_sort(&sum, rows_compare_in_report);
+    scale_frequencies(&sum, 1.0 / sum.seconds);
+    rows_free(rows);
+    *rows = sum;
+    return true;
+}
+
+bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
+{
+    int rank;
+    BC_MPI(PMPI_Comm_rank(comm, &rank));
     if (rank != 0) {
-        rows_free(all);
-        if (per_rank)
-            send_rows(own, 0, comm);
+        send_rows(rows, 0, comm);
         return true;
     }
-    for (int i = 0; i < all->count; i++)
-        if (all->rows[i].kind != KIND_TOTAL || all->rows[i].operation == 0)
-            all->rows[i].row.rank = MPIX_MONITOR_NA;
-    rows_sort_for_report(all);
-    scale_frequencies(all, 1.0 / all->seconds);
-    if (per_rank)
-        append(all, own);
-    for (int from = 1; per_rank && from < ranks; from++)
-        (void)receive_rows(all, from, comm);
-    return !all->incomplete;
+    receive_rows(rows, from, comm);
+    return !rows->incomplete;
 }

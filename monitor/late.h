@@ -1,5 +1,5 @@
 /*
- * Late processes: the times that ranks keep of collectives, for waiting.c to find how long ranks
+ * Late processes: the times that ranks keep of collectives, for compare.h to find how long ranks
  * wait.
  *
  * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
@@ -7,6 +7,11 @@
  * number is below a limit, which is halved, and with it the calls that are kept, whenever these are
  * too many. So they are spread evenly over the run, however long that is (Bernoulli sampling;
  * compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985).
+ *
+ * The time of all calls together is known. Mostly what makes a call long is waiting, so that the
+ * time of all tells more of the waiting in all than the calls that were kept do by themselves: few
+ * long ones may be among these or not (the regression estimator: W. G. Cochran, "Sampling
+ * Techniques", 3rd edition, 1977, chapter 7).
  */
 #pragma once
 
@@ -53,15 +58,34 @@ struct late_series {
     struct late_call call[LATE_KEPT_MAX]; /* by rising number */
 };
 
+/* Finds a series in a few steps, however many there are. */
+enum { LATE_PLACES_BITS = 7 };
+
 /* The series of a snapshot, of communicators whose ranks compare them. Pages that are never used
    take no memory. */
 struct late {
-    int64_t not_compared; /* rooted calls on other communicators of several processes */
     int count;
-    int32_t key[LATE_SERIES_MAX]; /* of each series */
+    int64_t
+        not_compared; /* calls of rooted collectives on other communicators of several processes */
+    struct late_place {
+        uint64_t key; /* 0: the place is empty */
+        int series;
+    } places[1 << LATE_PLACES_BITS];
     struct late_series series[LATE_SERIES_MAX];
 };
 
 /* Adds a call of this function. The call's number is set here. Returns whether there was room for
    its series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, struct late_call call);
+
+/* A mean over all calls of a series. */
+struct late_mean {
+    double mean;
+    double error; /* standard error, for the calls that were not kept */
+    double shift; /* by how much it differs from the mean of the calls that were kept */
+};
+
+/* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
+   any unit, of which a tick has `tick`. It waits only where it has this part. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[],
+                           enum late_part part, double tick);

@@ -1,8 +1,10 @@
 /* Wrappers of the functions that start and end MPI. */
 #include "common/machine/job.h"
+#include "monitor/abi.h"
 #include "monitor/calls.h"
 #include "monitor/communicators.h"
 #include "monitor/environment.h"
+#include "monitor/presence.h"
 #include "monitor/tools.h"
 
 #include <stdlib.h>
@@ -16,7 +18,7 @@ static void refuse_other_library(void)
     enum { NAME_SIZE = 64 };
     char built_for[NAME_SIZE], used[NAME_SIZE];
     const char *library;
-    const int built = abi_of_build(), program = abi_of_program(&library);
+    const struct abi built = abi_of_build(), program = abi_of_program(&library);
     if (abi_fits(built, program))
         return;
     if (bc_launcher_is_first())
@@ -61,30 +63,35 @@ __attribute__((constructor)) static void mark_old_report(void)
         environment_note(NULL);
 }
 
+#define AROUND                                                                                     \
+    "Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI opened with dlopen do that"
+
+/* Why there is no report though MPI was used, as far as was seen; NULL: none is missing. */
+static const char *find_reason(void)
+{
+    int is_used = 0, has_ended = 0;
+    (void)PMPI_Initialized(&is_used);
+    (void)PMPI_Finalized(&has_ended);
+    if (environment_runs() && has_ended)
+        return "MPI_Finalize was called around the monitor";
+    if (is_used && !saw_start)
+        return "MPI_Init was called around the monitor";
+    if (!is_used && saw_session)
+        return "the program used MPI by sessions only (MPI_Session_init), which can't be monitored";
+    return NULL;
+}
+
 /* A Fortran layer that calls the MPI library behind its C functions can't be seen from here, nor
    another tool's calls of PMPI_. Tells a user who asked for a monitor why there is no report. */
 __attribute__((destructor)) static void say_why_there_is_no_report(void)
 {
-    int is_used = 0, has_ended = 0;
-    if (!environment_asks() || !bc_launcher_is_first())
-        return;
-    (void)PMPI_Initialized(&is_used);
-    (void)PMPI_Finalized(&has_ended);
-    const char *const reason =
-        environment_runs() && has_ended ? "MPI_Finalize was called around the monitor"
-        : is_used && !saw_start         ? "MPI_Init was called around the monitor"
-        : !is_used && saw_session
-            ? "the program used MPI by sessions only (MPI_Session_init), which can't be monitored"
-            : NULL;
+    const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
     if (reason == NULL)
-        return; /* none is missing, as far as was seen */
+        return;
     const struct tool_before before = tool_before();
     (void)fprintf(stderr, "mpirtmon: nothing was monitored: %s%s%s%s\n", reason,
-                  saw_session
-                      ? ""
-                      : ": Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI "
-                        "opened with dlopen do that",
-                  before.functions > 0 ? ", and so may " : "", before.name);
+                  saw_session ? "" : ": " AROUND, before.functions > 0 ? ", and so may " : "",
+                  before.name);
     environment_note(reason);
 }
 

@@ -64,7 +64,7 @@
  * MPI, too, not the program's computation, and has one row of kind calls, "libmpirtmon". So the
  * rows of kinds pttopt, coll and calls together are the total.
  *
- * Waiting for late processes: in collectives that synchronise (waiting.c), as each process needs
+ * Waiting for late processes: in collectives that synchronise (compare.h), as each process needs
  * data of all others, a rank's time less the shortest time of any rank in the same call, which no
  * shared clock is needed for. Calls with empty blocks tell none where a process needs nothing of
  * another one. In reports only, for which the ranks' times are brought together. In rooted ones,

@@ -1,16 +1,4 @@
-/*
- * Whether all ranks of the job have the monitor, and the variable MPIRT_MONITOR with the same
- * words.
- *
- * A message, a collective's too, may be received by the program of a rank without the monitor, so
- * MPI can't be asked. Each rank leaves a mark in a file of the working directory, which all ranks
- * have in common, `.mpirtmon-` and a number that is the job's (of what the launcher tells, and of
- * the words). Who sees the marks of all decides that they are there; who has waited too long, that
- * they aren't. The decision is a symbolic link, which only the first of them can make: all follow
- * it. A rank that comes late, or files that are seen late, can make the answer no, but never
- * different ones.
- */
-#include "monitor/environment.h"
+#include "monitor/presence.h"
 
 #include "common/machine/hosts.h"
 #include "monitor/handles.h"
@@ -55,6 +43,12 @@ static long parent_of(long process)
     return name_end != NULL && strlen(name_end) > 4 ? strtol(name_end + 4, NULL, 10) : 0;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
 /* Hydra, the launcher of MPICH and others, has no number for a job. But its proxy on each node,
    from which the ranks descend, was started with the port of mpirun, and with the number of the
    group of processes. */
@@ -62,18 +56,15 @@ static uint64_t hash_proxy(uint64_t so_far)
 {
     enum { GENERATIONS = 8 };
     static char words[16384];
-    size_t length = 0;
     long process = getppid();
     for (int i = 0; i < GENERATIONS && process > 1; i++, process = parent_of(process)) {
-        length = read_process(process, "cmdline", words, sizeof words);
-        if (strstr(words, "proxy") != NULL)
-            break;
-        length = 0;
-    }
-    for (const char *word = words; word < words + length; word += strlen(word) + 1) {
-        const char *const port = strstr(word, "-port");
-        if (strcmp(word, "--pgid") == 0 || (port != NULL && port[5] == '\0'))
-            so_far = hash_text(so_far, word + strlen(word) + 1);
+        const size_t length = read_process(process, "cmdline", words, sizeof words);
+        if (strstr(words, "proxy") == NULL)
+            continue;
+        for (const char *word = words; word < words + length; word += strlen(word) + 1)
+            if (ends_in(word, "-port") || strcmp(word, "--pgid") == 0)
+                so_far = hash_text(so_far, word + strlen(word) + 1);
+        break;
     }
     return so_far;
 }
@@ -102,17 +93,17 @@ void presence_begin(const char *words)
     (void)snprintf(marks, sizeof marks, "%s/.mpirtmon-%016" PRIx64, folder, job);
     (void)snprintf(decision, sizeof decision, "%s.there", marks);
     has_files = true;
-    (void)unlink(marks);
-    (void)unlink(decision);
+    presence_end();
+    has_files = true;
 }
 
 void presence_end(void)
 {
-    if (has_files) {
-        (void)unlink(marks);
-        (void)unlink(decision);
-    }
+    if (!has_files)
+        return;
     has_files = false;
+    (void)unlink(marks);
+    (void)unlink(decision);
 }
 
 /* A byte for each rank. Synchronous, so that NFS writes no more than this byte. False if it can't
@@ -142,69 +133,93 @@ static int find_absent(int ranks, int *absent)
     return count;
 }
 
-/* Sleeps, a bit longer each time. False once that were WAIT_S. */
-static bool pause_before_look(double *slept_s)
+enum answer { UNDECIDED, ALL_THERE, NOT_ALL_THERE };
+
+static enum answer read_decision(void)
 {
-    const double pause_s = *slept_s < 0.1 ? 1e-4 + *slept_s / 2.0 : 0.05;
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(pause_s * 1e9)}, NULL);
-    *slept_s += pause_s;
-    return *slept_s < WAIT_S;
+    char text[8];
+    const ssize_t length = readlink(decision, text, sizeof text);
+    if (length < 0)
+        return UNDECIDED;
+    return length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE : NOT_ALL_THERE;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Sleeps, a bit longer each time. */
+static void pause_before_look(long *pause_ns)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = *pause_ns}, NULL);
+    if (*pause_ns < 50000000)
+        *pause_ns += *pause_ns / 2;
 }
 
 /* Decides, unless it was decided before: when all marks are there, or this rank has waited too
    long. The decision is looked for only then: NFS remembers for half a minute that a file isn't
    there. A rank that can't write it waits for another one's. */
-static bool decide(int ranks, int *absent)
+static enum answer decide(int ranks, int *absent)
 {
-    char text[8];
-    double slept_s = 0.0;
-    bool all = find_absent(ranks, absent) == 0;
-    while (!all && pause_before_look(&slept_s))
+    double end_s = now_s() + WAIT_S;
+    long pause_ns = 100000;
+    bool all = false;
+    while (!all && now_s() < end_s) {
         all = find_absent(ranks, absent) == 0;
+        if (!all)
+            pause_before_look(&pause_ns);
+    }
     const bool is_decided = symlink(all ? "all" : "some", decision) == 0 || errno == EEXIST;
-    ssize_t length = readlink(decision, text, sizeof text);
-    slept_s = 0.0;
-    while (!is_decided && length < 0 && pause_before_look(&slept_s))
-        length = readlink(decision, text, sizeof text);
-    return length == 3 && strncmp(text, "all", 3) == 0;
+    enum answer answer = read_decision();
+    for (end_s = now_s() + WAIT_S; !is_decided && answer == UNDECIDED && now_s() < end_s;) {
+        pause_before_look(&pause_ns);
+        answer = read_decision();
+    }
+    return answer;
 }
 
-/* On the lowest rank that is there. */
-static void say_who_is_absent(int rank, const int *absent, int count)
+static void say_who_is_absent(struct bc_error *error, int rank, const int *absent, int count)
 {
-    char list[200];
-    int lowest = 0;
+    enum { SHOWN = 200 };
+    char list[SHOWN];
+    int lowest = 0; /* the lowest rank that is there */
     while (lowest < count && absent[lowest] == lowest)
         lowest++;
     if (rank != lowest)
         return;
+    if (count == 0) {
+        (void)bc_error_set(error, "nothing is monitored: a rank came more than %d s after another",
+                           WAIT_S);
+        return;
+    }
     (void)bc_format_ranks(absent, (size_t)count, list, sizeof list);
-    if (count == 0)
-        (void)fprintf(stderr,
-                      "mpirtmon: nothing is monitored: a rank came more than %d s after another\n",
-                      WAIT_S);
-    else
-        (void)fprintf(
-            stderr,
-            "mpirtmon: nothing is monitored: rank%s %s left no mark in '%.200s': give all "
-            "ranks the monitor, one MPIRT_MONITOR and one folder\n",
-            count == 1 ? "" : "s", list, folder);
+    (void)bc_error_set(error,
+                       "nothing is monitored: rank%s %s left no mark in '%.200s': give all ranks "
+                       "the monitor, one MPIRT_MONITOR and one folder",
+                       count == 1 ? "" : "s", list, folder);
 }
 
-bool presence_agree(int rank, int ranks)
+bool presence_agree(int rank, int ranks, struct bc_error *error)
 {
+    int *const absent = ranks > 1 ? malloc((size_t)ranks * sizeof *absent) : NULL;
+    error->text[0] = '\0';
     if (ranks == 1)
         return true;
-    int *const absent = malloc((size_t)ranks * sizeof *absent);
-    const bool can_ask = absent != NULL && leave_mark(rank);
-    const bool is_there = can_ask && decide(ranks, absent);
-    if (!can_ask && rank == 0)
-        (void)fprintf(stderr,
-                      "mpirtmon: nothing is monitored: cannot write '%.200s', by which ranks find "
-                      "each other: %s: start the job in another folder\n",
-                      marks, strerror(errno));
-    if (can_ask && !is_there)
-        say_who_is_absent(rank, absent, find_absent(ranks, absent));
+    if (absent == NULL || !leave_mark(rank)) {
+        if (rank == 0)
+            (void)bc_error_set(error,
+                               "nothing is monitored: cannot write '%.200s', by which ranks find "
+                               "each other: %s: start the job in another folder",
+                               marks, strerror(errno));
+        free(absent);
+        return false;
+    }
+    const enum answer answer = decide(ranks, absent);
+    if (answer != ALL_THERE)
+        say_who_is_absent(error, rank, absent, find_absent(ranks, absent));
     free(absent);
-    return is_there;
+    return answer == ALL_THERE;
 }

@@ -2,12 +2,13 @@
 
 #include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
-#include "common/result/text.h"
 #include "monitor/columns.h"
 #include "monitor/flags.h"
+#include "monitor/gather.h"
 #include "monitor/requests.h"
 #include "monitor/own_comm.h"
 #include "monitor/tools.h"
+#include "monitor/waiting.h"
 #include "monitor/windows.h"
 
 #include <locale.h>
@@ -111,20 +112,28 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-/* With the command line of this process, if that can be read. */
+/* Writes the command line of this process: no arguments if it can't be read. */
 static void write_program(struct bc_output *output)
 {
-    struct bc_text command = {0};
-    char *argument = NULL;
+    char **argv = NULL, *argument = NULL;
     size_t size = 0;
+    int arguments = 0;
     FILE *const file = fopen("/proc/self/cmdline", "re");
-    while (file != NULL && getdelim(&argument, &size, '\0', file) > 0)
-        bc_text_append(&command, "%s%s", command.start != NULL ? " " : "", argument);
+    while (file != NULL && getdelim(&argument, &size, '\0', file) > 0) {
+        char **const larger = realloc(argv, ((size_t)arguments + 1) * sizeof *argv);
+        if (larger == NULL)
+            break;
+        argv = larger;
+        argv[arguments++] = argument;
+        argument = NULL;
+    }
     free(argument);
     if (file != NULL)
-        (void)fclose(file);
-    bc_metadata_write_program(output, "mpirtmon", command.start != NULL, &command.start);
-    free(command.start);
+        fclose(file);
+    bc_metadata_write_program(output, "mpirtmon", arguments, argv);
+    for (int i = 0; i < arguments; i++)
+        free(argv[i]);
+    free(argv);
 }
 
 static void write_request(struct bc_output *output, const struct snapshot *snapshot,
@@ -178,6 +187,18 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
             "library: a collective counts as one operation");
 }
 
+static void write_head(struct bc_output *output, const struct snapshot *snapshot,
+                       const struct rows *rows, const struct bc_job *job)
+{
+    int thread_level;
+    BC_MPI(PMPI_Query_thread(&thread_level));
+    write_program(output);
+    bc_metadata_write(output, job, thread_level);
+    write_request(output, snapshot, rows);
+    write_remarks(output, snapshot, rows);
+    bc_output_header(output);
+}
+
 /* ---- the report ------------------------------------------------------------------------------ */
 
 /* Rank 0's value. Collective. */
@@ -187,47 +208,89 @@ static int agreed(int value)
     return value;
 }
 
-/* Collective; only the code of rank 0, where `rows` become those of the report, counts. */
+/* Sends the rows of one rank after the other to rank 0, which writes them and adds them to `rows`.
+   `own` are this rank's rows. Collective. False on rank 0 if there is no memory for all of them. */
+static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows,
+                            const struct bc_job *job, MPI_Comm comm)
+{
+    if (job->rank != 0)
+        return rows_fetch(own, job->rank, comm);
+    write_rows(output, own);
+    bool good = rows_append(rows, own);
+    for (int rank = 1; rank < job->ranks; rank++) {
+        struct rows more;
+        good = rows_fetch(&more, rank, comm) && good;
+        write_rows(output, &more);
+        good = rows_append(rows, &more) && good;
+        rows_free(&more);
+    }
+    return good;
+}
+
+static FILE *replaced;
+
+void report_replaces(FILE *file) { replaced = file; }
+
+static struct bc_output *begin_output(FILE *file)
+{
+    const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
+    struct bc_output *const output = bc_output_attach(file, &style, &monitor_report_table);
+    if (output == NULL || file != replaced)
+        return output;
+    rewind(file);
+    /* A pipe can't be truncated and keeps its line. */
+    (void)!ftruncate(fileno(file), 0);
+    return output;
+}
+
+/* Collective; only the code of rank 0 counts. */
 static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job,
                      MPI_Comm comm)
 {
-    const MPIX_Monitor *const asked = &snapshot->asked;
-    struct rows all;
-    int thread_level;
-    const bool per_rank = agreed(asked->per_rank != 0);
-    rows_find_late(rows, snapshot, agreed(asked->profile && asked->coll && asked->clock), comm);
-    const bool has_memory = rows_gather(rows, per_rank, comm, &all);
-    if (job->rank != 0)
-        return MPIX_MONITOR_SUCCESS;
-    const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
-    struct bc_output *const output =
-        has_memory ? bc_output_attach(snapshot->file, &style, &monitor_report_table) : NULL;
-    if (output == NULL) {
-        rows_free(&all);
-        return MPIX_MONITOR_ERR_MEMORY;
+    const bool root = job->rank == 0;
+    const bool per_rank = agreed(snapshot->asked.per_rank != 0);
+    struct rows own = {0};
+    struct bc_output *output = NULL;
+    rows_find_late(rows, snapshot,
+                   agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock),
+                   comm);
+    bool good = !root || !per_rank || rows_append(&own, rows);
+    /* Where each rank has rows of its own its total is among them. */
+    good = rows_gather(rows, !per_rank, comm) && good;
+    if (root && good)
+        output = begin_output(snapshot->file);
+    good = agreed(good && output != NULL);
+    if (good && root) {
+        write_head(output, snapshot, rows, job);
+        write_rows(output, rows);
     }
-    write_program(output);
-    BC_MPI(PMPI_Query_thread(&thread_level));
-    bc_metadata_write(output, job, thread_level);
-    write_request(output, snapshot, &all);
-    write_remarks(output, snapshot, &all);
-    bc_output_header(output);
-    write_rows(output, &all);
-    bc_output_end(output, 0);
-    rows_free(rows);
-    *rows = all;
-    return bc_output_close(output) ? MPIX_MONITOR_SUCCESS : MPIX_MONITOR_ERR_OUTPUT;
+    if (good && per_rank)
+        good = write_each_rank(output, root ? &own : rows, rows, job, comm);
+    rows_free(&own);
+    if (good)
+        bc_output_end(output, 0);
+    const bool written = bc_output_close(output);
+    return !good      ? MPIX_MONITOR_ERR_MEMORY
+           : !written ? MPIX_MONITOR_ERR_OUTPUT
+                      : MPIX_MONITOR_SUCCESS;
 }
 
-/* The report's communicator, and room for those that other modules make for it at a time. */
+/* The report's communicator, whether there is one, and room for those that other modules make for
+   it at a time. */
 enum { RESERVED = 3 };
 static MPI_Comm report_comm, reserved[RESERVED];
 static bool is_there, is_kept;
 
-static void free_all(int count, MPI_Comm comms[])
+static void free_reserved(int count)
 {
     for (int i = 0; i < count; i++)
-        BC_MPI(PMPI_Comm_free(&comms[i]));
+        BC_MPI(PMPI_Comm_free(&reserved[i]));
+}
+
+static void free_comm(void)
+{
+    BC_MPI(PMPI_Comm_free(&report_comm));
+    is_there = false;
 }
 
 /* Makes the communicator, unless it is there, and the room. False, on all ranks, if there is none
@@ -237,18 +300,18 @@ static bool reserve(void)
     int rank, count = 0;
     if (!is_there)
         report_comm = own_comm_make(MPI_COMM_WORLD);
-    if (report_comm == MPI_COMM_NULL)
+    is_there = report_comm != MPI_COMM_NULL;
+    if (!is_there)
         return false;
     BC_MPI(PMPI_Comm_rank(report_comm, &rank));
     while (count < RESERVED &&
            PMPI_Comm_split(report_comm, 0, rank, &reserved[count]) == MPI_SUCCESS)
         count++;
-    is_there = count == RESERVED;
-    if (!is_there) {
-        free_all(count, reserved);
-        free_all(1, &report_comm);
-    }
-    return is_there;
+    if (count == RESERVED)
+        return true;
+    free_reserved(count);
+    free_comm();
+    return false;
 }
 
 bool report_reserve(void)
@@ -263,7 +326,7 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
     if (!is_there && !reserve())
         return MPIX_MONITOR_ERR_COMMUNICATORS;
-    free_all(RESERVED, reserved);
+    free_reserved(RESERVED);
     /* The locale of this thread only, until the report is written. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
@@ -271,11 +334,10 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     bc_job_describe(&job);
     const int code = agreed(write_all(snapshot, rows, &job, report_comm));
     bc_job_free(&job);
-    is_there = is_kept;
     if (is_kept)
         (void)reserve();
     else
-        free_all(1, &report_comm);
+        free_comm();
     (void)uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);

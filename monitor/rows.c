@@ -1,4 +1,4 @@
-#include "monitor/report.h"
+#include "monitor/rows.h"
 
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"
@@ -11,10 +11,10 @@ static const char *const kind_names[] = {
     [KIND_COMM] = "comm",         [KIND_OTHER] = "other", [KIND_TOTAL] = "total",
     [KIND_WORKLOAD] = "workload", [KIND_SIZES] = "sizes",
 };
+static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
 
 /* What stands where a row has no communicator. */
-static const struct communicator no_communicator = {
-    .identity = NO_COMMUNICATOR, .name = "NA", .members = "NA", .order = 3};
+static const struct communicator no_communicator = {.name = "NA", .members = "NA", .order = 3};
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ int rows_compare_identities(const void *first, const void *second)
     return order != 0 ? order : strcmp(a->row.operation, b->row.operation);
 }
 
-static int in_report(const void *first, const void *second)
+int rows_compare_in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     int order = COMPARE(a->kind, b->kind);
@@ -44,10 +44,10 @@ static int in_report(const void *first, const void *second)
     return order != 0 ? order : rows_compare_identities(a, b);
 }
 
-void rows_sort_for_report(struct rows *rows)
+void rows_sort(struct rows *rows, int (*compare)(const void *, const void *))
 {
     if (rows->count > 0)
-        qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, in_report);
+        qsort(rows->rows, (size_t)rows->count, sizeof *rows->rows, compare);
 }
 
 /* ---- the rows of this process ---------------------------------------------------------------- */
@@ -58,28 +58,16 @@ struct source {
     double tick_s;
     int rank;
     struct rows *rows;
+    int capacity;
 };
 
-struct keyed_row *rows_add(struct rows *rows)
+/* Makes room for this many rows. False without memory. */
+static bool make_room(struct rows *rows, size_t count)
 {
-    static struct keyed_row nowhere; /* is never read */
-    if (rows->count == rows->capacity) {
-        const int capacity = rows->capacity > 0 ? 2 * rows->capacity : 32;
-        struct keyed_row *const larger = realloc(rows->rows, (size_t)capacity * sizeof *larger);
-        if (larger == NULL) {
-            rows->incomplete = true;
-            return &nowhere;
-        }
+    struct keyed_row *const larger = realloc(rows->rows, count * sizeof *larger);
+    if (larger != NULL)
         rows->rows = larger;
-        rows->capacity = capacity;
-    }
-    return &rows->rows[rows->count++];
-}
-
-void rows_free(struct rows *rows)
-{
-    free(rows->rows);
-    *rows = (struct rows){0};
+    return larger != NULL;
 }
 
 /* Whether a reader may take the name that the program gave a communicator for one of MPI's, or for
@@ -101,7 +89,7 @@ static void write_name(char *text, size_t size, const struct communicator *commu
 {
     const int made = (int)strlen(communicator->made);
     const int room = (int)size - made - (int)sizeof " ()";
-    if (room > 0 && is_ambiguous(communicator))
+    if (communicator->is_ambiguous && room > 0)
         (void)snprintf(text, size, "%.*s (%.*s)", room, communicator->name, made,
                        communicator->made);
     else
@@ -123,12 +111,21 @@ static void set_na(MPIX_Monitor_row *row)
     }
 }
 
-/* Adds a row in which nothing exists yet but its keys. */
+/* Adds a row in which nothing exists yet but its keys. NULL without memory. */
 static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
                                  const char *operation_name)
 {
-    struct keyed_row *const keyed = rows_add(source->rows);
+    struct rows *const rows = source->rows;
+    if (rows->count == source->capacity) {
+        const int capacity = source->capacity > 0 ? 2 * source->capacity : 32;
+        if (!make_room(rows, (size_t)capacity)) {
+            rows->incomplete = true;
+            return NULL;
+        }
+        source->capacity = capacity;
+    }
+    struct keyed_row *const keyed = &rows->rows[rows->count++];
     /* Also the padding: rows are sent as bytes. */
     memset(keyed, 0, sizeof *keyed);
     keyed->kind = kind;
@@ -138,9 +135,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     MPIX_Monitor_row *const row = &keyed->row;
     set_na(row);
     (void)snprintf(row->kind, sizeof row->kind, "%s", kind_names[kind]);
-    monitor_lock();
     write_name(row->comm, sizeof row->comm, communicator);
-    monitor_unlock();
     (void)snprintf(row->members, sizeof row->members, "%s", communicator->members);
     (void)snprintf(row->operation, sizeof row->operation, "%s", operation_name);
     row->ranks = communicator->processes > 0 ? communicator->processes : MPIX_MONITOR_NA;
@@ -183,19 +178,19 @@ static bool is_flush(enum operation_kind kind)
            kind == OPERATION_Win_flush_local || kind == OPERATION_Win_flush_local_all;
 }
 
-static void add_operations(struct source *source, const struct communicator *communicator,
+static void add_operations(struct source *source, enum row_kind kind, enum operation_class class,
+                           const struct communicator *communicator,
                            const struct communicator_counts *counts)
 {
-    const MPIX_Monitor *const asked = &source->snapshot->asked;
-    const int is_asked[OPERATION_CLASSES] = {asked->pttopt, asked->coll, asked->calls};
-    static const enum row_kind kinds[OPERATION_CLASSES] = {KIND_PTTOPT, KIND_COLL, KIND_CALLS};
     for (int operation = 0; operation < OPERATIONS; operation++) {
         const struct count *const count = &counts->operation[operation];
-        const enum operation_class class = operation_traits[operation].class;
-        if ((count->calls == 0 && count->inside_ticks == 0) || !is_asked[class])
+        if ((count->calls == 0 && count->inside_ticks == 0) ||
+            operation_traits[operation].class != class)
             continue;
-        MPIX_Monitor_row *const row = add_row(source, kinds[class], communicator, operation,
-                                              operation_traits[operation].name);
+        MPIX_Monitor_row *const row =
+            add_row(source, kind, communicator, operation, operation_traits[operation].name);
+        if (row == NULL)
+            return;
         set_counts(row, count);
         row->callers = count->calls > 0;
         row->in_calls_s = (double)count->inside_ticks * source->tick_s;
@@ -217,31 +212,42 @@ static void add_operations(struct source *source, const struct communicator *com
     }
 }
 
-/* Adds what a communicator's operations of each class, and of all, did together. */
+/* Adds what a communicator's operations of one class, or of all, did together. */
+static void add_group(struct source *source, int number, const char *name,
+                      const struct communicator *communicator, struct span span,
+                      const struct count *sum)
+{
+    MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, number, name);
+    if (row == NULL)
+        return;
+    set_counts(row, sum);
+    if (span.first != 0 && span.last >= span.first)
+        set_total(row, (double)(span.last - span.first) * source->tick_s);
+}
+
 static void add_classes(struct source *source, const struct communicator *communicator,
                         const struct communicator_counts *counts, const struct count sums[])
 {
-    static const char *const names[] = {"point-to-point", "collective", "all"};
-    enum { ALL = COMMUNICATION_CLASSES };
-    struct span span[] = {counts->span[0], counts->span[1], {0}};
-    struct count sum[] = {sums[0], sums[1], sums[0]};
-    add_counts(&sum[ALL], &sums[1]);
-    for (int i = 0; i <= ALL; i++) {
-        MPIX_Monitor_row *const row = add_row(source, KIND_COMM, communicator, i, names[i]);
-        set_counts(row, &sum[i]);
-        if (span[i].first != 0 && span[i].last >= span[i].first)
-            set_total(row, (double)(span[i].last - span[i].first) * source->tick_s);
-        if (span[i].first != 0 && (span[ALL].first == 0 || span[i].first < span[ALL].first))
-            span[ALL].first = span[i].first;
-        if (span[i].last > span[ALL].last)
-            span[ALL].last = span[i].last;
+    struct span all_span = {0};
+    struct count all = {0};
+    for (int i = 0; i < COMMUNICATION_CLASSES; i++) {
+        const struct span span = counts->span[i];
+        add_group(source, i, class_names[i], communicator, span, &sums[i]);
+        if (span.first != 0 && (all_span.first == 0 || span.first < all_span.first))
+            all_span.first = span.first;
+        if (span.last > all_span.last)
+            all_span.last = span.last;
+        add_counts(&all, &sums[i]);
     }
+    add_group(source, COMMUNICATION_CLASSES, "all", communicator, all_span, &all);
 }
 
 static void add_workload(struct source *source, const struct communicator *communicator,
                          const struct communicator_counts *counts)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_WORKLOAD, communicator, 0, "messages");
+    if (row == NULL)
+        return;
     const struct messages *const small = &counts->messages[SMALL];
     const struct messages *const large = &counts->messages[LARGE];
     if (source->snapshot->asked.msgsize) {
@@ -263,11 +269,18 @@ static void add_communicator(struct source *source, const struct communicator *c
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
     struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
-    add_operations(source, communicator, counts);
+    if (asked->calls)
+        add_operations(source, KIND_CALLS, CLASS_CALLS, communicator, counts);
     for (int operation = 0; operation < OPERATIONS; operation++)
         add_counts(&sums[operation_traits[operation].class], &counts->operation[operation]);
     const bool sends = sums[CLASS_POINT_TO_POINT].calls > 0;
-    if (asked->comm && (sends || sums[CLASS_COLLECTIVE].calls > 0))
+    if (!sends && sums[CLASS_COLLECTIVE].calls == 0)
+        return;
+    if (asked->pttopt)
+        add_operations(source, KIND_PTTOPT, CLASS_POINT_TO_POINT, communicator, counts);
+    if (asked->coll)
+        add_operations(source, KIND_COLL, CLASS_COLLECTIVE, communicator, counts);
+    if (asked->comm)
         add_classes(source, communicator, counts, sums);
     if (sends && (asked->msgsize || asked->traffic))
         add_workload(source, communicator, counts);
@@ -276,15 +289,21 @@ static void add_communicator(struct source *source, const struct communicator *c
 /* Adds what the services have counted since the snapshot's start. */
 static void add_services(struct source *source)
 {
-    struct services services;
-    services_read(&services);
-    services_since(&services, &source->snapshot->services);
-    for (int i = 0; i < services.count; i++) {
-        const struct service *const service = &services.service[i];
+    struct services *const services = malloc(sizeof *services);
+    if (services == NULL) {
+        source->rows->incomplete = true;
+        return;
+    }
+    services_read(services);
+    services_since(services, &source->snapshot->services);
+    for (int i = 0; i < services->count; i++) {
+        const struct service *const service = &services->service[i];
         /* The library's variables may differ between ranks, so their names tell them apart. */
         const int place = i < SERVICES_OF_SYSTEM ? i : SERVICES_OF_SYSTEM;
         MPIX_Monitor_row *const row =
             add_row(source, KIND_OTHER, &no_communicator, place, service->name);
+        if (row == NULL)
+            break;
         if (isnan(service->value))
             continue;
         if (service->is_time)
@@ -292,20 +311,23 @@ static void add_services(struct source *source)
         else
             row->calls = llround(service->value);
     }
+    free(services);
 }
 
 /* Operations by their size: a row for each power of two. */
 static void add_sizes(struct source *source)
 {
-    for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++) {
-        const struct size_count *const count = &source->snapshot->sizes[i];
-        const struct size_amounts *const amounts = &count->amounts;
-        const struct sized_kind *const of = &count->of;
-        if (count->key == 0)
+    const struct size_table *const table = &source->snapshot->sizes;
+    for (int i = 0; table->counts != NULL && i < 1 << SIZE_COUNTS_BITS; i++) {
+        const struct size_amounts *const amounts = &table->counts[i].amounts;
+        if (table->counts[i].key == 0)
             continue;
+        const struct sized_kind *const of = &table->counts[i].of;
         MPIX_Monitor_row *const row =
             add_row(source, KIND_SIZES, &communicators[of->communicator],
                     of->kind * SIZE_CLASSES + of->size_class, operation_traits[of->kind].name);
+        if (row == NULL)
+            return;
         row->size_bytes = size_of_class(of->size_class);
         row->calls = row->completed = amounts->completed;
         row->bytes = amounts->bytes;
@@ -323,6 +345,8 @@ static void add_sizes(struct source *source)
 static void add_total(struct source *source)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_TOTAL, &no_communicator, 0, "MPI");
+    if (row == NULL)
+        return;
     uint64_t ticks = 0;
     for (int i = 0; i <= NO_COMMUNICATOR; i++) {
         const struct communicator_counts *const counts = &source->snapshot->communicators[i];
@@ -331,6 +355,17 @@ static void add_total(struct source *source)
     }
     row->in_calls_s = row->slowest_s = (double)ticks * source->tick_s;
     row->slowest_rank = row->rank;
+}
+
+static void find_names(const struct snapshot *snapshot)
+{
+    for (int i = 1; i < COMMUNICATORS_MAX; i++)
+        if (snapshot->communicators[i].used) {
+            communicator_find_members(i);
+            monitor_lock();
+            communicators[i].is_ambiguous = is_ambiguous(&communicators[i]);
+            monitor_unlock();
+        }
 }
 
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
@@ -343,14 +378,13 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));
+    find_names(snapshot);
     for (int operation = 0; operation < OPERATIONS; operation++)
         rows->cases[MPIX_MONITOR_WARNING_UNPLACED] +=
             snapshot->communicators[OTHER_COMMUNICATORS].operation[operation].calls;
     for (int i = 0; i < COMMUNICATORS_MAX; i++)
-        if (snapshot->communicators[i].used) {
-            communicator_find_members(i);
+        if (snapshot->communicators[i].used)
             add_communicator(&source, &communicators[i], &snapshot->communicators[i]);
-        }
     if (snapshot->communicators[NO_COMMUNICATOR].used)
         add_communicator(&source, &no_communicator, &snapshot->communicators[NO_COMMUNICATOR]);
     if (snapshot->asked.sizes)
@@ -359,11 +393,29 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         add_services(&source);
     if (snapshot->asked.calls)
         add_total(&source);
-    rows_sort_for_report(rows);
     if (rows->incomplete) {
         free(rows->rows);
         rows->rows = NULL;
-        rows->count = rows->capacity = 0;
+        rows->count = 0;
+        return false;
     }
-    return !rows->incomplete;
+    rows_sort(rows, rows_compare_in_report);
+    return true;
+}
+
+void rows_free(struct rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct rows){0};
+}
+
+bool rows_append(struct rows *rows, const struct rows *more)
+{
+    if (more->count == 0)
+        return true;
+    if (!make_room(rows, (size_t)rows->count + (size_t)more->count))
+        return false;
+    memcpy(rows->rows + rows->count, more->rows, (size_t)more->count * sizeof *more->rows);
+    rows->count += more->count;
+    return true;
 }

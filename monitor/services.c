@@ -44,15 +44,16 @@ static struct {
     MPI_T_pvar_session session;
     int count;
     struct variable {
-        struct service service; /* without its value */
+        char name[64];
         MPI_Datatype type;
+        bool is_time;
         MPI_T_pvar_handle handle;
     } variable[SERVICES_MAX - SERVICES_OF_SYSTEM];
     const char *warning;
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /*
- * What the process has mapped (/proc/self/maps) before and after the start of the tools interface.
+ * The loaded plug-ins of Open MPI, as the prefixes of their variables: "mtl_psm2_".
  *
  * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, since the job
  * doesn't need them, and shows their variables; using one crashes (4.1.4: mtl_psm2 where there is
@@ -61,37 +62,46 @@ static struct {
  * program itself has started the tools interface, the variables of mtl_psm2 or of all plug-ins are
  * left out.
  */
-static char *mapped_before, *mapped_after; /* NULL: not known */
+static struct plug_ins {
+    int count;
+    char prefix[256][48];
+} used_plug_ins, loaded_plug_ins;
 
-static char *read_maps(void)
+static bool has_plug_in(const struct plug_ins *plug_ins, const char *variable)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const maps = fopen("/proc/self/maps", "re");
-    if (maps == NULL)
-        return NULL;
-    (void)!getdelim(&text, &size, '\0', maps);
-    (void)fclose(maps);
-    return text;
+    for (int i = 0; i < plug_ins->count; i++)
+        if (strncmp(variable, plug_ins->prefix[i], strlen(plug_ins->prefix[i])) == 0)
+            return true;
+    return false;
 }
 
-/* Whether the variable is of one of the plug-ins, of which mca_mtl_psm2.so has "mtl_psm2_rx". */
-static bool is_of_plug_in(const char *variable, const char *maps)
+static void find_plug_ins(struct plug_ins *plug_ins)
 {
-    const char *at = maps != NULL ? strstr(maps, "/mca_") : NULL;
-    for (; at != NULL; at = strstr(at, "/mca_")) {
-        at += strlen("/mca_");
-        const size_t length = strcspn(at, ".\n");
-        if (strncmp(variable, at, length) == 0 && variable[length] == '_')
-            return true;
+    const int room = sizeof plug_ins->prefix / sizeof *plug_ins->prefix;
+    char line[4096 + 128];
+    FILE *const maps = fopen("/proc/self/maps", "re");
+    plug_ins->count = 0;
+    while (maps != NULL && plug_ins->count < room && fgets(line, sizeof line, maps) != NULL) {
+        const char *const slash = strrchr(line, '/');
+        if (slash == NULL || strncmp(slash, "/mca_", 5) != 0)
+            continue;
+        char *const prefix = plug_ins->prefix[plug_ins->count];
+        const size_t length = strcspn(slash + 5, ".\n");
+        if (length + 2 > sizeof *plug_ins->prefix)
+            continue;
+        memcpy(prefix, slash + 5, length);
+        memcpy(prefix + length, "_", 2);
+        if (!has_plug_in(plug_ins, prefix)) /* a plug-in is mapped in several pieces */
+            plug_ins->count++;
     }
-    return false;
+    if (maps != NULL)
+        fclose(maps);
 }
 
 static bool is_of_unused_plug_in(const char *variable)
 {
-    return !is_of_plug_in(variable, mapped_before) &&
-           (is_of_plug_in(variable, mapped_after) || strncmp(variable, "mtl_psm2_", 9) == 0);
+    return !has_plug_in(&used_plug_ins, variable) &&
+           (has_plug_in(&loaded_plug_ins, variable) || strncmp(variable, "mtl_psm2_", 9) == 0);
 }
 
 /* Whether it is clear what a later value less an earlier one means. */
@@ -106,22 +116,22 @@ static bool has_meaningful_difference(int class, MPI_Datatype type)
 /* Makes and starts a handle for a variable of the library. False if it can't be read here. */
 static bool open_variable(int index, struct variable *variable)
 {
-    int verbosity, class, binding, is_read_only, is_continuous, is_atomic, values;
-    struct service *const service = &variable->service;
-    int name_length = sizeof service->name, no_description = 0;
+    int verbosity, class, binding, is_read_only, is_continuous, is_atomic;
+    int name_length = sizeof variable->name, no_description = 0;
     MPI_T_enum enumeration;
-    /* An error: it belongs to a part of the library that is not loaded. */
-    if (MPI_T_pvar_get_info(index, service->name, &name_length, &verbosity, &class, &variable->type,
-                            &enumeration, NULL, &no_description, &binding, &is_read_only,
-                            &is_continuous, &is_atomic) != MPI_SUCCESS ||
-        binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type) ||
-        is_of_unused_plug_in(service->name) ||
-        MPI_T_pvar_handle_alloc(library.session, index, NULL, &variable->handle, &values) !=
-            MPI_SUCCESS)
+    if (MPI_T_pvar_get_info(index, variable->name, &name_length, &verbosity, &class,
+                            &variable->type, &enumeration, NULL, &no_description, &binding,
+                            &is_read_only, &is_continuous, &is_atomic) != MPI_SUCCESS)
+        return false; /* belongs to a part of the library that is not loaded */
+    if (binding != MPI_T_BIND_NO_OBJECT || !has_meaningful_difference(class, variable->type) ||
+        is_of_unused_plug_in(variable->name))
         return false;
     /* The unit of a timer of an integer type is only in its description, so it is a count. */
-    service->is_time = class == MPI_T_PVAR_CLASS_TIMER && variable->type == MPI_DOUBLE;
-    service->range = variable->type == MPI_UNSIGNED ? 0x1p32 : 0.0;
+    variable->is_time = class == MPI_T_PVAR_CLASS_TIMER && variable->type == MPI_DOUBLE;
+    int values;
+    if (MPI_T_pvar_handle_alloc(library.session, index, NULL, &variable->handle, &values) !=
+        MPI_SUCCESS)
+        return false;
     if (values == 1 &&
         (is_continuous || MPI_T_pvar_start(library.session, variable->handle) == MPI_SUCCESS))
         return true;
@@ -129,67 +139,81 @@ static bool open_variable(int index, struct variable *variable)
     return false;
 }
 
-/* Returns a warning, or NULL. */
-static const char *find_variables(void)
+static void find_variables(void)
 {
     int variables, provided;
     /* Open MPI makes the level that is asked for here that of the whole program. */
     int level = MPI_THREAD_SINGLE;
     (void)PMPI_Query_thread(&level);
+    library.known = true;
     /* An error means that nobody has started MPI_T yet. */
     if (MPI_T_pvar_get_num(&variables) != MPI_SUCCESS)
-        mapped_before = read_maps();
+        find_plug_ins(&used_plug_ins);
     if (MPI_T_init_thread(level, &provided) != MPI_SUCCESS ||
         MPI_T_pvar_get_num(&variables) != MPI_SUCCESS ||
-        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS)
-        return "the MPI library's own services can't be collected: its tools interface (MPI_T) "
-               "does not start";
-    mapped_after = read_maps();
+        MPI_T_pvar_session_create(&library.session) != MPI_SUCCESS) {
+        library.warning = "the MPI library's own services can't be collected: its tools interface "
+                          "(MPI_T) does not start";
+        return;
+    }
+    find_plug_ins(&loaded_plug_ins);
+    const int room = sizeof library.variable / sizeof *library.variable;
     for (int index = 0; index < variables; index++) {
-        struct variable variable = {.type = MPI_DATATYPE_NULL};
+        struct variable variable;
         if (!open_variable(index, &variable))
             continue;
-        if (library.count == SERVICES_MAX - SERVICES_OF_SYSTEM) {
+        if (library.count == room) {
+            library.warning =
+                "the MPI library has more performance variables than there is room for: only the "
+                "first ones are here";
             (void)MPI_T_pvar_handle_free(library.session, &variable.handle);
-            return "the MPI library has more performance variables than there is room for: only "
-                   "the first ones are here";
+            return;
         }
         library.variable[library.count++] = variable;
     }
-    return library.count > 0
-               ? NULL
-               : "the MPI library's own services can't be collected: it has no performance "
-                 "variables (MPI_T) that count for the whole process";
+    if (library.count == 0)
+        library.warning =
+            "the MPI library's own services can't be collected: it has no performance variables "
+            "(MPI_T) that count for the whole process";
 }
 
 static double read_variable(const struct variable *variable)
 {
     union {
-        int int_value;
         unsigned unsigned_value;
-        unsigned long long large_value; /* also of an unsigned long, and of an MPI_Count */
+        unsigned long unsigned_long_value;
+        unsigned long long unsigned_long_long_value;
+        int int_value;
+        MPI_Count count_value;
         double double_value;
     } read = {0};
-    _Static_assert(sizeof(long) == sizeof(MPI_Count) && sizeof(long) == sizeof(long long),
-                   "large counts have one size");
     if (MPI_T_pvar_read(library.session, variable->handle, &read) != MPI_SUCCESS)
         return NAN;
-    return variable->type == MPI_INT        ? read.int_value
-           : variable->type == MPI_UNSIGNED ? read.unsigned_value
-           : variable->type == MPI_DOUBLE   ? read.double_value
-                                            : (double)read.large_value;
+    if (variable->type == MPI_UNSIGNED)
+        return (double)read.unsigned_value;
+    if (variable->type == MPI_UNSIGNED_LONG)
+        return (double)read.unsigned_long_value;
+    if (variable->type == MPI_UNSIGNED_LONG_LONG)
+        return (double)read.unsigned_long_long_value;
+    if (variable->type == MPI_INT)
+        return (double)read.int_value;
+    if (variable->type == MPI_COUNT)
+        return (double)read.count_value;
+    return read.double_value;
 }
 
 static void read_library(struct services *services)
 {
     pthread_mutex_lock(&library.lock);
     if (!library.known)
-        library.warning = find_variables();
-    library.known = true;
+        find_variables();
     for (int i = 0; i < library.count; i++) {
+        const struct variable *const variable = &library.variable[i];
         struct service *const service = &services->service[services->count++];
-        *service = library.variable[i].service;
-        service->value = read_variable(&library.variable[i]);
+        *service = (struct service){.is_time = variable->is_time,
+                                    .range = variable->type == MPI_UNSIGNED ? 0x1p32 : 0.0,
+                                    .value = read_variable(variable)};
+        memcpy(service->name, variable->name, sizeof service->name);
     }
     if (library.warning != NULL)
         services->warning = library.warning;
@@ -207,9 +231,11 @@ void services_since(struct services *now, const struct services *before)
 {
     for (int i = 0; i < now->count; i++) {
         struct service *const service = &now->service[i];
-        const struct service *const earlier = &before->service[i];
-        const bool is_known = i < before->count && strcmp(service->name, earlier->name) == 0;
-        service->value = is_known ? service->value - earlier->value : NAN;
+        if (i >= before->count || strcmp(service->name, before->service[i].name) != 0) {
+            service->value = NAN;
+            continue;
+        }
+        service->value -= before->service[i].value;
         if (service->value < 0.0)
             service->value += service->range;
     }

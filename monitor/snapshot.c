@@ -1,6 +1,7 @@
 #include "monitor/snapshot.h"
 
 #include "common/stats/stats.h"
+#include "monitor/between.h"
 
 #include <stdlib.h>
 
@@ -66,10 +67,11 @@ static struct communicator_counts *counts_in(struct snapshot *snapshot, int comm
 static void note_destination(struct snapshot *snapshot, struct operation *operation,
                              struct count *count, int rank)
 {
+    struct destination_table *const table = &snapshot->destinations;
     const uint64_t from = (uint64_t)operation->communicator << 8 | operation->kind;
     struct destination *const destination =
-        table_add(snapshot->destinations, sizeof *destination, DESTINATIONS_BITS,
-                  &snapshot->destinations_used, (from << 32 | (uint32_t)rank) + 1);
+        table_add(table->entries, sizeof *destination, DESTINATIONS_BITS, &table->used,
+                  (from << 32 | (uint32_t)rank) + 1);
     if (destination == NULL)
         return;
     count->neighbours += destination->burst == 0;
@@ -84,7 +86,7 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
     count->calls++;
     count->bytes += sent.bytes;
     if (is_message(sent)) {
-        if (snapshot->destinations != NULL)
+        if (snapshot->destinations.entries != NULL)
             note_destination(snapshot, operation, count, destination_of(sent));
         struct messages *const messages =
             &counts->messages[sent.bytes >= snapshot->asked.large_bytes ? LARGE : SMALL];
@@ -110,9 +112,9 @@ static inline void begin(struct operation *operation, enum operation_kind kind, 
         begin_in(active[i], operation, sent);
     monitor_unlock();
     operation->start_ticks = ticks_now();
-    if (called_ticks == 0)
-        called_ticks = operation->start_ticks - inside_own.before_operation;
-    operation->is_outermost = inside_enter(called_ticks);
+    const uint64_t entry_ticks =
+        called_ticks != 0 ? called_ticks : operation->start_ticks - inside_own.before_operation;
+    operation->is_outermost = inside_enter(entry_ticks);
 }
 
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
@@ -262,34 +264,12 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     operation->thread = &inside;
 }
 
-/* Where there is no room the operations are lost. */
-static void add_sizes_in(struct snapshot *snapshot, const struct sized_kind *which,
-                         const struct size_amounts *more)
-{
-    const uint64_t place = (uint64_t)which->communicator << 8 | which->kind;
-    struct size_count *const count =
-        table_add(snapshot->sizes, sizeof *count, SIZE_COUNTS_BITS, &snapshot->sizes_used,
-                  (place << 8 | which->size_class) + 1);
-    if (count == NULL) {
-        snapshot->cases[MPIX_MONITOR_WARNING_UNSIZED] += more->completed;
-        return;
-    }
-    struct size_amounts *const amounts = &count->amounts;
-    count->of = *which;
-    amounts->completed += more->completed;
-    amounts->bytes += more->bytes;
-    amounts->total_ticks += more->total_ticks;
-    amounts->inside_ticks += more->inside_ticks;
-    amounts->computed_ticks += more->computed_ticks;
-    amounts->after_ticks += more->after_ticks;
-    amounts->joinable += more->joinable;
-}
-
 void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
 {
     for (int i = 0; i < active_count; i++)
-        if (active[i]->sizes != NULL && active[i]->epoch <= which->epoch)
-            add_sizes_in(active[i], which, amounts);
+        if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
+            if (!size_table_add(&active[i]->sizes, which, amounts))
+                active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
 }
 
 /* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
@@ -373,12 +353,21 @@ void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
     __atomic_fetch_add(&any_thread.inside_ticks, ticks, __ATOMIC_RELAXED);
 }
 
-/* What such calls took since an earlier time. */
-static struct any_thread any_thread_since(struct any_thread before)
+static struct any_thread any_thread_so_far(void)
 {
-    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED) - before.calls,
-                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED) -
-                                   before.inside_ticks};
+    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED),
+                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
+}
+
+/* Counts the calls since the snapshot's start. */
+static void count_any_thread(struct snapshot *snapshot)
+{
+    const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
+    const struct any_thread *const before = &snapshot->any_thread;
+    const struct any_thread now = any_thread_so_far();
+    if (snapshot->asked.profile && snapshot->asked.calls && now.calls > before->calls)
+        count_call_in(snapshot, &call, NO_COMMUNICATOR, now.calls - before->calls,
+                      now.inside_ticks - before->inside_ticks);
 }
 
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
@@ -463,30 +452,35 @@ static void update_monitored_classes(void)
 static void free_memory(struct snapshot *snapshot)
 {
     free(snapshot->late);
-    free(snapshot->sizes);
-    free(snapshot->destinations);
+    free(snapshot->sizes.counts);
+    free(snapshot->destinations.entries);
     free(snapshot->communicators);
     free(snapshot);
+}
+
+/* Makes the tables of what is counted by size. False without memory. */
+static bool make_tables(struct snapshot *snapshot)
+{
+    struct size_table *const sizes = &snapshot->sizes;
+    struct destination_table *const table = &snapshot->destinations;
+    sizes->counts = calloc(1 << SIZE_COUNTS_BITS, sizeof *sizes->counts);
+    table->entries = calloc(1 << DESTINATIONS_BITS, sizeof *table->entries);
+    return sizes->counts != NULL && table->entries != NULL;
 }
 
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
 {
     struct snapshot *const snapshot = calloc(1, sizeof *snapshot);
-    const bool sizes = handle->profile && handle->sizes;
     if (snapshot == NULL)
         return NULL;
     snapshot->communicators = calloc(COMMUNICATORS_MAX + 1, sizeof *snapshot->communicators);
-    if (sizes) {
-        snapshot->sizes = calloc(1 << SIZE_COUNTS_BITS, sizeof *snapshot->sizes);
-        snapshot->destinations = calloc(1 << DESTINATIONS_BITS, sizeof *snapshot->destinations);
-    }
     if (snapshot->communicators == NULL ||
-        (sizes && (snapshot->sizes == NULL || snapshot->destinations == NULL))) {
+        (handle->profile && handle->sizes && !make_tables(snapshot))) {
         free_memory(snapshot);
         return NULL;
     }
     snapshot->asked = *handle;
-    if (handle->large_bytes == 0)
+    if (snapshot->asked.large_bytes == 0)
         snapshot->asked.large_bytes = MPIX_MONITOR_LARGE_BYTES;
     snapshot->handle = handle;
     snapshot->file = file;
@@ -510,7 +504,7 @@ bool snapshot_start(struct snapshot *snapshot)
     active[active_count++] = snapshot;
     update_monitored_classes();
     snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN] = without_room;
-    snapshot->any_thread = any_thread_since((struct any_thread){0});
+    snapshot->any_thread = any_thread_so_far();
     snapshot->start_ticks = ticks_now();
     return true;
 }
@@ -536,10 +530,7 @@ void snapshot_stop(struct snapshot *snapshot)
         i++;
     if (i < active_count) {
         snapshot->end_ticks = ticks_now();
-        const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
-        const struct any_thread since = any_thread_since(snapshot->any_thread);
-        if (snapshot->asked.profile && snapshot->asked.calls && since.calls > 0)
-            count_call_in(snapshot, &call, NO_COMMUNICATOR, since.calls, since.inside_ticks);
+        count_any_thread(snapshot);
         active[i] = active[--active_count];
         update_monitored_classes();
     }
@@ -559,9 +550,9 @@ void snapshot_free(struct snapshot *snapshot)
 
 /* ---- what measuring takes -------------------------------------------------------------------- */
 
-/* What the monitor does around calls in a snapshot, beside the readings of the clock that it has in
-   them. */
-static void measure_own(void)
+/* What the monitor does around calls, beside the readings of the clock that it has in them; a
+   reading takes reading_ticks. */
+static struct inside_own own_in_snapshot(uint64_t reading_ticks)
 {
     enum { ROUNDS = 101 };
     double before_operation[ROUNDS], after_operation[ROUNDS], after_call[ROUNDS];
@@ -582,26 +573,35 @@ static void measure_own(void)
         after_call[i] = (double)(ticks_now() - exit_ticks);
     }
     const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
-    inside_own.before_operation =
-        before_ticks > inside_own.reading ? before_ticks - inside_own.reading : 0;
-    inside_own.after_operation = (uint64_t)bc_median(after_operation, ROUNDS);
-    inside_own.after_call = (uint64_t)bc_median(after_call, ROUNDS);
+    return (struct inside_own){
+        .reading = reading_ticks,
+        .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
+        .after_operation = (uint64_t)bc_median(after_operation, ROUNDS),
+        .after_call = (uint64_t)bc_median(after_call, ROUNDS),
+    };
+}
+
+/* The same in a snapshot that counts calls. Without memory for one nothing is known. */
+static void measure_own(uint64_t reading_ticks)
+{
+    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};
+    struct snapshot *const snapshot = snapshot_create(&handle, NULL);
+    if (snapshot == NULL)
+        return;
+    monitor_lock();
+    const bool is_started = snapshot_start(snapshot);
+    monitor_unlock();
+    if (is_started) {
+        inside_own = own_in_snapshot(reading_ticks);
+        snapshot_stop(snapshot);
+    }
+    snapshot_free(snapshot);
 }
 
 void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
 {
-    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};
     inside_own.reading = of_call;
     posted_ticks = of_posted;
     between_start();
-    struct snapshot *const snapshot = snapshot_create(&handle, NULL);
-    if (snapshot == NULL)
-        return; /* then nothing is known of what the monitor does */
-    monitor_lock();
-    const bool is_started = snapshot_start(snapshot);
-    monitor_unlock();
-    if (is_started)
-        measure_own();
-    snapshot_stop(snapshot);
-    snapshot_free(snapshot);
+    measure_own(of_call);
 }

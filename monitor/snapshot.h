@@ -23,6 +23,7 @@
 #include "monitor/mpirtmon.h"
 #include "monitor/names.h"
 #include "monitor/services.h"
+#include "monitor/sizes.h"
 #include "monitor/ticks.h"
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -64,6 +65,7 @@ static inline bool is_anything_monitored(void)
     return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
 }
 
+/* Whether any active snapshot counts sizes. */
 static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
 
 extern const struct operation_traits {
@@ -86,42 +88,6 @@ struct sent {
 static inline bool is_message(struct sent sent) { return sent.size < 0; }
 static inline int destination_of(struct sent sent) { return (int)(INT64_C(-1) - sent.size); }
 
-/* ---- counts by size -------------------------------------------------------------------------- */
-
-/* Classes of sizes: 0 bytes, 1 byte, 2 to 3, 4 to 7 and so on. */
-enum { SIZE_CLASSES = 64 };
-
-static inline int size_class(int64_t bytes)
-{
-    return bytes <= 0 ? 0 : 64 - __builtin_clzll((unsigned long long)bytes);
-}
-
-/* The smallest size of a class, in bytes. */
-static inline int64_t size_of_class(int size_class)
-{
-    return size_class == 0 ? 0 : INT64_C(1) << (size_class - 1);
-}
-
-/* What operations took. Times are in ticks. */
-struct size_amounts {
-    int64_t completed, bytes; /* bytes: the sum of their sizes */
-    double total_ticks;       /* from start to end */
-    uint64_t inside_ticks;    /* in the calls that are, start or complete them */
-    double computed_ticks;    /* the thread's computation between the call that starts one and the
-                                 call that completes it */
-    uint64_t after_ticks;     /* and after that, see between.c */
-    int64_t joinable;         /* that could have been part of the one before, see between.c */
-};
-
-/* Operations of one kind, communicator, epoch and class of sizes. */
-struct sized_kind {
-    uint32_t epoch; /* not in a snapshot's counts */
-    int16_t communicator;
-    uint8_t kind, size_class;
-};
-
-/* ---- operations in flight -------------------------------------------------------------------- */
-
 /* What each start of a persistent request begins. */
 struct plan {
     enum operation_kind kind;
@@ -138,7 +104,7 @@ struct operation {
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end says how many bytes */
     bool posted;           /* another call ends it */
-    bool joinable;         /* see between.c; where sizes are counted */
+    bool joinable;         /* see between.h; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
     uint8_t part;          /* collectives, blocking: enum late_part */
     uint32_t before_ticks; /* the same: how long before its start the program called */
@@ -162,12 +128,13 @@ struct mpi_call {
 };
 
 /* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
-   of all, reads the clock. The last one where finding the arguments takes time: the program called
-   at called_ticks. All take the lock. Their arguments fit into registers. */
+   of all, reads the clock. Both take the lock. Their arguments fit into registers. */
 void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
                      struct sent sent, bool receives);
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives);
+
+/* The same where finding the arguments takes time: the program called at called_ticks. */
 void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
                             struct sent sent, uint64_t called_ticks);
 
@@ -201,10 +168,11 @@ void operation_ended_when_posted(const struct operation *operation);
 
 /* From the starts of `count` operations to their end, without what measuring added, of which only
    the first is known in full: the sum of the others' starts after its start is offset_ticks. The
-   sum may exceed what an integer holds. The second one ends these operations, and wants the lock.
- */
+   sum may exceed what an integer holds. Local. */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
+
+/* Ends these operations. Wants the lock. */
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
                       uint64_t end_ticks, int64_t received_bytes);
 
@@ -284,36 +252,27 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
 void operation_completed(const struct operation *operation, const struct mpi_call *call,
                          uint64_t ticks, uint64_t end_ticks, int64_t received_bytes);
 
-/* The end of an operation can't be followed; nor those of the operations of a window or persistent
-   request that found no room, until it is freed. All want the lock. */
+/* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
+
+/* A window or a persistent request found no room, so its operations can't be followed; or such an
+   object was freed. Both want the lock. */
 void object_without_room(void);
 void object_without_room_freed(void);
 
-/* ---- between calls, see between.c ------------------------------------------------------------ */
-
-/* The number of the burst in progress, from 1 on. Read and counted with the lock. */
-extern uint64_t between_burst;
-
-void between_start(void); /* before anything is monitored */
-
-/* The thread is at the end of its outermost call: counts the computation before the call for what
-   the call before it completed. Of an operation also finds out whether it is joinable, if it is a
-   collective. Both take the lock. */
-void between_operation_left(struct operation *operation);
-void between_call_left(void);
-
-/* The call that the thread has just left completed `count` operations such as `first`: one that
-   waited for them, or their own. Wants the lock. */
-void between_settle(const struct operation *first, int64_t count, bool are_waited_for);
-
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-/* Room for what is told apart where sizes are counted, of which three quarters are used. */
-enum {
-    SIZE_COUNTS_BITS = 13,
-    SIZE_COUNTS_MAX = 3 << (SIZE_COUNTS_BITS - 2),
-    DESTINATIONS_BITS = 14
+/* To whom messages and puts went, by function and communicator. */
+struct destination {
+    uint64_t key;   /* 0: the place is empty */
+    uint64_t burst; /* in which the last one went there, see between.h */
+};
+
+enum { DESTINATIONS_BITS = 14 };
+
+struct destination_table {
+    struct destination *entries; /* 1 << DESTINATIONS_BITS; NULL where sizes aren't counted */
+    int used;
 };
 
 /* Counts of one kind of operation on one communicator. Times are in ticks, without what measuring
@@ -328,17 +287,28 @@ struct count {
     int32_t neighbours;    /* destinations, where sizes are counted */
 };
 
+/* Calls that any thread may make, see call_left_by_any_thread. */
+struct any_thread {
+    int64_t calls;
+    uint64_t inside_ticks;
+};
+
+/* First start and last end; 0 where nothing has started or ended. */
+struct span {
+    uint64_t first, last;
+};
+
+struct messages {
+    int64_t count, bytes;
+};
+
 enum message_size { SMALL, LARGE, MESSAGE_SIZES };
 
 struct communicator_counts {
     bool used;
     struct count operation[OPERATIONS];
-    struct span {
-        uint64_t first, last; /* start and end; 0 where nothing has started or ended */
-    } span[COMMUNICATION_CLASSES];
-    struct messages {
-        int64_t count, bytes;
-    } messages[MESSAGE_SIZES];
+    struct span span[COMMUNICATION_CLASSES];
+    struct messages messages[MESSAGE_SIZES];
 };
 
 /* By code of a warning, of those before MPIX_MONITOR_WARNING_ROOTED: in how many cases there is
@@ -353,27 +323,15 @@ struct snapshot {
     const MPIX_Monitor *handle; /* to recognise it at the end */
     FILE *file;
     uint64_t start_ticks;
-    uint64_t timeout_ticks;   /* UINT64_MAX: none */
-    struct services services; /* readings at the start, if asked for */
-    struct any_thread {
-        int64_t calls;
-        uint64_t inside_ticks;
-    } any_thread; /* of call_left_by_any_thread until the start */
+    uint64_t timeout_ticks;       /* UINT64_MAX: none */
+    struct services services;     /* readings at the start, if asked for */
+    struct any_thread any_thread; /* the process's calls until the start */
 
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
     struct late *late;                         /* NULL: without a report, or collectives in it */
-    struct size_count {
-        uint64_t key; /* 0: the place is empty */
-        struct sized_kind of;
-        struct size_amounts amounts;
-    } * sizes; /* NULL where sizes aren't asked for ... */
-    /* To whom messages and puts went, by function and communicator. */
-    struct destination {
-        uint64_t key;   /* 0: the place is empty */
-        uint64_t burst; /* in which the last one went there, see between.c */
-    } * destinations;   /* ... this, too */
-    int sizes_used, destinations_used;
+    struct size_table sizes;                   /* empty where sizes aren't asked for ... */
+    struct destination_table destinations;     /* ... this, too */
     warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */
@@ -387,9 +345,10 @@ void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
 /* Whether any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
 
-/* A snapshot of what the handle asks for, which is not active yet: NULL without memory. Makes it
-   active: false if MPIX_MONITOR_ACTIVE_MAX snapshots are. The second one wants the lock. */
+/* A snapshot of what the handle asks for, which is not active yet. NULL without memory. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
+
+/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
 bool snapshot_start(struct snapshot *snapshot);
 
 /* The snapshots that are active began at an earlier time, when MPI_Init was entered, and the time

@@ -286,15 +286,6 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count)
     return true;
 }
 
-double bc_one_clock_bound(const struct bc_exchange *exchanges, size_t count)
-{
-    /* Without a drift all exchanges tell the same: none is older than this origin. */
-    const struct frame frame = {.exchanges = exchanges,
-                                .count = count,
-                                .at_ns = exchanges[0].there.timestamps[0].arrived_ns};
-    return newest_bound(&frame, 0.0, 0.0);
-}
-
 /* How far the other clock is ahead when it shows other_ns, less ahead_ns. */
 static double beyond(const struct bc_clock_model *model, int64_t other_ns)
 {

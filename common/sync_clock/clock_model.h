@@ -92,9 +92,6 @@ size_t bc_clock_model_consistent(const struct bc_exchange *exchanges, size_t cou
 /* False if some message would have arrived before it was sent if both clocks were one. */
 bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count);
 
-/* The max by which two clocks can differ, if they are one. */
-double bc_one_clock_bound(const struct bc_exchange *exchanges, size_t count);
-
 /* The reference's time when the other clock shows other_ns, and the other clock's time when the
    reference shows reference_ns. */
 int64_t bc_clock_model_reference(const struct bc_clock_model *model, int64_t other_ns);

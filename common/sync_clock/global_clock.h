@@ -2,15 +2,23 @@
  * A clock that all ranks of all nodes share. It is rank 0's; each rank computes it from its own by
  * a model (clock_model.h: offset and drift).
  *
- * The models are found along trees of ranks (pairs.h). All pairs measure once, and again after a
- * wait that they share, which gives the drift. Each later update makes that time longer.
+ * The models are found along a tree: the leaders of the nodes (their lowest ranks) form a binomial
+ * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes
+ * O(log P) steps, in each of which pairs of ranks measure at the same time, and the models along
+ * the way to rank 0 are chained. All pairs measure once, and again after a wait that they share,
+ * which gives the drift. Each later update makes that time longer.
+ *
+ * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
+ * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
+ * directions of a round trip are measured by different calls, which shows as a bias; here both
+ * ranks make the same calls and begin in turn.
  *
  * Ranks of a node mostly read one clock. That is assumed only of ranks whose messages don't
  * contradict it, now and later (none arrived before it was sent, in either direction); they use
  * their leader's model.
  *
  * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
- * each; all others sleep.
+ * each; all others sleep. Messages are sent with PMPI_ functions, so interposers don't see them.
  */
 #pragma once
 

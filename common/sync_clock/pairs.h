@@ -1,18 +1,14 @@
 /*
- * How the clock of rank 0 is found on all ranks. For global_clock.c, and for the monitor
- * (monitor/common_clock.h), which read different clocks.
+ * Trees of ranks that are compared with each other, and the messages by which a pair of them
+ * compares its clocks. For global_clock.c, and for the monitor (monitor/common_clock.h), which read
+ * different clocks and make different things of the timestamps.
  *
  * The lowest ranks of the nodes (their leaders) form a binomial tree from rank 0, and the ranks of
  * each node one from their leader. In step 1, 2, 4 ... of a tree rank r + step is compared with
  * rank r, for all r < step: so a tree takes O(log P) steps, in each of which pairs of ranks measure
- * at the same time. What is known of clocks along the way to rank 0 is chained.
+ * at the same time.
  *
- * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
- * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
- * directions of a round trip are measured by different calls, which shows as a bias; here both
- * ranks make the same calls and begin in turn.
- *
- * Messages are sent with PMPI_ functions, so interposers don't see them. An MPI error ends the job.
+ * Messages are sent with PMPI_ functions, so interposers don't see them.
  */
 #pragma once
 
@@ -20,67 +16,74 @@
 
 #include <mpi.h>
 
-/* How much a clock's rate may change by itself, as with the temperature. */
-#define BC_RATE_CHANGE 1e-8
-
-/* In crowded jobs a rank looks for a message this often before it yields its processor. */
-enum { BC_PAIR_LOOKS = 2000 };
-
-/* What is known of a rank's clock against another: a model, and how far it may be off, which adds
-   up along the way to rank 0. */
-struct bc_known_clock {
-    struct bc_clock_model model;
-    double error_ns; /* as in struct bc_clock_model_quality: estimated ... */
-    double bound_ns; /* ... and max; both just after the measurement */
-    double growth;   /* of the error, in each nanosecond that passes */
-};
-
 struct bc_pair_tree {
     MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
     int rank, size; /* 0 on such a rank */
 };
 
-struct bc_pair_clock {
-    /* Set by the user, the same on all ranks. */
-    int64_t (*now_ns)(void); /* reads this rank's clock */
-    double reading_ns;       /* the cost of a reading */
-    int looks; /* how often a rank looks for a message before it yields its processor; 0: it never
-                  does */
-    bool naps; /* one rank of a pair sleeps for a while before a run: a rank that wakes up gets a
-                  free processor, while two that share one may keep sharing it */
-    void (*barrier)(MPI_Comm); /* where the ranks of a node wait, on crowded nodes, while others
-                                  measure; NULL: all pairs measure at the same time */
-    int node_at_once;          /* pairs of the node that may measure then */
-    bool every_rank;           /* assumes of no ranks of a node that they read one clock */
-    bool bounds_one_clock; /* of ranks that seem to read one clock finds how far it may differ */
-    double growth_max;  /* of the error against the rank above, if rates don't change; INFINITY: no
-                           limit */
-    double rate_change; /* by which a rate may change; the growth includes it */
-
-    /* What has been found. */
+struct bc_pair_trees {
     struct bc_pair_tree leaders, node;
-    bool one_clock; /* compared with a rank of its node whose clock it seems to read */
-    struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with the rank above, in order */
-    size_t count;
-    size_t consistent;           /* the newest exchanges, to which the model is fitted */
-    struct bc_known_clock known; /* against rank 0 */
 };
 
-/* Makes the trees of the ranks of `comm`. `node` is a communicator of the ranks of this node, in
-   their order, which becomes the clock's. Collective over `comm`. */
-void bc_pair_clock_make(struct bc_pair_clock *clock, MPI_Comm comm, MPI_Comm node);
+/* The trees of the ranks of `comm`. `node` is a communicator of the ranks of this node, in their
+   order, which becomes the trees'. Collective over `comm`. */
+struct bc_pair_trees bc_pair_trees_make(MPI_Comm comm, MPI_Comm node);
 
-/* The turns in which all pairs of a tree of this size measure. Local. */
-int bc_pair_turns(int size, int at_once);
+/* Collective over both communicators. */
+void bc_pair_trees_free(struct bc_pair_trees *trees);
 
-/* Measures all pairs, each for pair_s seconds. Collective. */
-void bc_pair_clock_measure(struct bc_pair_clock *clock, double pair_s);
+/* The number of pairs of a step in a tree of this size. */
+static inline int bc_pair_count(int size, int step)
+{
+    return size - step < step ? size - step : step;
+}
 
-/* Sets what is known, from all that was measured. Collective. */
-void bc_pair_clock_learn(struct bc_pair_clock *clock);
+/* In crowded jobs a rank looks for a message this often before it yields its processor, and one
+   rank of a pair sleeps for a while before a run: a rank that wakes up gets a free processor, while
+   two that share one may keep sharing it. */
+enum { BC_PAIR_LOOKS = 2000, BC_PAIR_NAP_NS = 50000 };
 
-/* Waits for a request, looking as the clock says. Local. */
-void bc_pair_wait(const struct bc_pair_clock *clock, MPI_Request *request);
+/* How much a clock's rate may change by itself, as with the temperature. */
+#define BC_RATE_CHANGE 1e-8
 
-/* Frees the trees. Collective. */
-void bc_pair_clock_free(struct bc_pair_clock *clock);
+/* How a rank takes part. All that follows ends the job where MPI fails. */
+struct bc_pair_reader {
+    int64_t (*now_ns)(void); /* reads the clock that is compared */
+    int looks; /* how often the rank looks for a message before it yields its processor;
+                  0: it never does */
+};
+
+/* Waits for a request as the reader says. Local. */
+void bc_pair_wait(const struct bc_pair_reader *reader, MPI_Request *request);
+
+/* A message between the two ranks of a pair, each of which makes one of these calls. */
+void bc_pair_send(const struct bc_pair_tree *tree, const void *data, size_t bytes, int peer);
+void bc_pair_receive(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
+                     void *data, size_t bytes, int peer);
+
+/* The messages of a run in each direction: at least min, at most max, and `seconds` decide between
+   these. */
+struct bc_pair_run {
+    size_t min, max;
+    double seconds;
+};
+
+/* Sends timestamps to and fro, with the same calls in the same order on both ranks of a pair: a
+   receive is posted before its message arrives. `begins` on one of them, `run` the same on both.
+   Stores the timestamps of the messages received, at most run->max, and returns their number. */
+size_t bc_pair_round_trips(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
+                           int peer, bool begins, const struct bc_pair_run *run,
+                           struct bc_timestamps timestamps[]);
+
+/* What is known of a rank's clock against another: a model, and how far it may be off, which adds
+   up along the way to rank 0. */
+struct bc_known_clock {
+    struct bc_clock_model model;
+    double error_ns[2]; /* each user names its two */
+    double growth;      /* of the error, in each nanosecond that passes */
+};
+
+/* Hands what is known against rank 0 down a tree: each rank chains what the rank above knows with
+   its own knowledge, which is against that rank. */
+void bc_pair_hand_down(const struct bc_pair_reader *reader, const struct bc_pair_tree *tree,
+                       struct bc_known_clock *known);

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/between.c" /* NOLINT(bugprone-suspicious-include) */
+#include "monitor/between.h"
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 

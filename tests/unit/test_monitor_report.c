@@ -5,8 +5,10 @@
 #include "ranks.h"
 #include "streams.h"
 
+#include "monitor/gather.h"
 #include "monitor/report.h"
 #include "monitor/tools.h"
+#include "monitor/waiting.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -43,7 +45,20 @@ void rows_find_late(struct rows *rows, const struct snapshot *of, bool compare_c
     rows->clock_error_ns = 123.4;
 }
 
-static void make_rows(struct rows *rows)
+bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm) { return !lacks_memory; }
+
+bool rows_append(struct rows *rows, const struct rows *more)
+{
+    struct keyed_row *const all =
+        realloc(rows->rows, (size_t)(rows->count + more->count + 1) * sizeof *all);
+    if (more->count > 0)
+        memcpy(all + rows->count, more->rows, (size_t)more->count * sizeof *all);
+    rows->rows = all;
+    rows->count += more->count;
+    return true;
+}
+
+static void make_rows(struct rows *rows, int of)
 {
     static const struct keyed_row row = {
         .row = {.kind = "pttopt",
@@ -84,19 +99,18 @@ static void make_rows(struct rows *rows)
     };
     *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
     rows->rows[0] = row;
+    if (of > 0)
+        rows->rows[0].row.rank = of;
 }
 
-bool rows_gather(const struct rows *own, bool per_rank, MPI_Comm comm, struct rows *all)
+static int fetched;
+
+bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
 {
-    *all = *own;
-    all->count = rank > 0 ? 0 : per_rank ? 1 + ranks : 1;
-    all->rows = calloc((size_t)all->count + 1, sizeof *all->rows);
-    for (int i = 0; i < all->count; i++) {
-        all->rows[i] = own->rows[0];
-        if (i > 1)
-            all->rows[i].row.rank = i - 1;
-    }
-    return !lacks_memory;
+    fetched++;
+    if (rank == 0)
+        make_rows(rows, from);
+    return true;
 }
 
 void rows_free(struct rows *rows)
@@ -114,7 +128,7 @@ static char text[65536];
 static int set_up(void **state)
 {
     lacks_memory = false;
-    rooted = 0;
+    fetched = rooted = 0;
     snapshot = (struct snapshot){
         .serial = 7,
         .asked = {.profile = 1, .pttopt = 1, .msgsize = 1, .large_bytes = 65536},
@@ -134,7 +148,7 @@ static int tear_down(void **state)
 /* Writes the report, closes the file and reads it. */
 static int write_report(struct rows *rows)
 {
-    make_rows(rows);
+    make_rows(rows, 0);
     fputs("before\n", snapshot.file);
     const int code = report_write(&snapshot, rows);
     const bool open = fclose(snapshot.file) == 0;
@@ -203,6 +217,24 @@ TEST(report_is_as_the_contract_says)
     assert_null(strstr(text, "could not be"));
 }
 
+/* What is in the file goes when the report comes. */
+TEST(a_report_takes_the_place_of_what_is_there)
+{
+    report_replaces(snapshot.file);
+    struct rows rows;
+    const bool reserves = report_reserve();
+    report_is_last();
+    const int code = write_report(&rows);
+    report_replaces(NULL);
+    rows_free(&rows);
+    assert_true(reserves);
+    assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    if (rank == 0)
+        assert_true(strncmp(text, "# benchmark: mpirtmon\n", 22) == 0);
+    else
+        assert_string_equal(text, "before\n");
+}
+
 TEST(remarks_say_what_is_missing)
 {
     tool = (struct tool_before){"libtool.so", 5, "MPI_Wait"};
@@ -210,7 +242,7 @@ TEST(remarks_say_what_is_missing)
         .profile = 1, .coll = 1, .comm = 1, .other = 1, .traffic = 1, .timeout_us = 1.5};
     snapshot.services.warning = "nothing to see";
     struct rows rows;
-    make_rows(&rows);
+    make_rows(&rows, 0);
     rows.cases[MPIX_MONITOR_WARNING_UNTRACKED] = 11;
     rows.cases[MPIX_MONITOR_WARNING_UNTOLD] = 12;
     rows.cases[MPIX_MONITOR_WARNING_UNPLACED] = 13;
@@ -284,6 +316,7 @@ TEST(rows_of_each_rank_follow)
     const int last = rows.rows[count - 1].row.rank;
     rows_free(&rows);
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
+    assert_int_equal(fetched, rank == 0 ? ranks - 1 : 1);
     if (rank != 0)
         return;
     assert_true(has_line("# per_rank: yes"));
@@ -317,7 +350,7 @@ TEST(lost_reports_are_noticed_by_all)
     fclose(snapshot.file);
     snapshot.file = rank == 0 ? fopen("/dev/full", "w") : stderr;
     struct rows rows;
-    make_rows(&rows);
+    make_rows(&rows, 0);
     const int code = report_write(&snapshot, &rows);
     if (rank == 0)
         fclose(snapshot.file);

@@ -4,7 +4,8 @@
  */
 #include "ranks.h"
 
-#include "monitor/report.h"
+#include "monitor/gather.h"
+#include "monitor/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,26 +326,21 @@ static void fill_rank(void)
     snapshot.services.count = services_now.count;
 }
 
-static struct rows gathered;
-
-/* On ranks but rank 0 there are no rows. */
-static struct rows make_and_gather(bool per_rank)
-{
-    struct rows own;
-    const bool made = rows_of_snapshot(&snapshot, &own);
-    const bool good = rows_gather(&own, per_rank, private_comm, &gathered);
-    rows_free(&own);
-    assert_true(made && good);
-    assert_true(rank == 0 || gathered.count == 0);
-    return gathered;
-}
-
 TEST(all_ranks_are_put_together)
 {
     fill_rank();
-    const struct rows rows = make_and_gather(false);
-    if (rank != 0)
+    struct rows rows, own;
+    const bool made = rows_of_snapshot(&snapshot, &rows) && rows_of_snapshot(&snapshot, &own);
+    const bool good = rows_gather(&rows, true, private_comm);
+    assert_true(made && good);
+    if (rank != 0) {
+        assert_int_equal(rows.count, own.count);
+        assert_memory_equal(rows.rows, own.rows, (size_t)own.count * sizeof *own.rows);
+        rows_free(&rows);
+        rows_free(&own);
         return;
+    }
+    rows_free(&own);
     const int odd = ranks / 2, even = ranks - odd, slowest = ranks / 2;
     assert_near(rows.seconds, ranks > 1 ? 3.0 : 2.0, 1e-12);
     assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNTRACKED], ranks);
@@ -449,7 +445,7 @@ TEST(all_ranks_are_put_together)
                 place++;
             assert_true(place < 6);
         }
-    rows_free(&gathered);
+    rows_free(&rows);
 }
 
 /* More rows than MPI buffers in one message, different ones on each rank. */
@@ -464,45 +460,19 @@ TEST(many_rows)
             count_operations(i, (enum operation_kind)kind, i, 10);
     }
     snapshot.asked = (MPIX_Monitor){.profile = 1, .pttopt = 1};
-    const struct rows rows = make_and_gather(false);
+    struct rows rows;
+    const bool made = rows_of_snapshot(&snapshot, &rows);
+    const bool good = rows_gather(&rows, true, private_comm);
+    assert_true(made && good);
     const int kinds = OPERATION_Recv - OPERATION_Send + 1;
     int64_t calls = 0;
     for (int i = 0; i < rows.count; i++)
         calls += rows.rows[i].row.calls;
     const int shared = COMMUNICATORS_MAX / 2 - 1, own = COMMUNICATORS_MAX / 2;
-    if (rank != 0)
-        return;
-    assert_int_equal(rows.count, kinds * (shared + own * ranks));
-    assert_int_equal(calls, kinds * COMMUNICATORS_MAX * (COMMUNICATORS_MAX - 1) / 2 * ranks);
-    rows_free(&gathered);
-}
-
-/* The total time of each rank is a row of its own, unless all rows of each rank follow. */
-TEST(rows_of_each_rank)
-{
-    fill_world();
-    counts[1].operation[OPERATION_Send].inside_ticks = TICKS_A_SECOND * (1 + (uint64_t)rank);
-    snapshot.asked.calls = 1;
-    for (int per_rank = 0; per_rank < 2; per_rank++) {
-        const struct rows rows = make_and_gather(per_rank);
-        double sum_s = 0.0;
-        int totals = 0;
-        for (int i = 0; i < rows.count; i++) {
-            const MPIX_Monitor_row *const row = &rows.rows[i].row;
-            const bool is_total = strcmp(row->kind, "total") == 0;
-            sum_s += is_total ? row->in_calls_s : 0.0;
-            assert_true(!is_total || row->rank == totals - 1);
-            totals += is_total;
-            if (!is_total && i >= 8)
-                assert_int_equal(row->rank, (i - 8) / 8);
-        }
-        if (rank == 0) {
-            assert_int_equal(totals, 1 + ranks);
-            assert_real(sum_s, ranks * (ranks + 1));
-            assert_int_equal(rows.count, per_rank ? 8 * (1 + ranks) : 8 + ranks);
-        }
-        rows_free(&gathered);
-    }
+    assert_int_equal(rows.count, kinds * (shared + own * (rank == 0 ? ranks : 1)));
+    assert_int_equal(calls, kinds * COMMUNICATORS_MAX * (COMMUNICATORS_MAX - 1) / 2 *
+                                (rank == 0 ? ranks : 1));
+    rows_free(&rows);
 }
 
 /* The most, or least, that a rank has, whichever rank that is; of ranks that waited. */
@@ -516,16 +486,15 @@ TEST(most_neighbours_and_least_waiting)
             rows.rows[i].row.neighbours = rank == most ? 5 : 1 + rank % 2;
             rows.rows[i].row.least_waited_s = rank == most ? 0.5 : rank % 2 == 1 ? NAN : 1.0 + rank;
         }
-        const bool good = rows_gather(&rows, false, private_comm, &gathered);
+        const bool good = rows_gather(&rows, true, private_comm);
         assert_true(made && good);
         if (rank == 0) {
             const MPIX_Monitor_row *const sends =
-                find(&gathered, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
+                find(&rows, "pttopt", "MPI_COMM_WORLD", "MPI_Send");
             assert_int_equal(sends->neighbours, 5);
             assert_near(sends->least_waited_s, 0.5, 0.0);
         }
         rows_free(&rows);
-        rows_free(&gathered);
     }
 }
 
@@ -536,11 +505,12 @@ TEST(a_rank_lacked_memory)
     struct rows rows;
     const bool made = rows_of_snapshot(&snapshot, &rows);
     rows.incomplete = rank == ranks - 1;
-    const bool good = rows_gather(&rows, false, private_comm, &gathered);
+    const bool good = rows_gather(&rows, true, private_comm);
     assert_true(made);
     assert_int_equal(good, rank != 0);
+    assert_int_equal(rows.incomplete, rank == 0 || rank == ranks - 1);
+    assert_int_equal(rows.count, 7);
     rows_free(&rows);
-    rows_free(&gathered);
 }
 
 static void create_comm(void) { MPI_Comm_dup(MPI_COMM_WORLD, &private_comm); }

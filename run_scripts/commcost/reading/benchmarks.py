@@ -134,7 +134,8 @@ def foreign_entry(name, result, before):
 def read_list():
     """The Benchmarks of benchmarks.ini by kind."""
     listed = configparser.ConfigParser(interpolation=configparser.ExtendedInterpolation())
-    listed.read(os.path.join(SCRIPTS, "benchmarks.ini"), encoding="utf-8")
+    with open(os.path.join(SCRIPTS, "benchmarks.ini"), encoding="utf-8") as stream:
+        listed.read_file(stream)
     return {kind: Benchmark(kind, entry["heading"], entry["text"], columns(entry["keys"]),
                             quantities(entry["quantities"]), columns(entry["words"]) if "words" in entry else ())
             for kind, entry in listed.items() if kind != "DEFAULT"}

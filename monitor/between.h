@@ -1,0 +1,39 @@
+/*
+ * What a thread does between its calls of MPI: which operations its last call completed, and what
+ * it computes until the next. Operations that one call completed have equal parts of the
+ * computation that follows: work that could be done before that call, if it needs nothing that the
+ * call brought.
+ *
+ * An operation is joinable if it could have been part of an earlier one: a message or put of a
+ * function to a destination to which one went in the same burst, which is what a process sends
+ * until it next completes a receive, a collective, or something that it waits for; a collective
+ * that follows one of the same function on the same communicator, without another call between, and
+ * with less than JOINABLE_NS of computation.
+ *
+ * Calls are followed while sizes are counted, and outermost ones only, see inside.h. All functions
+ * are local.
+ */
+#pragma once
+
+#include "monitor/snapshot.h"
+
+enum { JOINABLE_NS = 1000 };
+
+/* A call that completes operations of more kinds than these gives the rest no part. */
+enum { SETTLED_MAX = 16 };
+
+/* The number of the burst in progress, from 1 on. Read and counted with the lock. */
+extern uint64_t between_burst;
+
+/* Call it before anything is monitored. */
+void between_start(void);
+
+/* The thread is at the end of its outermost call: counts the computation before the call for what
+   the call before it completed. Of an operation also finds out whether it is joinable, if it is a
+   collective. Both take the lock. */
+void between_operation_left(struct operation *operation);
+void between_call_left(void);
+
+/* The call that the thread has just left completed `count` operations such as `first`: one that
+   waited for them, or their own. Wants the lock. */
+void between_settle(const struct operation *first, int64_t count, bool are_waited_for);

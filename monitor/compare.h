@@ -1,0 +1,53 @@
+/*
+ * What ranks waited for late ones, from the calls that each rank kept (late.h).
+ *
+ * Where each rank needs data of every other one, nobody leaves a collective before the last one has
+ * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
+ * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
+ * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
+ * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
+ * at once.
+ *
+ * A rooted collective may return before the other ranks have come, so times in it
+ * tell nothing. With a clock that all ranks share (common_clock.h) the times of entry do: a rank
+ * has waited from its own entry until the root's, or the root until that of the last of the others,
+ * but no longer than until its call returned. That is waiting for those at whom the data starts:
+ * what a rank waits for one that passes the data on, as trees of messages do, isn't in it.
+ *
+ * Ranks hand what they know up a binomial tree of all ranks, a series after the other by rising
+ * key, until a rank has that of all of the communicator's processes; that one hands the result
+ * back. Each rank sends and receives for a series of its own, and for those that it passes on, two
+ * messages for each rank below it: no collectives, and no memory that grows with the ranks.
+ */
+#pragma once
+
+#include "monitor/common_clock.h"
+#include "monitor/late.h"
+
+/* A series of this rank that is compared with those of the communicator's other ranks. */
+struct late_item {
+    int64_t key; /* the same on all these ranks, of no other series, below INT64_MAX */
+    int processes;
+    const struct late_series *series;
+    enum late_wait wait;
+};
+
+/* What a rank waited in the calls of a series, in ns a call. */
+struct late_waiting {
+    bool is_known; /* false: not all ranks have kept the same calls, or in none all waited, or the
+                      root is none of the ranks */
+    double mean_ns;
+    double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
+    double error_ns;     /* standard error of the mean, for the calls that were not kept */
+    int64_t came_last;   /* calls in which this rank came last, of those that were kept */
+};
+
+/*
+ * Compares what ranks kept: fills in waiting[i] of items[i]. Items are by rising key; a rank has
+ * those that it has. A tick of this rank is tick_ns long; `clock` is this rank's, for rooted
+ * series. Ranks that leave a call at other times have the difference in their waiting, which is
+ * known to no more than what the call takes by itself, the 5 % quantile of the shortest times.
+ * Collective over `comm`, on which nobody else may send; not thread-safe.
+ */
+void late_compare(int count, const struct late_item items[], double tick_ns,
+                  const struct common_clock *clock, MPI_Comm comm, struct late_waiting waiting[]);

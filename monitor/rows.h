@@ -1,0 +1,67 @@
+/*
+ * The rows of a report, and those of this process, from its counts. See waiting.h and gather.h for
+ * what other ranks add.
+ */
+#pragma once
+
+#include "monitor/snapshot.h"
+
+/* In the order of reports. */
+enum row_kind {
+    KIND_PTTOPT,
+    KIND_COLL,
+    KIND_CALLS,
+    KIND_SIZES,
+    KIND_COMM,
+    KIND_WORKLOAD,
+    KIND_OTHER,
+    KIND_TOTAL,
+};
+
+/* A row and its sort key. Rows of two ranks are merged if their kinds, identities, operations and
+   names of operations are the same. */
+struct keyed_row {
+    enum row_kind kind;
+    int order;         /* of the communicator, see communicators.h */
+    uint64_t identity; /* of the communicator; 0 if the row has none */
+    int operation;     /* in the order of reports, within the kind */
+    MPIX_Monitor_row row;
+};
+
+/* The rows of one snapshot, sorted by kind, then communicator (order, name, members, identity),
+   then operation. */
+struct rows {
+    struct keyed_row *rows; /* freed by rows_free */
+    int count;
+    bool incomplete;     /* for want of memory */
+    double seconds;      /* length of the snapshot; of all ranks: the longest */
+    warning_cases cases; /* of all ranks: their sums */
+    /* Of a report with a common clock, the same on all ranks: how often the ranks' clocks were
+       compared, by how much a clock may have been off then at most, and the calls of rooted
+       collectives in which waiting isn't known all the same. */
+    int clock_comparisons;
+    double clock_error_ns;
+    int64_t untold_rooted;
+};
+
+/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local,
+   but MPI must be initialised. False without memory: then there are no rows, and `incomplete` tells
+   rows_gather. */
+bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
+
+/* The order in which rows are merged: those that compare equal are one row. Names and members don't
+   count: processes may name a communicator differently. For rows_sort, as the next. */
+int rows_compare_identities(const void *first, const void *second);
+
+/* The order of reports. */
+int rows_compare_in_report(const void *first, const void *second);
+
+void rows_sort(struct rows *rows, int (*compare)(const void *, const void *));
+
+/* Sets the mean time of a row from its total. */
+void rows_set_mean(MPIX_Monitor_row *row);
+
+/* Appends the rows of `more`. False without memory: then both stay as they are. All functions here
+ * are local. */
+bool rows_append(struct rows *rows, const struct rows *more);
+void rows_free(struct rows *rows);
