@@ -55,6 +55,7 @@ install_missing() {
     [ -n "$missing" ] || return 0
     as_root=
     [ "$(id -u)" -eq 0 ] || as_root=sudo
+    [ -z "$as_root" ] || command -v sudo >/dev/null 2>&1 || die "need root to install:$missing"
     run $as_root apt-get update -q
     # shellcheck disable=SC2086  # a list of words
     run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
