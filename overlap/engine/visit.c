@@ -593,7 +593,7 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
     const struct bc_run *const run = overlap->run;
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_row *const row = measured->row;
-    struct overlap_operation operation, staged;
+    struct overlap_operation operation, staged = {.kind = NULL};
     overlap_operation_create(&operation, p->kind, &run->job, &row->choice);
     row->has_blocking = operation.blocking != NULL && !p->no_blocking;
     row->has_staged = row->has_blocking && overlap->space.device != NULL && p->kind->create == NULL;

@@ -22,6 +22,8 @@ from commcost.words import listed
 
 SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
+COLUMNS_MAX = 256
+NAME_MAX = 127     # letters of a column's name
 SHOWN = 120        # letters of a name or cell that an error shows
 PATH_SHOWN = 200
 NAMES_SHOWN = 4
