@@ -151,33 +151,12 @@ static bool mpi_has(const char *name, void *function)
     return symbol != NULL;
 }
 
-/* Whether MPI_COMM_WORLD's info key of MPI 4.1 names this kind of memory. */
-static bool has_kind(const char *kind)
-{
-    int found = 0;
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-    char value[MPI_MAX_INFO_VAL + 1] = "";
-    int length = (int)sizeof value;
-    MPI_Info info;
-    BC_MPI(MPI_Comm_get_info(MPI_COMM_WORLD, &info));
-    BC_MPI(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found));
-    BC_MPI(MPI_Info_free(&info));
-    found = found && strstr(value, kind) != NULL;
-#else
-    (void)kind;
-#endif
-    return found != 0;
-}
-
-/* What the MPI library says of device memory: by the info key, and by the extensions of Open MPI
-   and MPICH. */
+/* What the MPI library says of device memory, by the extensions of Open MPI and MPICH. */
 static const char *claim(const char *library)
 {
     enum { MPICH_CUDA = 0, MPICH_HIP = 2 };
     const bool cuda = library[0] == 'C';
     int (*query)(void), (*query_type)(int type, int *supported), supported = 0;
-    if (has_kind(cuda ? "cuda" : "rocm"))
-        return "claims to support them (mpi_memory_alloc_kinds)";
     if (mpi_has(cuda ? "MPIX_Query_cuda_support" : "MPIX_Query_rocm_support", &query))
         return query() ? "claims to support them (MPIX_Query_..._support)"
                        : "says that it doesn't support them (MPIX_Query_..._support)";

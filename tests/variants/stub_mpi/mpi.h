@@ -30,7 +30,6 @@
 #define MPI_MAX_OBJECT_NAME 129
 #define MPI_MAX_LIBRARY_VERSION_STRING 3137
 #define MPI_MAX_ERROR_STRING 313
-#define MPI_MAX_INFO_VAL 1031
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
