@@ -396,11 +396,18 @@ const struct bc_program pingpong_program = {
     .fit = fit,
 };
 
+/* With --check there are two more buffers, to fill from and to compare with. */
+static struct bc_device *open_device(const struct pingpong_parameters *p, struct bc_run *run)
+{
+    const double bytes = needed_bytes(p, &p->limits) * (run->settings.check ? 3.0 : 1.0);
+    return bc_memory_open(run, &p->memory, bytes, "a smaller --max-ndata");
+}
+
 int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    pingpong.device = bc_memory_open(run, &pingpong.parameters.memory);
+    pingpong.device = open_device(&pingpong.parameters, run);
     bc_open_result(run,
                    bc_memory_table(pingpong.device, &pingpong_table,
                                    offsetof(struct pingpong_result, staged), MEMORY_COLUMNS),

@@ -56,14 +56,14 @@ static int describe(struct bc_device *device)
 {
     const struct bc_driver *const driver = &device->driver;
     struct bc_device_facts *const facts = &device->facts;
-    size_t free_bytes;
+    size_t all_bytes;
     int error = driver->version(&facts->version);
     if (error == 0)
         error = driver->name(facts->name, sizeof facts->name, device->handle);
     if (error == 0)
         error = driver->pci(facts->pci, sizeof facts->pci, device->handle);
     if (error == 0)
-        error = driver->room(&free_bytes, &facts->all_bytes);
+        error = driver->room(&facts->free_bytes, &all_bytes);
     facts->numa_node = numa_node_of(facts->pci);
     return error;
 }

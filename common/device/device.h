@@ -29,11 +29,11 @@ struct bc_device_facts {
     const char *library; /* "CUDA" or "HIP" */
     int version;         /* of the driver, as the library numbers it */
     char name[128];
-    char pci[32];  /* "0000:3b:00.0" */
-    int numa_node; /* -1: not known */
-    int number;    /* 0 to devices - 1 */
-    int devices;   /* that this process sees */
-    size_t all_bytes;
+    char pci[32];      /* "0000:3b:00.0" */
+    int numa_node;     /* -1: not known */
+    int number;        /* 0 to devices - 1 */
+    int devices;       /* that this process sees */
+    size_t free_bytes; /* of its memory, when it was opened */
 };
 
 #define BC_DEVICE_REASON_LENGTH 256

@@ -44,7 +44,17 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options)
+/* Whether the device has room; else the reason why it can't be used. */
+static bool has_room(const struct bc_device *device, double bytes, char *reason)
+{
+    const double free_bytes = (double)bc_device_facts(device)->free_bytes;
+    snprintf(reason, BC_DEVICE_REASON_LENGTH, "buffers need %.1f MiB on the GPU, and %.1f are free",
+             bytes / 1048576, free_bytes / 1048576);
+    return bytes <= free_bytes;
+}
+
+struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
+                                 double bytes, const char *advice)
 {
     char reason[BC_DEVICE_REASON_LENGTH] = "";
     struct bc_error error = {""};
@@ -52,13 +62,14 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
     const bool wanted = options->of[0] != BC_MEMORY_HOST || options->of[1] != BC_MEMORY_HOST;
     if (wanted)
         device = bc_device_open((int)options->number, run->job.node_rank, reason);
-    int failing = wanted && device == NULL ? run->job.rank : run->job.ranks;
+    const bool full = device != NULL && !has_room(device, bytes, reason);
+    int failing = wanted && (device == NULL || full) ? run->job.rank : run->job.ranks;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (failing == run->job.ranks)
         return device;
     BC_MPI(MPI_Bcast(reason, (int)sizeof reason, MPI_CHAR, failing, MPI_COMM_WORLD));
-    bc_error_set(&error, "--memory=%.80s: rank %d: %s: use --memory=host, or another node",
-                 options->words, failing, reason);
+    bc_error_set(&error, "--memory=%.80s: rank %d: %s: use %s, or --memory=host", options->words,
+                 failing, reason, full ? advice : "another node");
     bc_require(run, false, &error);
     return NULL;
 }

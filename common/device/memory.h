@@ -35,9 +35,11 @@ struct bc_memory_options {
 /* Reads the words. False with the error set. Local. */
 bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error);
 
-/* Opens each rank's device; NULL where all buffers lie in host memory. Ends the run with exit
-   status 2 and the first failing rank's reason. Collective, before bc_open_result. */
-struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options);
+/* Opens each rank's device, on which its buffers will need `bytes` bytes; NULL where all buffers
+   lie in host memory. Ends the run with exit status 2 and the first failing rank's reason; `advice`
+   says what would do where there is too little memory. Collective, before bc_open_result. */
+struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
+                                 double bytes, const char *advice);
 
 /* What a row says beside its own columns where buffers lie on a device. Staged is the counterpart
    that a program can choose instead: it copies to pinned host memory, calls MPI with that, and

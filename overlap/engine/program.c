@@ -85,7 +85,12 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
         bc_error_set(&error, "--memory=%.80s: %s has no buffers that can lie there: use host",
                      p->memory.words, p->kind->name);
     bc_require(run, good, &error);
-    struct bc_device *const device = bc_memory_open(run, &p->memory);
+    const struct overlap_shape largest = {
+        .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
+    /* With what fills the larger buffer. */
+    const double bytes = 2.0 * overlap_bytes(p->kind, &largest);
+    struct bc_device *const device =
+        bc_memory_open(run, &p->memory, bytes, "a smaller --max-num-elts");
     overlap->space = (struct overlap_space){device, of[0], of[1]};
     overlap->stage = (struct overlap_space){device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
 }

@@ -120,11 +120,12 @@ class PingPong(Base):
         for options, error in ((("--memory=gpu",), "--memory=gpu: no such memory: use host, pinned, device or managed"),
                                (("--memory=device:",), "--memory=device:: no such memory"),
                                (("--memory=device",), "no driver of a GPU"),
-                               (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1")):
+                               (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1"),
+                               (("--memory=device", "--max-ndata=2M"), "MiB on the GPU, and 9.5 are free: use a smaller")):
             with self.subTest(options=options):
-                if "--device=2" in options:
+                if len(options) > 1:
                     self.use("cuda")
-                done = virtual.run_raw("pingpong", *options, DEVICE_COUNT=2)
+                done = virtual.run_raw("pingpong", *options, DEVICE_COUNT=2, DEVICE_BYTES=1e7)
                 self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
                 self.assertIn(error, done.stderr)
 
