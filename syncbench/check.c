@@ -14,7 +14,7 @@ enum { STEPS_MAX = 31 };
 /* How late a rank comes: long against the time in which others would be let out too early. */
 enum { LATE_NS = 300000, PAUSE_NS = 30000 };
 
-/* A network that doesn't serve a put by itself needs calls of the put's target, or the other ranks
+/* A network that doesn't serve a get by itself needs calls of the get's target, or the other ranks
    would wait for this one even if the synchronisation doesn't make them. Between the calls this
    rank sleeps: on a processor that it shares, the others couldn't run otherwise, and would seem to
    wait. */

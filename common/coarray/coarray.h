@@ -52,7 +52,7 @@ void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count)
 
 /* The same with each rank's part in memory of the caller's, of bc_window_bytes(count) bytes, which
    may lie on a device; the caller frees it after bc_coarray_destroy. NULL, on all ranks: as above.
- */
+   Both end the job where the MPI library has no unified memory model for the memory. */
 void bc_coarray_create_on(struct bc_coarray *coarray, MPI_Comm comm, int64_t count, double *values);
 
 void bc_coarray_destroy(struct bc_coarray *coarray);

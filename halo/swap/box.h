@@ -67,15 +67,13 @@ struct halo_grid {
 /* Ranks count as in MPI_Cart_create; the product of `dims` must be their number. */
 struct halo_grid halo_grid_of(const int dims[HALO_DIRECTIONS], int rank);
 
-/* Copies the region of an array into a buffer, without gaps, in the array's order; and back
- * (copy.c).
- */
+/* Copies the region of an array into a buffer, without gaps, in the array's order; and back. */
 void halo_pack(const struct halo_box *box, const struct halo_region *region, const double *values,
                double *buffer);
 void halo_unpack(const struct halo_box *box, const struct halo_region *region, const double *buffer,
                  double *values);
 
-/* Copies a region of one array to one of the same extents of another, or of the same array; the box
-   is both arrays'. */
+/* Copies a region of one array to one of the same extents of another, or of the same array if they
+   don't overlap; the box is both arrays'. */
 void halo_copy(const struct halo_box *box, const struct halo_region *from, const double *source,
                const struct halo_region *to, double *destination);
