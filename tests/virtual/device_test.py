@@ -53,8 +53,9 @@ class Devices(Base):
         self.assertIn("the CUDA driver says: model (100)", self.call(DEVICE_COUNT=0).stdout)
 
 
-class PingPong(Base):
-    """Messages, puts and gets between buffers on devices."""
+class DevicePingPong(Base):
+    """Messages, puts and gets between buffers on a model of a GPU, direct and staged, under an MPI library whose time
+    to reach them is known."""
 
     MODEL = rules.Model(post=0.2, wait=0.3, latency=20, byte_ns=10, sync=0.5, barrier=2)
     OPTIONS = ("--samples=6", "--visits=2", "--max-ndata=64", "--patterns=MPI Send,put,get", "--coarray-sync=all")
@@ -130,9 +131,9 @@ class PingPong(Base):
                 self.assertIn(error, done.stderr)
 
 
-class Overlap(Base):
-    """Collectives and messages with buffers on devices. The library reaches a buffer before it sends, and when all
-    has arrived."""
+class DeviceOverlap(Base):
+    """Collectives with buffers on a model of a GPU, direct and staged. The library reaches a buffer before it sends,
+    and when all has arrived."""
 
     ELEMENTS = 16
     D_US = 50
