@@ -18,6 +18,9 @@
 #define SOME_PCT 20.0
 #define IN_CALLS_POINTS 20.0
 
+/* A row whose overlap isn't known better than this says nothing of it. */
+#define NOT_CLEAR_POINTS 50.0
+
 /* ---- usage ----------------------------------------------------------------------------------- */
 
 static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
@@ -133,7 +136,8 @@ void overlap_progress_add(struct overlap_progress *progress, const struct overla
     const double reference_ns = result->reference.value;
     const double pct = hidden_pct(reference_ns, result->gain.exposed.value);
     const void *const variant = row->choice.variant;
-    if (row->size_bytes < OVERLAP_LARGE_BYTES || row->size_bytes < progress->size_bytes ||
+    if (result->overlap_hi_pct - result->overlap_lo_pct > NOT_CLEAR_POINTS ||
+        row->size_bytes < OVERLAP_LARGE_BYTES || row->size_bytes < progress->size_bytes ||
         !(reference_ns > 0.0) || isnan(pct))
         return;
     if (row->size_bytes > progress->size_bytes)
