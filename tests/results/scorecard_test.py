@@ -204,9 +204,9 @@ class NoiseAndLinks(CardCase):
             "Interruptions every 4 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 1.40 % of the time",
             "Interruptions 30 a second, rank 1 | 100 µs |  | 99 – 101 | 0.300 % of the time",
             "Interruptions every 10 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 0.200 % of the time",
-            "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | expected; measured: 4.00 %"])
+            "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | predicted; measured: 4.00 %"])
 
-    @each("launches, lines, note", [(3, 2, ""), (2, 1, "no source stands out"), (0, 1, "no source stands out")])
+    @each("launches, lines, note", [(3, 2, ""), (2, 1, "no single cause stands out"), (0, 1, "no single cause stands out")])
     def test_sources_of_some_launches(self, launches, lines, note):
         """What fewer than half of six launches name says little of the next one."""
         said = self.said(("noise", NOISE, [[JOB] + [SOURCE] * (run < launches) for run in range(6)]))
@@ -228,7 +228,7 @@ class NoiseAndLinks(CardCase):
             launches.append(rows)
         said = self.said(("noise", NOISE, launches))
         assert len(said) == 2
-        assert said[0].endswith(" | known sources take 0.34 %")
+        assert said[0].endswith(" | known causes take 0.34 %")
         self.assertRegex(said[1], r"^Interruptions every 4 ms, ranks 0-2\d,3\d-63 \| 16\.\d µs")
 
     @each("rows, said", [
@@ -465,7 +465,7 @@ class Whole(CardCase):
     def test_launches_that_differ(self):
         def launches(*of_each):
             return [swaps("10x10x10", persistent=time_us, put=9.0) for time_us in of_each]
-        said = ["In 1 of 2 rows launches differ more than 2 times: end other programs and measure again."]
+        said = ["In 1 of 2 rows launches differ by more than 2 times: end other programs and measure again."]
         for of_each, mind in (((4.0, 7.9, 6.0, 5.0, 5.0, 4.0), []), ((4.0, 8.1, 6.0, 5.0, 5.0, 4.0), said)):
             assert self.card(("halo", HALO, launches(*of_each))).mind == mind
 

@@ -170,18 +170,18 @@ def noise(tables):
         work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
         measured = tables.value(row, "noise", "slowdown_pct")
         yield line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE,
-                      "expected" + (f"; measured: {typical(measured, SHARE)}" if measured else ""))
+                      "predicted" + (f"; measured: {typical(measured, SHARE)}" if measured else ""))
 
 
 def explained(tables, stopped, shares):
     """How much sources explain, where that is less than half of the time."""
     if not shares:
-        return "no source stands out"
+        return "no single cause stands out"
     ranks = set().union(*(ranks_of(row) or () for scope in ("host", "rank")
                           for row in tables.rows("noise", scope=scope)))
     known = sum(found.value * len(ranks_of(source) or ranks) / len(ranks) for source, found in shares if ranks)
     little = ranks and 2 * known < stopped.value
-    return f"known sources take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
+    return f"known causes take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
 
 
 def of_source(tables, source, share):

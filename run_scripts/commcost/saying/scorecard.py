@@ -129,7 +129,7 @@ def limits_of(tables, parts):
               for quantity in benchmarks.entry_of(kind).quantities[:1]]
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
     if 5 * len(apart) > len(values):
-        yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ more than {UNSTEADY} times: "
+        yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
                "end other programs and measure again.")
     if any(line.typical == UNSURE for part in parts for line in part.lines):
         launches, path = launches_of(tables), tables.paths[NEW]
