@@ -19,9 +19,6 @@ enum bc_memory {
     BC_MEMORY_MANAGED /* moves to where it is used */
 };
 
-/* The words of the option --memory, in the order of the enumerators. */
-#define BC_MEMORY_WORDS "host|pinned|device|managed"
-
 struct bc_device;
 
 /* What is known of a device. */

@@ -25,6 +25,11 @@ static int kind_of(const char *word, size_t length)
     return kind;
 }
 
+static bool is_in_host_memory(const struct bc_memory_options *options)
+{
+    return options->of[0] == BC_MEMORY_HOST && options->of[1] == BC_MEMORY_HOST;
+}
+
 bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error)
 {
     const char *const words = options->words;
@@ -39,37 +44,43 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
                             words);
     options->of[0] = (enum bc_memory)of[0];
     options->of[1] = (enum bc_memory)of[1];
-    return true;
+    return !is_in_host_memory(options) || options->number < 0 ||
+           bc_error_set(error,
+                        "--device: all buffers lie in host memory: use --memory=device, too");
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether the device has room; else the reason why it can't be used. */
-static bool has_room(const struct bc_device *device, double bytes, char *reason)
+/* Why this rank can't use its device, and what would do; false if it can. */
+static bool is_refused(const struct bc_device *device, double bytes, const char *advice,
+                       const char *reason, char *text, size_t length)
 {
-    const double free_bytes = (double)bc_device_facts(device)->free_bytes;
-    snprintf(reason, BC_DEVICE_REASON_LENGTH, "buffers need %.1f MiB on the GPU, and %.1f are free",
-             bytes / 1048576, free_bytes / 1048576);
-    return bytes <= free_bytes;
+    const double free_bytes = device != NULL ? (double)bc_device_facts(device)->free_bytes : 0.0;
+    if (device == NULL)
+        snprintf(text, length, "%s: use another node, or --memory=host", reason);
+    else
+        snprintf(text, length,
+                 "buffers need %.1f MiB on the GPU, and %.1f are free: use %s, or --memory=host",
+                 bytes / 1048576, free_bytes / 1048576, advice);
+    return device == NULL || bytes > free_bytes;
 }
 
 struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
                                  double bytes, const char *advice)
 {
-    char reason[BC_DEVICE_REASON_LENGTH] = "";
+    char reason[BC_DEVICE_REASON_LENGTH] = "", text[BC_DEVICE_REASON_LENGTH + 64] = "";
     struct bc_error error = {""};
-    struct bc_device *device = NULL;
-    const bool wanted = options->of[0] != BC_MEMORY_HOST || options->of[1] != BC_MEMORY_HOST;
-    if (wanted)
-        device = bc_device_open((int)options->number, run->job.node_rank, reason);
-    const bool full = device != NULL && !has_room(device, bytes, reason);
-    int failing = wanted && (device == NULL || full) ? run->job.rank : run->job.ranks;
+    if (is_in_host_memory(options))
+        return NULL;
+    struct bc_device *const device =
+        bc_device_open((int)options->number, run->job.node_rank, reason);
+    const bool refused = is_refused(device, bytes, advice, reason, text, sizeof text);
+    int failing = refused ? run->job.rank : run->job.ranks;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (failing == run->job.ranks)
         return device;
-    BC_MPI(MPI_Bcast(reason, (int)sizeof reason, MPI_CHAR, failing, MPI_COMM_WORLD));
-    bc_error_set(&error, "--memory=%.80s: rank %d: %s: use %s, or --memory=host", options->words,
-                 failing, reason, full ? advice : "another node");
+    BC_MPI(MPI_Bcast(text, (int)sizeof text, MPI_CHAR, failing, MPI_COMM_WORLD));
+    bc_error_set(&error, "--memory=%.80s: rank %d: %s", options->words, failing, text);
     bc_require(run, false, &error);
     return NULL;
 }
@@ -169,13 +180,13 @@ static const char *claim(const char *library)
     const bool cuda = library[0] == 'C';
     int (*query)(void), (*query_type)(int type, int *supported), supported = 0;
     if (mpi_has(cuda ? "MPIX_Query_cuda_support" : "MPIX_Query_rocm_support", &query))
-        return query() ? "claims to support them (MPIX_Query_..._support)"
-                       : "says that it doesn't support them (MPIX_Query_..._support)";
+        return query() ? "claims to support GPU buffers (MPIX_Query_..._support)"
+                       : "says that it doesn't support GPU buffers (MPIX_Query_..._support)";
     if (mpi_has("MPIX_GPU_query_support", &query_type) &&
         query_type(cuda ? MPICH_CUDA : MPICH_HIP, &supported) == MPI_SUCCESS)
-        return supported ? "claims to support them (MPIX_GPU_query_support)"
-                         : "says that it doesn't support them (MPIX_GPU_query_support)";
-    return "doesn't say whether it supports them";
+        return supported ? "claims to support GPU buffers (MPIX_GPU_query_support)"
+                         : "says that it doesn't support GPU buffers (MPIX_GPU_query_support)";
+    return "doesn't say whether it supports GPU buffers";
 }
 
 /* How many ranks of the node use this rank's device, by its place on the bus: each rank may see
@@ -201,12 +212,13 @@ void bc_memory_describe(const struct bc_run *run, const struct bc_device *device
     const int sharing = max_ranks_per_device(run, facts);
     if (run->output == NULL)
         return;
-    bc_output_remark(
-        run->output, "note",
-        "rank 0 uses GPU %d of %d: %s, %s, next to NUMA node %d, %s driver %d; the MPI "
-        "library %s",
-        facts->number, facts->devices, facts->name, facts->pci, facts->numa_node, facts->library,
-        facts->version, claim(facts->library));
+    char near[32] = "";
+    if (facts->numa_node >= 0)
+        snprintf(near, sizeof near, ", next to NUMA node %d", facts->numa_node);
+    bc_output_remark(run->output, "note",
+                     "rank 0 uses GPU %d of %d: %s, %s%s, %s driver %d; the MPI library %s",
+                     facts->number, facts->devices, facts->name, facts->pci, near, facts->library,
+                     facts->version, claim(facts->library));
     if (sharing > 1)
         bc_output_remark(
             run->output, "warning",

@@ -120,6 +120,7 @@ class DevicePingPong(Base):
     def test_refused(self):
         for options, error in ((("--memory=gpu",), "--memory=gpu: no such memory: use host, pinned, device or managed"),
                                (("--memory=device:",), "--memory=device:: no such memory"),
+                               (("--device=1",), "--device: all buffers lie in host memory: use --memory=device"),
                                (("--memory=device",), "no driver of a GPU"),
                                (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1"),
                                (("--memory=device", "--max-ndata=2M"), "MiB on the GPU, and 9.5 are free: use a smaller")):
