@@ -353,7 +353,7 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     create_game(pingpong, row, memory, &game);
     struct pingpong_game staged = game;
     staged.coarray = &memory->stage;
-    if (pingpong->memory == BC_MEMORY_DEVICE || pingpong->memory == BC_MEMORY_MANAGED)
+    if (bc_memory_needs_copy(pingpong->memory))
         staged.staged = memory->coarray.values;
     if (pingpong->device != NULL)
         game.counterpart = &staged;

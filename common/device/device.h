@@ -19,6 +19,12 @@ enum bc_memory {
     BC_MEMORY_MANAGED /* moves to where it is used */
 };
 
+/* Whether a program that hands MPI host memory only has to copy such a buffer. */
+static inline bool bc_memory_needs_copy(enum bc_memory memory)
+{
+    return memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
+}
+
 struct bc_device;
 
 /* What is known of a device. */

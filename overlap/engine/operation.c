@@ -458,7 +458,7 @@ void overlap_operation_copy_sent(const struct overlap_operation *to,
                                  const struct overlap_operation *from)
 {
     const int64_t count = overlap_elements(&to->kind->send, &to->shape);
-    if (count > 0 && from->space.send != BC_MEMORY_HOST && from->space.send != BC_MEMORY_PINNED)
+    if (count > 0 && bc_memory_needs_copy(from->space.send))
         bc_device_copy(to->space.device, to->send, from->send, (size_t)count * sizeof *to->send);
 }
 
@@ -466,7 +466,7 @@ void overlap_operation_copy_received(const struct overlap_operation *to,
                                      const struct overlap_operation *from)
 {
     const int64_t count = overlap_elements(&to->kind->receive, &to->shape);
-    if (count > 0)
+    if (count > 0 && bc_memory_needs_copy(to->space.receive))
         bc_device_copy(to->space.device, to->receive, from->receive,
                        (size_t)count * sizeof *to->receive);
 }

@@ -280,8 +280,9 @@ void overlap_operation_poison(struct overlap_operation *operation);
  */
 bool overlap_operation_verify(struct overlap_operation *operation);
 
-/* Copies what `from` sends to the send buffer of `to`, the same operation in another memory; or
-   what it has received. Local. */
+/* Copies what `from` sends to the send buffer of `to`, the same operation in pinned memory; or what
+   `from` has received there to the receive buffer of `to`. Nothing where that buffer lies in host
+   memory, for which a program needs no copy. Local. */
 void overlap_operation_copy_sent(const struct overlap_operation *to,
                                  const struct overlap_operation *from);
 void overlap_operation_copy_received(const struct overlap_operation *to,

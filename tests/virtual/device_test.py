@@ -162,6 +162,20 @@ class DeviceOverlap(Base):
                     self.near(row["direct_gain_pct"], gain_pct, 0.5, program)
                     self.assertIn(row["status"], ("ok", "budget"))
 
+    def test_memories(self):
+        """Staged, only what lies on a device is copied."""
+        self.use("cuda")
+        size = 8 * self.ELEMENTS
+        for memory, copies in (("pinned", 0), ("device:host", 1), ("host:managed", 1), ("managed:pinned", 1)):
+            for check in ((), ("--check",)):
+                with self.subTest(memory=memory, check=check):
+                    row = self.row_of("overlap_iallreduce", "--memory=" + memory, *check)
+                    staged_us = self.D_US + copies * copy_us(size)
+                    self.near(row["staged_us"], staged_us, 0.005 * staged_us, memory)
+                    self.assertIn(row["status"], ("ok", "budget"))
+        wrong = self.row_of("overlap_iallreduce", "--memory=device:host", "--check", expect=1, MODEL_CORRUPT=1)
+        self.assertEqual(wrong["status"], "FAIL")
+
     def test_direct(self):
         self.use("amdhip64")
         for reach, verdict in ((REACH_US, "pays"), (9.1, "even"), (20, "loses")):
