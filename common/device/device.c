@@ -4,6 +4,7 @@
 #include "common/mpi/mpi_check.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,11 @@ enum { THREADS = 256, GROUPS_MAX = 1024 }; /* of move and compare: enough for an
 struct bc_device {
     struct bc_driver driver;
     struct bc_device_facts facts;
-    int handle;                           /* the driver's, of the device */
-    bool is_used;                         /* this process's, to be given back */
-    void *module, *work, *move, *compare; /* the kernels */
-    void *stream;                         /* all kernels run on it */
-    void *before, *behind;                /* events */
-    void *scratch; /* 8 bytes on the device: the end of work, and whether values differ */
+    int handle;                    /* the driver's, of the device */
+    bool is_used;                  /* this process's, to be given back */
+    void *module, *move, *compare; /* the kernels */
+    void *stream;                  /* all kernels run on it */
+    void *scratch;                 /* 8 bytes on the device: whether values differ */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -73,8 +73,6 @@ static int make_kernels(struct bc_device *device)
     const struct bc_driver *const driver = &device->driver;
     int error = bc_driver_load_kernels(driver, &device->module);
     if (error == 0)
-        error = driver->find(&device->work, device->module, "commcost_work");
-    if (error == 0)
         error = driver->find(&device->move, device->module, "commcost_move");
     if (error == 0)
         error = driver->find(&device->compare, device->module, "commcost_compare");
@@ -86,10 +84,6 @@ static int make_stream(struct bc_device *device)
     enum { NON_BLOCKING = 1 }; /* doesn't wait for the stream that a library may use as default */
     const struct bc_driver *const driver = &device->driver;
     int error = driver->create_stream(&device->stream, NON_BLOCKING);
-    if (error == 0)
-        error = driver->create_event(&device->before, 0);
-    if (error == 0)
-        error = driver->create_event(&device->behind, 0);
     if (error == 0)
         error = driver->allocate(&device->scratch, sizeof(uint64_t));
     return error;
@@ -143,10 +137,6 @@ void bc_device_close(struct bc_device *device)
     const struct bc_driver *const driver = &device->driver;
     if (device->scratch != NULL)
         driver->release(device->scratch);
-    if (device->before != NULL)
-        driver->destroy_event(device->before);
-    if (device->behind != NULL)
-        driver->destroy_event(device->behind);
     if (device->stream != NULL)
         driver->destroy_stream(device->stream);
     if (device->module != NULL)
@@ -244,28 +234,8 @@ bool bc_device_is_equal(struct bc_device *device, const double *a, const double 
     return differ == 0;
 }
 
-void bc_device_work(struct bc_device *device, uint64_t units)
-{
-    launch(device, device->work, 1, 1, (void *[]){&units, &device->scratch});
-}
-
 void bc_device_wait(struct bc_device *device)
 {
     wait_for_copies(device);
     CHECK(device, device->driver.synchronize(device->stream));
-}
-
-double bc_device_work_ns(struct bc_device *device, uint64_t units)
-{
-    /* Some 100 us, in which the host hands over the rest: on an idle device the first event would
-       pass at once, and the time until the kernel arrives would count as its. */
-    enum { LEAD_UNITS = 10000 };
-    float ms = 0.0F;
-    bc_device_work(device, LEAD_UNITS);
-    CHECK(device, device->driver.record(device->before, device->stream));
-    bc_device_work(device, units);
-    CHECK(device, device->driver.record(device->behind, device->stream));
-    bc_device_wait(device);
-    CHECK(device, device->driver.elapsed(&ms, device->before, device->behind));
-    return (double)ms * 1e6;
 }

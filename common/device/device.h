@@ -1,6 +1,6 @@
 /*
- * A rank's GPU: memory that buffers may lie in, copies, kernels of known length, and what is known
- * of it. The driver's library is loaded at run time (driver.h).
+ * A rank's GPU: memory that buffers may lie in, copies, kernels that fill and compare, and what is
+ * known of it. The driver's library is loaded at run time (driver.h).
  *
  * All functions are local. An error of the driver ends the job with the function, the rank and the
  * driver's text, but for bc_device_open and bc_device_allocate.
@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Where a buffer lies. */
 enum bc_memory {
@@ -66,13 +65,5 @@ void bc_device_move(struct bc_device *device, double *to, const double *from, si
 /* Whether `count` doubles are the same in every bit, by a kernel. Waits for all kernels. */
 bool bc_device_is_equal(struct bc_device *device, const double *a, const double *b, size_t count);
 
-/* Starts a kernel of `units` units of work: a chain of multiply-adds, whose time is linear in their
-   number. Kernels run in the order in which they were started. */
-void bc_device_work(struct bc_device *device, uint64_t units);
-
 /* Returns when all kernels and copies have ended. */
 void bc_device_wait(struct bc_device *device);
-
-/* The time of a kernel of `units` units in ns, by the device's own clock (events before and behind
-   it). Waits for it. */
-double bc_device_work_ns(struct bc_device *device, uint64_t units);

@@ -2,8 +2,6 @@
  * The kernels of device.c, as text that the driver compiles when it loads them: PTX (NVIDIA,
  * "Parallel Thread Execution ISA", version 6.0) and HIP's C++. Both texts have the same kernels:
  *
- *   work(units, sink)             a chain of `units` multiply-adds, each of which needs the result
- *                                 of the one before; run by one thread
  *   move(to, from, count)         copies `count` values of 8 bytes
  *   compare(a, b, count, differ)  sets *differ to 1 if two values of 8 bytes differ
  *
@@ -23,22 +21,6 @@ static const char bc_kernels_ptx[] =
     ".version 6.0\n"
     ".target sm_50\n"
     ".address_size 64\n"
-    ".visible .entry commcost_work(.param .u64 units, .param .u64 sink)\n"
-    "{\n"
-    "  .reg .pred %p0;  .reg .b64 %rd<2>;  .reg .f64 %f0;\n"
-    "  ld.param.u64 %rd0, [units];\n"
-    "  ld.param.u64 %rd1, [sink];\n"
-    "  mov.f64 %f0, 0d3FF0000000000000;\n"
-    "repeat:\n"
-    "  setp.eq.u64 %p0, %rd0, 0;\n"
-    "  @%p0 bra done;\n"
-    "  fma.rn.f64 %f0, %f0, 0d3FEFFFFFFFFFFFFF, 0d3FF0000000000000;\n"
-    "  sub.u64 %rd0, %rd0, 1;\n"
-    "  bra repeat;\n"
-    "done:\n"
-    "  st.f64 [%rd1], %f0;\n"
-    "  ret;\n"
-    "}\n"
     ".visible .entry commcost_move(.param .u64 to, .param .u64 from, .param .u64 count)\n"
     "{\n"
     "  .reg .pred %p0;  .reg .b32 %r<4>;  .reg .b64 %rd<8>;\n"
@@ -85,13 +67,6 @@ static const char bc_kernels_ptx[] =
     "         i < count; i += (unsigned long long)gridDim.x * blockDim.x)\n"
 
 static const char bc_kernels_hip[] =
-    "extern \"C\" __global__ void commcost_work(unsigned long long units, double *sink)\n"
-    "{\n"
-    "    double x = 1.0;\n"
-    "    for (unsigned long long i = 0; i < units; i++)\n"
-    "        x = fma(x, 1.0 - 1.0 / 9007199254740992.0, 1.0);\n"
-    "    *sink = x;\n"
-    "}\n"
     "extern \"C\" __global__ void commcost_move(unsigned long long *to,\n"
     "    const unsigned long long *from, unsigned long long count)\n"
     "{\n"

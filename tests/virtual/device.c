@@ -28,7 +28,7 @@ enum { OK, BAD_VALUE = 1, NO_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500 };
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-enum kernel { WORK, MOVE, COMPARE, KERNELS };
+enum kernel { MOVE, COMPARE, KERNELS };
 
 /* One that was launched, with its arguments. */
 struct run {
@@ -48,9 +48,7 @@ static void finish(const struct run *run)
 {
     uint64_t *const a = run->arguments[0].pointer, *const b = run->arguments[1].pointer;
     const uint64_t count = run->arguments[2].number;
-    if (run->kernel == WORK)
-        *run->arguments[1].pointer = run->arguments[0].number;
-    else if (run->kernel == MOVE)
+    if (run->kernel == MOVE)
         memcpy(a, b, count * sizeof *a);
     else if (memcmp(a, b, count * sizeof *a) != 0)
         *run->arguments[3].pointer = 1;
@@ -68,9 +66,8 @@ static void settle(void)
 
 static double kernel_ns(const struct run *run)
 {
-    const double steps = run->kernel == WORK ? (double)run->arguments[0].number : 0.0;
-    const double bytes = run->kernel != WORK ? 8.0 * (double)run->arguments[2].number : 0.0;
-    return parameters.kernel_ns + steps * parameters.step_ns + bytes * parameters.kernel_byte_ns;
+    return parameters.kernel_ns +
+           8.0 * (double)run->arguments[2].number * parameters.kernel_byte_ns;
 }
 
 /* ---- the library ----------------------------------------------------------------------------- */
@@ -203,7 +200,7 @@ static int copy(void *to, const void *from, size_t bytes)
     return OK;
 }
 
-/* ---- streams, of which all kernels' are one; events, which are times ---- */
+/* ---- streams, of which all kernels' are one ---- */
 
 int model_create_stream(void **stream, unsigned flags)
 {
@@ -223,34 +220,9 @@ int model_synchronize(void *stream)
     return OK;
 }
 
-int model_create_event(void **event, unsigned flags)
-{
-    *event = calloc(1, sizeof(int64_t));
-    return flags == 0 && *event != NULL ? OK : BAD_VALUE;
-}
-
-int model_destroy_event(void *event)
-{
-    free(event);
-    return OK;
-}
-
-int model_record(void *event, void *stream)
-{
-    *(int64_t *)event = free_at_ns > world_now_ns ? free_at_ns : world_now_ns;
-    return stream != NULL ? OK : BAD_VALUE;
-}
-
-int model_elapsed(float *ms, void *start, void *end)
-{
-    *ms = (float)((double)(*(int64_t *)end - *(int64_t *)start) * 1e-6);
-    return OK;
-}
-
 /* ---- kernels ---- */
 
-static const char *const kernel_names[KERNELS] = {"commcost_work", "commcost_move",
-                                                  "commcost_compare"};
+static const char *const kernel_names[KERNELS] = {"commcost_move", "commcost_compare"};
 
 int model_load(void **module, const void *image)
 {
@@ -274,7 +246,7 @@ int model_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid
                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                  void *stream, void **arguments, void **extra)
 {
-    static const size_t counts[KERNELS] = {2, 3, 4};
+    static const size_t counts[KERNELS] = {3, 4};
     if (grid_x * grid_y * grid_z * block_x * block_y * block_z == 0 || shared_bytes != 0 ||
         stream == NULL || extra != NULL)
         return BAD_VALUE;

@@ -6,7 +6,7 @@ import os
 import rules
 import virtual
 
-COSTS = {"DEVICE_LAUNCH_US": 3, "DEVICE_KERNEL_US": 2, "DEVICE_STEP_NS": 7, "DEVICE_SYNC_US": 6,
+COSTS = {"DEVICE_LAUNCH_US": 3, "DEVICE_KERNEL_US": 40, "DEVICE_SYNC_US": 6,
          "DEVICE_COPY_US": 9, "DEVICE_COPY_PER_BYTE_NS": 0.5}
 # What the model MPI takes to reach a buffer on the device, and how long a copy takes.
 REACH_US, REACH_BYTE_NS = 4, 0.25
