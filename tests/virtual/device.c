@@ -88,6 +88,8 @@ __attribute__((destructor)) static void unload(void) { data_device = NULL; }
 
 int model_start(unsigned flags)
 {
+    if (parameters.devices == 0.0) /* before MPI_Init */
+        parameters_read();
     data_device = reach;
     return flags == 0 ? OK : BAD_VALUE;
 }

@@ -51,10 +51,8 @@ def launcher_of(planted):
     return ('export VIRTUAL_RANKS=$1\nshift\necho "$*" >>"$STARTED"\ncase "$*" in\n' + cases + 'esac\nexec "$@"\n')
 
 
-class Matrix(virtual.Test):
-    """time_us of a put, direct and staged."""
-
-    target = "0.5 %"
+class Base(virtual.Test):
+    """A build folder of programs in virtual time, and a launcher with faults."""
 
     def setUp(self):
         self.folder = launches.Folder(self).path
@@ -65,17 +63,29 @@ class Matrix(virtual.Test):
                 os.symlink(os.path.join(virtual.BUILD, "tests/virtual", program), os.path.join(self.folder, place, program))
         self.results = os.path.join(self.folder, "results")
 
-    def begin(self, *options, planted=(), **variables):
+    def launcher(self, planted):
         path = os.path.join(self.folder, "launch")
         with open(path, "w", encoding="ascii") as stream:
-            stream.write(launcher_of(dict(planted)))
-        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.join(virtual.BUILD, "tests/virtual/device_cuda"),
-                           STARTED=os.path.join(self.folder, "started"), LC_ALL="C.UTF-8")
-        environment.update({name: str(value) for name, value in dict(COSTS, **variables).items()})
+            stream.write(launcher_of(planted))
+        return path
+
+    def environment(self, **variables):
+        found = dict(os.environ, LD_LIBRARY_PATH=os.path.join(virtual.BUILD, "tests/virtual/device_cuda"),
+                     STARTED=os.path.join(self.folder, "started"), LC_ALL="C.UTF-8")
+        found.update({name: str(value) for name, value in dict(COSTS, **variables).items()})
+        return found
+
+
+class Matrix(Base):
+    """time_us of a put, direct and staged."""
+
+    target = "0.5 %"
+
+    def begin(self, *options, planted=(), **variables):
         return subprocess.Popen(
-            ["sh", SCRIPT, "--build=" + self.folder, "--launcher=sh {} {{ranks}}".format(path),
-             "--output=" + self.results, *options], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, universal_newlines=True)
+            ["sh", SCRIPT, "--build=" + self.folder, "--launcher=sh {} {{ranks}}".format(self.launcher(dict(planted))),
+             "--output=" + self.results, *options], env=self.environment(**variables), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
 
     def run_matrix(self, *options, expect=0, **how):
         process = self.begin(*options, **how)
@@ -91,7 +101,7 @@ class Matrix(virtual.Test):
 
     def test_planted(self):
         out, _ = self.run_matrix("--programs=pingpong,overlap_isend,overlap_irecv,overlap_put,overlap_get,"
-                                 "overlap_ibcast,overlap_iallreduce", "--sizes=8", "--time-limit=2", planted=PLANTED,
+                                 "overlap_ibcast,overlap_iallreduce", "--sizes=8", "--time-limit=8", planted=PLANTED,
                                  MODEL_DEVICE_CLAIM=1)
         rows = self.rows()
         self.assertEqual({name: row["outcome"] for (name, _, _), row in rows.items()}, FOUND, out)
@@ -167,7 +177,40 @@ class Matrix(virtual.Test):
         self.assertIn("the first launch was refused: pingpong: --memory=device: rank 0: the CUDA driver says", errors)
 
 
+class RunSh(Base):
+    """tests/device/run.sh, for those who have a GPU."""
+
+    def check(self, expect, *planted, **variables):
+        launch = "sh {}".format(self.launcher(dict(planted)))
+        os.symlink(os.path.join(virtual.BUILD, "tests/virtual/device_bare"), os.path.join(self.folder, "device_bare"))
+        done = subprocess.run(
+            ["sh", os.path.join(launches.TOP, "tests/device/run.sh"), self.folder], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, check=False, env=self.environment(
+                LAUNCH=launch + " 2", LAUNCHER=launch + " {ranks}", SIZES=65536, RESULTS=self.results, **variables))
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_passed(self):
+        out = self.check(0)
+        self.assertIn("\npassed: copy: 65536 bytes {0:.3f} us, bare loop {0:.3f} us\n".format(COPY_US), out)
+        self.assertTrue(out.endswith("\n3 passed, 0 failed, 1 not judged\n"), out)
+
+    def test_failed(self):
+        """The programs' copies take longer than those of the bare loop."""
+        self.assertIn("\nfailed: copy: ", self.check(1, ("device_bare copy", "DEVICE_COPY_US={}".format(COPY_US / 2))))
+
+    def test_no_device(self):
+        self.assertEqual(self.check(77, DEVICE_COUNT=0), "not judged: the CUDA driver says: model (100)\n")
+
+
 class Outcomes(virtual.Test):
+    def test_blocking_alone(self):
+        """--form=blocking makes no non-blocking call, so that a crash is that of the blocking one."""
+        (launch,) = virtual.run("overlap_iallreduce", "--data-driven", "--max-num-elts=1", "--form=blocking",
+                                "--max-time=0.2", MODEL_DURATION_US=70, MODEL_BLOCKING_US=50)
+        self.near(launch.rows[0]["ref_us"], 50, 0.25, "blocking")
+        self.assertEqual((launch.rows[0]["form"], launch.rows[0]["overlap_pct"]), ("blocking", 0))
+
     def test_signals(self):
         """As launchers say which one it was."""
         for status, text, name in (

@@ -326,7 +326,7 @@ def page_of(matrix, found, lines):
     sections += [Section("claims", "What the library claims", [Items(claims, "facts")])] if claims else []
     sections += [Section("mind", "Mind", [Items(warnings, "facts")])] if warnings else []
     return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
-                f"Logs: {os.path.relpath(matrix.folder.path)}/runs/1")
+                f"Logs: {min(matrix.folder.path, os.path.relpath(matrix.folder.path), key=len)}/runs/1")
 
 
 COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("outcome", "info"), ("time_us", "less"),
