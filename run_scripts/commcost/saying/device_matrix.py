@@ -309,8 +309,8 @@ def failures_of(found):
         several = [one for one in found if one.outcome == outcome]
         names = list(dict.fromkeys(one.trial.operation.name for one in several))
         first = several[0]
-        yield (f"{outcome}, {counted(len(several), 'launch', 'launches')}: {listed(names, NAMES_SHOWN)}. "
-               f"{first.trial.name}.log: {first.message or 'nothing is said'}")
+        said = f" {first.trial.name}.log: {first.message}" if first.message else ""
+        yield f"{outcome}, {counted(len(several), 'launch', 'launches')}: {listed(names, NAMES_SHOWN)}.{said}"
 
 
 def page_of(matrix, found, lines):
