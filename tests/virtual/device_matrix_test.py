@@ -157,6 +157,8 @@ class Matrix(Base):
         self.assertEqual((process.returncode, len(self.rows())), (1, 2))
         self.run_matrix(*options)
         self.assertEqual({row["outcome"] for row in self.rows().values()}, {"works"})
+        _, errors = self.run_matrix("--programs=MPI_Send", "--sizes=16", expect=1)
+        self.assertTrue(errors.rstrip().endswith("(< then, > now): use another folder"), errors)
         self.assertEqual([self.started().count(name) for name in ("MPISend", "=put ", "=get ")], [1, 1, 2])
 
     def started(self):
@@ -217,8 +219,10 @@ class Outcomes(virtual.Test):
                 (11, "=   EXIT CODE: 11\nTERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)", "SIGSEGV"),
                 (139, "mpirun noticed that process rank 1 on node a exited on signal 11 (Segmentation fault).", "SIGSEGV"),
                 (134, "*** Process received signal ***\nSignal: Aborted (6)\nSignal code:  (-6)", "SIGABRT"),
+                (15, "TERMINATED WITH THE EXIT STRING: Terminated (signal 15)", ""),
                 (137, "srun: error: node1: task 0: Killed", "SIGKILL"), (1, "MPI_Abort was called", None), (255, "", None)):
-            self.assertEqual(device_matrix.signal_of(status, text), name)
+            outcome = "crash ({})".format(name) if name else "crash" if name == "" else None
+            self.assertEqual(device_matrix.crash_of(status, text), outcome)
 
     def test_complete(self):
         """A result that is whole counts, whatever came after it."""

@@ -14,7 +14,7 @@ import typing
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
-from commcost.reading.results import Result, ResultError
+from commcost.reading.results import Result, ResultError, is_number
 from commcost.running import folder, launchers, plan, processes, suite
 from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
@@ -39,7 +39,7 @@ class Operation(typing.NamedTuple):
     name: str     # in the matrix
     program: str  # below the build folder
     options: str  # with the size as {doubles}, {twice} their number, or {bytes}
-    column: str   # of its time in µs
+    column: str   # of its time in µs, if it has one
 
 
 COMMON = "--check --max-time=0.5"
@@ -90,30 +90,32 @@ class Trial(typing.NamedTuple):
 # ---- what became of a launch ---------------------------------------------------------------------
 
 WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
-MPI_ERROR = r" failed at .*: |Fatal error in P?MPI_|An error occurred in MPI_"
+# What programs and libraries say before they end.
+WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
+WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
 
 
-def signal_of(status, text):
-    """The signal that ended a rank, as the launcher says it: hydra and Open MPI in words, others by their status."""
-    found = re.search(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)
-    number = int(found.group(1)) if found else status - 128
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return None
+def crash_of(status, text):
+    """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
+    status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
+    SIGKILL included: its SIGTERM may be any."""
+    numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
+    names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
+    known = [name for name in names if name != "SIGTERM"]
+    return f"crash ({known[0]})" if known else "crash" if names else None
 
 
 def outcome_of(status, timed_out, verdict, text):
     """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
-    it said besides."""
+    it said besides. Words come before signals, which a launcher sends to the other ranks."""
     if verdict in suite.WHOLE:
         return WORKS if verdict == "done" else WRONG
     if timed_out:
         return HANG
-    killed_by = signal_of(status, text)
-    if killed_by:
-        return f"crash ({killed_by})"
-    return REFUSED if status == command.EXIT_USAGE or re.search(MPI_ERROR, text) else FAILED
+    for outcome, words in ((REFUSED, WORDS_OF_REFUSAL), (FAILED, WORDS_OF_FAILURE)):
+        if re.search(words, text, re.M):
+            return outcome
+    return crash_of(status, text) or (REFUSED if status == command.EXIT_USAGE else FAILED)
 
 
 def message_of(lines):
@@ -145,7 +147,8 @@ class Found(typing.NamedTuple):
         """The cell of the matrix."""
         if self.outcome != WORKS:
             return Mark(self.outcome, "loses")
-        text = f"{short(float(self.row[self.trial.operation.column]))} µs"
+        time_us = self.row.get(self.trial.operation.column, "NA")
+        text = f"{short(float(time_us))} µs" if is_number(time_us) else WORKS
         return Mark(", ".join(filter(None, (text, self.verdict))), "even" if self.verdict == "staged pays" else "pays")
 
 
@@ -161,7 +164,7 @@ def last_row(path):
 # ---- launches ------------------------------------------------------------------------------------
 
 class Matrix:
-    """The trials in their folder: run.sh's way of resuming, by its records."""
+    """The trials in their folder, which is a suite's. What is recorded there isn't tried again."""
 
     def __init__(self, options, trials):
         self.options, self.trials = options, trials
@@ -186,10 +189,10 @@ class Matrix:
     def run(self):
         """Whether all launches were made."""
         self.folder.check()
-        self.folder.make()
-        os.makedirs(os.path.dirname(self.folder.launch_file(self.plan.steps[0])), exist_ok=True)
+        for path in (self.folder.suite, os.path.dirname(self.folder.launch_file(self.plan.steps[0]))):
+            os.makedirs(path, exist_ok=True)
         self.folder.lock()
-        self.folder.begin(self.plan, folder.versions_of(self.plan.programs, [self.launcher]), self.options.hosts)
+        self.folder.begin(self.plan, folder.versions_of(self.plan.programs, [self.launcher]), self.options.hosts, "")
         signals = processes.Signals()
         for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
             processes.end(process)
@@ -216,7 +219,7 @@ class Matrix:
         if status is None or verdict == "interrupted":
             return False
         outcome = outcome_of(status, seconds >= self.options.time_limit, verdict, "\n".join(lines_of(log)))
-        if outcome == REFUSED and status == command.EXIT_USAGE and not self.folder.records():
+        if outcome == REFUSED and not self.folder.records() and re.search("^[a-z_]+: --", message_of(lines_of(log))):
             raise Failure(f"the first launch was refused: {message_of(lines_of(log))}")
         if os.path.exists(part):
             os.replace(part, file)
@@ -335,6 +338,7 @@ COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("out
 
 
 def write_table(path, found, lines, words):
+    remove(path)  # a link isn't followed
     table = Output("device_matrix", path)
     table.begin(COLUMNS, [("mpi_library", value_of(lines, "^# mpi_library: ") or "NA")], words)
     for sentence in claims_of(lines, found):
