@@ -17,6 +17,7 @@ COMMCOST_TOP=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 help_if_asked "$@"
 
 SKIPPED=77
+export MPICC="${MPICC:-mpicc}"
 sizes=${SIZES:-65536 4194304}
 results=${RESULTS:-$COMMCOST_TOP/results/device_$(date +%Y-%m-%d_%H%M%S)}
 work=$(mktemp -d)
@@ -27,7 +28,7 @@ build=${1:-$COMMCOST_TOP/build}
 bare=$build/device_bare
 if [ ! -x "$bare" ]; then
     bare=$work/device_bare
-    "${MPICC:-mpicc}" -std=c11 -D_GNU_SOURCE -O2 -I"$COMMCOST_TOP" "$COMMCOST_TOP/tests/device/bare.c" \
+    "$MPICC" -std=c11 -D_GNU_SOURCE -O2 -I"$COMMCOST_TOP" "$COMMCOST_TOP/tests/device/bare.c" \
         "$COMMCOST_TOP/common/device/driver.c" -o "$bare" -ldl
 fi
 reason=$("$bare") || { echo "not judged: $reason" && exit "$SKIPPED"; }

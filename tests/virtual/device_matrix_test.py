@@ -123,6 +123,8 @@ class Matrix(Base):
 
     def test_sizes_and_memories(self):
         """A library that reads no memory of the device above a size."""
+        out, _ = self.run_matrix("--programs=MPI_Allreduce,pingpong", "--memory=device,host:device", "--dry-run")
+        self.assertEqual((len(out.splitlines()), os.path.exists(self.results)), (2 * 6 * 3, False))
         self.run_matrix("--programs=MPI_Allreduce", "--sizes=8,64K", "--memory=device,pinned,device:host",
                         planted=PLANTED)
         crash = {key for key, row in self.rows().items() if row["outcome"] == "crash (SIGSEGV)"}
