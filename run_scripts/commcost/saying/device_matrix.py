@@ -225,7 +225,7 @@ class Matrix:
             os.replace(part, file)
         if outcome != WORKS:
             say(f"    {outcome}")
-        self.folder.record(step, begin, int(seconds + 0.5), status, outcome)
+        self.folder.append("launches.tsv", f"1\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")
         return True
 
     def found(self):
@@ -341,12 +341,12 @@ def write_table(path, found, lines, words):
     remove(path)  # a link isn't followed
     table = Output("device_matrix", path)
     table.begin(COLUMNS, [("mpi_library", value_of(lines, "^# mpi_library: ") or "NA")], words)
-    for sentence in claims_of(lines, found):
-        table.remark("note", sentence)
     for one in found:
         table.row({**one.row, "operation": one.trial.operation.name, "memory": one.trial.memory,
                    "size_bytes": one.trial.size, "outcome": one.outcome, "seconds": one.seconds,
                    "time_us": one.row.get(one.trial.operation.column, "NA"), "message": one.message or "NA"})
+    for sentence in claims_of(lines, found):
+        table.remark("note", sentence)
     if not table.end(command.EXIT_DONE):
         raise Failure(f"{path}: cannot be written")
 
