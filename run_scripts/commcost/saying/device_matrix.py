@@ -38,7 +38,7 @@ class Operation(typing.NamedTuple):
 
     name: str     # in the matrix
     program: str  # below the build folder
-    options: str  # with the size as {doubles}, {twice} their number, or {bytes}
+    options: str  # with the size as {doubles}, {twice} their number, the {edge} of a face of that size, or {bytes}
     column: str   # of its time in µs, if it has one
 
 
@@ -83,7 +83,7 @@ class Trial(typing.NamedTuple):
     def line(self, build, launch):
         """The words of its launch, after those of the launcher."""
         options = f"{self.operation.options} {COMMON}".format(
-            doubles=self.size // 8, twice=self.size // 4, bytes=self.size)
+            doubles=self.size // 8, twice=self.size // 4, edge=round((self.size / 8) ** 0.5), bytes=self.size)
         return [*launch, os.path.join(build, self.operation.program), f"--memory={self.memory}", *options.split()]
 
 
