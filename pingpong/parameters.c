@@ -4,7 +4,7 @@ const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},
     .arrangements = {.text = "all"},
     .sync = BC_SYNC_NONE,
-    .limits = {.max_stride = 128},
+    .limits = {.min_ndata = 1, .max_stride = 128},
     .memory = BC_MEMORY_DEFAULTS,
 };
 
@@ -27,6 +27,8 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"arrangements", BC_NAMES, AT(arrangements), .argument = "NAMES",
      .name_at = pingpong_arrangement_name, .name_count = PINGPONG_ARRANGEMENTS,
      .help = "arrangements"},
+    {"min-ndata", BC_SIZE, AT(limits.min_ndata), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
+     .help = "the smallest number of values in one piece; a power of two"},
     {"max-ndata", BC_SIZE, AT(limits.max_ndata), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .zero = "256K, or 4M with --full",
      .help = "the largest number of values (doubles); a power of two"},
@@ -52,13 +54,19 @@ bool pingpong_parameters_complete(void *parameters, struct bc_error *error)
 {
     struct pingpong_parameters *const p = parameters;
     struct pingpong_limits *const limits = &p->limits;
-    if (!is_power_of_two("max-ndata", limits->max_ndata, error) ||
+    if (!is_power_of_two("min-ndata", limits->min_ndata, error) ||
+        !is_power_of_two("max-ndata", limits->max_ndata, error) ||
         !is_power_of_two("max-stride", limits->max_stride, error) ||
         !is_power_of_two("max-blocks", limits->max_blocks, error))
         return false;
     if (limits->max_ndata == 0)
         limits->max_ndata = p->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
     limits->step = p->full ? 2 : 8;
+    if (limits->min_ndata > limits->max_ndata)
+        return bc_error_set(error,
+                            "--min-ndata: %lld is more than --max-ndata, %lld: lower the one or "
+                            "raise the other",
+                            (long long)limits->min_ndata, (long long)limits->max_ndata);
     return bc_memory_complete(&p->memory, error);
 }
 

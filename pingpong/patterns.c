@@ -2,10 +2,11 @@
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Size number `index` of 1, step, step^2 ... up to `max`, which is the last one; 0 after it. */
-static int64_t size_at(int64_t max, int64_t step, int index)
+/* Size number `index` of min, min * step, min * step^2 ... up to `max`, which is the last one; 0
+   after it. */
+static int64_t size_at(int64_t min, int64_t max, int64_t step, int index)
 {
-    int64_t size = 1;
+    int64_t size = min;
     for (int i = 0; i < index; i++) {
         if (size >= max)
             return 0;
@@ -27,7 +28,8 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
     } else if (sweep != PINGPONG_CONTIGUOUS && limits->max_blocks > 0 && limits->max_blocks < max) {
         max = limits->max_blocks;
     }
-    const int64_t size = size_at(max, step, index);
+    const int64_t min = sweep == PINGPONG_CONTIGUOUS ? limits->min_ndata : 1;
+    const int64_t size = size_at(min, max, step, index);
     if (size == 0)
         return false;
     if (sweep == PINGPONG_CONTIGUOUS)

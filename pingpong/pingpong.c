@@ -93,7 +93,7 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
         fitting.max_ndata /= 2;
     if (fitting.max_ndata == p->limits.max_ndata)
         return true;
-    if (fitting.max_ndata > 0 && !bc_option_given(&run->options, "max-ndata")) {
+    if (fitting.max_ndata >= fitting.min_ndata && !bc_option_given(&run->options, "max-ndata")) {
         p->limits = fitting;
         p->lowered = true;
         return true;

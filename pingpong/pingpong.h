@@ -36,7 +36,7 @@ static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
 
 /* How a pattern's shapes follow one another, within the limits of a run. */
 enum pingpong_sweep {
-    PINGPONG_CONTIGUOUS,  /* one block of 1 value, of more, up to max_ndata */
+    PINGPONG_CONTIGUOUS,  /* one block of min_ndata values, of more, up to max_ndata */
     PINGPONG_MANY,        /* max_ndata values in 1 block, in more, up to max_blocks, without gaps */
     PINGPONG_STRIDED,     /* an equal number of single values with stride 1, 2, 4 ... max_stride */
     PINGPONG_STRIDED_MANY /* as PINGPONG_MANY, but a gap of its size follows each block, so the
@@ -45,6 +45,7 @@ enum pingpong_sweep {
 
 /* What limits a run's shapes. */
 struct pingpong_limits {
+    int64_t min_ndata;  /* values of contiguous data; a power of two */
     int64_t max_ndata;  /* values; a power of two */
     int64_t max_stride; /* a power of two */
     int64_t step;       /* from a size to the next: 2, or 8 in a thinned sweep */
@@ -135,7 +136,7 @@ struct pingpong_parameters {
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-enum { PINGPONG_OPTIONS = 9 };
+enum { PINGPONG_OPTIONS = 10 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a struct pingpong_parameters, but for max_blocks. Local. */

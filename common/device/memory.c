@@ -189,6 +189,23 @@ static const char *claim(const char *library)
     return "doesn't say whether it supports GPU buffers";
 }
 
+/* A note of the kinds of memory that the library says it takes, by MPI 4.1's info key. */
+static void note_kinds(struct bc_output *output)
+{
+#if MPI_VERSION >= 4
+    char words[256] = "";
+    int length = (int)sizeof words, found = 0;
+    MPI_Info info;
+    BC_MPI(MPI_Comm_get_info(MPI_COMM_WORLD, &info));
+    BC_MPI(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, words, &found));
+    BC_MPI(MPI_Info_free(&info));
+    if (found)
+        bc_output_remark(output, "note", "mpi_memory_alloc_kinds: %s", words);
+#else
+    (void)output;
+#endif
+}
+
 /* How many ranks of the node use this rank's device, by its place on the bus: each rank may see
    other devices. The maximum over ranks. Collective. */
 static int max_ranks_per_device(const struct bc_run *run, const struct bc_device_facts *facts)
@@ -219,6 +236,7 @@ void bc_memory_describe(const struct bc_run *run, const struct bc_device *device
                      "rank 0 uses GPU %d of %d: %s, %s%s, %s driver %d; the MPI library %s",
                      facts->number, facts->devices, facts->name, facts->pci, near, facts->library,
                      facts->version, claim(facts->library));
+    note_kinds(run->output);
     if (sharing > 1)
         bc_output_remark(
             run->output, "warning",

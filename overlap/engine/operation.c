@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const overlap_form_names[OVERLAP_FORMS] = {"nonblocking", "persistent"};
+const char *const overlap_form_names[OVERLAP_FORMS] = {"nonblocking", "persistent", "blocking"};
 
 /* ---- amounts --------------------------------------------------------------------------------- */
 
@@ -360,6 +360,8 @@ static void make_requests(struct overlap_operation *operation, overlap_call_fn *
         persist(operation);
 }
 
+static void do_nothing(struct overlap_operation *operation) { (void)operation; }
+
 /* After the requests, of which a kind may have made fewer than it posts at most. */
 static void choose_calls(struct overlap_operation *operation,
                          const struct overlap_functions *functions)
@@ -372,6 +374,10 @@ static void choose_calls(struct overlap_operation *operation,
     operation->blocking = functions->blocking;
     if (operation->form == OVERLAP_PERSISTENT)
         operation->start = one ? start_one : start_all;
+    if (operation->form == OVERLAP_BLOCKING_CALL) {
+        operation->start = functions->blocking;
+        operation->between = operation->finish = do_nothing;
+    }
     if (kind->between != NULL)
         operation->between = kind->between;
     if (kind->finish != NULL)

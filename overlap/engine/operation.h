@@ -34,12 +34,13 @@ typedef void overlap_call_fn(struct overlap_operation *operation);
 
 /* How an operation is started. */
 enum overlap_form {
-    OVERLAP_NONBLOCKING, /* MPI_Iallreduce, MPI_Isend ... */
-    OVERLAP_PERSISTENT,  /* MPI_Start of what MPI_Allreduce_init, MPI_Send_init ... have made */
+    OVERLAP_NONBLOCKING,   /* MPI_Iallreduce, MPI_Isend ... */
+    OVERLAP_PERSISTENT,    /* MPI_Start of what MPI_Allreduce_init, MPI_Send_init ... have made */
+    OVERLAP_BLOCKING_CALL, /* the blocking counterpart in its place */
     OVERLAP_FORMS
 };
 
-/* "nonblocking", "persistent". */
+/* "nonblocking", "persistent", "blocking". */
 extern const char *const overlap_form_names[OVERLAP_FORMS];
 
 /* The `int` or the MPI_Count variant of the calls. NULL: the MPI library lacks the function, or

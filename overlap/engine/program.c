@@ -23,9 +23,19 @@
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
+/* Whether all ranks make the same blocking call. */
+static bool has_blocking_form(const struct overlap_kind *kind)
+{
+    return kind->functions.blocking != NULL && kind->serve == NULL && !kind->variants_have_forms;
+}
+
 static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
+    if (p->form == OVERLAP_BLOCKING_CALL)
+        return has_blocking_form(p->kind) ||
+               bc_error_set(error, "--form=blocking: there is none of %s: use nonblocking",
+                            p->kind->name);
     if (p->form == OVERLAP_NONBLOCKING || p->kind->variants_have_forms ||
         overlap_has_persistent(p->kind))
         return true;

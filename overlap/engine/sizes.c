@@ -74,7 +74,7 @@ static bool is_wanted(const struct overlap_parameters *p, int form)
 {
     if (p->kind->variants_have_forms)
         return form == OVERLAP_NONBLOCKING;
-    return p->form == OVERLAP_FORMS || p->form == form;
+    return p->form == form || (p->form == OVERLAP_FORMS && form != OVERLAP_BLOCKING_CALL);
 }
 
 static const struct overlap_space *space_of(const struct overlap_state *overlap)

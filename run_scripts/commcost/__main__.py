@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True  # the folder may be another user's
 # What a script is called, its module and function.
 COMMANDS = {"compare": ("bench_compare", "saying.compare", "main"),
             "cost": ("cost.sh", "saying.program_cost", "main"),
+            "device_matrix": ("device_matrix.sh", "saying.device_matrix", "main"),
             "launcher": ("launcher", "running.launchers", "main"),
             "plot": ("plot.sh", "drawing.plot", "main"),
             "report": ("report.sh", "saying.report", "main"),

@@ -9,13 +9,13 @@ import tempfile
 from case import Case, each
 from mpi_run import OPERATIONS, Failed, read, read_tsv, run_raw
 
-KINDS = ["communicator", "datatype", "error handler", "group", "request", "window"]
+KINDS = ["communicator", "datatype", "error handler", "group", "info", "request", "window"]
 
 # Names of MPI functions that make handles, and those of like names that don't.
 MAKERS = (r"\bP?MPI_(\w+_(?:create|dup|idup|open|spawn|accept|connect|join|keyval|errhandler)\w*"
           r"|Alloc_mem|Improbe|Mprobe|Grequest_start|\w+_get_(?:info|group)|(?:Type|Group|Op|Info)_\w+)\(")
 MAKE_NOTHING = (r"T_\w+|Dims_create|(Comm|Win)_(set|call)_errhandler|Group_translate_ranks"
-                r"|Type_(commit|\w*extent(_x)?|size(_x)?)")
+                r"|Info_get_string|Type_(commit|\w*extent(_x)?|size(_x)?)")
 
 
 class LeaksCase(Case):
@@ -45,7 +45,7 @@ class Kinds(LeaksCase):
     @each("case, kind, maker", [
         ("communicator", "communicator", "Comm_split_type"), ("datatype", "datatype", "Type_vector"),
         ("error handler", "error handler", "Comm_get_errhandler"),
-        ("group", "group", "Comm_group"), ("request", "request", "Ibarrier"),
+        ("group", "group", "Comm_group"), ("info", "info", "Comm_get_info"), ("request", "request", "Ibarrier"),
         ("persistent request", "request", "Recv_init"), ("window", "window", "Win_allocate")])
     def test_each(self, case, kind, maker):
         """One of two is freed, then both."""

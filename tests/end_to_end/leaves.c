@@ -26,6 +26,9 @@ static void free_handler(MPI_Errhandler *made) { MPI_Errhandler_free(made); }
 static void make_group(MPI_Group *made) { MPI_Comm_group(MPI_COMM_WORLD, made); }
 static void free_group(MPI_Group *made) { MPI_Group_free(made); }
 
+static void make_info(MPI_Info *made) { MPI_Comm_get_info(MPI_COMM_WORLD, made); }
+static void free_info(MPI_Info *made) { MPI_Info_free(made); }
+
 static void make_request(MPI_Request *made) { MPI_Ibarrier(MPI_COMM_SELF, made); }
 static void free_request(MPI_Request *made) { MPI_Wait(made, MPI_STATUS_IGNORE); }
 
@@ -51,6 +54,7 @@ static void make_unknown(MPI_Datatype *made) { MPI_Type_create_resized(MPI_INT, 
     CASE("datatype", MPI_Datatype, make_datatype, free_datatype)                                   \
     CASE("error handler", MPI_Errhandler, make_handler, free_handler)                              \
     CASE("group", MPI_Group, make_group, free_group)                                               \
+    CASE("info", MPI_Info, make_info, free_info)                                                   \
     CASE("request", MPI_Request, make_request, free_request)                                       \
     CASE("persistent request", MPI_Request, make_persistent, free_persistent)                      \
     CASE("window", MPI_Win, make_window, free_window)                                              \

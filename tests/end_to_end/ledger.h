@@ -17,6 +17,7 @@
     KIND(DATATYPE, "datatype")                                                                     \
     KIND(ERROR_HANDLER, "error handler")                                                           \
     KIND(GROUP, "group")                                                                           \
+    KIND(INFO, "info")                                                                             \
     KIND(REQUEST, "request")                                                                       \
     KIND(WINDOW, "window")
 

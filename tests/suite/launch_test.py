@@ -9,7 +9,7 @@ import subprocess
 import launchers
 from case import Case
 from mpi_run import read, read_tsv
-from pretended_suite import SCRIPTS, SUITE, TOP
+from pretended_suite import SCRIPTS, SUITE, TOP, write_program
 from processes import processes_with, wait_for
 
 SMALL = ["--options=all: --max-time=0.02",
@@ -101,6 +101,25 @@ class Mpirun(LaunchCase):
             ("collective", ("step_us", "slowdown_pct"))) for quantity in quantities}
         assert {row["launches"] for row in rows} == {"2"}
         assert "NA" not in {row["median"] for row in rows}
+
+    def test_device_matrix(self):
+        """What this launcher says of a rank that crashes, hangs, or refuses."""
+        write_program(self.suite.folder / "build/pingpong/pingpong", """#!/bin/sh
+            case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK}:$* in
+            1:*MPISend*) kill -SEGV $$ ;;
+            0:*=get\\ *) kill -ABRT $$ ;;
+            *=stridedput\\ *) echo "pingpong: --memory=device: use host" >&2; exit 2 ;;
+            *=stridedget\\ *) echo "commcost: rank 0: no memory" >&2; exit 1 ;;
+            esac
+            sleep 60""")
+        done = call(["sh", f"{SCRIPTS}/device_matrix.sh", f"--build={self.suite.folder}/build", "--programs=pingpong",
+                     f"--launcher={self.kind}", "--sizes=8", "--time-limit=5", f"--output={self.suite.results}"])
+        found = {row["operation"]: row["outcome"] for row in read_tsv(read(self.suite.results / "matrix.tsv"))}
+        # hydra doesn't always tell the signal.
+        assert found.pop("MPI_Send") in ("crash (SIGSEGV)", "crash"), done
+        assert found.pop("MPI_Get") in ("crash (SIGABRT)", "crash"), done
+        assert found == {"MPI_Put": "hang", "MPI_Put strided": "refused", "MPI_Get strided": "failed"}, done
+        assert wait_for(lambda: not list(processes_with(f"{self.suite.results}/runs")))
 
     def test_signal(self):
         """Ended in the middle of a launch, nothing of it goes on."""

@@ -70,7 +70,7 @@ TEST(forms)
     const struct overlap_kind kind = {
         .name = "kind",
         .no_elements = true,
-        .functions = {.start = do_nothing, .persist = persist},
+        .functions = {.start = do_nothing, .persist = persist, .blocking = do_nothing},
         .finish = finish_persistent_only_quickly,
     };
     bool accepted[OVERLAP_FORMS + 1];

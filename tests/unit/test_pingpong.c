@@ -19,9 +19,11 @@ static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *l
  */
 TEST(sweeps)
 {
-    static const struct pingpong_limits full = {4 << 20, 128, 2, 0}, thinned = {1 << 10, 8, 8, 0},
-                                        few = {1 << 10, 8, 8, 64},
-                                        beyond = {1 << 10, 8, 8, 1 << 20};
+    static const struct pingpong_limits full = {1, 4 << 20, 128, 2, 0},
+                                        thinned = {1, 1 << 10, 8, 8, 0},
+                                        from_16 = {16, 1 << 10, 8, 8, 0},
+                                        few = {1, 1 << 10, 8, 8, 64},
+                                        beyond = {1, 1 << 10, 8, 8, 1 << 20};
     static const struct {
         const struct pingpong_limits *limits;
         enum pingpong_sweep sweep;
@@ -48,6 +50,8 @@ TEST(sweeps)
         {&thinned, PINGPONG_CONTIGUOUS, 5, 4, {1, 1024, 1}, 1024, 1024},
         {&thinned, PINGPONG_MANY, 5, 3, {512, 2, 2}, 1024, 1024},
         {&thinned, PINGPONG_STRIDED, 4, 3, {128, 1, 8}, 128, 127 * 8 + 1},
+        {&from_16, PINGPONG_CONTIGUOUS, 3, 1, {1, 128, 1}, 128, 128},
+        {&from_16, PINGPONG_MANY, 5, 3, {512, 2, 2}, 1024, 1024},
         {&few, PINGPONG_CONTIGUOUS, 5, 4, {1, 1024, 1}, 1024, 1024},
         {&few, PINGPONG_STRIDED, 4, 3, {128, 1, 8}, 128, 127 * 8 + 1},
         {&few, PINGPONG_MANY, 3, 0, {1, 1024, 1}, 1024, 1024},
@@ -75,7 +79,7 @@ TEST(shapes_fit)
         for (int64_t stride = 1; stride <= 8192; stride *= 4)
             for (int64_t step = 2; step <= 8; step *= 4)
                 for (int sweep = 0; sweep <= PINGPONG_STRIDED_MANY; sweep++) {
-                    const struct pingpong_limits limits = {ndata, stride, step, 0};
+                    const struct pingpong_limits limits = {1, ndata, stride, step, 0};
                     struct pingpong_shape shapes[64];
                     const int count = all_shapes((enum pingpong_sweep)sweep, &limits, shapes);
                     assert_true(count > 0);

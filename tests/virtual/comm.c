@@ -165,6 +165,22 @@ int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Co
 }
 MPI_NAME(Comm_split_type)
 
+int MPIX_Query_cuda_support(void);
+int MPIX_Query_cuda_support(void) { return parameters.device_claim != 0.0; }
+
+#if MPI_VERSION >= 4
+/* The kinds of memory that the library claims to take: MODEL_MEMORY_KINDS. */
+int PMPI_Info_get_string(MPI_Info info, const char *key, int *length, char *value, int *found)
+{
+    const char *const kinds = getenv("MODEL_MEMORY_KINDS");
+    (void)info;
+    *found = kinds != NULL && strcmp(key, "mpi_memory_alloc_kinds") == 0;
+    *length = *found ? snprintf(value, (size_t)*length, "%s", kinds) + 1 : 0;
+    return MPI_SUCCESS;
+}
+MPI_NAME(Info_get_string)
+#endif
+
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
 {
     const struct own_comm own = comm_find(comm);

@@ -23,13 +23,13 @@ static bool is_contiguous(MPI_Datatype type)
     return lower == 0 && true_lower == 0 && size == extent && size == true_extent;
 }
 
-void (*data_device)(const void *buffer, int64_t bytes);
+bool (*data_device)(const void *buffer, int64_t bytes);
 
 struct packed data_pack(const void *buffer, int64_t count, MPI_Datatype type)
 {
     const int64_t bytes = bytes_of(count, type);
     if (data_device != NULL)
-        data_device(buffer, bytes);
+        (void)data_device(buffer, bytes);
     struct packed packed = {NULL, (size_t)bytes, false};
     if (bytes == 0 || (bytes > DATA_BYTES && parameters.data == 0.0))
         return packed;
@@ -51,7 +51,7 @@ struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type)
     if (count == 0 || (bytes_of(count, type) > DATA_BYTES && parameters.data == 0.0))
         return kept;
     if (data_device != NULL)
-        data_device(buffer, (int64_t)kept.bytes);
+        (void)data_device(buffer, (int64_t)kept.bytes);
     kept.start = world_allocate(kept.bytes);
     memcpy(kept.start, buffer, kept.bytes);
     return kept;
@@ -59,8 +59,8 @@ struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type)
 
 void data_unpack(const struct packed *packed, void *buffer, int64_t count, MPI_Datatype type)
 {
-    if (data_device != NULL)
-        data_device(buffer, (int64_t)packed->bytes);
+    if (data_device != NULL && !data_device(buffer, (int64_t)packed->bytes))
+        return;
     if (packed->start == NULL)
         return;
     if (packed->kept || is_contiguous(type)) {

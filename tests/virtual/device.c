@@ -82,12 +82,14 @@ BC_HIPRTC_FUNCTIONS(DECLARE_OWN)
 BC_CUDA_FUNCTIONS(DECLARE_OWN)
 #endif
 
-static void reach(const void *buffer, int64_t bytes);
+static bool reach(const void *buffer, int64_t bytes);
 
 __attribute__((destructor)) static void unload(void) { data_device = NULL; }
 
 int model_start(unsigned flags)
 {
+    if (parameters.devices == 0.0) /* before MPI_Init */
+        parameters_read();
     data_device = reach;
     return flags == 0 ? OK : BAD_VALUE;
 }
@@ -155,8 +157,9 @@ int model_allocate(void **start, size_t bytes)
     return OK;
 }
 
-/* What the model MPI does to reach a buffer. */
-static void reach(const void *buffer, int64_t bytes)
+/* What the model MPI does to reach a buffer. False: what arrives isn't there when a call returns.
+ */
+static bool reach(const void *buffer, int64_t bytes)
 {
     const char *const at = buffer;
     settle();
@@ -166,8 +169,9 @@ static void reach(const void *buffer, int64_t bytes)
         if (parameters.device_crash != 0.0)
             raise(SIGSEGV);
         clock_spend(parameters.reach_ns + (double)bytes * parameters.reach_byte_ns);
-        return;
+        return parameters.device_stale == 0.0;
     }
+    return true;
 }
 
 int model_allocate_managed(void **start, size_t bytes, unsigned flags)

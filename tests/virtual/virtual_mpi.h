@@ -90,9 +90,9 @@ struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type);
 void data_unpack(const struct packed *packed, void *buffer, int64_t count, MPI_Datatype type);
 void data_release(struct packed *packed);
 
-/* Called with each buffer that data is taken from or put into; the model of a GPU sets it. NULL:
-   there is none. */
-extern void (*data_device)(const void *buffer, int64_t bytes);
+/* Called with each buffer that data is taken from or put into; the model of a GPU sets it. False:
+   nothing may be put into it. NULL: there is none. */
+extern bool (*data_device)(const void *buffer, int64_t bytes);
 
 /* Makes a byte of packed data wrong. */
 void data_damage(const struct packed *packed);

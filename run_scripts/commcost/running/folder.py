@@ -97,14 +97,14 @@ class Folder:
 
     # ---- the plan --------------------------------------------------------------------------------
 
-    def begin(self, plan, versions, hosts):
+    def begin(self, plan, versions, hosts, hint):
         """All that says what the suite is, the plan last, since it says that all the others are
-        there; or Failure where the folder is of another suite. More runs only add lines."""
+        there; or Failure where the folder is of another suite, with a hint what else would do. More runs only add
+        lines."""
         text = "\n".join(plan.lines) + "\n"
         if os.path.exists(self.of_suite("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
-            self._expect("begun with another plan", there, plan.lines[:len(there)], "use another folder, or "
-                         f"--resume={self.path} for its own options")
+            self._expect("begun with another plan", there, plan.lines[:len(there)], "use another folder" + hint)
             self._expect("measured with other programs", self.read("versions").splitlines(),
                          versions.splitlines(), "use another folder")
             if len(plan.lines) != len(there):

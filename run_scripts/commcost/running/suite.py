@@ -319,7 +319,7 @@ class Suite:
         options, versions = self.options, folder.versions_of(
             self.plan.programs, list(self.options.launchers.values()))
         self.folder.lock()
-        self.folder.begin(self.plan, versions, options.hosts)
+        self.folder.begin(self.plan, versions, options.hosts, f", or --resume={self.folder.path} for its own options")
         self._note_call()
         self.signals = processes.Signals()
         self._clean_up()

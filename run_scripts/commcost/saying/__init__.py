@@ -12,6 +12,8 @@
     questions        a section of the page for each question: picture, matrix, rows
     page             a page as a tree of parts; as HTML, Markdown or plain text
 
+    device_matrix    device_matrix.sh: which operations work with buffers on a GPU
+
     program_cost     cost.sh: what communication costs a program
     program_changes  changes to the program that would save time: a rule each
     machine_costs    what calls cost on a machine, interpolated between results

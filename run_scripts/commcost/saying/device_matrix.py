@@ -1,0 +1,451 @@
+"""device_matrix.sh: which operations work with buffers on a GPU, found out in a launch each, and what the MPI library
+claims of that.
+
+A row of OPERATIONS is all that a further operation needs.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import signal
+import time
+import typing
+
+from commcost import command
+from commcost.command import Failure, UsageError, say
+from commcost.reading.results import Result, ResultError, is_number
+from commcost.running import folder, launchers, plan, processes, suite
+from commcost.saying.output import Output
+from commcost.saying.page import Items, Mark, Page, Section, Text
+from commcost.saying.questions import parts_of
+from commcost.saying.scorecard import readable
+from commcost.system import lines_of, remove, replace_file, said_by
+from commcost.words import bytes_text, counted, listed, short
+
+PROGRAM = "device_matrix.sh"
+FIRST_S = 3.0     # what a launch takes, while none is known
+SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
+NAMES_SHOWN = 5
+MEMORIES = ("host", "pinned", "device", "managed")
+ON_DEVICE = "device|managed"  # what a library that isn't built for GPUs can't read
+
+
+# ---- what is tried -------------------------------------------------------------------------------
+
+class Operation(typing.NamedTuple):
+    """An operation, and the program that tries it."""
+
+    name: str     # in the matrix
+    program: str  # below the build folder
+    options: str  # with the size as {doubles}, {twice} their number, the {edge} of a face of that size, or {bytes}
+    column: str   # of its time in µs, if it has one
+
+
+COMMON = "--check --max-time=0.5"
+PINGPONG = "--arrangements=single --coarray-sync=all --patterns="
+SIZES = " --min-ndata={doubles} --max-ndata={doubles}"
+STRIDED = " --max-stride=2 --max-ndata={twice}"  # every other double
+OVERLAP = "--data-driven --min-num-elts={doubles} --max-num-elts={doubles} "
+
+
+def calls_of(collective):
+    """The two calls of a collective: iallreduce is MPI_Allreduce and MPI_Iallreduce."""
+    return f"MPI_{collective[1:].capitalize()}", f"MPI_{collective.capitalize()}"
+
+
+OPERATIONS = (
+    *(Operation(name, "pingpong/pingpong", PINGPONG + pattern, "latency_us") for name, pattern in (
+        ("MPI_Send", "MPISend" + SIZES), ("MPI_Put", "put" + SIZES), ("MPI_Get", "get" + SIZES),
+        ("MPI_Put strided", "stridedput" + STRIDED), ("MPI_Get strided", "stridedget" + STRIDED))),
+    *(Operation(name, f"overlap/overlap_{program}", OVERLAP + "--no-blocking " + more, "ref_us")
+      for name, program, more in (
+          ("MPI_Isend", "isend", ""), ("MPI_Irecv", "irecv", ""), ("MPI_Rput", "put", ""), ("MPI_Rget", "get", ""),
+          ("MPI_Psend_init", "partitioned", "--partitions=1"))),
+    *(Operation(name, f"overlap/overlap_{collective}", OVERLAP + form, column)
+      for collective in plan.collectives() if collective != "ibarrier"
+      for name, form, column in zip(calls_of(collective), ("--form=blocking", "--no-blocking"),
+                                    ("blocking_us", "ref_us"))))
+
+
+class Trial(typing.NamedTuple):
+    """An operation with buffers of a kind and of a size."""
+
+    operation: Operation
+    memory: str
+    size: int  # in bytes
+
+    @property
+    def name(self):
+        """Of its files."""
+        return re.sub("[^A-Za-z_]+", "_", f"{self.operation.name} {self.memory} ") + str(self.size)
+
+    def line(self, build, launch):
+        """The words of its launch, after those of the launcher."""
+        options = f"{self.operation.options} {COMMON}".format(
+            doubles=self.size // 8, twice=self.size // 4, edge=round((self.size / 8) ** 0.5), bytes=self.size)
+        return [*launch, os.path.join(build, self.operation.program), f"--memory={self.memory}", *options.split()]
+
+
+# ---- what became of a launch ---------------------------------------------------------------------
+
+WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
+# What programs and libraries say before they end.
+WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
+WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
+
+
+def crash_of(status, text):
+    """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
+    status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
+    SIGKILL included: its SIGTERM may be any."""
+    numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
+    names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
+    known = [name for name in names if name != "SIGTERM"]
+    return f"crash ({known[0]})" if known else "crash" if names else None
+
+
+def outcome_of(status, timed_out, verdict, text):
+    """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
+    it said besides. Words come before signals, which a launcher sends to the other ranks."""
+    if verdict in suite.WHOLE:
+        return WORKS if verdict == "done" else WRONG
+    if timed_out:
+        return HANG
+    for outcome, words in ((REFUSED, WORDS_OF_REFUSAL), (FAILED, WORDS_OF_FAILURE)):
+        if re.search(words, text, re.M):
+            return outcome
+    return crash_of(status, text) or (REFUSED if status == command.EXIT_USAGE else FAILED)
+
+
+def message_of(lines):
+    """The line of a log that says most: the program's own, else the first about an error, else the last one."""
+    lines = [line.strip() for line in lines[1:] if re.search("[A-Za-z]", line)]
+    for pattern in (r"^[a-z_]+: (rank [0-9]|--)", "error|fault|signal|fail|abort"):
+        found = [line for line in lines if re.search(pattern, line, re.I)]
+        if found:
+            return found[0]
+    return lines[-1] if lines else ""
+
+
+class Found(typing.NamedTuple):
+    """What a trial showed."""
+
+    trial: Trial
+    outcome: str
+    seconds: int
+    message: str  # of one that doesn't work
+    row: dict     # of the result, its cells by column; empty without one
+
+    @property
+    def verdict(self):
+        """What direct is against staged; "" where that isn't known."""
+        return {"pays": "direct pays", "loses": "staged pays", "even": "even"}.get(
+            self.row.get("direct_verdict"), "") if self.outcome == WORKS else ""
+
+    def mark(self):
+        """The cell of the matrix."""
+        if self.outcome != WORKS:
+            return Mark(self.outcome, "loses")
+        time_us = self.row.get(self.trial.operation.column, "NA")
+        text = f"{short(float(time_us))} µs" if is_number(time_us) else WORKS
+        return Mark(", ".join(filter(None, (text, self.verdict))), "even" if self.verdict == "staged pays" else "pays")
+
+
+def last_row(path):
+    try:
+        with Result(path, needs_metadata=False) as result:
+            rows = list(result.rows())
+    except ResultError:
+        return {}
+    return dict(zip(result.header, rows[-1])) if rows else {}
+
+
+# ---- launches ------------------------------------------------------------------------------------
+
+class Matrix:
+    """The trials in their folder, which is a suite's. What is recorded there isn't tried again."""
+
+    def __init__(self, options, trials):
+        self.options, self.trials = options, trials
+        self.folder = folder.Folder(os.path.abspath(options.output))
+        launcher = launchers.find(options.launcher, options.build)
+        job = launchers.Job(options.np, options.ranks_per_node, options.hosts)
+        launch = launcher.line(job, launchers.Launch(options.np, 1, {}))
+        steps = [plan.Step(1, trial.name, trial.name, "", FIRST_S, plan.quoted(trial.line(options.build, launch)))
+                 for trial in trials]
+        self.plan = plan.Plan(steps, {options.build: {trial.operation.program for trial in trials}}, [])
+        self.launcher = launcher
+
+    def left(self):
+        """The Steps that were not recorded."""
+        last = self.folder.last_results()
+        return [step for step in self.plan.steps if ("1", step.name) not in last]
+
+    def seconds_left(self, steps):
+        took = [seconds for _, _, seconds, _ in self.folder.records()]
+        return len(steps) * (sum(took) / len(took) if took else FIRST_S)
+
+    def run(self):
+        """Whether all launches were made."""
+        self.folder.check()
+        for path in (self.folder.suite, os.path.dirname(self.folder.launch_file(self.plan.steps[0]))):
+            os.makedirs(path, exist_ok=True)
+        self.folder.lock()
+        self.folder.begin(self.plan, folder.versions_of(self.plan.programs, [self.launcher]), self.options.hosts, "")
+        signals = processes.Signals()
+        for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
+            processes.end(process)
+        left, total = self.left(), len(self.plan.steps)
+        for place, step in enumerate(left):
+            say(f"[{total - len(left) + place + 1:{len(str(total))}}/{total}] {step.name:<40} about "
+                f"{suite.in_words(self.seconds_left(left[place:]))} left")
+            signals.look()
+            if signals.last is not None or not self._launch(step, signals):
+                return False
+        return True
+
+    def _launch(self, step, signals):
+        """Makes a launch and records what became of it; False where a signal ended it."""
+        file = self.folder.launch_file(step)
+        part, log = file + ".part", file[:-len(".tsv")] + ".log"
+        words = [*shlex.split(step.command), "--output=" + part]
+        remove(part)
+        replace_file(log, f"+ {plan.quoted(words)}\n")
+        begin, begin_s = suite.now(), time.monotonic()
+        status = processes.await_end(processes.begin(words, log), self.options.time_limit, signals)
+        seconds = time.monotonic() - begin_s
+        verdict = folder.verdict(part)
+        if status is None or verdict == "interrupted":
+            return False
+        outcome = outcome_of(status, seconds >= self.options.time_limit, verdict, "\n".join(lines_of(log)))
+        if outcome == REFUSED and not self.folder.records() and re.search("^[a-z_]+: --", message_of(lines_of(log))):
+            raise Failure(f"the first launch was refused: {message_of(lines_of(log))}")
+        if os.path.exists(part):
+            os.replace(part, file)
+        if outcome != WORKS:
+            say(f"    {outcome}")
+        self.folder.append("launches.tsv", f"1\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")
+        return True
+
+    def found(self):
+        """What the recorded trials showed."""
+        records = {name: (seconds, outcome) for _, name, seconds, outcome in self.folder.records()}
+        found = []
+        for trial, step in zip(self.trials, self.plan.steps):
+            if step.name in records:
+                seconds, outcome = records[step.name]
+                file = self.folder.launch_file(step)
+                message = "" if outcome == WORKS else message_of(lines_of(file[:-len(".tsv")] + ".log"))
+                found.append(Found(trial, outcome, seconds, message, last_row(file)))
+        return found
+
+    def said(self):
+        """The heads and remarks of the first result that says which GPU it used, as lines."""
+        for step in self.plan.steps:
+            lines = lines_of(self.folder.launch_file(step))
+            if any("; the MPI library " in line for line in lines):
+                return [line for line in lines if line.startswith("#")]
+        return []
+
+
+# ---- what the library claims ---------------------------------------------------------------------
+
+def value_of(lines, pattern):
+    """What follows the pattern in the first line that has it; "" without one."""
+    return next(filter(None, (line.partition(found.group())[2] for line in lines
+                              for found in [re.search(pattern, line)] if found)), "")
+
+
+def built_with(library):
+    """What the library's own tool says of GPUs, where it is in PATH."""
+    if "Open MPI" in library:
+        text = said_by("ompi_info", "--parsable", "--all")
+        found = sorted(set(re.findall(r"built_with_(cuda|rocm)_support:value:(\w+)", text)))
+        return [f"ompi_info: built with {name.upper()}: {value}" for name, value in found]
+    text = said_by("mpichversion") if "MPICH" in library else ""
+    words = re.findall(r"--with-(?:cuda|hip|ze)\S*", text)
+    return [f"mpichversion: configured {' '.join(words) or 'with neither CUDA nor HIP'}"] if text else []
+
+
+def claims_of(lines, found):
+    """Sentences: what the library claims, and whether that is true."""
+    library, claim = value_of(lines, "^# mpi_library: "), value_of(lines, "; the MPI library ")
+    kinds = value_of(lines, "^# note: mpi_memory_alloc_kinds: ")
+    sentences = [f"The MPI library {claim}."] if claim else []
+    sentences += [f"mpi_memory_alloc_kinds of MPI_COMM_WORLD: {kinds}."] if kinds else []
+    sentences += [f"{text}." for text in built_with(library)]
+    tried = [one for one in found if re.search(ON_DEVICE, one.trial.memory)]
+    bad = [one for one in tried if one.outcome != WORKS]
+    if bad and ("claims to" in claim or re.search("cuda|rocm|hip|level_zero", kinds)):
+        sentences.append(f"The claim is false: {len(bad)} of {counted(len(tried), 'launch', 'launches')} with buffers "
+                         "there didn't work.")
+    if tried and not bad and "doesn't support" in claim:
+        sentences.append(f"The library works better than it says: all {counted(len(tried), 'launch', 'launches')} with "
+                         "buffers there brought the right data.")
+    return sentences
+
+
+# ---- the page, the table -------------------------------------------------------------------------
+
+LEGEND = ("A time: the right data arrived. direct pays: quicker than copying to pinned host memory by hand; staged pays: "
+          "slower than that; even: no difference of 2 %. No word: not clear, or there is no staged counterpart.")
+
+
+def matrix_of(found, memory):
+    """The section of a kind of memory; SIZES_SHOWN sizes side by side."""
+    there = [one for one in found if one.trial.memory == memory]
+    sizes, parts = sorted({one.trial.size for one in there}), []
+    for first in range(0, len(sizes), SIZES_SHOWN):
+        marks = {}
+        for one in there:
+            if one.trial.size in sizes[first:first + SIZES_SHOWN]:
+                marks.setdefault(one.trial.operation.name, {})[one.trial.size] = one.mark()
+        last = first + SIZES_SHOWN >= len(sizes)
+        parts += parts_of(marks, "operation", bytes_text, LEGEND)[:None if last else 1]
+    return Section(memory.replace(":", "_"), f"Buffers: {memory}", parts)
+
+
+def failures_of(found):
+    """A sentence for each way not to work, with the first one's message."""
+    for outcome in dict.fromkeys(one.outcome for one in found if one.outcome != WORKS):
+        several = [one for one in found if one.outcome == outcome]
+        names = list(dict.fromkeys(one.trial.operation.name for one in several))
+        first = several[0]
+        said = f" {first.trial.name}.log: {first.message}" if first.message else ""
+        yield f"{outcome}, {counted(len(several), 'launch', 'launches')}: {listed(names, NAMES_SHOWN)}.{said}"
+
+
+def page_of(matrix, found, lines):
+    """The Page; its text is what the terminal shows."""
+    works = sum(one.outcome == WORKS for one in found)
+    gpu = re.sub("; the MPI library .*", "", value_of(lines, "^# note: rank 0 uses "))
+    used = "; ".join(filter(None, (f"{matrix.options.np} ranks", value_of(lines, "^# mpi_library: "), gpu)))
+    failures, claims = list(failures_of(found)), claims_of(lines, found)
+    warnings = [line[len("# warning: "):] for line in lines if line.startswith("# warning: ") and "share a GPU" in line]
+    sections = [Section("used", "What was used", [Text(used)])]
+    sections += [matrix_of(found, memory) for memory in dict.fromkeys(one.trial.memory for one in found)]
+    sections += [Section("failures", "What doesn't work", [Items(failures, "facts")])] if failures else []
+    sections += [Section("claims", "What the library claims", [Items(claims, "facts")])] if claims else []
+    sections += [Section("mind", "Mind", [Items(warnings, "facts")])] if warnings else []
+    return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
+                f"Logs: {min(matrix.folder.path, os.path.relpath(matrix.folder.path), key=len)}/runs/1")
+
+
+COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("outcome", "info"), ("time_us", "less"),
+           ("staged_us", "less"), ("direct_gain_pct", "info"), ("direct_verdict", "info"), ("seconds", "info"),
+           ("message", "info"))
+
+
+def write_table(path, found, lines, words):
+    remove(path)  # a link isn't followed
+    table = Output("device_matrix", path)
+    table.begin(COLUMNS, [("mpi_library", value_of(lines, "^# mpi_library: ") or "NA")], words)
+    for one in found:
+        table.row({**one.row, "operation": one.trial.operation.name, "memory": one.trial.memory,
+                   "size_bytes": one.trial.size, "outcome": one.outcome, "seconds": one.seconds,
+                   "time_us": one.row.get(one.trial.operation.column, "NA"), "message": one.message or "NA"})
+    for sentence in claims_of(lines, found):
+        table.remark("note", sentence)
+    if not table.end(command.EXIT_DONE):
+        raise Failure(f"{path}: cannot be written")
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+def list_of(taken, what):
+    """The type of an option whose value has commas; taken(word) is a value, or None."""
+    def parse(text):
+        found = [taken(word) for word in suite.text(text).split(",")]
+        if None in found:
+            raise argparse.ArgumentTypeError(f"'{text:.200}': {what}")
+        return list(dict.fromkeys(found))
+    return parse
+
+
+def size_of(word):
+    found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
+    size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
+    return size if size >= 8 and size & (size - 1) == 0 else None
+
+
+def memory_of(word):
+    return word if word.count(":") < 2 and all(part in MEMORIES for part in word.split(":")) else None
+
+
+def program_of(word):
+    """A name of an operation, a program or its folder."""
+    known = {name.lower() for one in OPERATIONS for name in (one.name, *one.program.split("/"))}
+    return word.lower() if word.lower() in known else None
+
+
+def is_named(operation, names):
+    return not names or any(name.lower() in names for name in (operation.name, *operation.program.split("/")))
+
+
+def read_options(words):
+    made = command.Parser(PROGRAM, f"{PROGRAM} [OPTION]...", """\
+Tries each operation with buffers on a GPU, in a launch of its own with --check:
+does it bring the right data, crash, hang, or is it refused? And is it quicker
+to hand MPI the GPU's address (direct), or to copy to pinned host memory by hand
+(staged)? Beside that stands what the MPI library claims.
+
+Prints a table; FOLDER/matrix.tsv has it for spreadsheets, FOLDER/matrix.html as
+a page; FOLDER/runs/1 has what each launch wrote and said. The same command goes
+on with a folder where it was interrupted.
+
+Exit status: 0 all launches were made, whatever they showed; 1 they weren't; 2
+wrong usage.""", allow_abbrev=False)
+    add = made.add_argument_group("What to try").add_argument
+    add("--programs", metavar="LIST", type=list_of(program_of, "no such operation or program: use names like "
+        "MPI_Allreduce, overlap_iallreduce, pingpong, overlap"), default=[],
+        help="operations or programs, with commas (default: all)")
+    add("--memory", metavar="LIST", type=list_of(memory_of, "use host, pinned, device, managed, or pairs like "
+        "device:host"), default=["device"], help="where buffers lie, with commas: device, managed, pinned, "
+        "device:host and so on (default: device)")
+    add("--sizes", metavar="LIST", type=list_of(size_of, "use powers of two from 8 on, like 8,64K,4M"),
+        default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
+    add("--time-limit", metavar="TIME", type=suite.duration, default=60,
+        help="for each launch, which then counts as a hang (default: 60 s)")
+    add = made.add_argument_group("Where to run").add_argument
+    add("--np", metavar="N", type=suite.count, default=2, help="ranks: one for each GPU (default: 2)")
+    add("--ranks-per-node", metavar="N", type=suite.count)
+    add("--hosts", metavar="LIST", type=suite.text, help="with commas")
+    add("--launcher", metavar="WHICH", type=suite.text, help="as of run_suite.sh")
+    add("--build", metavar="FOLDER", type=suite.folder_there, help="default: build")
+    add = made.add_argument_group("Where results go").add_argument
+    add("--output", metavar="FOLDER", type=suite.text, help="default: results/device_DATE_TIME")
+    add("--dry-run", action="store_true", help="print the commands of launches that were not made yet")
+    options = made.parse_args(words)
+    if options.np < 2 or options.time_limit < 1:
+        raise UsageError("--np: needs at least 2 ranks" if options.np < 2 else "--time-limit: needs at least 1 s")
+    options.build = options.build or suite.own_build()
+    options.hosts, options.launcher = options.hosts or "", options.launcher or ""
+    if not options.build:
+        raise Failure("no folder build: build first, or use --build=FOLDER")
+    options.output = options.output or os.path.join("results", time.strftime("device_%Y-%m-%d_%H%M%S"))
+    return options
+
+
+def main(words):
+    options = read_options(words)
+    chosen = [one for one in OPERATIONS if is_named(one, options.programs)]
+    built = [one for one in chosen if os.access(os.path.join(options.build, one.program), os.X_OK)]
+    if not built:
+        raise Failure(f"none of the programs is in {options.build}: build them first")
+    matrix = Matrix(options, [Trial(operation, memory, size) for memory in options.memory for operation in built
+                              for size in options.sizes])
+    if options.dry_run:
+        print(*(step.command for step in matrix.left()), sep="\n")
+        return command.EXIT_DONE
+    is_whole = matrix.run()
+    found, lines = matrix.found(), matrix.said()
+    page = page_of(matrix, found, lines)
+    write_table(os.path.join(matrix.folder.path, "matrix.tsv"), found, lines, words)
+    replace_file(os.path.join(matrix.folder.path, "matrix.html"), page.as_html())
+    print(readable(page.as_text()), end="")
+    if not is_whole:
+        named = any(word.startswith("--output") for word in words)
+        again = plan.quoted(words if named else [*words, f"--output={matrix.folder.path}"])
+        say(f"Ended by a signal. To go on: {PROGRAM} {again}")
+    return command.EXIT_DONE if is_whole else command.EXIT_FAILED
