@@ -268,7 +268,7 @@ class Refused(OverlapCase):
         (IALLREDUCE, "--test-calls", ("many", "", "-1", "1.5", "auto,3", "0,auto", "0,,4", "Auto",
                                       "1000001", "0,2:1M", "9" * 40,
                                       ",".join(map(str, range(65))))),
-        (IALLREDUCE, "--form", ("blocking", "", "nonblocking,persistent")),
+        (IALLREDUCE, "--form", ("waiting", "", "nonblocking,persistent")),
         (IALLREDUCE, "--plenty", ("0", "-1", "x", "1001", "nan")),
         (IALLREDUCE, "--threshold", ("-1", "101", "x", "")),
         (HALO, "--local", ("0", "4x4", "x", "", "4,,5", "99999", "9999999999")),
