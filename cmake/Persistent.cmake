@@ -1,16 +1,15 @@
 # Which functions make persistent collectives: MPI-4's MPI_Allreduce_init and so on, or those that
 # Open MPI 4 has as extensions (MPIX_Allreduce_init in mpi-ext.h).
 #
-# Writes overlap_persistent.h, which has two macros a function, say for MPI_Allreduce:
-#   OVERLAP_IF_PERSISTENT_MPI_Allreduce(...)   its arguments, or nothing where there is no function
-#   OVERLAP_INIT_MPI_Allreduce                 the function
+# Writes op_persistent.h, which has two macros a function, say for MPI_Allreduce:
+#   OP_IF_PERSISTENT_MPI_Allreduce(...)   its arguments, or nothing where there is no function
+#   OP_INIT_MPI_Allreduce                 the function
 include(CheckCSourceCompiles)
 
-# The blocking counterparts of OVERLAP_COLLECTIVES: Allreduce of iallreduce.
 set(_counterparts)
-foreach(collective IN LISTS OVERLAP_COLLECTIVES)
-  string(SUBSTRING ${collective} 1 1 _first)
-  string(SUBSTRING ${collective} 2 -1 _rest)
+foreach(collective IN LISTS OP_COLLECTIVES)
+  string(SUBSTRING ${collective} 0 1 _first)
+  string(SUBSTRING ${collective} 1 -1 _rest)
   string(TOUPPER ${_first} _first)
   list(APPEND _counterparts ${_first}${_rest})
 endforeach()
@@ -28,14 +27,14 @@ set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
 set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
 list(TRANSFORM _counterparts REPLACE "(.+)" "MPI_\\1_init" OUTPUT_VARIABLE _standard)
 list(TRANSFORM _counterparts REPLACE "(.+)" "MPIX_\\1_init" OUTPUT_VARIABLE _extension)
-set(OVERLAP_PERSISTENT_HEADER "")
+set(OP_PERSISTENT_HEADER "")
 if(NOT COMMCOST_MPI_IS_SMPI)
   commcost_declares(COMMCOST_PERSISTENT_COLLECTIVES "" ${_standard})
   if(NOT COMMCOST_PERSISTENT_COLLECTIVES)
     commcost_declares(COMMCOST_PERSISTENT_EXTENSION "#include <mpi-ext.h>" ${_extension})
   endif()
 endif()
-set(OVERLAP_PERSISTENT_MACROS "")
+set(OP_PERSISTENT_MACROS "")
 set(_missing)
 foreach(counterpart IN LISTS _counterparts)
   set(_function)
@@ -51,16 +50,16 @@ foreach(counterpart IN LISTS _counterparts)
     endif()
   endif()
   if(_function)
-    string(APPEND OVERLAP_PERSISTENT_MACROS
-      "#define OVERLAP_IF_PERSISTENT_MPI_${counterpart}(...) __VA_ARGS__\n"
-      "#define OVERLAP_INIT_MPI_${counterpart} ${_function}\n")
+    string(APPEND OP_PERSISTENT_MACROS
+      "#define OP_IF_PERSISTENT_MPI_${counterpart}(...) __VA_ARGS__\n"
+      "#define OP_INIT_MPI_${counterpart} ${_function}\n")
   else()
     list(APPEND _missing ${counterpart})
-    string(APPEND OVERLAP_PERSISTENT_MACROS "#define OVERLAP_IF_PERSISTENT_MPI_${counterpart}(...)\n")
+    string(APPEND OP_PERSISTENT_MACROS "#define OP_IF_PERSISTENT_MPI_${counterpart}(...)\n")
   endif()
 endforeach()
 if(COMMCOST_PERSISTENT_EXTENSION AND NOT COMMCOST_PERSISTENT_COLLECTIVES)
-  set(OVERLAP_PERSISTENT_HEADER "#include <mpi-ext.h>\n\n")
+  set(OP_PERSISTENT_HEADER "#include <mpi-ext.h>\n\n")
 endif()
 if(_missing)
   list(JOIN _missing ", " _words)

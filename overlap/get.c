@@ -4,11 +4,10 @@
  */
 #include "overlap/pairs.h"
 
-OVERLAP_CALL(post, "MPI_Rget",
-             MPI_Rget(operation->receive, OVERLAP_OF_PARTNER, operation->requests))
-OVERLAP_CALL(get, "MPI_Get", MPI_Get(operation->receive, OVERLAP_OF_PARTNER))
+OP_CALL(post, "MPI_Rget", MPI_Rget(operation->receive, OVERLAP_OF_PARTNER, operation->requests))
+OP_CALL(get, "MPI_Get", MPI_Get(operation->receive, OVERLAP_OF_PARTNER))
 
-static void block(struct overlap_operation *operation)
+static void block(struct op_instance *operation)
 {
     get(operation);
     overlap_flush(operation);

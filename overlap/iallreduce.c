@@ -34,16 +34,9 @@
  * See overlap_main in engine/program.c, the visit in engine/visit.c, and the timed regions in
  * engine/kernel.c.
  */
+#include "operations/collectives.h"
 #include "overlap/engine/program.h"
 
-/* The calls, whose arguments may use `operation` and `count`; what send and receive buffers hold,
-   which --check verifies (operation.h). Beyond the largest `int` the same arguments make calls of
-   MPI_Iallreduce_c and so on. The macro makes overlap_iallreduce_program. */
-OVERLAP_COLLECTIVE_C(iallreduce, MPI_Iallreduce, MPI_Allreduce,
-                     (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM,
-                      operation->comm),
-                     .layout = OVERLAP_REDUCED,
-                     .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
-                     .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_SUM});
+OVERLAP_COLLECTIVE(iallreduce, "MPI_Iallreduce", op_allreduce);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallreduce_program, argc, argv); }

@@ -1,12 +1,7 @@
 /* MPI_Igatherv: the root gets a block from every rank, the larger the higher the sender. */
+#include "operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE_C(igatherv, MPI_Igatherv, MPI_Gatherv,
-                     (operation->send, count, MPI_DOUBLE, operation->receive,
-                      counts->by_rank.amounts, counts->by_rank.displacements, MPI_DOUBLE,
-                      operation->shape.root, operation->comm),
-                     .layout = OVERLAP_VARYING,
-                     .send = {OVERLAP_OWN_AMOUNT, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
-                     .receive = {OVERLAP_ALL_AMOUNTS, OVERLAP_ON_ROOT, OVERLAP_FROM_EACH});
+OVERLAP_COLLECTIVE(igatherv, "MPI_Igatherv", op_gatherv);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_igatherv_program, argc, argv); }

@@ -1,8 +1,8 @@
 /* MPI_Irecv: a rank receives a block from its partner, which is in MPI_Send all the while. */
 #include "overlap/pairs.h"
 
-OVERLAP_CALL(start, "MPI_Irecv", MPI_Irecv(OVERLAP_FROM_PARTNER, operation->requests))
-OVERLAP_CALL(persist, "MPI_Recv_init", MPI_Recv_init(OVERLAP_FROM_PARTNER, operation->requests))
+OP_CALL(start, "MPI_Irecv", MPI_Irecv(OVERLAP_FROM_PARTNER, operation->requests))
+OP_CALL(persist, "MPI_Recv_init", MPI_Recv_init(OVERLAP_FROM_PARTNER, operation->requests))
 
 OVERLAP_OPERATION(irecv, "MPI_Irecv",
                   .functions = {.start = start, .persist = persist, .blocking = overlap_receive},

@@ -1,8 +1,8 @@
 /* MPI_Isend: a rank sends a block to its partner, which is in MPI_Recv all the while. */
 #include "overlap/pairs.h"
 
-OVERLAP_CALL(start, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, operation->requests))
-OVERLAP_CALL(persist, "MPI_Send_init", MPI_Send_init(OVERLAP_TO_PARTNER, operation->requests))
+OP_CALL(start, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, operation->requests))
+OP_CALL(persist, "MPI_Send_init", MPI_Send_init(OVERLAP_TO_PARTNER, operation->requests))
 
 OVERLAP_OPERATION(isend, "MPI_Isend",
                   .functions = {.start = start, .persist = persist, .blocking = overlap_send},

@@ -23,25 +23,25 @@ struct swap {
     int64_t prepared; /* swaps whose data was made */
 };
 
-static void start(struct overlap_operation *operation)
+static void start(struct op_instance *operation)
 {
     const struct swap *const swap = operation->own;
     swap->exchange.method->start(&swap->exchange);
 }
 
-static void finish(struct overlap_operation *operation)
+static void finish(struct op_instance *operation)
 {
     const struct swap *const swap = operation->own;
     swap->exchange.method->finish(&swap->exchange);
 }
 
-static void block(struct overlap_operation *operation)
+static void block(struct op_instance *operation)
 {
     const struct swap *const swap = operation->own;
     swap->exchange.method->blocking(&swap->exchange);
 }
 
-static void create(struct overlap_operation *operation)
+static void create(struct op_instance *operation)
 {
     const struct swap_variant *const variant = operation->variant;
     struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
@@ -54,26 +54,26 @@ static void create(struct overlap_operation *operation)
     operation->borrows_requests = true;
 }
 
-static void destroy(struct overlap_operation *operation)
+static void destroy(struct op_instance *operation)
 {
     struct swap *const swap = operation->own;
     swap->exchange.method->destroy(&swap->exchange);
     free(swap);
 }
 
-static void prepare(struct overlap_operation *operation)
+static void prepare(struct op_instance *operation)
 {
     struct swap *const swap = operation->own;
     halo_prepare(&swap->exchange, swap->prepared++);
 }
 
-static bool is_right(struct overlap_operation *operation)
+static bool is_right(struct op_instance *operation)
 {
     const struct swap *const swap = operation->own;
     return halo_is_right(&swap->exchange, swap->prepared - 1);
 }
 
-static const struct overlap_kind swaps = {
+static const struct op_kind swaps = {
     .name = "halo",
     .no_elements = true,
     .on_grid = true,
@@ -127,7 +127,7 @@ static bool complete(void *memory, struct bc_error *error)
 static bool has_form(const struct overlap_halo *halo, const struct halo_method *method)
 {
     const int form = halo->overlap.parameters.form;
-    return form == OVERLAP_FORMS || (form == OVERLAP_PERSISTENT) == method->persistent;
+    return form == OP_FORMS || (form == OP_PERSISTENT) == method->persistent;
 }
 
 /* Whether the method has rows. */
@@ -160,8 +160,8 @@ static bool fit_methods(const struct overlap_halo *halo, struct bc_error *error)
     return bc_error_set(error,
                         "--form: %s: none of the methods '%.80s' has this form: use --form=%s or "
                         "--methods='%s'",
-                        overlap_form_names[form], halo->methods.text,
-                        overlap_form_names[form == OVERLAP_NONBLOCKING], would_do);
+                        op_form_names[form], halo->methods.text,
+                        op_form_names[form == OP_NONBLOCKING], would_do);
 }
 
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
@@ -194,14 +194,14 @@ static void note_left_out(const struct overlap_halo *halo, const struct bc_run *
                          method->name);
     else if (bc_option_given(&run->options, "methods"))
         bc_output_remark(run->output, "note", "no rows of %s: the method isn't %s", method->name,
-                         overlap_form_names[halo->overlap.parameters.form]);
+                         op_form_names[halo->overlap.parameters.form]);
 }
 
 static void open_halo(struct overlap_halo *halo, struct bc_run *run)
 {
     MPI_Comm comm;
     int dims[HALO_DIRECTIONS];
-    overlap_create_grid(run->job.ranks, dims, &comm);
+    op_create_grid(run->job.ranks, dims, &comm);
     const struct halo_grid grid = halo_grid_of(dims, run->job.rank);
     overlap_open(&halo->overlap, run);
     halo_note_left_out(&halo->local, run->output);
@@ -246,7 +246,7 @@ static void write_row(struct overlap_halo *halo, struct overlap_row *row)
     overlap_conclude(&halo->overlap, row, &result.overlap);
     result.overlap.elements = values;
     result.overlap.form =
-        overlap_form_names[variant->method->persistent ? OVERLAP_PERSISTENT : OVERLAP_NONBLOCKING];
+        op_form_names[variant->method->persistent ? OP_PERSISTENT : OP_NONBLOCKING];
     result.method = variant->method->name;
     (void)snprintf(result.local, sizeof result.local, "%lldx%lldx%lld", (long long)extent[0],
                    (long long)extent[1], (long long)extent[2]);
@@ -272,10 +272,10 @@ const struct bc_program overlap_halo_program = {
                "Needs at least 2 processes.",
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
     .defaults =
-        &(const struct overlap_halo){
-            .overlap.parameters = {OVERLAP_DEFAULTS, .kind = &swaps, .form = OVERLAP_FORMS},
-            .local = {.text = "10,50,100", .where = "memory"},
-            .methods = {.text = "all"}},
+        &(const struct overlap_halo){.overlap.parameters = {OVERLAP_DEFAULTS, .name = "halo",
+                                                            .kind = &swaps, .form = OP_FORMS},
+                                     .local = {.text = "10,50,100", .where = "memory"},
+                                     .methods = {.text = "all"}},
     .defaults_bytes = sizeof(struct overlap_halo),
     .state_bytes = sizeof(struct overlap_halo),
     .complete = complete,

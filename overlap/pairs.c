@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-static bool is_lower(const struct overlap_shape *shape) { return shape->rank < shape->ranks / 2; }
+static bool is_lower(const struct op_shape *shape) { return shape->rank < shape->ranks / 2; }
 
-static int partner_of(const struct overlap_shape *shape)
+static int partner_of(const struct op_shape *shape)
 {
     const int half = shape->ranks / 2;
     if (is_lower(shape))
@@ -18,14 +18,14 @@ void overlap_pairs_describe(const struct bc_run *run)
 {
     struct bc_node_order order;
     bc_node_order_create(&order, &run->job);
-    const struct overlap_shape shape = {.rank = order.place, .ranks = run->job.ranks};
+    const struct op_shape shape = {.rank = order.place, .ranks = run->job.ranks};
     const int partner = partner_of(&shape);
     bc_crossing_note(&run->job, run->output, "",
                      partner == MPI_PROC_NULL ? -1 : bc_node_order_rank(&order, partner));
     bc_node_order_destroy(&order);
 }
 
-static void place(struct overlap_operation *operation, bool both)
+static void place(struct op_instance *operation, bool both)
 {
     struct bc_node_order order;
     bc_node_order_create(&order, operation->job);
@@ -35,22 +35,22 @@ static void place(struct overlap_operation *operation, bool both)
     operation->works = operation->partner != MPI_PROC_NULL && (both || is_lower(&operation->shape));
 }
 
-void overlap_pairs_place(struct overlap_operation *operation) { place(operation, false); }
+void overlap_pairs_place(struct op_instance *operation) { place(operation, false); }
 
-void overlap_pairs_place_both(struct overlap_operation *operation) { place(operation, true); }
+void overlap_pairs_place_both(struct op_instance *operation) { place(operation, true); }
 
-OVERLAP_CALL(send, "MPI_Send", MPI_Send(OVERLAP_TO_PARTNER))
-OVERLAP_CALL(receive, "MPI_Recv", MPI_Recv(OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
+OP_CALL(send, "MPI_Send", MPI_Send(OVERLAP_TO_PARTNER))
+OP_CALL(receive, "MPI_Recv", MPI_Recv(OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
 
-void overlap_send(struct overlap_operation *operation) { send(operation); }
+void overlap_send(struct op_instance *operation) { send(operation); }
 
-void overlap_receive(struct overlap_operation *operation) { receive(operation); }
+void overlap_receive(struct op_instance *operation) { receive(operation); }
 
-void overlap_stay_away(struct overlap_operation *operation) { (void)operation; }
+void overlap_stay_away(struct op_instance *operation) { (void)operation; }
 
 /* ---- one-sided transfers --------------------------------------------------------------------- */
 
-static void create_window(struct overlap_operation *operation, double *buffer, int64_t elements)
+static void create_window(struct op_instance *operation, double *buffer, int64_t elements)
 {
     MPI_Win *const window = bc_allocate(1, sizeof *window, "no memory for a window");
     BC_MPI(MPI_Win_create(buffer, (MPI_Aint)((size_t)elements * sizeof *buffer),
@@ -60,19 +60,19 @@ static void create_window(struct overlap_operation *operation, double *buffer, i
     operation->own = window;
 }
 
-void overlap_create_target_window(struct overlap_operation *operation)
+void overlap_create_target_window(struct op_instance *operation)
 {
     create_window(operation, operation->receive,
-                  overlap_elements(&operation->kind->receive, &operation->shape));
+                  op_elements(&operation->kind->receive, &operation->shape));
 }
 
-void overlap_create_source_window(struct overlap_operation *operation)
+void overlap_create_source_window(struct op_instance *operation)
 {
     create_window(operation, operation->send,
-                  overlap_elements(&operation->kind->send, &operation->shape));
+                  op_elements(&operation->kind->send, &operation->shape));
 }
 
-void overlap_destroy_window(struct overlap_operation *operation)
+void overlap_destroy_window(struct op_instance *operation)
 {
     MPI_Win *const window = operation->own;
     BC_MPI(MPI_Win_unlock_all(*window));
@@ -80,7 +80,7 @@ void overlap_destroy_window(struct overlap_operation *operation)
     free(window);
 }
 
-void overlap_sync_window(const struct overlap_operation *operation)
+void overlap_sync_window(const struct op_instance *operation)
 {
     BC_MPI(MPI_Win_sync(overlap_window(operation)));
 }

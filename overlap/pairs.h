@@ -8,14 +8,15 @@
  */
 #pragma once
 
+#include "operations/calls.h"
 #include "overlap/engine/program.h"
 
 /* For `describe`: which share of the pairs crosses nodes. Collective. */
 void overlap_pairs_describe(const struct bc_run *run);
 
 /* For `place`: the lower half works, or both halves do. Collective. */
-void overlap_pairs_place(struct overlap_operation *operation);
-void overlap_pairs_place_both(struct overlap_operation *operation);
+void overlap_pairs_place(struct op_instance *operation);
+void overlap_pairs_place_both(struct op_instance *operation);
 
 /* ---- what the operations have in common ------------------------------------------------------ */
 
@@ -28,34 +29,32 @@ enum { OVERLAP_TAG = 1 };
     operation->receive, count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
 
 /* MPI_Send and MPI_Recv: for `blocking` and `serve`. */
-void overlap_send(struct overlap_operation *operation);
-void overlap_receive(struct overlap_operation *operation);
+void overlap_send(struct op_instance *operation);
+void overlap_receive(struct op_instance *operation);
 
 /* For `serve`, where a rank has nothing to do. */
-void overlap_stay_away(struct overlap_operation *operation);
+void overlap_stay_away(struct op_instance *operation);
 
-/* Members of struct overlap_kind: a block goes from the lower half to the upper one, or back. */
+/* Members of struct op_kind: a block goes from the lower half to the upper one, or back. */
 #define OVERLAP_LOWER_SENDS                                                                        \
     .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
-    .send = {OVERLAP_BLOCK, OVERLAP_ON_LOWER, OVERLAP_TO_ALL},                                     \
-    .receive = {OVERLAP_BLOCK, OVERLAP_ON_UPPER, OVERLAP_BY_PARTNER}
+    .send = {OP_BLOCK, OP_ON_LOWER, OP_TO_ALL}, .receive = {OP_BLOCK, OP_ON_UPPER, OP_BY_PARTNER}
 #define OVERLAP_LOWER_RECEIVES                                                                     \
     .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
-    .send = {OVERLAP_BLOCK, OVERLAP_ON_UPPER, OVERLAP_TO_ALL},                                     \
-    .receive = {OVERLAP_BLOCK, OVERLAP_ON_LOWER, OVERLAP_BY_PARTNER}
+    .send = {OP_BLOCK, OP_ON_UPPER, OP_TO_ALL}, .receive = {OP_BLOCK, OP_ON_LOWER, OP_BY_PARTNER}
 
 /* ---- one-sided transfers --------------------------------------------------------------------- */
 
 /* For `create`: a window of each rank's receive buffer, or of its send buffer. Collective, as
    `destroy`. */
-void overlap_create_target_window(struct overlap_operation *operation);
-void overlap_create_source_window(struct overlap_operation *operation);
-void overlap_destroy_window(struct overlap_operation *operation);
+void overlap_create_target_window(struct op_instance *operation);
+void overlap_create_source_window(struct op_instance *operation);
+void overlap_destroy_window(struct op_instance *operation);
 
 /* For `settle`: makes visible what this rank stored, and what was put. Local. */
-void overlap_sync_window(const struct overlap_operation *operation);
+void overlap_sync_window(const struct op_instance *operation);
 
-static inline MPI_Win overlap_window(const struct overlap_operation *operation)
+static inline MPI_Win overlap_window(const struct op_instance *operation)
 {
     return *(const MPI_Win *)operation->own;
 }
@@ -65,7 +64,7 @@ static inline MPI_Win overlap_window(const struct overlap_operation *operation)
     count, counts->type, operation->partner, 0, count, counts->type, overlap_window(operation)
 
 /* Completes all transfers to the partner, also there. Local. */
-static inline void overlap_flush(const struct overlap_operation *operation)
+static inline void overlap_flush(const struct op_instance *operation)
 {
     BC_MPI(MPI_Win_flush(operation->partner, overlap_window(operation)));
 }

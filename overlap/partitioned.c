@@ -18,20 +18,20 @@ struct end {
     int next; /* the partition to mark ready */
 };
 
-static void start(struct overlap_operation *operation)
+static void start(struct op_instance *operation)
 {
     struct end *const end = operation->own;
     end->next = 0;
     BC_MPI(MPI_Start(&end->request));
 }
 
-static void mark_next(struct overlap_operation *operation)
+static void mark_next(struct op_instance *operation)
 {
     struct end *const end = operation->own;
     BC_MPI(MPI_Pready(end->next++, end->request));
 }
 
-static void finish(struct overlap_operation *operation)
+static void finish(struct op_instance *operation)
 {
     struct end *const end = operation->own;
     /* The last part of the work is done; where there was no work all parts are. */
@@ -40,7 +40,7 @@ static void finish(struct overlap_operation *operation)
     BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
 }
 
-static void receive(struct overlap_operation *operation)
+static void receive(struct op_instance *operation)
 {
     struct end *const end = operation->own;
     if (end->request == MPI_REQUEST_NULL)
@@ -49,7 +49,7 @@ static void receive(struct overlap_operation *operation)
     BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
 }
 
-static void create(struct overlap_operation *operation)
+static void create(struct op_instance *operation)
 {
     struct end *const end = bc_allocate(1, sizeof *end, "no memory for a message");
     const int64_t partitions = *(const int64_t *)operation->variant;
@@ -67,7 +67,7 @@ static void create(struct overlap_operation *operation)
     operation->parts = partitions;
 }
 
-static void destroy(struct overlap_operation *operation)
+static void destroy(struct op_instance *operation)
 {
     struct end *const end = operation->own;
     if (end->request != MPI_REQUEST_NULL)
@@ -75,7 +75,7 @@ static void destroy(struct overlap_operation *operation)
     free(end);
 }
 
-static const struct overlap_kind partitioned = {
+static const struct op_kind partitioned = {
     .name = "partitioned",
     .functions = {.start = start, .blocking = overlap_send},
     .between = mark_next,
@@ -222,9 +222,10 @@ const struct bc_program overlap_partitioned_program = {
                "makes it is done (MPI_Psend_init, MPI_Pready), against one MPI_Send after the\n"
                "work.\nNeeds at least 2 processes.",
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    .defaults = &(const struct partitioned_state){.overlap.parameters = {OVERLAP_DEFAULTS,
-                                                                         .kind = &partitioned},
-                                                  .partitions.text = DEFAULT_PARTITIONS},
+    .defaults =
+        &(const struct partitioned_state){
+            .overlap.parameters = {OVERLAP_DEFAULTS, .name = "partitioned", .kind = &partitioned},
+            .partitions.text = DEFAULT_PARTITIONS},
     .defaults_bytes = sizeof(struct partitioned_state),
     .state_bytes = sizeof(struct partitioned_state),
     .complete = overlap_parameters_complete,

@@ -5,16 +5,16 @@
  */
 #include "overlap/pairs.h"
 
-OVERLAP_CALL(post, "MPI_Rput", MPI_Rput(operation->send, OVERLAP_OF_PARTNER, operation->requests))
-OVERLAP_CALL(put, "MPI_Put", MPI_Put(operation->send, OVERLAP_OF_PARTNER))
+OP_CALL(post, "MPI_Rput", MPI_Rput(operation->send, OVERLAP_OF_PARTNER, operation->requests))
+OP_CALL(put, "MPI_Put", MPI_Put(operation->send, OVERLAP_OF_PARTNER))
 
-static void finish(struct overlap_operation *operation)
+static void finish(struct op_instance *operation)
 {
     BC_MPI(MPI_Wait(operation->requests, MPI_STATUS_IGNORE));
     overlap_flush(operation);
 }
 
-static void block(struct overlap_operation *operation)
+static void block(struct op_instance *operation)
 {
     put(operation);
     overlap_flush(operation);

@@ -3,23 +3,23 @@
 
 enum { RECEIVE, SEND, REQUESTS };
 
-OVERLAP_CALL(receive, "MPI_Irecv", MPI_Irecv(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
-OVERLAP_CALL(send, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
-OVERLAP_CALL(persist_receive, "MPI_Recv_init",
-             MPI_Recv_init(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
-OVERLAP_CALL(persist_send, "MPI_Send_init",
-             MPI_Send_init(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
-OVERLAP_CALL(block, "MPI_Sendrecv",
-             MPI_Sendrecv(operation->send, count, counts->type, operation->partner, OVERLAP_TAG,
-                          OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
+OP_CALL(receive, "MPI_Irecv", MPI_Irecv(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
+OP_CALL(send, "MPI_Isend", MPI_Isend(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
+OP_CALL(persist_receive, "MPI_Recv_init",
+        MPI_Recv_init(OVERLAP_FROM_PARTNER, &operation->requests[RECEIVE]))
+OP_CALL(persist_send, "MPI_Send_init",
+        MPI_Send_init(OVERLAP_TO_PARTNER, &operation->requests[SEND]))
+OP_CALL(block, "MPI_Sendrecv",
+        MPI_Sendrecv(operation->send, count, counts->type, operation->partner, OVERLAP_TAG,
+                     OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
 
-static void start(struct overlap_operation *operation)
+static void start(struct op_instance *operation)
 {
     receive(operation);
     send(operation);
 }
 
-static void persist(struct overlap_operation *operation)
+static void persist(struct op_instance *operation)
 {
     persist_receive(operation);
     persist_send(operation);
@@ -29,7 +29,7 @@ OVERLAP_OPERATION(sendrecv, "MPI_Isend and MPI_Irecv", .requests = REQUESTS,
                   .functions = {.start = start, .persist = persist, .blocking = block},
                   .persistent_function = "MPI_Send_init", .serve = overlap_stay_away,
                   .describe = overlap_pairs_describe, .place = overlap_pairs_place_both,
-                  .send = {OVERLAP_BLOCK, OVERLAP_ON_PAIRS, OVERLAP_TO_ALL},
-                  .receive = {OVERLAP_BLOCK, OVERLAP_ON_PAIRS, OVERLAP_BY_PARTNER});
+                  .send = {OP_BLOCK, OP_ON_PAIRS, OP_TO_ALL},
+                  .receive = {OP_BLOCK, OP_ON_PAIRS, OP_BY_PARTNER});
 
 int main(int argc, char **argv) { return overlap_main(&overlap_sendrecv_program, argc, argv); }

@@ -54,7 +54,7 @@ static enum bc_role time_driven_role(const struct bc_column *column)
 static const char *varying_keys(const struct overlap_parameters *p)
 {
     static char names[64]; /* stays as long as the run */
-    (void)snprintf(names, sizeof names, "%s%s%s", p->form == OVERLAP_FORMS ? "form," : "",
+    (void)snprintf(names, sizeof names, "%s%s%s", p->form == OP_FORMS ? "form," : "",
                    p->test_calls_count > 1 ? "test_calls," : "",
                    p->test_calls[0] == OVERLAP_AUTO ? "best_test_calls," : "");
     return names;

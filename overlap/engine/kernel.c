@@ -30,7 +30,7 @@ typedef double time_fn(struct overlap_round *round, int quantity, uint64_t part_
 static double time_operation(struct overlap_round *round, int quantity, uint64_t part_units)
 {
     (void)part_units;
-    struct overlap_operation *const operation = round->operation;
+    struct op_instance *const operation = round->operation;
     release(round);
     const int64_t start_ns = bc_now_ns();
     operation->start(operation);
@@ -41,7 +41,7 @@ static double time_operation(struct overlap_round *round, int quantity, uint64_t
 static double time_blocking(struct overlap_round *round, int quantity, uint64_t part_units)
 {
     (void)part_units;
-    struct overlap_operation *const operation = round->operation;
+    struct op_instance *const operation = round->operation;
     release(round);
     const int64_t start_ns = bc_now_ns();
     operation->blocking(operation);
@@ -50,7 +50,7 @@ static double time_blocking(struct overlap_round *round, int quantity, uint64_t 
 
 static double time_total(struct overlap_round *round, int quantity, uint64_t part_units)
 {
-    struct overlap_operation *const operation = round->operation;
+    struct op_instance *const operation = round->operation;
     const int64_t parts = round->parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
@@ -68,7 +68,7 @@ static double time_total(struct overlap_round *round, int quantity, uint64_t par
    part. */
 static double time_parts(struct overlap_round *round, int quantity, uint64_t part_units)
 {
-    struct overlap_operation *const operation = round->operation;
+    struct op_instance *const operation = round->operation;
     const int64_t parts = round->parts;
     release(round);
     const int64_t start_ns = bc_now_ns();
@@ -114,14 +114,14 @@ static double time_work(struct overlap_round *round, int quantity, uint64_t part
 }
 
 /* Ranks that don't work make the other end of a message so, too. */
-static double time_staged_call(struct overlap_round *round, int quantity, overlap_call_fn *call)
+static double time_staged_call(struct overlap_round *round, int quantity, op_call_fn *call)
 {
-    struct overlap_operation *const operation = round->operation, *const staged = round->staged;
+    struct op_instance *const operation = round->operation, *const staged = round->staged;
     release(round);
     const int64_t start_ns = bc_now_ns();
-    overlap_operation_copy_sent(staged, operation);
+    op_copy_sent(staged, operation);
     call(staged);
-    overlap_operation_copy_received(operation, staged);
+    op_copy_received(operation, staged);
     return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
 }
 
@@ -137,7 +137,7 @@ static double time_staged(struct overlap_round *round, int quantity, uint64_t pa
    cost comes off here. */
 
 /* Ranks that don't work do their part of the operation (NULL: none) as soon as it is released. */
-static void serve(const struct overlap_round *round, int quantity, overlap_call_fn *part)
+static void serve(const struct overlap_round *round, int quantity, op_call_fn *part)
 {
     release(round);
     const int64_t start_ns = bc_now_ns();
@@ -157,17 +157,16 @@ static double take_work(struct overlap_round *round, time_fn *time, int quantity
 
 static double take(struct overlap_round *round, time_fn *time, int quantity, uint64_t part_units)
 {
-    struct overlap_operation *const operation = round->operation;
-    const struct overlap_kind *const kind = operation->kind;
-    overlap_call_fn *const serving =
-        kind->serve_blocking != NULL ? kind->serve_blocking : kind->serve;
+    struct op_instance *const operation = round->operation;
+    const struct op_kind *const kind = operation->kind;
+    op_call_fn *const serving = kind->serve_blocking != NULL ? kind->serve_blocking : kind->serve;
     /* What arrives in host memory stays where the staged operation has put it. */
-    struct overlap_operation *const arriving =
+    struct op_instance *const arriving =
         time == time_staged && !bc_memory_needs_copy(operation->space.receive) ? round->staged
                                                                                : operation;
     double ns = -INFINITY;
     if (round->check)
-        overlap_operation_poison(arriving);
+        op_poison(arriving);
     if (operation->works)
         ns = time(round, quantity, part_units);
     else if (time == time_staged)
@@ -179,7 +178,7 @@ static double take(struct overlap_round *round, time_fn *time, int quantity, uin
     /* A transfer is complete at its origin only. All else must be there when it is finished. */
     if (round->check && kind->settle != NULL)
         bc_harness_barrier(operation->comm);
-    if (round->check && !overlap_operation_verify(arriving))
+    if (round->check && !op_verify(arriving))
         round->wrong++;
     return ns;
 }
@@ -272,7 +271,7 @@ void overlap_take_round(struct overlap_round *round, double *values)
 static void take_and_check(void *context, double *values)
 {
     struct overlap_round *const round = context;
-    struct overlap_operation *const operation = round->operation;
+    struct op_instance *const operation = round->operation;
     round->take(round, values);
     if (round->check && operation->kind->check != NULL && !operation->kind->check(operation))
         round->wrong++;

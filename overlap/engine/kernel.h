@@ -6,7 +6,7 @@
 
 #include "common/run/run.h"
 #include "common/sync_clock/start_window.h"
-#include "overlap/engine/operation.h"
+#include "operations/operation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,22 +30,22 @@ struct overlap_round;
 typedef void overlap_take_fn(struct overlap_round *round, double *values);
 
 struct overlap_round {
-    struct overlap_operation *operation;
-    struct overlap_operation *staged; /* the same in pinned memory; NULL: not timed */
-    struct bc_start_window *window;   /* starts the ranks; NULL: a barrier does */
-    bool check;                       /* verify every operation's data, outside the timing */
-    double clock_ns;                  /* what a reading costs on this rank */
-    int64_t parts;                    /* of all work; the operation's `between` is between two */
-    uint64_t part_units;              /* in each part of work that is more than fits, or on trial */
-    uint64_t answer_part_units;       /* in each part of the answer's work */
-    uint64_t plenty_part_units;       /* in each part of plenty of work */
-    bool blocking;                    /* the blocking counterpart is timed, too */
-    struct bc_samples *own;           /* this rank's times: enum overlap_own_quantity */
-    struct bc_samples *own_plenty;    /* the same with plenty of work */
-    double inside_ns;                 /* the work's time in the last operation that was timed in
-                                         parts, with the cost of reading the clock */
-    overlap_take_fn *take;            /* set by overlap_run_rounds */
-    int64_t wrong;                    /* operations with wrong data, on this rank */
+    struct op_instance *operation;
+    struct op_instance *staged;     /* the same in pinned memory; NULL: not timed */
+    struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
+    bool check;                     /* verify every operation's data, outside the timing */
+    double clock_ns;                /* what a reading costs on this rank */
+    int64_t parts;                  /* of all work; the operation's `between` is between two */
+    uint64_t part_units;            /* in each part of work that is more than fits, or on trial */
+    uint64_t answer_part_units;     /* in each part of the answer's work */
+    uint64_t plenty_part_units;     /* in each part of plenty of work */
+    bool blocking;                  /* the blocking counterpart is timed, too */
+    struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
+    struct bc_samples *own_plenty;  /* the same with plenty of work */
+    double inside_ns;               /* the work's time in the last operation that was timed in
+                                       parts, with the cost of reading the clock */
+    overlap_take_fn *take;          /* set by overlap_run_rounds */
+    int64_t wrong;                  /* operations with wrong data, on this rank */
 };
 
 /* Ranks that don't work report -INFINITY, and keep no times that count. Quantity 0 alone: */

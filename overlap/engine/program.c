@@ -24,7 +24,7 @@
 /* ---- usage ----------------------------------------------------------------------------------- */
 
 /* Whether all ranks make the same blocking call. */
-static bool has_blocking_form(const struct overlap_kind *kind)
+static bool has_blocking_form(const struct op_kind *kind)
 {
     return kind->functions.blocking != NULL && kind->serve == NULL && !kind->variants_have_forms;
 }
@@ -32,21 +32,20 @@ static bool has_blocking_form(const struct overlap_kind *kind)
 static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
-    if (p->form == OVERLAP_BLOCKING_CALL)
+    if (p->form == OP_BLOCKING_CALL)
         return has_blocking_form(p->kind) ||
                bc_error_set(error, "--form=blocking: there is none of %s: use nonblocking",
-                            p->kind->name);
-    if (p->form == OVERLAP_NONBLOCKING || p->kind->variants_have_forms ||
-        overlap_has_persistent(p->kind))
+                            p->name);
+    if (p->form == OP_NONBLOCKING || p->kind->variants_have_forms || op_has_persistent(p->kind))
         return true;
-    if (p->form == OVERLAP_FORMS) {
-        p->form = OVERLAP_NONBLOCKING;
+    if (p->form == OP_FORMS) {
+        p->form = OP_NONBLOCKING;
         overlap->lacks_persistent = true;
         return true;
     }
     if (p->kind->persistent_function == NULL)
         return bc_error_set(error, "--form: there is no persistent form of %s: use nonblocking",
-                            p->kind->name);
+                            p->name);
     return bc_error_set(error,
                         "--form: this MPI library has no %s that can be started again: use "
                         "nonblocking",
@@ -94,18 +93,18 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
     struct bc_error error = {""};
     const bool good =
         (of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST) ||
-        p->kind->send.extent != OVERLAP_NO_BUFFER ||
+        p->kind->send.extent != OP_NO_BUFFER ||
         bc_error_set(&error, "--memory=%.80s: %s has no buffers that can lie there: use host",
-                     p->memory.words, p->kind->name);
+                     p->memory.words, p->name);
     bc_require(run, good, &error);
-    const struct overlap_shape largest = {
+    const struct op_shape largest = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
     /* With what fills the larger buffer. */
-    const double bytes = 2.0 * overlap_bytes(p->kind, &largest);
+    const double bytes = 2.0 * op_bytes(p->kind, &largest);
     struct bc_device *const device =
         bc_memory_open(run, &p->memory, bytes, "a smaller --max-num-elts");
-    overlap->space = (struct overlap_space){device, of[0], of[1]};
-    overlap->stage = (struct overlap_space){device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+    overlap->space = (struct op_space){device, of[0], of[1]};
+    overlap->stage = (struct op_space){device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
 }
 
 void overlap_open(struct overlap_state *overlap, struct bc_run *run)
@@ -128,7 +127,7 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
         bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
                          persistent == NULL ? "there is none of "
                                             : "this MPI library lacks, or starts only once, ",
-                         persistent == NULL ? p->kind->name : persistent);
+                         persistent == NULL ? p->name : persistent);
     if (overlap->cuts_too_fine)
         overlap_note_fine_cuts(overlap);
 }
@@ -211,9 +210,9 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
                      struct overlap_result *result)
 {
     const bool searched = row->asked_test_calls == OVERLAP_AUTO;
-    result->collective = p->kind->name;
+    result->collective = p->name;
     result->model = overlap_is_data_driven(p) ? "data" : "time";
-    result->form = overlap_form_names[row->choice.form];
+    result->form = op_form_names[row->choice.form];
     (void)snprintf(result->test_calls, sizeof result->test_calls, searched ? "auto" : "%lld",
                    (long long)row->asked_test_calls);
     result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
@@ -253,7 +252,7 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
                          result->reference.value * 1e-3);
     /* With less work than the operation takes, or on shared processors, a row doesn't say who makes
        progress. */
-    if (row->choice.form == OVERLAP_NONBLOCKING && p->plenty >= 1.0 && !run->job.oversubscribed &&
+    if (row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 && !run->job.oversubscribed &&
         !isnan(result->gain.exposed.interval.lo))
         overlap_progress_add(&overlap->progress, row, result);
 }

@@ -10,7 +10,7 @@
 #include "common/device/memory.h"
 #include "common/run/program.h"
 #include "overlap/engine/estimate.h"
-#include "overlap/engine/operation.h"
+#include "operations/operation.h"
 #include "overlap/engine/search.h"
 
 #include <stdbool.h>
@@ -27,7 +27,8 @@ enum { OVERLAP_TEST_CALLS_MAX = 64 };
 #define OVERLAP_TEST_CALLS_LIMIT 1000000
 
 struct overlap_parameters {
-    const struct overlap_kind *kind; /* the program's; no option */
+    const char *name; /* "iallreduce"; as `kind` the program's, and no option */
+    const struct op_kind *kind;
 
     int64_t min_elements, max_elements;
     int64_t validation_steps;
@@ -39,7 +40,7 @@ struct overlap_parameters {
     int64_t max_iterations;     /* 0: as --max-samples says */
     int64_t root;
 
-    int form;                    /* enum overlap_form, or OVERLAP_FORMS: all */
+    int form;                    /* enum op_form, or OP_FORMS: all */
     const char *test_calls_text; /* numbers, or `auto` */
     double plenty;               /* of work, in reference times */
     double threshold_pct;
@@ -85,8 +86,8 @@ struct overlap_state {
     const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
                                  NULL: --test-calls does */
     int64_t max_parts;        /* the max number of parts that the option asks for */
-    struct overlap_progress progress;  /* on rank 0 */
-    struct overlap_space space, stage; /* of buffers; stage: of those that staged operations use */
+    struct overlap_progress progress; /* on rank 0 */
+    struct op_space space, stage;     /* of buffers; stage: of those that staged operations use */
     struct bc_run *run;
     struct bc_work_rate first_rate; /* of this rank's work, when the run began */
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */
@@ -95,7 +96,7 @@ struct overlap_state {
 /* A row; zeros but for the first three members before the first visit. All but these and `wrong` is
    significant on rank 0 only unless it says otherwise. */
 struct overlap_row {
-    struct overlap_choice choice;
+    struct op_choice choice;
     int64_t asked_test_calls;          /* or OVERLAP_AUTO */
     bool max_size;                     /* not even this size takes the cutoff time */
     struct bc_samples reference_phase; /* the reference time alone, before the search */

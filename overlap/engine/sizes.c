@@ -18,14 +18,14 @@
 static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
                                      int64_t elements)
 {
-    const struct overlap_shape shape = {
+    const struct op_shape shape = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
     const bool asked =
         elements <= p->min_elements || bc_option_given(&run->options, "max-num-elts");
-    const double bytes = overlap_bytes(p->kind, &shape);
+    const double bytes = op_bytes(p->kind, &shape);
     if (bytes > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
-    if (overlap_passing_of(p->kind, &shape) == OVERLAP_BEYOND)
+    if (op_passing_of(p->kind, &shape) == OP_BEYOND)
         return "what this MPI library can count";
     return !asked && bytes > DEFAULT_BUFFER_BYTES ? "the 64 MiB that a rank takes by default"
                                                   : NULL;
@@ -73,30 +73,30 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
 static bool is_wanted(const struct overlap_parameters *p, int form)
 {
     if (p->kind->variants_have_forms)
-        return form == OVERLAP_NONBLOCKING;
-    return p->form == form || (p->form == OVERLAP_FORMS && form != OVERLAP_BLOCKING_CALL);
+        return form == OP_NONBLOCKING;
+    return p->form == form || (p->form == OP_FORMS && form != OP_BLOCKING_CALL);
 }
 
-static const struct overlap_space *space_of(const struct overlap_state *overlap)
+static const struct op_space *space_of(const struct overlap_state *overlap)
 {
     return overlap->space.device != NULL ? &overlap->space : NULL;
 }
 
 /* The time of the quickest of a few operations, the longest of all ranks that work. Collective. */
 static double first_reference_ns(const struct overlap_parameters *p, const struct bc_run *run,
-                                 const struct overlap_choice *choice)
+                                 const struct op_choice *choice)
 {
     enum { OPERATIONS = 5 };
-    struct overlap_operation operation;
+    struct op_instance operation;
     struct overlap_round round = {.operation = &operation};
     double own_ns = INFINITY, max_ns;
-    overlap_operation_create(&operation, p->kind, &run->job, choice);
+    op_create(&operation, p->kind, &run->job, choice);
     for (int i = 0; i < OPERATIONS; i++) {
         double ns;
         overlap_take_reference(&round, &ns);
         own_ns = fmin(own_ns, ns);
     }
-    overlap_operation_destroy(&operation);
+    op_destroy(&operation);
     bc_harness_allreduce(&own_ns, &max_ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return max_ns;
 }
@@ -139,13 +139,12 @@ bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t cou
     if (asked == 1)
         return true;
     for (size_t i = 0; data_driven && i < count; i++)
-        for (int form = 0; form < OVERLAP_FORMS; form++) {
-            const struct overlap_choice choice = {.form = (enum overlap_form)form,
-                                                  .root = (int)p->root,
-                                                  .elements =
-                                                      p->kind->no_elements ? 0 : p->min_elements,
-                                                  .variant = variant_at(variants, i, bytes),
-                                                  .space = space_of(overlap)};
+        for (int form = 0; form < OP_FORMS; form++) {
+            const struct op_choice choice = {.form = (enum op_form)form,
+                                             .root = (int)p->root,
+                                             .elements = p->kind->no_elements ? 0 : p->min_elements,
+                                             .variant = variant_at(variants, i, bytes),
+                                             .space = space_of(overlap)};
             if (is_wanted(p, form))
                 reference_ns = fmin(reference_ns, first_reference_ns(p, run, &choice));
         }
@@ -183,15 +182,15 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
 
 /* The operation's time, from a few until end_s, the same on every rank. Collective. */
 static double quick_reference_ns(const struct overlap_state *overlap,
-                                 const struct overlap_choice *choice, double end_s)
+                                 const struct op_choice *choice, double end_s)
 {
     enum { ROUNDS = 5 };
     const struct bc_run *const run = overlap->run;
-    struct overlap_operation operation;
+    struct op_instance operation;
     struct overlap_round round = {.operation = &operation, .window = run->window};
     struct bc_samples samples = {.count = 0};
     double reference_ns = 0.0;
-    overlap_operation_create(&operation, overlap->parameters.kind, &run->job, choice);
+    op_create(&operation, overlap->parameters.kind, &run->job, choice);
     const struct bc_plan plan = {
         .min_rounds = ROUNDS,
         .max_rounds = ROUNDS,
@@ -205,7 +204,7 @@ static double quick_reference_ns(const struct overlap_state *overlap,
         reference_ns = fmax(0.0, bc_run_summarize(run, &samples, OVERLAP_REFERENCE, -1).value);
     bc_samples_free(&samples);
     bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    overlap_operation_destroy(&operation);
+    op_destroy(&operation);
     if (overlap->parameters.verbose)
         bc_output_remark(run->output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
                          (long long)choice->elements, reference_ns * 1e-3,
@@ -216,7 +215,7 @@ static double quick_reference_ns(const struct overlap_state *overlap,
 /* Grows the size until the operation takes the cutoff time, twice if there is time: something may
    slow a small operation down for a moment. Whether a size takes it. Collective; the same on every
    rank. */
-static bool find_size(struct overlap_state *overlap, struct overlap_choice *choice)
+static bool find_size(struct overlap_state *overlap, struct op_choice *choice)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const double end_s = bc_elapsed_s() + GROWTH_S;
@@ -251,9 +250,9 @@ static void add_rows(struct overlap_state *overlap, struct overlap_row row, size
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     for (size_t variant = 0; variant < count; variant++)
-        for (int form = 0; form < OVERLAP_FORMS; form++)
+        for (int form = 0; form < OP_FORMS; form++)
             for (int i = 0; i < p->test_calls_count && is_wanted(p, form); i++) {
-                row.choice.form = (enum overlap_form)form;
+                row.choice.form = (enum op_form)form;
                 row.choice.variant = variant_at(variants, variant, bytes);
                 row.asked_test_calls = p->test_calls[i];
                 *(struct overlap_row *)bc_add_row(overlap->run) = row;

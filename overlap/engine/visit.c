@@ -580,12 +580,12 @@ static void measure_answer(struct visit *visit)
 
 /* Makes the row's operation in pinned memory. Collective. One-sided transfers have
    none: the target doesn't know when to copy. */
-static void create_staged(const struct overlap_state *overlap, const struct overlap_choice *choice,
-                          struct overlap_operation *staged)
+static void create_staged(const struct overlap_state *overlap, const struct op_choice *choice,
+                          struct op_instance *staged)
 {
-    struct overlap_choice pinned = *choice;
+    struct op_choice pinned = *choice;
     pinned.space = &overlap->stage;
-    overlap_operation_create(staged, overlap->parameters.kind, &overlap->run->job, &pinned);
+    op_create(staged, overlap->parameters.kind, &overlap->run->job, &pinned);
 }
 
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
@@ -593,8 +593,8 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
     const struct bc_run *const run = overlap->run;
     const struct overlap_parameters *const p = &overlap->parameters;
     struct overlap_row *const row = measured->row;
-    struct overlap_operation operation, staged = {.kind = NULL};
-    overlap_operation_create(&operation, p->kind, &run->job, &row->choice);
+    struct op_instance operation, staged = {.kind = NULL};
+    op_create(&operation, p->kind, &run->job, &row->choice);
     row->has_blocking = operation.blocking != NULL && !p->no_blocking;
     row->has_staged = row->has_blocking && overlap->space.device != NULL && p->kind->create == NULL;
     if (row->has_staged)
@@ -623,11 +623,11 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
     row->parts = visit.round.parts;
     measure_answer(&visit);
     row->wrong += visit.round.wrong;
-    row->size_bytes = overlap_size_bytes(&operation);
+    row->size_bytes = op_size_bytes(&operation);
     measured->is_precise = visit.root && overlap_row_is_precise(overlap, row);
     bc_samples_free(&visit.own);
     bc_samples_free(&visit.own_plenty);
     if (row->has_staged)
-        overlap_operation_destroy(&staged);
-    overlap_operation_destroy(&operation);
+        op_destroy(&staged);
+    op_destroy(&operation);
 }

@@ -9,8 +9,8 @@ import shlex
 
 from case import Case
 
-# What only some link, in the folder of the benchmark that it is named after.
-SHARED = ("common/", "halo/swap/")
+# What only some link: in folders of their own, or in that of the benchmark that it is named after.
+SHARED = ("common/", "operations/", "halo/swap/")
 FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo", "linkmap", "noise", "monitor")
 
 

@@ -13,29 +13,29 @@
 #define CALLS 100000
 #define SLOW_NS 20000000
 
-static void rest(struct overlap_operation *operation) { bc_sleep_ns(SLOW_NS); }
+static void rest(struct op_instance *operation) { bc_sleep_ns(SLOW_NS); }
 
 /* Time must go on. */
-static void do_nothing(struct overlap_operation *operation) { bc_work(1); }
+static void do_nothing(struct op_instance *operation) { bc_work(1); }
 
-static void persist(struct overlap_operation *operation)
+static void persist(struct op_instance *operation)
 {
     BC_MPI(
         MPI_Send_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, operation->comm, operation->requests));
 }
 
-static void finish_persistent_only_quickly(struct overlap_operation *operation)
+static void finish_persistent_only_quickly(struct op_instance *operation)
 {
-    if (operation->form == OVERLAP_PERSISTENT)
+    if (operation->form == OP_PERSISTENT)
         BC_MPI(MPI_Wait(operation->requests, MPI_STATUS_IGNORE));
     else
         rest(operation);
 }
 
-static void let_rank_0_work(struct overlap_operation *operation) { operation->works = rank == 0; }
+static void let_rank_0_work(struct op_instance *operation) { operation->works = rank == 0; }
 
 /* On rank 0, whether CALLS calls were accepted; true on other ranks. Collective. */
-static bool accepts(const struct overlap_kind *kind, int form)
+static bool accepts(const struct op_kind *kind, int form)
 {
     struct overlap_state overlap = {.parameters = {OVERLAP_DEFAULTS, .kind = kind, .form = form,
                                                    .test_calls = {0, CALLS},
@@ -48,7 +48,7 @@ static bool accepts(const struct overlap_kind *kind, int form)
 
 TEST(ranks_that_work)
 {
-    const struct overlap_kind quick = {
+    const struct op_kind quick = {
         .name = "quick",
         .no_elements = true,
         .functions = {.start = do_nothing},
@@ -56,30 +56,30 @@ TEST(ranks_that_work)
         .serve = rest,
         .place = let_rank_0_work,
     };
-    struct overlap_kind slow = quick;
+    struct op_kind slow = quick;
     slow.finish = rest;
     slow.serve = do_nothing;
-    const bool accepts_quick = accepts(&quick, OVERLAP_NONBLOCKING);
-    const bool accepts_slow = accepts(&slow, OVERLAP_NONBLOCKING);
+    const bool accepts_quick = accepts(&quick, OP_NONBLOCKING);
+    const bool accepts_slow = accepts(&slow, OP_NONBLOCKING);
     assert_true(accepts_quick == (rank != 0));
     assert_true(accepts_slow);
 }
 
 TEST(forms)
 {
-    const struct overlap_kind kind = {
+    const struct op_kind kind = {
         .name = "kind",
         .no_elements = true,
         .functions = {.start = do_nothing, .persist = persist, .blocking = do_nothing},
         .finish = finish_persistent_only_quickly,
     };
-    bool accepted[OVERLAP_FORMS + 1];
-    for (int form = 0; form <= OVERLAP_FORMS; form++)
+    bool accepted[OP_FORMS + 1];
+    for (int form = 0; form <= OP_FORMS; form++)
         accepted[form] = accepts(&kind, form);
-    assert_true(accepted[OVERLAP_NONBLOCKING]);
-    assert_true(accepted[OVERLAP_PERSISTENT] == (rank != 0));
+    assert_true(accepted[OP_NONBLOCKING]);
+    assert_true(accepted[OP_PERSISTENT] == (rank != 0));
     /* The quickest of all forms. */
-    assert_true(accepted[OVERLAP_FORMS] == (rank != 0));
+    assert_true(accepted[OP_FORMS] == (rank != 0));
 }
 
 const struct test_program test_program = {.mpi = true};

@@ -14,7 +14,7 @@
 static const struct bc_style tsv = {.program = "overlap_test"};
 static const struct bc_table no_columns = {.count = 0};
 
-static const struct overlap_kind kind = {.name = "kind"};
+static const struct op_kind kind = {.name = "kind"};
 
 static struct overlap_state no_rows(void)
 {
@@ -148,11 +148,11 @@ TEST(searched)
                         "bytes 10 % are hidden under work, and no calls of MPI_Test hide more\n");
 }
 
-static void serve(struct overlap_operation *operation) { (void)operation; }
+static void serve(struct op_instance *operation) { (void)operation; }
 
 TEST(partners_in_mpi_may_make_the_progress)
 {
-    static const struct overlap_kind served = {.name = "served", .serve = serve};
+    static const struct op_kind served = {.name = "served", .serve = serve};
     struct overlap_state overlap = {.parameters = {.kind = &served}};
     const struct overlap_row row = {.size_bytes = MIB};
     add(&overlap, &row, 100.0);

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "overlap/engine/operation.h"
+#include "operations/operation.h"
 #include "overlap/engine/search.h"
 
 #include <limits.h>
@@ -396,17 +396,17 @@ TEST(bisection_follows_the_specification)
 
 /* ---- amounts of the v variants --------------------------------------------------------------- */
 
-/* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), not computed as in overlap_amount. */
+/* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), not computed as in op_amount. */
 static int64_t expected_amount(int64_t elements, int rank, int ranks)
 {
     const int64_t total = 2 * elements * (rank + 1);
     return total / (ranks + 1) + (total % (ranks + 1) != 0);
 }
 
-static int64_t elements(enum overlap_extent extent, const struct overlap_shape *shape)
+static int64_t elements(enum op_extent extent, const struct op_shape *shape)
 {
-    const struct overlap_buffer buffer = {.extent = extent};
-    return overlap_elements(&buffer, shape);
+    const struct op_buffer buffer = {.extent = extent};
+    return op_elements(&buffer, shape);
 }
 
 TEST(amounts_grow_with_the_rank)
@@ -414,19 +414,19 @@ TEST(amounts_grow_with_the_rank)
     static const int64_t sizes[] = {1, 2, 3, 7, 8, 1000, 131072, 1 << 20};
     for (size_t i = 0; i < COUNT(sizes); i++)
         for (int ranks = 1; ranks <= 40; ranks++) {
-            struct overlap_shape shape = {.ranks = ranks, .elements = sizes[i]};
+            struct op_shape shape = {.ranks = ranks, .elements = sizes[i]};
             int64_t sum = 0, last = 1;
             for (int rank = 0; rank < ranks; rank++) {
-                const int64_t amount = overlap_amount(&shape, rank);
+                const int64_t amount = op_amount(&shape, rank);
                 assert_int_equal(amount, expected_amount(sizes[i], rank, ranks));
                 assert_true(amount >= last);
                 last = amount;
                 sum += amount;
                 shape.rank = rank;
-                assert_int_equal(elements(OVERLAP_OWN_AMOUNT, &shape), amount);
-                assert_int_equal(elements(OVERLAP_OWN_AMOUNT_PER_RANK, &shape), amount * ranks);
+                assert_int_equal(elements(OP_OWN_AMOUNT, &shape), amount);
+                assert_int_equal(elements(OP_OWN_AMOUNT_PER_RANK, &shape), amount * ranks);
             }
-            assert_int_equal(elements(OVERLAP_ALL_AMOUNTS, &shape), sum);
+            assert_int_equal(elements(OP_ALL_AMOUNTS, &shape), sum);
             const double mean = (double)sum / ranks;
             assert_true(mean >= (double)sizes[i] && mean < (double)sizes[i] + 1.0);
         }
@@ -434,57 +434,56 @@ TEST(amounts_grow_with_the_rank)
 
 /* ---- limits of counts ------------------------------------------------------------------------ */
 
-static struct overlap_kind all_to_all(enum overlap_layout layout)
+static struct op_kind all_to_all(enum op_layout layout)
 {
-    return (struct overlap_kind){
+    return (struct op_kind){
         .layout = layout,
-        .send.extent = OVERLAP_OWN_AMOUNT_PER_RANK,
-        .receive.extent = OVERLAP_ALL_AMOUNTS,
+        .send.extent = OP_OWN_AMOUNT_PER_RANK,
+        .receive.extent = OP_ALL_AMOUNTS,
     };
 }
 
 TEST(int_limits_of_equal_blocks)
 {
     static const struct {
-        enum overlap_extent received;
+        enum op_extent received;
         int ranks, blocks;
-    } cases[] = {{OVERLAP_BLOCK, 4096, 1},
-                 {OVERLAP_BLOCK_PER_RANK, 1, 1},
-                 {OVERLAP_BLOCK_PER_RANK, 7, 7},
-                 {OVERLAP_BLOCK_PER_RANK, 4096, 4096},
-                 {OVERLAP_BLOCK_PER_NEIGHBOUR, 2, 6}};
+    } cases[] = {{OP_BLOCK, 4096, 1},
+                 {OP_BLOCK_PER_RANK, 1, 1},
+                 {OP_BLOCK_PER_RANK, 7, 7},
+                 {OP_BLOCK_PER_RANK, 4096, 4096},
+                 {OP_BLOCK_PER_NEIGHBOUR, 2, 6}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct overlap_kind kind = {.send.extent = OVERLAP_BLOCK,
-                                          .receive.extent = cases[i].received};
-        struct overlap_shape shape = {.ranks = cases[i].ranks};
+        const struct op_kind kind = {.send.extent = OP_BLOCK, .receive.extent = cases[i].received};
+        struct op_shape shape = {.ranks = cases[i].ranks};
         shape.elements = INT_MAX / cases[i].blocks;
-        assert_int_equal(overlap_passing_of(&kind, &shape), OVERLAP_AS_INTS);
+        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_INTS);
         shape.elements++;
-        assert_int_equal(overlap_passing_of(&kind, &shape), OVERLAP_AS_TYPES);
+        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_TYPES);
     }
 }
 
-static void nothing(struct overlap_operation *operation) { (void)operation; }
+static void nothing(struct op_instance *operation) { (void)operation; }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
    variants need large counts. */
 TEST(what_is_beyond_ints)
 {
     static const struct {
-        enum overlap_layout layout;
-        enum overlap_passing without, with; /* the MPI_Count variants */
-    } cases[] = {{OVERLAP_EQUAL, OVERLAP_AS_TYPES, OVERLAP_AS_TYPES},
-                 {OVERLAP_REDUCED, OVERLAP_BEYOND, OVERLAP_AS_LARGE},
-                 {OVERLAP_VARYING, OVERLAP_BEYOND, OVERLAP_AS_LARGE},
-                 {OVERLAP_VARYING_BYTES, OVERLAP_AS_TYPES, OVERLAP_AS_TYPES}};
+        enum op_layout layout;
+        enum op_passing without, with; /* the MPI_Count variants */
+    } cases[] = {{OP_EQUAL, OP_AS_TYPES, OP_AS_TYPES},
+                 {OP_REDUCED, OP_BEYOND, OP_AS_LARGE},
+                 {OP_VARYING, OP_BEYOND, OP_AS_LARGE},
+                 {OP_VARYING_BYTES, OP_AS_TYPES, OP_AS_TYPES}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct overlap_kind collective = all_to_all(cases[i].layout);
-        struct overlap_shape shape = {.ranks = 2, .elements = 1 << 20};
-        assert_int_equal(overlap_passing_of(&collective, &shape), OVERLAP_AS_INTS);
+        struct op_kind collective = all_to_all(cases[i].layout);
+        struct op_shape shape = {.ranks = 2, .elements = 1 << 20};
+        assert_int_equal(op_passing_of(&collective, &shape), OP_AS_INTS);
         shape.elements = INT64_C(1) << 32;
-        assert_int_equal(overlap_passing_of(&collective, &shape), cases[i].without);
+        assert_int_equal(op_passing_of(&collective, &shape), cases[i].without);
         collective.large.start = nothing;
-        assert_int_equal(overlap_passing_of(&collective, &shape), cases[i].with);
+        assert_int_equal(op_passing_of(&collective, &shape), cases[i].with);
     }
 }
 
@@ -492,27 +491,26 @@ TEST(what_is_beyond_ints)
    int, neither by_rank nor own; and that size is not needlessly small. */
 TEST(largest_size_fits)
 {
-    static const enum overlap_layout layouts[] = {OVERLAP_VARYING, OVERLAP_VARYING_BYTES};
+    static const enum op_layout layouts[] = {OP_VARYING, OP_VARYING_BYTES};
     static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
     for (size_t l = 0; l < COUNT(layouts); l++)
         for (size_t c = 0; c < COUNT(counts); c++) {
             const int ranks = counts[c];
-            const int64_t unit = layouts[l] == OVERLAP_VARYING ? 1 : 8;
-            const struct overlap_kind collective = all_to_all(layouts[l]);
-            struct overlap_shape shape = {.ranks = ranks};
+            const int64_t unit = layouts[l] == OP_VARYING ? 1 : 8;
+            const struct op_kind collective = all_to_all(layouts[l]);
+            struct op_shape shape = {.ranks = ranks};
             int64_t low = 0, high = INT64_C(1) << 32;
             while (low < high) {
                 const int64_t middle = low + (high - low + 1) / 2;
                 shape.elements = middle;
-                if (overlap_passing_of(&collective, &shape) == OVERLAP_AS_INTS)
+                if (op_passing_of(&collective, &shape) == OP_AS_INTS)
                     low = middle;
                 else
                     high = middle - 1;
             }
             shape.elements = low;
-            const int64_t last = overlap_amount(&shape, ranks - 1);
-            const int64_t start =
-                elements(OVERLAP_ALL_AMOUNTS, &shape) - last; /* of the last block */
+            const int64_t last = op_amount(&shape, ranks - 1);
+            const int64_t start = elements(OP_ALL_AMOUNTS, &shape) - last; /* of the last block */
             assert_true(start * unit <= INT_MAX);
             assert_true(last <= INT_MAX);
             assert_true(last * (ranks - 1) * unit <= INT_MAX);
@@ -522,26 +520,26 @@ TEST(largest_size_fits)
 
 TEST(bytes_of_the_rank_that_needs_most)
 {
-    struct overlap_kind gather = {
-        .layout = OVERLAP_VARYING,
-        .send.extent = OVERLAP_OWN_AMOUNT,
-        .receive = {.extent = OVERLAP_ALL_AMOUNTS, .holders = OVERLAP_ON_ROOT},
+    struct op_kind gather = {
+        .layout = OP_VARYING,
+        .send.extent = OP_OWN_AMOUNT,
+        .receive = {.extent = OP_ALL_AMOUNTS, .holders = OP_ON_ROOT},
     };
-    const struct overlap_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
+    const struct op_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
     /* The root sends 10 elements and receives 52. */
-    assert_near(overlap_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
-    gather.receive = (struct overlap_buffer){.extent = OVERLAP_BLOCK};
+    assert_near(op_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
+    gather.receive = (struct op_buffer){.extent = OP_BLOCK};
     /* The last rank sends 17 elements and receives 10. */
-    assert_near(overlap_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
-    const struct overlap_kind none = {.name = "ibarrier"};
-    assert_near(overlap_bytes(&none, &shape), 0.0, 0.0);
+    assert_near(op_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
+    const struct op_kind none = {.name = "ibarrier"};
+    assert_near(op_bytes(&none, &shape), 0.0, 0.0);
     /* A size beyond any machine's memory must not overflow. */
-    struct overlap_kind all = {
-        .send.extent = OVERLAP_BLOCK_PER_RANK,
-        .receive.extent = OVERLAP_BLOCK_PER_RANK,
+    struct op_kind all = {
+        .send.extent = OP_BLOCK_PER_RANK,
+        .receive.extent = OP_BLOCK_PER_RANK,
     };
-    const struct overlap_shape huge = {.ranks = 1 << 20, .elements = 2147483647};
-    assert_near(overlap_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
+    const struct op_shape huge = {.ranks = 1 << 20, .elements = 2147483647};
+    assert_near(op_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -557,12 +555,12 @@ TEST(sums_are_exact)
                 int64_t exact = 0;
                 double up = 0.0, down = 0.0;
                 for (int from = 0; from < counts[c]; from++) {
-                    const double value = overlap_value(from, to, elements[e]);
+                    const double value = op_value(from, to, elements[e]);
                     exact += (int64_t)value;
                     up += value;
-                    down += overlap_value(counts[c] - 1 - from, to, elements[e]);
+                    down += op_value(counts[c] - 1 - from, to, elements[e]);
                 }
-                const double sum = overlap_value_sum(counts[c], to, elements[e]);
+                const double sum = op_value_sum(counts[c], to, elements[e]);
                 assert_true(exact < INT64_C(1) << 53);
                 assert_true(sum == (double)exact);
                 assert_true(up == sum && down == sum);
@@ -574,10 +572,10 @@ TEST(sums_of_many_ranks_are_exact)
 {
     for (int ranks = 1 << 10; ranks <= 2000000; ranks *= 2)
         for (int to = ranks - 1; to > 0; to /= 2) {
-            const int64_t element = 1020, weight = (int64_t)overlap_value(0, to, element) - 1021;
+            const int64_t element = 1020, weight = (int64_t)op_value(0, to, element) - 1021;
             const int64_t exact = (int64_t)ranks * (ranks + 1) / 2 * 1021 + ranks * weight;
             assert_true(exact < INT64_C(1) << 53);
-            assert_true((int64_t)overlap_value_sum(ranks, to, element) == exact);
+            assert_true((int64_t)op_value_sum(ranks, to, element) == exact);
         }
 }
 
@@ -587,10 +585,10 @@ TEST(values_tell_their_place)
     for (int from = 0; from < 64; from++)
         for (int to = 0; to < 64; to += 7)
             for (int64_t i = 0; i < 1021; i += 17) {
-                const double value = overlap_value(from, to, i);
-                assert_true(value != overlap_value(from + 1, to, i));
-                assert_true(value != overlap_value(from, to + 1, i));
-                assert_true(value != overlap_value(from, to, i + 1));
+                const double value = op_value(from, to, i);
+                assert_true(value != op_value(from + 1, to, i));
+                assert_true(value != op_value(from, to + 1, i));
+                assert_true(value != op_value(from, to, i + 1));
                 assert_true(value > 0.0); /* poison is -1, fresh memory 0 */
             }
 }
@@ -598,27 +596,27 @@ TEST(values_tell_their_place)
 TEST(one_wrong_element_is_found)
 {
     enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
-    const struct overlap_kind gather = {
-        .layout = OVERLAP_EQUAL,
-        .send.extent = OVERLAP_BLOCK,
-        .receive = {OVERLAP_BLOCK_PER_RANK, OVERLAP_ON_ALL, OVERLAP_FROM_EACH},
+    const struct op_kind gather = {
+        .layout = OP_EQUAL,
+        .send.extent = OP_BLOCK,
+        .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
     };
     double receive[TOTAL];
-    struct overlap_operation operation = {
+    struct op_instance operation = {
         .kind = &gather,
         .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
         .receive = receive,
     };
     for (int64_t i = 0; i < TOTAL; i++)
-        receive[i] = overlap_element(&operation, OVERLAP_FROM_EACH, i);
-    assert_true(overlap_operation_verify(&operation));
+        receive[i] = op_element(&operation, OP_FROM_EACH, i);
+    assert_true(op_verify(&operation));
     for (int64_t i = 0; i < TOTAL; i++) {
         const double right = receive[i];
         receive[i] = nextafter(right, INFINITY);
-        assert_false(overlap_operation_verify(&operation));
+        assert_false(op_verify(&operation));
         receive[i] = right;
     }
-    overlap_operation_poison(&operation);
+    op_poison(&operation);
     for (int64_t i = 0; i < TOTAL; i++)
-        assert_true(receive[i] != overlap_element(&operation, OVERLAP_FROM_EACH, i));
+        assert_true(receive[i] != op_element(&operation, OP_FROM_EACH, i));
 }

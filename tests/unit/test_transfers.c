@@ -25,43 +25,43 @@ int MPI_Win_sync(MPI_Win window)
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* All ranks have a part. */
-static struct overlap_operation make(const struct overlap_kind *kind)
+static struct op_instance make(const struct op_kind *kind)
 {
     static const struct bc_job job = {0};
-    struct overlap_operation operation;
-    const struct overlap_choice choice = {.elements = ELEMENTS};
-    overlap_operation_create(&operation, kind, &job, &choice);
+    struct op_instance operation;
+    const struct op_choice choice = {.elements = ELEMENTS};
+    op_create(&operation, kind, &job, &choice);
     return operation;
 }
 
-static const struct overlap_kind target = {
+static const struct op_kind target = {
     .name = "target",
     .create = overlap_create_target_window,
     .destroy = overlap_destroy_window,
     .settle = overlap_sync_window,
-    .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
-    .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+    .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+    .receive = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
 };
 
-static const struct overlap_kind source = {
+static const struct op_kind source = {
     .name = "source",
     .create = overlap_create_source_window,
     .destroy = overlap_destroy_window,
-    .send = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
-    .receive = {OVERLAP_BLOCK, OVERLAP_ON_ALL, OVERLAP_TO_ALL},
+    .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+    .receive = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
 };
 
 TEST(errors_come_back)
 {
-    const struct overlap_kind *const kinds[] = {&target, &source};
+    const struct op_kind *const kinds[] = {&target, &source};
     bool returned[COUNT(kinds)];
     for (size_t i = 0; i < COUNT(kinds); i++) {
         MPI_Errhandler handler;
-        struct overlap_operation operation = make(kinds[i]);
+        struct op_instance operation = make(kinds[i]);
         MPI_Win_get_errhandler(overlap_window(&operation), &handler);
         returned[i] = handler == MPI_ERRORS_RETURN;
         MPI_Errhandler_free(&handler);
-        overlap_operation_destroy(&operation);
+        op_destroy(&operation);
     }
     for (size_t i = 0; i < COUNT(kinds); i++)
         assert_true(returned[i]);
@@ -70,16 +70,16 @@ TEST(errors_come_back)
 /* Other data is stored before MPI_Win_sync, and received data is looked at after it. */
 TEST(stores_are_synchronised)
 {
-    struct overlap_operation operation = make(&target);
+    struct op_instance operation = make(&target);
     watched = &operation.receive[ELEMENTS - 1];
     syncs = 0;
-    overlap_operation_poison(&operation);
+    op_poison(&operation);
     const int after_poison = syncs;
     const double stored = *watched, synchronised = seen;
-    (void)overlap_operation_verify(&operation);
+    (void)op_verify(&operation);
     const int after_verify = syncs;
     watched = NULL;
-    overlap_operation_destroy(&operation);
+    op_destroy(&operation);
     assert_int_equal(after_poison, 1);
     assert_near(synchronised, stored, 0.0);
     assert_int_equal(after_verify, 2);

@@ -1,4 +1,4 @@
-#include "overlap/engine/operation.h"
+#include "operations/operation.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const overlap_form_names[OVERLAP_FORMS] = {"nonblocking", "persistent", "blocking"};
+const char *const op_form_names[OP_FORMS] = {"nonblocking", "persistent", "blocking"};
 
 /* ---- amounts --------------------------------------------------------------------------------- */
 
-int64_t overlap_amount(const struct overlap_shape *shape, int rank)
+int64_t op_amount(const struct op_shape *shape, int rank)
 {
     const int64_t parts = shape->ranks + 1;
     return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
 }
 
 /* Whether blocks differ in size. */
-static bool blocks_vary(const struct overlap_kind *kind)
+static bool blocks_vary(const struct op_kind *kind)
 {
-    return kind->layout == OVERLAP_VARYING || kind->layout == OVERLAP_VARYING_BYTES;
+    return kind->layout == OP_VARYING || kind->layout == OP_VARYING_BYTES;
 }
 
 /* Where element i is: in the block that goes to or from this rank, at this index. */
@@ -28,7 +28,7 @@ struct place {
     int64_t index;
 };
 
-static struct place place_of(const struct overlap_operation *operation, int64_t i)
+static struct place place_of(const struct op_instance *operation, int64_t i)
 {
     const int64_t elements = operation->shape.elements, *const starts = operation->counts.starts;
     if (!blocks_vary(operation->kind)) {
@@ -48,39 +48,39 @@ static struct place place_of(const struct overlap_operation *operation, int64_t 
     return (struct place){first, i - starts[first]};
 }
 
-static int64_t all_amounts(const struct overlap_shape *shape)
+static int64_t all_amounts(const struct op_shape *shape)
 {
     int64_t total = 0;
     for (int rank = 0; rank < shape->ranks; rank++)
-        total += overlap_amount(shape, rank);
+        total += op_amount(shape, rank);
     return total;
 }
 
-int64_t overlap_elements(const struct overlap_buffer *buffer, const struct overlap_shape *shape)
+int64_t op_elements(const struct op_buffer *buffer, const struct op_shape *shape)
 {
     const int rank = shape->rank, half = shape->ranks / 2;
     const bool holds[] = {
-        [OVERLAP_ON_ALL] = true,
-        [OVERLAP_ON_ROOT] = rank == shape->root,
-        [OVERLAP_ON_OTHERS] = rank != shape->root,
-        [OVERLAP_ON_LOWER] = rank < half,
-        [OVERLAP_ON_UPPER] = rank >= half && rank < 2 * half,
-        [OVERLAP_ON_PAIRS] = rank < 2 * half,
+        [OP_ON_ALL] = true,
+        [OP_ON_ROOT] = rank == shape->root,
+        [OP_ON_OTHERS] = rank != shape->root,
+        [OP_ON_LOWER] = rank < half,
+        [OP_ON_UPPER] = rank >= half && rank < 2 * half,
+        [OP_ON_PAIRS] = rank < 2 * half,
     };
     if (!holds[buffer->holders])
         return 0;
     switch (buffer->extent) {
-    case OVERLAP_BLOCK:
+    case OP_BLOCK:
         return shape->elements;
-    case OVERLAP_BLOCK_PER_RANK:
+    case OP_BLOCK_PER_RANK:
         return shape->elements * shape->ranks;
-    case OVERLAP_BLOCK_PER_NEIGHBOUR:
-        return shape->elements * OVERLAP_NEIGHBOURS;
-    case OVERLAP_OWN_AMOUNT:
-        return overlap_amount(shape, rank);
-    case OVERLAP_OWN_AMOUNT_PER_RANK:
-        return overlap_amount(shape, rank) * shape->ranks;
-    case OVERLAP_ALL_AMOUNTS:
+    case OP_BLOCK_PER_NEIGHBOUR:
+        return shape->elements * OP_NEIGHBOURS;
+    case OP_OWN_AMOUNT:
+        return op_amount(shape, rank);
+    case OP_OWN_AMOUNT_PER_RANK:
+        return op_amount(shape, rank) * shape->ranks;
+    case OP_ALL_AMOUNTS:
         return all_amounts(shape);
     default:
         return 0;
@@ -88,51 +88,50 @@ int64_t overlap_elements(const struct overlap_buffer *buffer, const struct overl
 }
 
 /* What the values of a receiver's block differ by from those of the first one's. */
-static double value_of_receiver(int to) { return 1e6 * (double)(to % OVERLAP_RECEIVERS); }
+static double value_of_receiver(int to) { return 1e6 * (double)(to % OP_RECEIVERS); }
 
-double overlap_value(int from, int to, int64_t i)
+double op_value(int from, int to, int64_t i)
 {
     return (double)(from + 1) * (double)(i % 1021 + 1) + value_of_receiver(to);
 }
 
-double overlap_value_sum(int ranks, int to, int64_t i)
+double op_value_sum(int ranks, int to, int64_t i)
 {
     const double p = (double)ranks;
     return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + p * value_of_receiver(to);
 }
 
-double overlap_element(const struct overlap_operation *operation, enum overlap_values values,
-                       int64_t i)
+double op_element(const struct op_instance *operation, enum op_values values, int64_t i)
 {
-    const struct overlap_shape *const shape = &operation->shape;
+    const struct op_shape *const shape = &operation->shape;
     const int me = shape->rank;
-    const int64_t own = overlap_amount(shape, me);
+    const int64_t own = op_amount(shape, me);
     const struct place at = place_of(operation, i);
     switch (values) {
-    case OVERLAP_TO_EACH:
-        return overlap_value(me, at.rank, at.index);
-    case OVERLAP_AMOUNT_TO_EACH:
-        return overlap_value(me, (int)(i / own), i % own);
-    case OVERLAP_FROM_ROOT:
-        return overlap_value(shape->root, 0, i);
-    case OVERLAP_FROM_ROOT_TO_ME:
-        return overlap_value(shape->root, me, i);
-    case OVERLAP_FROM_EACH:
-        return overlap_value(at.rank, 0, at.index);
-    case OVERLAP_FROM_EACH_TO_ME:
-        return overlap_value(at.rank, me, at.index);
-    case OVERLAP_BY_PARTNER:
-        return overlap_value(operation->partner, 0, i);
-    case OVERLAP_SUM:
-        return overlap_value_sum(shape->ranks, 0, i);
-    case OVERLAP_SUM_TO_ME:
-        return overlap_value_sum(shape->ranks, me, i);
-    case OVERLAP_SUM_UP_TO_ME:
-        return overlap_value_sum(me + 1, 0, i);
-    case OVERLAP_SUM_BELOW_ME:
-        return me == 0 ? NAN : overlap_value_sum(me, 0, i);
-    default: /* OVERLAP_TO_ALL */
-        return overlap_value(me, 0, i);
+    case OP_TO_EACH:
+        return op_value(me, at.rank, at.index);
+    case OP_AMOUNT_TO_EACH:
+        return op_value(me, (int)(i / own), i % own);
+    case OP_FROM_ROOT:
+        return op_value(shape->root, 0, i);
+    case OP_FROM_ROOT_TO_ME:
+        return op_value(shape->root, me, i);
+    case OP_FROM_EACH:
+        return op_value(at.rank, 0, at.index);
+    case OP_FROM_EACH_TO_ME:
+        return op_value(at.rank, me, at.index);
+    case OP_BY_PARTNER:
+        return op_value(operation->partner, 0, i);
+    case OP_SUM:
+        return op_value_sum(shape->ranks, 0, i);
+    case OP_SUM_TO_ME:
+        return op_value_sum(shape->ranks, me, i);
+    case OP_SUM_UP_TO_ME:
+        return op_value_sum(me + 1, 0, i);
+    case OP_SUM_BELOW_ME:
+        return me == 0 ? NAN : op_value_sum(me, 0, i);
+    default: /* OP_TO_ALL */
+        return op_value(me, 0, i);
     }
 }
 
@@ -142,30 +141,30 @@ struct need {
 };
 
 /* Rooted operations need most on the root, varying ones on the last rank; else rank 0 will do. */
-static struct need max_need(const struct overlap_kind *kind, struct overlap_shape shape)
+static struct need max_need(const struct op_kind *kind, struct op_shape shape)
 {
     const int ranks[] = {shape.root, 0, shape.ranks - 1};
     struct need max = {0.0, 0.0};
-    if (kind->send.extent == OVERLAP_NO_BUFFER)
+    if (kind->send.extent == OP_NO_BUFFER)
         return max;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         shape.rank = ranks[i];
-        const double send = (double)overlap_elements(&kind->send, &shape);
-        const double receive = (double)overlap_elements(&kind->receive, &shape);
+        const double send = (double)op_elements(&kind->send, &shape);
+        const double receive = (double)op_elements(&kind->receive, &shape);
         max.either = fmax(max.either, fmax(send, receive));
         max.both = fmax(max.both, send + receive);
     }
     return max;
 }
 
-double overlap_bytes(const struct overlap_kind *kind, const struct overlap_shape *shape)
+double op_bytes(const struct op_kind *kind, const struct op_shape *shape)
 {
     return (double)sizeof(double) * max_need(kind, *shape).both;
 }
 
-double overlap_size_bytes(const struct overlap_operation *operation)
+double op_size_bytes(const struct op_instance *operation)
 {
-    const struct overlap_shape *const shape = &operation->shape;
+    const struct op_shape *const shape = &operation->shape;
     const int64_t bytes = (int64_t)sizeof(double);
     if (!blocks_vary(operation->kind))
         return (double)(bytes * shape->elements);
@@ -175,9 +174,9 @@ double overlap_size_bytes(const struct overlap_operation *operation)
 /* ---- the int and the MPI_Count variants ------------------------------------------------------ */
 
 /* In w variants displacements are in bytes. */
-static int64_t displacement_unit(const struct overlap_kind *kind)
+static int64_t displacement_unit(const struct op_kind *kind)
 {
-    return kind->layout == OVERLAP_VARYING_BYTES ? (int64_t)sizeof(double) : 1;
+    return kind->layout == OP_VARYING_BYTES ? (int64_t)sizeof(double) : 1;
 }
 
 /* Whether MPI_Get_library_version's text begins so; false for NULL. */
@@ -192,17 +191,16 @@ static bool is_library(const char *begin)
 }
 
 /* Blocks have int counts and displacements, and libraries add all of them up in an int. */
-enum overlap_passing overlap_passing_of(const struct overlap_kind *kind,
-                                        const struct overlap_shape *shape)
+enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape *shape)
 {
     const double largest = (double)displacement_unit(kind) * max_need(kind, *shape).either;
     if (shape->elements > INT_MAX / (int64_t)sizeof(double) && is_library(kind->fails_large_in))
-        return OVERLAP_BEYOND;
+        return OP_BEYOND;
     if (shape->elements <= BC_COUNT_MAX && largest <= (double)BC_COUNT_MAX)
-        return OVERLAP_AS_INTS;
-    if (kind->layout == OVERLAP_EQUAL || kind->layout == OVERLAP_VARYING_BYTES)
-        return OVERLAP_AS_TYPES;
-    return kind->large.start != NULL ? OVERLAP_AS_LARGE : OVERLAP_BEYOND;
+        return OP_AS_INTS;
+    if (kind->layout == OP_EQUAL || kind->layout == OP_VARYING_BYTES)
+        return OP_AS_TYPES;
+    return kind->large.start != NULL ? OP_AS_LARGE : OP_BEYOND;
 }
 
 static void *allocate(int ranks, size_t size)
@@ -210,23 +208,23 @@ static void *allocate(int ranks, size_t size)
     return bc_allocate((size_t)ranks, size, "no memory for the counts of %d ranks", ranks);
 }
 
-static int64_t amount_of(const struct overlap_operation *operation, int rank)
+static int64_t amount_of(const struct op_instance *operation, int rank)
 {
-    return blocks_vary(operation->kind) ? overlap_amount(&operation->shape, rank)
+    return blocks_vary(operation->kind) ? op_amount(&operation->shape, rank)
                                         : operation->shape.elements;
 }
 
 /* Makes block `rank` of these, of `amount` elements from `start` on. */
-static void set_block(const struct overlap_kind *kind, enum overlap_passing passing,
-                      const struct overlap_blocks *blocks, int rank, int64_t amount, int64_t start)
+static void set_block(const struct op_kind *kind, enum op_passing passing,
+                      const struct op_blocks *blocks, int rank, int64_t amount, int64_t start)
 {
     const int64_t displacement = start * displacement_unit(kind);
     struct bc_amount typed = {.type = MPI_DOUBLE};
     blocks->types[rank] = MPI_DOUBLE;
-    if (passing == OVERLAP_AS_INTS) {
+    if (passing == OP_AS_INTS) {
         ((int *)blocks->amounts)[rank] = (int)amount;
         ((int *)blocks->displacements)[rank] = (int)displacement;
-    } else if (passing == OVERLAP_AS_LARGE) {
+    } else if (passing == OP_AS_LARGE) {
         ((MPI_Count *)blocks->amounts)[rank] = (MPI_Count)amount;
         ((MPI_Aint *)blocks->displacements)[rank] = (MPI_Aint)displacement;
     } else {
@@ -237,13 +235,13 @@ static void set_block(const struct overlap_kind *kind, enum overlap_passing pass
 }
 
 /* Blocks of each rank's amount or, if `own`, all of this rank's. */
-static void make_blocks(const struct overlap_operation *operation, enum overlap_passing passing,
-                        bool own, struct overlap_blocks *blocks)
+static void make_blocks(const struct op_instance *operation, enum op_passing passing, bool own,
+                        struct op_blocks *blocks)
 {
-    const struct overlap_shape *const shape = &operation->shape;
+    const struct op_shape *const shape = &operation->shape;
     const bool varies = blocks_vary(operation->kind);
     int64_t start = 0;
-    *blocks = (struct overlap_blocks){
+    *blocks = (struct op_blocks){
         .amounts = allocate(shape->ranks, sizeof(MPI_Count)),
         .displacements = allocate(shape->ranks, sizeof(MPI_Aint)),
         .types = allocate(shape->ranks, sizeof *blocks->types),
@@ -264,7 +262,7 @@ static void free_type(MPI_Datatype type)
         BC_MPI(MPI_Type_free(&type));
 }
 
-static void free_blocks(struct overlap_blocks *blocks, int ranks)
+static void free_blocks(struct op_blocks *blocks, int ranks)
 {
     for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
         free_type(blocks->types[rank]);
@@ -273,14 +271,14 @@ static void free_blocks(struct overlap_blocks *blocks, int ranks)
     free(blocks->types);
 }
 
-static void make_counts(struct overlap_operation *operation, enum overlap_passing passing)
+static void make_counts(struct op_instance *operation, enum op_passing passing)
 {
-    const struct overlap_kind *const kind = operation->kind;
-    const struct overlap_shape *const shape = &operation->shape;
-    struct overlap_counts *const counts = &operation->counts;
+    const struct op_kind *const kind = operation->kind;
+    const struct op_shape *const shape = &operation->shape;
+    struct op_counts *const counts = &operation->counts;
     counts->count = amount_of(operation, shape->rank);
     counts->type = MPI_DOUBLE;
-    if (passing == OVERLAP_AS_TYPES) {
+    if (passing == OP_AS_TYPES) {
         struct bc_amount typed;
         bc_amount_create_at(&typed, counts->count, MPI_DOUBLE, 0);
         counts->count = typed.count;
@@ -288,15 +286,15 @@ static void make_counts(struct overlap_operation *operation, enum overlap_passin
     }
     if (blocks_vary(kind))
         counts->starts = allocate(shape->ranks, sizeof *counts->starts);
-    if (kind->layout != OVERLAP_EQUAL)
+    if (kind->layout != OP_EQUAL)
         make_blocks(operation, passing, false, &counts->by_rank);
-    if (kind->send.extent == OVERLAP_OWN_AMOUNT_PER_RANK)
+    if (kind->send.extent == OP_OWN_AMOUNT_PER_RANK)
         make_blocks(operation, passing, true, &counts->own);
 }
 
-static void free_counts(struct overlap_operation *operation)
+static void free_counts(struct op_instance *operation)
 {
-    struct overlap_counts *const counts = &operation->counts;
+    struct op_counts *const counts = &operation->counts;
     free_type(counts->type);
     free_blocks(&counts->by_rank, operation->shape.ranks);
     free_blocks(&counts->own, operation->shape.ranks);
@@ -308,45 +306,42 @@ static void free_counts(struct overlap_operation *operation)
 /* These are in the timed region. A request that a test has completed is not tested again: a program
    that sees the flag stops asking. */
 
-static void test_one(struct overlap_operation *operation)
+static void test_one(struct op_instance *operation)
 {
     if (!operation->complete)
         BC_MPI(MPI_Test(operation->requests, &operation->complete, MPI_STATUS_IGNORE));
 }
 
-static void test_all(struct overlap_operation *operation)
+static void test_all(struct op_instance *operation)
 {
     if (!operation->complete)
         BC_MPI(MPI_Testall(operation->request_count, operation->requests, &operation->complete,
                            operation->statuses));
 }
 
-static void wait_for_one(struct overlap_operation *operation)
+static void wait_for_one(struct op_instance *operation)
 {
     BC_MPI(MPI_Wait(operation->requests, MPI_STATUS_IGNORE));
 }
 
-static void wait_for_all(struct overlap_operation *operation)
+static void wait_for_all(struct op_instance *operation)
 {
     BC_MPI(MPI_Waitall(operation->request_count, operation->requests, operation->statuses));
 }
 
-static void start_one(struct overlap_operation *operation)
-{
-    BC_MPI(MPI_Start(operation->requests));
-}
+static void start_one(struct op_instance *operation) { BC_MPI(MPI_Start(operation->requests)); }
 
-static void start_all(struct overlap_operation *operation)
+static void start_all(struct op_instance *operation)
 {
     BC_MPI(MPI_Startall(operation->request_count, operation->requests));
 }
 
-bool overlap_has_persistent(const struct overlap_kind *kind)
+bool op_has_persistent(const struct op_kind *kind)
 {
     return kind->functions.persist != NULL && !is_library(kind->fails_persistent_in);
 }
 
-static void make_requests(struct overlap_operation *operation, overlap_call_fn *persist)
+static void make_requests(struct op_instance *operation, op_call_fn *persist)
 {
     if (operation->borrows_requests)
         return;
@@ -356,25 +351,24 @@ static void make_requests(struct overlap_operation *operation, overlap_call_fn *
     for (int i = 0; i < most; i++)
         operation->requests[i] = MPI_REQUEST_NULL;
     operation->request_count = most;
-    if (operation->form == OVERLAP_PERSISTENT && operation->works)
+    if (operation->form == OP_PERSISTENT && operation->works)
         persist(operation);
 }
 
-static void do_nothing(struct overlap_operation *operation) { (void)operation; }
+static void do_nothing(struct op_instance *operation) { (void)operation; }
 
 /* After the requests, of which a kind may have made fewer than it posts at most. */
-static void choose_calls(struct overlap_operation *operation,
-                         const struct overlap_functions *functions)
+static void choose_calls(struct op_instance *operation, const struct op_functions *functions)
 {
-    const struct overlap_kind *const kind = operation->kind;
+    const struct op_kind *const kind = operation->kind;
     const bool one = operation->request_count == 1;
     operation->start = functions->start;
     operation->between = one ? test_one : test_all;
     operation->finish = one ? wait_for_one : wait_for_all;
     operation->blocking = functions->blocking;
-    if (operation->form == OVERLAP_PERSISTENT)
+    if (operation->form == OP_PERSISTENT)
         operation->start = one ? start_one : start_all;
-    if (operation->form == OVERLAP_BLOCKING_CALL) {
+    if (operation->form == OP_BLOCKING_CALL) {
         operation->start = functions->blocking;
         operation->between = operation->finish = do_nothing;
     }
@@ -384,7 +378,7 @@ static void choose_calls(struct overlap_operation *operation,
         operation->finish = kind->finish;
 }
 
-static void free_requests(struct overlap_operation *operation)
+static void free_requests(struct op_instance *operation)
 {
     if (operation->borrows_requests)
         return;
@@ -407,8 +401,8 @@ static double *allocate_doubles(struct bc_device *device, enum bc_memory memory,
 
 /* Brings the image to a buffer: where the device can write it, by a kernel, as a program fills its
    buffers. It has ended when MPI may read the buffer. */
-static void bring_image(const struct overlap_operation *operation, enum bc_memory memory,
-                        double *buffer, int64_t count)
+static void bring_image(const struct op_instance *operation, enum bc_memory memory, double *buffer,
+                        int64_t count)
 {
     struct bc_device *const device = operation->space.device;
     const size_t bytes = (size_t)count * sizeof *buffer;
@@ -421,36 +415,36 @@ static void bring_image(const struct overlap_operation *operation, enum bc_memor
     bc_device_wait(device);
 }
 
-static void make_images(struct overlap_operation *operation, int64_t count)
+static void make_images(struct op_instance *operation, int64_t count)
 {
     const size_t bytes = (size_t)count * sizeof *operation->image;
     operation->image = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
     operation->filling = allocate_doubles(operation->space.device, BC_MEMORY_DEVICE, count);
 }
 
-static void make_buffers(struct overlap_operation *operation)
+static void make_buffers(struct op_instance *operation)
 {
-    const struct overlap_kind *const kind = operation->kind;
-    const struct overlap_shape *const shape = &operation->shape;
-    const struct overlap_space *const space = &operation->space;
-    if (kind->send.extent == OVERLAP_NO_BUFFER)
+    const struct op_kind *const kind = operation->kind;
+    const struct op_shape *const shape = &operation->shape;
+    const struct op_space *const space = &operation->space;
+    if (kind->send.extent == OP_NO_BUFFER)
         return;
-    const int64_t send_count = overlap_elements(&kind->send, shape);
-    const int64_t receive_count = overlap_elements(&kind->receive, shape);
+    const int64_t send_count = op_elements(&kind->send, shape);
+    const int64_t receive_count = op_elements(&kind->receive, shape);
     operation->send = allocate_doubles(space->device, space->send, send_count);
     operation->receive = allocate_doubles(space->device, space->receive, receive_count);
     if (space->device != NULL)
         make_images(operation, send_count > receive_count ? send_count : receive_count);
     double *const values = space->device != NULL ? operation->image : operation->send;
     for (int64_t i = 0; i < send_count; i++)
-        values[i] = overlap_element(operation, kind->send.values, i);
+        values[i] = op_element(operation, kind->send.values, i);
     if (space->device != NULL)
         bring_image(operation, space->send, operation->send, send_count);
 }
 
-static void free_buffers(struct overlap_operation *operation)
+static void free_buffers(struct op_instance *operation)
 {
-    const struct overlap_space *const space = &operation->space;
+    const struct op_space *const space = &operation->space;
     if (operation->send == NULL)
         return;
     bc_device_free(space->device, space->send, operation->send);
@@ -460,31 +454,29 @@ static void free_buffers(struct overlap_operation *operation)
     free(operation->image);
 }
 
-void overlap_operation_copy_sent(const struct overlap_operation *to,
-                                 const struct overlap_operation *from)
+void op_copy_sent(const struct op_instance *to, const struct op_instance *from)
 {
-    const int64_t count = overlap_elements(&to->kind->send, &to->shape);
+    const int64_t count = op_elements(&to->kind->send, &to->shape);
     if (count > 0 && bc_memory_needs_copy(from->space.send))
         bc_device_copy(to->space.device, to->send, from->send, (size_t)count * sizeof *to->send);
 }
 
-void overlap_operation_copy_received(const struct overlap_operation *to,
-                                     const struct overlap_operation *from)
+void op_copy_received(const struct op_instance *to, const struct op_instance *from)
 {
-    const int64_t count = overlap_elements(&to->kind->receive, &to->shape);
+    const int64_t count = op_elements(&to->kind->receive, &to->shape);
     if (count > 0 && bc_memory_needs_copy(to->space.receive))
         bc_device_copy(to->space.device, to->receive, from->receive,
                        (size_t)count * sizeof *to->receive);
 }
 
-void overlap_operation_poison(struct overlap_operation *operation)
+void op_poison(struct op_instance *operation)
 {
-    const struct overlap_space *const space = &operation->space;
+    const struct op_space *const space = &operation->space;
     if (operation->kind->prepare != NULL)
         operation->kind->prepare(operation);
     if (operation->receive == NULL)
         return;
-    const int64_t count = overlap_elements(&operation->kind->receive, &operation->shape);
+    const int64_t count = op_elements(&operation->kind->receive, &operation->shape);
     double *const values = space->device != NULL ? operation->image : operation->receive;
     for (int64_t i = 0; i < count; i++)
         values[i] = -1.0;
@@ -496,19 +488,18 @@ void overlap_operation_poison(struct overlap_operation *operation)
 
 /* Whether `count` values are what the receive buffer must hold. A wrong bit makes another number:
    all expected ones are whole. */
-static bool are_right(const struct overlap_operation *operation, const double *values,
-                      int64_t count)
+static bool are_right(const struct op_instance *operation, const double *values, int64_t count)
 {
     bool right = true;
     for (int64_t i = 0; i < count && right; i++) {
-        const double expected = overlap_element(operation, operation->kind->receive.values, i);
+        const double expected = op_element(operation, operation->kind->receive.values, i);
         right = isnan(expected) || values[i] == expected;
     }
     return right;
 }
 
 /* The same on a device: as a copy shows it, and as the device sees it. */
-static bool is_device_right(const struct overlap_operation *operation, int64_t count)
+static bool is_device_right(const struct op_instance *operation, int64_t count)
 {
     struct bc_device *const device = operation->space.device;
     const size_t bytes = (size_t)count * sizeof *operation->image;
@@ -520,23 +511,23 @@ static bool is_device_right(const struct overlap_operation *operation, int64_t c
            bc_device_is_equal(device, operation->receive, operation->filling, (size_t)count);
 }
 
-bool overlap_operation_verify(struct overlap_operation *operation)
+bool op_verify(struct op_instance *operation)
 {
-    const struct overlap_kind *const kind = operation->kind;
+    const struct op_kind *const kind = operation->kind;
     if (kind->settle != NULL)
         kind->settle(operation);
     if (kind->is_right != NULL)
         return kind->is_right(operation);
     if (operation->receive == NULL)
         return true;
-    const int64_t count = overlap_elements(&kind->receive, &operation->shape);
+    const int64_t count = op_elements(&kind->receive, &operation->shape);
     return operation->space.device != NULL ? is_device_right(operation, count)
                                            : are_right(operation, operation->receive, count);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm)
+void op_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm)
 {
     static const int periodic[BC_GRID_DIMENSIONS] = {1, 1, 1};
     for (int d = 0; d < BC_GRID_DIMENSIONS; d++)
@@ -545,16 +536,16 @@ void overlap_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm
     BC_MPI(MPI_Cart_create(MPI_COMM_WORLD, BC_GRID_DIMENSIONS, dims, periodic, 0, comm));
 }
 
-void overlap_operation_create(struct overlap_operation *operation, const struct overlap_kind *kind,
-                              const struct bc_job *job, const struct overlap_choice *choice)
+void op_create(struct op_instance *operation, const struct op_kind *kind, const struct bc_job *job,
+               const struct op_choice *choice)
 {
-    struct overlap_shape shape = {.root = choice->root, .elements = choice->elements};
+    struct op_shape shape = {.root = choice->root, .elements = choice->elements};
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape.rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks));
-    const enum overlap_passing passing = overlap_passing_of(kind, &shape);
-    const struct overlap_functions *const functions =
-        passing == OVERLAP_AS_LARGE ? &kind->large : &kind->functions;
-    *operation = (struct overlap_operation){
+    const enum op_passing passing = op_passing_of(kind, &shape);
+    const struct op_functions *const functions =
+        passing == OP_AS_LARGE ? &kind->large : &kind->functions;
+    *operation = (struct op_instance){
         .kind = kind,
         .job = job,
         .shape = shape,
@@ -569,7 +560,7 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
         operation->space = *choice->space;
     make_counts(operation, passing);
     if (kind->on_grid) {
-        overlap_create_grid(shape.ranks, operation->dims, &operation->comm);
+        op_create_grid(shape.ranks, operation->dims, &operation->comm);
         bc_grid_neighbours(operation->dims, shape.rank, operation->neighbours);
     }
     if (kind->place != NULL)
@@ -581,7 +572,7 @@ void overlap_operation_create(struct overlap_operation *operation, const struct 
     choose_calls(operation, functions);
 }
 
-void overlap_operation_destroy(struct overlap_operation *operation)
+void op_destroy(struct op_instance *operation)
 {
     free_requests(operation);
     if (operation->kind->destroy != NULL)

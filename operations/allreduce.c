@@ -1,0 +1,11 @@
+/* MPI_Allreduce: the sum over all ranks on every rank. */
+#include "operations/calls.h"
+#include "operations/collectives.h"
+
+/* The first to read. The calls, whose arguments may use `operation` and `count`; what send and
+   receive buffers hold, which --check verifies (operation.h). Beyond the largest `int` the same
+   arguments make calls of MPI_Allreduce_c and so on. */
+OP_COLLECTIVE_C(allreduce, MPI_Iallreduce, MPI_Allreduce,
+                (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM, operation->comm),
+                .layout = OP_REDUCED, .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+                .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM});

@@ -1,0 +1,9 @@
+/* MPI_Alltoall: every rank sends another block to every rank. */
+#include "operations/calls.h"
+#include "operations/collectives.h"
+
+OP_COLLECTIVE(alltoall, MPI_Ialltoall, MPI_Alltoall,
+              (operation->send, count, counts->type, operation->receive, count, counts->type,
+               operation->comm),
+              .send = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_TO_EACH},
+              .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH_TO_ME});

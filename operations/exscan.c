@@ -1,0 +1,8 @@
+/* MPI_Exscan: the sum over the ranks below this one. */
+#include "operations/calls.h"
+#include "operations/collectives.h"
+
+OP_COLLECTIVE_C(exscan, MPI_Iexscan, MPI_Exscan,
+                (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM, operation->comm),
+                .layout = OP_REDUCED, .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+                .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM_BELOW_ME});

@@ -1,0 +1,8 @@
+/* MPI_Scan: the sum over the ranks up to and including this one. */
+#include "operations/calls.h"
+#include "operations/collectives.h"
+
+OP_COLLECTIVE_C(scan, MPI_Iscan, MPI_Scan,
+                (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM, operation->comm),
+                .layout = OP_REDUCED, .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+                .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM_UP_TO_ME});

@@ -1,0 +1,10 @@
+/* MPI_Scatterv: the root sends another block to every rank, the larger the higher the receiver. */
+#include "operations/calls.h"
+#include "operations/collectives.h"
+
+OP_COLLECTIVE_C(scatterv, MPI_Iscatterv, MPI_Scatterv,
+                (operation->send, counts->by_rank.amounts, counts->by_rank.displacements,
+                 MPI_DOUBLE, operation->receive, count, MPI_DOUBLE, operation->shape.root,
+                 operation->comm),
+                .layout = OP_VARYING, .send = {OP_ALL_AMOUNTS, OP_ON_ROOT, OP_TO_EACH},
+                .receive = {OP_OWN_AMOUNT, OP_ON_ALL, OP_FROM_ROOT_TO_ME});
