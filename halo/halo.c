@@ -18,6 +18,11 @@
  * buffers each time; rows that aren't precise then up to twelve times, while there is time (50 s a
  * run). A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
+ * Arrays on a device: each method hands MPI the array, or a buffer there into which a kernel has
+ * packed the faces. Timed in turn with it is the staged counterpart, the same for all methods: a
+ * kernel packs the faces, which are copied to pinned memory, sent, received, copied back, and
+ * unpacked by a kernel (swap/on_device.c).
+ *
  * What is written: a line a row after its last visit (columns.c); the time of a swap is the mean of
  * the visits' medians.
  */
@@ -26,7 +31,13 @@
 #include "common/run/program.h"
 #include "halo/halo.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* The main columns where arrays lie on a device. */
+#define MEMORY_COLUMNS                                                                             \
+    "method,sync,local,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                   \
+    "direct_gain_hi_pct,direct_verdict,status"
 
 struct halo {
     struct halo_parameters parameters;
@@ -34,6 +45,7 @@ struct halo {
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
     struct halo_neighbourhood near; /* faces of all ranks, by where the neighbour is */
+    struct bc_device *device;       /* NULL: all arrays lie in host memory */
 };
 
 struct row {
@@ -63,6 +75,8 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
         return "this MPI library has no such function";
     if (method->shares_node && halo->near.on_node == 0)
         return "no process shares a node with a neighbour";
+    if (method->shares_node && halo->device != NULL)
+        return "its arrays are in host memory that processes share";
     return NULL;
 }
 
@@ -118,7 +132,8 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
 /* ---- one row --------------------------------------------------------------------------------- */
 
 struct round {
-    const struct halo_exchange *exchange;
+    struct halo_exchange exchange;
+    struct halo_exchange staged;    /* its counterpart, where arrays lie on a device */
     struct bc_start_window *window; /* of --start=window; NULL: ranks start after a barrier */
     bool check;
     int64_t checked, wrong; /* swaps so far; of these with wrong data on this rank */
@@ -127,22 +142,49 @@ struct round {
 /* With --check ranks start together once more after the data is made, so that no rank waits in the
    timed region for another one's data to be made. No barrier follows the swap: values that arrive
    or are read too late must be seen. */
-static double repeat(void *context, int64_t repetitions)
+static double repeat_exchange(struct round *round, const struct halo_exchange *exchange,
+                              int64_t repetitions)
 {
-    struct round *const round = context;
+    const int quantity = exchange == &round->staged; /* of the round */
     double ns = 0.0;
     if (!round->check)
-        return halo_swap_often(round->exchange, repetitions, round->window);
+        return halo_swap_often(exchange, repetitions, round->window, quantity);
     for (int64_t i = 0; i < repetitions; i++, round->checked++) {
-        halo_prepare(round->exchange, round->checked);
+        halo_prepare(exchange, round->checked);
         if (round->window != NULL)
             bc_start_window_wait(round->window);
         else
-            bc_harness_release(round->exchange->comm);
-        ns += halo_swap_often(round->exchange, 1, round->window);
-        round->wrong += !halo_is_right(round->exchange, round->checked);
+            bc_harness_release(exchange->comm);
+        ns += halo_swap_often(exchange, 1, round->window, quantity);
+        round->wrong += !halo_is_right(exchange, round->checked);
     }
     return ns;
+}
+
+static double repeat(void *context, int64_t repetitions)
+{
+    struct round *const round = context;
+    return repeat_exchange(round, &round->exchange, repetitions);
+}
+
+static double repeat_staged(void *context, int64_t repetitions)
+{
+    struct round *const round = context;
+    return repeat_exchange(round, &round->staged, repetitions);
+}
+
+/* The exchange of a row; or its staged counterpart: packed messages, whatever the method. */
+static void create_exchange(const struct halo *halo, const struct row *row, bool staged,
+                            struct halo_exchange *exchange)
+{
+    const struct bc_run *const run = halo->run;
+    const bool upper = run->job.rank >= run->job.ranks / 2;
+    const struct halo_space space = {.device = halo->device,
+                                     .memory = halo->parameters.memory.of[upper],
+                                     .staged = staged,
+                                     .checks = run->settings.check};
+    halo_exchange_create(exchange, staged ? &halo_method_packed : row->method, row->box,
+                         &halo->grid, halo->comm, run->job.node_comm, &space);
 }
 
 /* With --check a batch is one swap, whose data is made before and verified after the timed region.
@@ -152,12 +194,13 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     const struct bc_run *const run = halo->run;
     struct row *const row = visit->row;
     const bool check = run->settings.check;
-    struct halo_exchange exchange;
-    halo_exchange_create(&exchange, row->method, row->box, &halo->grid, halo->comm,
-                         run->job.node_comm);
-    struct round round = {&exchange, run->window, check, 0, 0};
+    struct round round = {.window = run->window, .check = check};
+    create_exchange(halo, row, false, &round.exchange);
+    if (halo->device != NULL)
+        create_exchange(halo, row, true, &round.staged);
     const struct bc_batch batch = {
         .repeat = repeat,
+        .counterpart = halo->device != NULL ? repeat_staged : NULL,
         .context = &round,
         .repetitions = check ? 1 : 0, /* 0: chosen in the first visit */
         .clock_readings = 1.0,        /* one pair around a batch */
@@ -166,7 +209,9 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
     visit->is_precise = bc_batch_is_precise(run, &row->swaps, -1);
     row->swaps.wrong += round.wrong;
-    row->method->destroy(&exchange);
+    halo_exchange_destroy(&round.exchange);
+    if (halo->device != NULL)
+        halo_exchange_destroy(&round.staged);
 }
 
 static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
@@ -185,6 +230,9 @@ static void write_row(const struct halo *halo, struct row *row)
     write_extents(result.local, extent[0], extent[1], extent[2]);
     const int transfers = 1; /* a repetition is one swap */
     bc_transfer_conclude(halo->run, &row->swaps, "swap", transfers, result.ndata, &result.swaps);
+    if (halo->device != NULL)
+        result.staged = bc_staged_of(&halo->parameters.memory, &result.swaps.counterpart,
+                                     &result.swaps.gain, 1.0);
     bc_write_row(halo->run, &result);
 }
 
@@ -203,15 +251,33 @@ const struct bc_program halo_program = {
     .fit = halo_parameters_fit,
 };
 
+/* On the device are two arrays, two more with --check, and of each of the two ways to pack faces
+   the buffers and the lists of places. */
+static struct bc_device *open_device(const struct halo_parameters *p, struct bc_run *run)
+{
+    double values = 0.0;
+    for (int i = 0; i < p->local.count; i++) {
+        const struct halo_box *const box = &p->local.boxes[i];
+        values = fmax(values, (run->settings.check ? 4.0 : 2.0) * (double)halo_array_values(box) +
+                                  8.0 * (double)halo_ndata(box));
+    }
+    return bc_memory_open(run, &p->memory, sizeof(double) * values, "a smaller --local");
+}
+
 int main(int argc, char **argv)
 {
     struct halo halo;
     struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
     struct bc_error error = {""};
     make_grid(&halo, run);
+    halo.device = open_device(&halo.parameters, run);
     if (!list_rows(&halo, &error)) /* the same on all ranks */
         bc_require(run, false, &error);
-    bc_open_result(run, &halo_table, "");
+    bc_open_result(run,
+                   bc_memory_table(halo.device, &halo_table, offsetof(struct halo_result, staged),
+                                   MEMORY_COLUMNS),
+                   "");
+    bc_memory_describe(run, halo.device);
     note_methods(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
@@ -219,5 +285,5 @@ int main(int argc, char **argv)
         else /* BC_WRITE */
             write_row(&halo, visit->row);
     BC_MPI(MPI_Comm_free(&halo.comm));
-    return bc_finish(run);
+    return bc_memory_finish(run, halo.device);
 }

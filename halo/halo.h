@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/batch/batch.h"
+#include "common/device/memory.h"
 #include "common/run/options.h"
 #include "common/sync_clock/start_window.h"
 #include "halo/swap/methods.h"
@@ -13,6 +14,8 @@ struct halo_parameters {
     struct halo_box_list local;
     struct bc_names methods;
     int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
+    struct bc_memory_options
+        memory; /* the arrays of the lower half of the ranks, and of the upper */
 
     /* From the texts. */
     int dims[HALO_DIRECTIONS];        /* 0: MPI_Dims_create chooses */
@@ -21,7 +24,7 @@ struct halo_parameters {
 };
 
 extern const struct halo_parameters halo_default_parameters;
-enum { HALO_OPTIONS = 4 };
+enum { HALO_OPTIONS = 6 };
 extern const struct bc_option halo_options[HALO_OPTIONS];
 
 /* Parse the texts of a state that begins with the parameters, and check them against ranks and
@@ -36,13 +39,14 @@ struct halo_result {
     char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
     int64_t ndata;
     struct bc_batch_result swaps;
+    struct bc_staged staged;
 };
 
 extern const struct bc_table halo_table;
 
 /* ---- the timed loop (kernel.c) --------------------------------------------------------------- */
 
-/* Swaps halos `repetitions` times; returns the time in ns, quantity 0 of bc_start_window_time.
-   `window` is NULL without --start=window. Collective. */
+/* Swaps halos `repetitions` times; returns the time in ns, of that quantity of
+   bc_start_window_time. `window` is NULL without --start=window. Collective. */
 double halo_swap_often(const struct halo_exchange *exchange, int64_t repetitions,
-                       struct bc_start_window *window);
+                       struct bc_start_window *window, int quantity);

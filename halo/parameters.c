@@ -8,6 +8,7 @@ const struct halo_parameters halo_default_parameters = {
     .local = {.text = "10,50,100,150", .where = "memory or /dev/shm"},
     .methods = {.text = "all"},
     .sync = BC_SYNC_NONE,
+    .memory = BC_MEMORY_DEFAULTS,
 };
 
 static const char *method_name(int i) { return halo_methods[i]->name; }
@@ -25,6 +26,7 @@ const struct bc_option halo_options[HALO_OPTIONS] = {
     {"coarray-sync", BC_CHOICE, AT(sync), .choices = "all|images|both",
      .help = "synchronisation of puts and gets: of all processes, of neighbours, or both after "
              "each other"},
+    BC_MEMORY_OPTIONS(AT(memory)),
 };
 
 static bool complete_dims(struct halo_parameters *p, struct bc_error *error)
@@ -61,6 +63,8 @@ bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error
 
 static void choose_methods(struct halo_parameters *p)
 {
+    const bool in_host_memory =
+        p->memory.of[0] == BC_MEMORY_HOST && p->memory.of[1] == BC_MEMORY_HOST;
     p->packs = p->in_window = false;
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
@@ -69,13 +73,15 @@ static void choose_methods(struct halo_parameters *p)
                                      p->sync == (int)method->sync);
         p->method_chosen[i] = chosen;
         p->packs = p->packs || (chosen && method->packs);
-        p->in_window = p->in_window || (chosen && method->in_window);
+        p->in_window = p->in_window || (chosen && method->in_window && in_host_memory);
     }
 }
 
 bool halo_parameters_complete(void *state, struct bc_error *error)
 {
-    choose_methods(state);
     struct halo_parameters *const p = state;
+    if (!bc_memory_complete(&p->memory, error))
+        return false;
+    choose_methods(p);
     return complete_dims(p, error) && halo_read_boxes(&p->local, error);
 }

@@ -47,7 +47,7 @@ static void create(struct op_instance *operation)
     struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
     const struct halo_grid grid = halo_grid_of(operation->dims, operation->shape.rank);
     halo_exchange_create(&swap->exchange, variant->method, &variant->box, &grid, operation->comm,
-                         operation->job->node_comm);
+                         operation->job->node_comm, NULL);
     operation->own = swap;
     operation->requests = swap->exchange.requests;
     operation->request_count = swap->exchange.request_count;
@@ -57,7 +57,7 @@ static void create(struct op_instance *operation)
 static void destroy(struct op_instance *operation)
 {
     struct swap *const swap = operation->own;
-    swap->exchange.method->destroy(&swap->exchange);
+    halo_exchange_destroy(&swap->exchange);
     free(swap);
 }
 

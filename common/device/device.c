@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 256, GROUPS_MAX = 1024 }; /* of move and compare: enough for any device */
+enum { THREADS = 256, GROUPS_MAX = 1024 }; /* enough for any device */
 
 struct bc_device {
     struct bc_driver driver;
     struct bc_device_facts facts;
-    int handle;                    /* the driver's, of the device */
-    bool is_used;                  /* this process's, to be given back */
-    void *module, *move, *compare; /* the kernels */
-    void *stream;                  /* all kernels run on it */
-    void *scratch;                 /* 8 bytes on the device: whether values differ */
+    int handle;   /* the driver's, of the device */
+    bool is_used; /* this process's, to be given back */
+    void *module;
+    void *move, *compare, *gather, *scatter; /* the kernels */
+    void *stream;                            /* all kernels run on it */
+    void *scratch;                           /* 8 bytes on the device: whether values differ */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -71,11 +72,18 @@ static int describe(struct bc_device *device)
 static int make_kernels(struct bc_device *device)
 {
     const struct bc_driver *const driver = &device->driver;
+    const struct {
+        void **kernel;
+        const char *name;
+    } kernels[] = {
+        {&device->move, "commcost_move"},
+        {&device->compare, "commcost_compare"},
+        {&device->gather, "commcost_gather"},
+        {&device->scatter, "commcost_scatter"},
+    };
     int error = bc_driver_load_kernels(driver, &device->module);
-    if (error == 0)
-        error = driver->find(&device->move, device->module, "commcost_move");
-    if (error == 0)
-        error = driver->find(&device->compare, device->module, "commcost_compare");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && error == 0; i++)
+        error = driver->find(kernels[i].kernel, device->module, kernels[i].name);
     return error;
 }
 
@@ -237,5 +245,31 @@ bool bc_device_is_equal(struct bc_device *device, const double *a, const double 
 void bc_device_wait(struct bc_device *device)
 {
     wait_for_copies(device);
+    bc_device_synchronize(device);
+}
+
+/* ---- for timed regions ----------------------------------------------------------------------- */
+
+void bc_device_gather(struct bc_device *device, double *to, const double *from,
+                      const int64_t *places, size_t count)
+{
+    uint64_t values = count;
+    launch_for(device, device->gather, count, (void *[]){&to, &from, &places, &values});
+}
+
+void bc_device_scatter(struct bc_device *device, double *to, const double *from,
+                       const int64_t *places, size_t count)
+{
+    uint64_t values = count;
+    launch_for(device, device->scatter, count, (void *[]){&to, &from, &places, &values});
+}
+
+void bc_device_copy_later(struct bc_device *device, void *to, const void *from, size_t bytes)
+{
+    CHECK(device, bc_driver_copy_later(&device->driver, to, from, bytes, device->stream));
+}
+
+void bc_device_synchronize(struct bc_device *device)
+{
     CHECK(device, device->driver.synchronize(device->stream));
 }

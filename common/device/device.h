@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where a buffer lies. */
 enum bc_memory {
@@ -67,3 +68,21 @@ bool bc_device_is_equal(struct bc_device *device, const double *a, const double 
 
 /* Returns when all kernels and copies have ended. */
 void bc_device_wait(struct bc_device *device);
+
+/* ---- for timed regions: one call of the driver each ------------------------------------------
+ *
+ * These start on the device, which runs them one after the other beside the host. What
+ * bc_device_copy brought must have been waited for by bc_device_wait. */
+
+/* Kernels of `count` doubles: to[i] = from[places[i]], and to[places[i]] = from[i]. All memory is
+   of any kind but BC_MEMORY_HOST. */
+void bc_device_gather(struct bc_device *device, double *to, const double *from,
+                      const int64_t *places, size_t count);
+void bc_device_scatter(struct bc_device *device, double *to, const double *from,
+                       const int64_t *places, size_t count);
+
+/* A copy, of any memory but BC_MEMORY_HOST. */
+void bc_device_copy_later(struct bc_device *device, void *to, const void *from, size_t bytes);
+
+/* Returns when all that these and bc_device_move have started has ended. */
+void bc_device_synchronize(struct bc_device *device);

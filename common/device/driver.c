@@ -113,11 +113,19 @@ void bc_driver_release(const struct bc_driver *driver, int device)
         driver->cuda_release(device);
 }
 
+enum { ANY_KIND = 4 }; /* of HIP: the library finds out where both ends lie */
+
 int bc_driver_copy(const struct bc_driver *driver, void *to, const void *from, size_t bytes)
 {
-    enum { ANY_KIND = 4 }; /* the library finds out where both ends lie */
     return is_cuda(driver) ? driver->cuda_copy(to, from, bytes)
                            : driver->hip_copy(to, from, bytes, ANY_KIND);
+}
+
+int bc_driver_copy_later(const struct bc_driver *driver, void *to, const void *from, size_t bytes,
+                         void *stream)
+{
+    return is_cuda(driver) ? driver->cuda_copy_later(to, from, bytes, stream)
+                           : driver->hip_copy_later(to, from, bytes, ANY_KIND, stream);
 }
 
 const char *bc_driver_error(const struct bc_driver *driver, int error)

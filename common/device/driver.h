@@ -49,11 +49,15 @@
     FUNCTION(cuda_release, "cuDevicePrimaryCtxRelease_v2", int, (int device))                      \
     FUNCTION(cuda_use, "cuCtxSetCurrent", int, (void *context))                                    \
     FUNCTION(cuda_copy, "cuMemcpy", int, (void *to, const void *from, size_t bytes))               \
+    FUNCTION(cuda_copy_later, "cuMemcpyAsync", int,                                                \
+             (void *to, const void *from, size_t bytes, void *stream))                             \
     FUNCTION(cuda_error, "cuGetErrorString", int, (int error, const char **text))
 
 #define BC_HIP_FUNCTIONS(FUNCTION)                                                                 \
     FUNCTION(hip_use, "hipSetDevice", int, (int device))                                           \
     FUNCTION(hip_copy, "hipMemcpy", int, (void *to, const void *from, size_t bytes, int kind))     \
+    FUNCTION(hip_copy_later, "hipMemcpyAsync", int,                                                \
+             (void *to, const void *from, size_t bytes, int kind, void *stream))                   \
     FUNCTION(hip_error, "hipGetErrorString", const char *, (int error))
 
 /* Of libhiprtc.so. */
@@ -93,6 +97,10 @@ void bc_driver_release(const struct bc_driver *driver, int device);
 /* Copies between any two kinds of memory. On return what the host needs is done: the source may be
    written, a destination on the host read. Local. */
 int bc_driver_copy(const struct bc_driver *driver, void *to, const void *from, size_t bytes);
+
+/* Starts such a copy on a stream. A copy of host memory that isn't pinned may return late. */
+int bc_driver_copy_later(const struct bc_driver *driver, void *to, const void *from, size_t bytes,
+                         void *stream);
 
 /* Makes the module of kernels.h. */
 int bc_driver_load_kernels(const struct bc_driver *driver, void **module);

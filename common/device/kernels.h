@@ -4,8 +4,10 @@
  *
  *   move(to, from, count)         copies `count` values of 8 bytes
  *   compare(a, b, count, differ)  sets *differ to 1 if two values of 8 bytes differ
+ *   gather(to, from, places, count)   to[i] = from[places[i]], of values of 8 bytes
+ *   scatter(to, from, places, count)  to[places[i]] = from[i]
  *
- * move and compare take every thread's share in turns, so any grid does.
+ * They take every thread's share in turns, so any grid does.
  */
 #pragma once
 
@@ -16,6 +18,33 @@
     "  mul.wide.u32 %rd0, %r0, %r1;  cvt.u64.u32 %rd1, %r2;  add.u64 %rd0, %rd0, %rd1;\n"          \
     "  shl.b64 %rd0, %rd0, 3;\n"                                                                   \
     "  mul.wide.u32 %rd1, %r1, %r3;  shl.b64 %rd1, %rd1, 3;\n"
+
+/* gather or scatter: `source` and `destination` are where a value lies, in bytes: %rd0, where the
+   thread is, or %rd6, what the list of places says there. */
+#define BC_PTX_INDIRECT(name, source, destination)                                                 \
+    ".visible .entry commcost_" name "(.param .u64 to, .param .u64 from, .param .u64 places,\n"    \
+    "                                  .param .u64 count)\n"                                       \
+    "{\n"                                                                                          \
+    "  .reg .pred %p0;  .reg .b32 %r<4>;  .reg .b64 %rd<10>;\n"                                    \
+    "  ld.param.u64 %rd2, [to];\n"                                                                 \
+    "  ld.param.u64 %rd3, [from];\n"                                                               \
+    "  ld.param.u64 %rd4, [places];\n"                                                             \
+    "  ld.param.u64 %rd5, [count];\n"                                                              \
+    "  shl.b64 %rd5, %rd5, 3;\n" BC_PTX_SHARE "repeat:\n"                                          \
+    "  setp.ge.u64 %p0, %rd0, %rd5;\n"                                                             \
+    "  @%p0 bra done;\n"                                                                           \
+    "  add.u64 %rd6, %rd4, %rd0;\n"                                                                \
+    "  ld.u64 %rd6, [%rd6];\n"                                                                     \
+    "  shl.b64 %rd6, %rd6, 3;\n"                                                                   \
+    "  add.u64 %rd7, %rd3, " source ";\n"                                                          \
+    "  add.u64 %rd8, %rd2, " destination ";\n"                                                     \
+    "  ld.u64 %rd9, [%rd7];\n"                                                                     \
+    "  st.u64 [%rd8], %rd9;\n"                                                                     \
+    "  add.u64 %rd0, %rd0, %rd1;\n"                                                                \
+    "  bra repeat;\n"                                                                              \
+    "done:\n"                                                                                      \
+    "  ret;\n"                                                                                     \
+    "}\n"
 
 static const char bc_kernels_ptx[] =
     ".version 6.0\n"
@@ -60,7 +89,7 @@ static const char bc_kernels_ptx[] =
     "  bra repeat;\n"
     "done:\n"
     "  ret;\n"
-    "}\n";
+    "}\n" BC_PTX_INDIRECT("gather", "%rd6", "%rd0") BC_PTX_INDIRECT("scatter", "%rd0", "%rd6");
 
 #define BC_HIP_SHARE                                                                               \
     "for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;\n"     \
@@ -77,4 +106,14 @@ static const char bc_kernels_hip[] =
     "{\n"
     "    " BC_HIP_SHARE "        if (a[i] != b[i])\n"
     "            *differ = 1;\n"
+    "}\n"
+    "extern \"C\" __global__ void commcost_gather(unsigned long long *to,\n"
+    "    const unsigned long long *from, const long long *places, unsigned long long count)\n"
+    "{\n"
+    "    " BC_HIP_SHARE "        to[i] = from[places[i]];\n"
+    "}\n"
+    "extern \"C\" __global__ void commcost_scatter(unsigned long long *to,\n"
+    "    const unsigned long long *from, const long long *places, unsigned long long count)\n"
+    "{\n"
+    "    " BC_HIP_SHARE "        to[places[i]] = from[i];\n"
     "}\n";

@@ -1,6 +1,8 @@
 #include "common/mpi/mpi_check.h"
 #include "halo/swap/methods.h"
 
+#include <stdlib.h>
+
 #define UNTOUCHED (-1.0)
 
 /* Swaps until values come again. */
@@ -31,16 +33,17 @@ static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
     return (double)(place * SWAPS_TOLD_APART + swap % SWAPS_TOLD_APART);
 }
 
-/* Fills the array before a swap; after it, says whether the array is right. */
-static bool visit(const struct halo_exchange *x, int64_t swap, bool after)
+/* Writes what an array must hold before a swap, or after it; or compares what it holds with that.
+ */
+static bool visit(const struct halo_exchange *x, double *value, int64_t swap, bool after,
+                  bool writes)
 {
-    double *value = x->values;
     int64_t p[HALO_DIRECTIONS];
     for (p[0] = 0; p[0] < x->array[0]; p[0]++)
         for (p[1] = 0; p[1] < x->array[1]; p[1]++)
             for (p[2] = 0; p[2] < x->array[2]; p[2]++, value++) {
                 const double right = value_at(x, swap, after, p);
-                if (!after)
+                if (writes)
                     *value = right;
                 else if (*value != right)
                     return false;
@@ -48,9 +51,67 @@ static bool visit(const struct halo_exchange *x, int64_t swap, bool after)
     return true;
 }
 
-void halo_prepare(const struct halo_exchange *x, int64_t swap) { visit(x, swap, false); }
+/* ---- on a device ----------------------------------------------------------------------------- */
 
-bool halo_is_right(const struct halo_exchange *x, int64_t swap) { return visit(x, swap, true); }
+static size_t array_bytes(const struct halo_exchange *x)
+{
+    return (size_t)halo_array_values(&x->box) * sizeof(double);
+}
+
+void halo_check_create(struct halo_exchange *x)
+{
+    const size_t bytes = array_bytes(x);
+    if (x->space.device == NULL || x->space.memory == BC_MEMORY_HOST)
+        return;
+    x->image = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
+    x->filling = bc_device_allocate(x->space.device, BC_MEMORY_DEVICE, bytes);
+    if (x->filling == NULL)
+        bc_abort("no memory on the device for %zu bytes: use a smaller --local", bytes);
+}
+
+void halo_check_destroy(struct halo_exchange *x)
+{
+    if (x->image == NULL)
+        return;
+    bc_device_free(x->space.device, BC_MEMORY_DEVICE, x->filling);
+    free(x->image);
+}
+
+/* Brings the array's values by a kernel, as a program computes them. */
+static void fill_on_device(const struct halo_exchange *x, int64_t swap)
+{
+    struct bc_device *const device = x->space.device;
+    visit(x, x->image, swap, false, true);
+    bc_device_copy(device, x->filling, x->image, array_bytes(x));
+    bc_device_move(device, x->values, x->filling, (size_t)halo_array_values(&x->box));
+    bc_device_wait(device);
+}
+
+static bool is_right_on_device(const struct halo_exchange *x, int64_t swap)
+{
+    struct bc_device *const device = x->space.device;
+    bc_device_copy(device, x->image, x->values, array_bytes(x));
+    const bool is_copy_right = visit(x, x->image, swap, true, false);
+    visit(x, x->image, swap, true, true);
+    bc_device_copy(device, x->filling, x->image, array_bytes(x));
+    return bc_device_is_equal(device, x->values, x->filling, (size_t)halo_array_values(&x->box)) &&
+           is_copy_right;
+}
+
+/* ---- on either ------------------------------------------------------------------------------- */
+
+void halo_prepare(const struct halo_exchange *x, int64_t swap)
+{
+    if (x->image != NULL)
+        fill_on_device(x, swap);
+    else
+        visit(x, x->values, swap, false, true);
+}
+
+bool halo_is_right(const struct halo_exchange *x, int64_t swap)
+{
+    return x->image != NULL ? is_right_on_device(x, swap) : visit(x, x->values, swap, true, false);
+}
 
 /* Which side of which rank each side of the halo must come from: block s of the sender is block
    s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
@@ -64,11 +125,11 @@ bool halo_places_right(const struct halo_method *method, bool in_parts,
     struct halo_exchange x;
     if (!method->may_misplace)
         return true;
-    halo_exchange_create(&x, method, &box, grid, comm, MPI_COMM_NULL);
+    halo_exchange_create(&x, method, &box, grid, comm, MPI_COMM_NULL, NULL);
     halo_prepare(&x, 0);
     (in_parts ? halo_swap_in_parts : method->swap)(&x);
     int right = halo_is_right(&x, 0);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, comm));
-    method->destroy(&x);
+    halo_exchange_destroy(&x);
     return right != 0;
 }

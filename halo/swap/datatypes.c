@@ -48,7 +48,9 @@ static void destroy_types(struct halo_exchange *x)
 static void create_coarray(struct halo_exchange *x)
 {
     struct typed_swap *const t = create_types(x);
-    bc_coarray_create(&t->coarray, x->comm, halo_array_values(&x->box));
+    const int64_t values = halo_array_values(&x->box);
+    double *const own = x->space.device != NULL ? halo_allocate_values(x, values) : NULL;
+    bc_coarray_create_on(&t->coarray, x->comm, values, own);
     bc_images_create(&t->neighbours, x->comm, x->grid.neighbours, HALO_FACES);
     x->values = t->coarray.values;
 }
@@ -58,6 +60,8 @@ static void destroy_coarray(struct halo_exchange *x)
     struct typed_swap *const t = x->own;
     bc_images_destroy(&t->neighbours);
     bc_coarray_destroy(&t->coarray);
+    if (x->space.device != NULL)
+        halo_free_values(x, x->values);
     destroy_types(x);
 }
 
@@ -114,14 +118,14 @@ const struct halo_method halo_method_get_images = {
 static void create_typed(struct halo_exchange *x)
 {
     struct typed_swap *const t = create_types(x);
-    x->values = halo_allocate_values(halo_array_values(&x->box));
+    x->values = halo_allocate_values(x, halo_array_values(&x->box));
     x->requests = t->requests;
     x->request_count = 2 * HALO_FACES;
 }
 
 static void destroy_typed(struct halo_exchange *x)
 {
-    free(x->values);
+    halo_free_values(x, x->values);
     destroy_types(x);
 }
 

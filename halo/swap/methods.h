@@ -8,14 +8,24 @@
 #pragma once
 
 #include "common/coarray/coarray.h"
+#include "common/device/device.h"
 #include "common/run/run.h"
 #include "halo/swap/box.h"
 
 #include <mpi.h>
 
+/* Where this rank's array lies, and the buffers of packed faces. All zeros: in host memory. */
+struct halo_space {
+    struct bc_device *device; /* NULL: no rank's array lies on a device */
+    enum bc_memory memory;
+    bool staged; /* MPI gets host memory only: halo_method_packed copies what lies on a device */
+    bool checks; /* halo_prepare and halo_is_right are called */
+};
+
 /* One rank's part in swaps of one box by one method. */
 struct halo_exchange {
-    const struct halo_method *method;
+    const struct halo_method *method; /* may be another one than was asked for, on a device */
+    struct halo_space space;
     struct halo_box box; /* the same on every rank */
     struct halo_grid grid;
     MPI_Comm comm;                  /* Cartesian and periodic, with the grid's ranks */
@@ -28,13 +38,20 @@ struct halo_exchange {
     void *own;
     MPI_Request *requests; /* of a swap between start and finish; NULL without these */
     int request_count;     /* 0 without them */
+
+    /* Of checks, where kernels reach the array; else NULL. */
+    double *image;   /* what the array must hold, in host memory */
+    double *filling; /* the same on the device */
 };
 
-/* Makes the array, all zeros, and what swaps need; method->destroy frees it. Collective over
-   `comm`; the communicators stay the caller's. */
+/* Makes the array, all zeros, and what swaps need. `space` NULL: in host memory. Collective over
+   `comm`; the communicators and the device stay the caller's. */
 void halo_exchange_create(struct halo_exchange *exchange, const struct halo_method *method,
                           const struct halo_box *box, const struct halo_grid *grid, MPI_Comm comm,
-                          MPI_Comm node_comm);
+                          MPI_Comm node_comm, const struct halo_space *space);
+
+/* Frees it. Collective. */
+void halo_exchange_destroy(struct halo_exchange *exchange);
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
@@ -57,7 +74,7 @@ struct halo_method {
     /* The same swap by blocking calls: one MPI_Neighbor_alltoallw, or six MPI_Sendrecv, each of
        which sends one face and receives the opposite side of the halo. NULL where `start` is. */
     void (*blocking)(const struct halo_exchange *exchange);
-    /* Frees it. Collective. */
+    /* The method's part of halo_exchange_destroy. */
     void (*destroy)(struct halo_exchange *exchange);
 
     bool may_misplace; /* halo_places_right may be false */
@@ -74,11 +91,14 @@ extern const struct halo_method halo_method_get_all, halo_method_get_images;
 extern const struct halo_method halo_method_types, halo_method_persistent, halo_method_neighbor;
 /* packed.c */
 extern const struct halo_method halo_method_packed, halo_method_shared;
+/* on_device.c: halo_method_packed where a kernel has to copy the faces; without `start` */
+extern const struct halo_method halo_method_packed_on_device, halo_method_staged;
 
-/* For these files: `start` and `finish`; and ordinary memory of `count` values, at the start of a
-   page as in a window, and touched, freed by free(). */
+/* For these files: `start` and `finish`; and memory of the exchange's kind for `count` values, at
+   the start of a page as in a window, and all zeros. */
 void halo_swap_in_parts(const struct halo_exchange *exchange);
-double *halo_allocate_values(int64_t count);
+double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count);
+void halo_free_values(const struct halo_exchange *exchange, double *values);
 
 enum { HALO_METHODS = 9 };
 extern const struct halo_method *const halo_methods[HALO_METHODS];
@@ -102,9 +122,14 @@ struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MP
 
 /* The data of --check: fills the array for a swap, counted from 0, with values that tell where in
    the whole grid they belong, and in which swap; and, after it, says whether the six faces have the
-   neighbours' values and nothing else has changed. Local. */
+   neighbours' values and nothing else has changed. On a device a kernel fills the array and has
+   ended when halo_prepare returns; what came is compared by a kernel and by a copy. Local. */
 void halo_prepare(const struct halo_exchange *exchange, int64_t swap);
 bool halo_is_right(const struct halo_exchange *exchange, int64_t swap);
+
+/* For halo_exchange_create and halo_exchange_destroy: what checks need on a device. */
+void halo_check_create(struct halo_exchange *exchange);
+void halo_check_destroy(struct halo_exchange *exchange);
 
 /* Whether the MPI library brings each face to its side of the halo: by `swap` and `blocking`, or,
    if `in_parts`, by `start` and `finish`, which may differ (Open MPI 4.1.4). Collective over

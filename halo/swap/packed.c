@@ -21,8 +21,8 @@ static void create_buffers(const struct halo_exchange *x, int face)
 {
     struct packed *const packed = x->own;
     const int64_t values = halo_face_values(&x->box, face);
-    packed->sent[face] = halo_allocate_values(values);
-    packed->received[face] = halo_allocate_values(values);
+    packed->sent[face] = halo_allocate_values(x, values);
+    packed->received[face] = halo_allocate_values(x, values);
     bc_amount_create(&packed->amounts[face], values, MPI_DOUBLE);
 }
 
@@ -30,8 +30,8 @@ static void destroy_buffers(const struct halo_exchange *x)
 {
     struct packed *const packed = x->own;
     for (int face = 0; face < HALO_FACES; face++) {
-        free(packed->sent[face]);
-        free(packed->received[face]);
+        halo_free_values(x, packed->sent[face]);
+        halo_free_values(x, packed->received[face]);
         bc_amount_destroy(&packed->amounts[face]);
     }
 }
@@ -98,7 +98,7 @@ static void create_packed(struct halo_exchange *x)
     struct packed *const packed = create_own(x, sizeof *packed);
     for (int face = 0; face < HALO_FACES; face++)
         create_buffers(x, face);
-    x->values = halo_allocate_values(halo_array_values(&x->box));
+    x->values = halo_allocate_values(x, halo_array_values(&x->box));
     x->requests = packed->requests;
     x->request_count = 2 * HALO_FACES;
 }
@@ -106,7 +106,7 @@ static void create_packed(struct halo_exchange *x)
 static void destroy_packed(struct halo_exchange *x)
 {
     destroy_buffers(x);
-    free(x->values);
+    halo_free_values(x, x->values);
     free(x->own);
 }
 

@@ -169,7 +169,7 @@ static const struct halo_method *method_of(const struct bare_swap *swap)
 static double repeat(void *context, int64_t repetitions)
 {
     const struct round *const round = context;
-    return halo_swap_often(&round->exchange, repetitions, NULL);
+    return halo_swap_often(&round->exchange, repetitions, NULL, 0);
 }
 
 static double bare(void *context)
@@ -205,14 +205,14 @@ static void measure(const struct state *state, struct bc_visit *visit)
     struct round round = {
         .bare = &swaps[row->number], .run = run, .row = row, .seconds = visit->seconds};
     halo_exchange_create(&round.exchange, method_of(round.bare), &box, &state->grid, MPI_COMM_WORLD,
-                         run->job.node_comm);
+                         run->job.node_comm, NULL);
     round.arrays.rank = run->job.rank;
     round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
     round.bare->make(&round.arrays);
     bare_in_turn(run, measure_ours, measure_bare, &round);
     if (round.bare->free != NULL)
         round.bare->free(&round.arrays);
-    round.exchange.method->destroy(&round.exchange);
+    halo_exchange_destroy(&round.exchange);
     visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
 }
 

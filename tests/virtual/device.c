@@ -28,9 +28,9 @@ enum { OK, BAD_VALUE = 1, NO_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500 };
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-enum kernel { MOVE, COMPARE, KERNELS };
+enum kernel { MOVE, COMPARE, GATHER, SCATTER, KERNELS, COPY = KERNELS };
 
-/* One that was launched, with its arguments. */
+/* One that was launched, with its arguments; or a copy on the stream, of bytes. */
 struct run {
     enum kernel kernel;
     int64_t end_ns;
@@ -47,11 +47,28 @@ static int64_t free_at_ns; /* when the last kernel ends */
 static void finish(const struct run *run)
 {
     uint64_t *const a = run->arguments[0].pointer, *const b = run->arguments[1].pointer;
-    const uint64_t count = run->arguments[2].number;
-    if (run->kernel == MOVE)
+    const uint64_t *const places = run->arguments[2].pointer;
+    const uint64_t count = run->arguments[2].number, listed = run->arguments[3].number;
+    switch (run->kernel) {
+    case MOVE:
         memcpy(a, b, count * sizeof *a);
-    else if (memcmp(a, b, count * sizeof *a) != 0)
-        *run->arguments[3].pointer = 1;
+        break;
+    case COMPARE:
+        if (memcmp(a, b, count * sizeof *a) != 0)
+            *run->arguments[3].pointer = 1;
+        break;
+    case GATHER:
+        for (uint64_t i = 0; i < listed; i++)
+            a[i] = b[places[i]];
+        break;
+    case SCATTER:
+        for (uint64_t i = 0; i < listed; i++)
+            a[places[i]] = b[i];
+        break;
+    case COPY:
+        memcpy(a, b, count);
+        break;
+    }
 }
 
 /* Writes what kernels have written by now. */
@@ -64,10 +81,29 @@ static void settle(void)
     memmove(runs, runs + ended, run_count * sizeof *runs);
 }
 
-static double kernel_ns(const struct run *run)
+static double duration_ns(const struct run *run)
 {
-    return parameters.kernel_ns +
-           8.0 * (double)run->arguments[2].number * parameters.kernel_byte_ns;
+    const bool lists = run->kernel == GATHER || run->kernel == SCATTER;
+    const double count = (double)run->arguments[lists ? 3 : 2].number;
+    return run->kernel == COPY ? parameters.copy_ns + count * parameters.copy_byte_ns
+                               : parameters.kernel_ns + 8.0 * count * parameters.kernel_byte_ns;
+}
+
+/* A place in the queue for what the caller fills in; `enqueue` starts it when all before has ended.
+ */
+static struct run *next_run(void)
+{
+    clock_spend(parameters.launch_ns);
+    settle();
+    runs = world_grow(runs, run_count + 1, sizeof *runs);
+    return &runs[run_count++];
+}
+
+static int enqueue(struct run *run)
+{
+    const int64_t start_ns = free_at_ns > world_now_ns ? free_at_ns : world_now_ns;
+    run->end_ns = free_at_ns = start_ns + (int64_t)(duration_ns(run) + 0.5);
+    return OK;
 }
 
 /* ---- the library ----------------------------------------------------------------------------- */
@@ -226,7 +262,8 @@ int model_synchronize(void *stream)
 
 /* ---- kernels ---- */
 
-static const char *const kernel_names[KERNELS] = {"commcost_move", "commcost_compare"};
+static const char *const kernel_names[KERNELS] = {"commcost_move", "commcost_compare",
+                                                  "commcost_gather", "commcost_scatter"};
 
 int model_load(void **module, const void *image)
 {
@@ -250,20 +287,27 @@ int model_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid
                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                  void *stream, void **arguments, void **extra)
 {
-    static const size_t counts[KERNELS] = {3, 4};
+    static const size_t counts[KERNELS] = {3, 4, 4, 4};
     if (grid_x * grid_y * grid_z * block_x * block_y * block_z == 0 || shared_bytes != 0 ||
         stream == NULL || extra != NULL)
         return BAD_VALUE;
-    clock_spend(parameters.launch_ns);
-    settle();
-    runs = world_grow(runs, run_count + 1, sizeof *runs);
-    struct run *const run = &runs[run_count++];
+    struct run *const run = next_run();
     run->kernel = (enum kernel)((const char *const *)function - kernel_names);
     for (size_t i = 0; i < counts[run->kernel]; i++)
         memcpy(&run->arguments[i], arguments[i], sizeof run->arguments[i]);
-    const int64_t start_ns = free_at_ns > world_now_ns ? free_at_ns : world_now_ns;
-    run->end_ns = free_at_ns = start_ns + (int64_t)(kernel_ns(run) + 0.5);
-    return OK;
+    return enqueue(run);
+}
+
+/* ---- copies on the stream ---- */
+
+static int copy_later(void *to, const void *from, size_t bytes, const void *stream)
+{
+    struct run *const run = next_run();
+    run->kernel = COPY;
+    run->arguments[0].pointer = to;
+    run->arguments[1].number = (uint64_t)(uintptr_t)from;
+    run->arguments[2].number = bytes;
+    return stream != NULL ? enqueue(run) : BAD_VALUE;
 }
 
 /* ---- what differs ---- */
@@ -275,6 +319,11 @@ int model_hip_use(int device) { return device < (int)parameters.devices ? OK : N
 int model_hip_copy(void *to, const void *from, size_t bytes, int kind)
 {
     return kind == 4 ? copy(to, from, bytes) : BAD_VALUE;
+}
+
+int model_hip_copy_later(void *to, const void *from, size_t bytes, int kind, void *stream)
+{
+    return kind == 4 ? copy_later(to, from, bytes, stream) : BAD_VALUE;
 }
 
 const char *model_hip_error(int error) { return error == NO_MEMORY ? "out of memory" : "model"; }
@@ -323,6 +372,11 @@ int model_cuda_release(int device) { return device < (int)parameters.devices ? O
 int model_cuda_use(void *context) { return context == &context_of_device ? OK : BAD_VALUE; }
 
 int model_cuda_copy(void *to, const void *from, size_t bytes) { return copy(to, from, bytes); }
+
+int model_cuda_copy_later(void *to, const void *from, size_t bytes, void *stream)
+{
+    return copy_later(to, from, bytes, stream);
+}
 
 int model_cuda_error(int error, const char **text)
 {

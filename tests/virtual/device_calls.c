@@ -66,6 +66,40 @@ static void try_launches(struct bc_device *device)
     bc_device_free(device, BC_MEMORY_DEVICE, a);
 }
 
+/* Copies and kernels of timed regions: in order, by one call each. */
+static void try_queue(struct bc_device *device, const double *data)
+{
+    const size_t bytes = COUNT * sizeof *data;
+    const double kernel_ns = parameters.kernel_ns + (double)bytes * parameters.kernel_byte_ns;
+    const double copy_ns = parameters.copy_ns + (double)bytes * parameters.copy_byte_ns;
+    int64_t places[COUNT];
+    double *const pinned = bc_device_allocate(device, BC_MEMORY_PINNED, bytes);
+    double *const a = bc_device_allocate(device, BC_MEMORY_DEVICE, bytes);
+    double *const b = bc_device_allocate(device, BC_MEMORY_DEVICE, bytes);
+    int64_t *const list = bc_device_allocate(device, BC_MEMORY_DEVICE, bytes);
+    for (int64_t i = 0; i < COUNT; i++)
+        places[i] = COUNT - 1 - i;
+    bc_device_copy(device, list, places, bytes);
+    bc_device_copy(device, a, data, bytes);
+    bc_device_wait(device);
+    const int64_t start_ns = world_now_ns;
+    bc_device_gather(device, b, a, list, COUNT);
+    bc_device_copy_later(device, pinned, b, bytes);
+    expect("a queue", (double)(world_now_ns - start_ns), 2 * parameters.launch_ns);
+    bc_device_synchronize(device);
+    expect("gather and copy", (double)(world_now_ns - start_ns),
+           parameters.launch_ns + kernel_ns + copy_ns + parameters.device_sync_ns);
+    expect("gathered", pinned[0] == data[COUNT - 1] && pinned[COUNT - 1] == data[0], 1);
+    bc_device_scatter(device, a, b, list, COUNT);
+    bc_device_copy_later(device, pinned, a, bytes);
+    bc_device_synchronize(device);
+    expect("scattered", are_same(pinned, data), 1);
+    bc_device_free(device, BC_MEMORY_PINNED, pinned);
+    bc_device_free(device, BC_MEMORY_DEVICE, a);
+    bc_device_free(device, BC_MEMORY_DEVICE, b);
+    bc_device_free(device, BC_MEMORY_DEVICE, list);
+}
+
 /* What a kernel writes is there when it has been waited for, and not before. */
 static void try_kernels(struct bc_device *device, const double *data)
 {
@@ -105,6 +139,7 @@ int main(int argc, char **argv)
                      facts->name, facts->pci, facts->number, facts->devices);
         try_memory(device, data);
         try_launches(device);
+        try_queue(device, data);
         try_kernels(device, data);
     }
     MPI_Finalize();

@@ -204,5 +204,120 @@ class DeviceOverlap(Base):
             self.assertIn("has no buffers that can lie there: use host", done.stderr)
 
 
+class DeviceHalo(Base):
+    """Swaps of arrays on a model of a GPU. The library reaches a face before it sends, and when it has arrived; faces
+    are packed by a kernel that has ended before. Each swap of a method beside the staged one."""
+
+    MODEL = rules.Model(post=0.2, wait=0.3, latency=5, byte_ns=10, sync=0.5, barrier=2, duration=20)
+    KERNEL_BYTE_NS = 0.02
+    BOX = (4, 6, 10)
+    SIZES = [8 * size for size in (60, 60, 40, 40, 24, 24)]
+    OPTIONS = ("--local=4x6x10", "--samples=6", "--visits=2")
+    METHODS = ("put", "get", "isend/irecv types", "isend/irecv packed", "persistent", "neighbor_alltoallw")
+
+    def kernel_us(self):
+        return 40 + self.KERNEL_BYTE_NS * 1e-3 * sum(self.SIZES)
+
+    def queue(self, durations):
+        """When the host has started these on the device, one after the other, and when the last one ends."""
+        now, free = 0.0, 0.0
+        for duration in durations:
+            now += 3
+            free = max(now, free) + duration
+        return now, free
+
+    def packed_us(self, staged, reach=lambda size: 0):
+        """Packed by a kernel, whose time hides that of posting the receives; then messages; then unpacked."""
+        model, count = self.MODEL, len(self.SIZES)
+        copies = [copy_us(sum(self.SIZES))] if staged else []
+        now, end = self.queue([self.kernel_us()] + copies)
+        ready = max(now + count * model.post, end) + 6
+        posts = []
+        now = ready
+        for size in self.SIZES:
+            posts.append(now)
+            now += model.post + reach(size)
+        now = max([now] + model.ends(posts, self.SIZES)) + 2 * (model.hosts(self.SIZES) + count * model.wait)
+        now += sum(map(reach, self.SIZES))
+        started, end = self.queue(copies + [self.kernel_us()])
+        return now + max(started, end) + 6
+
+    def direct_us(self, method, sync):
+        sizes = self.SIZES
+        return {"put": lambda: self.MODEL.sync_all() + self.MODEL.sync_all(sizes),
+                "isend/irecv packed": lambda: self.packed_us(False),
+                "neighbor_alltoallw": lambda: self.MODEL.duration + 10e-3 * sum(sizes) + self.MODEL.wait,
+                }.get("put" if sync == "all" else method, lambda: self.MODEL.exchange(sizes))()
+
+    def run_with(self, *options, expect=0, **variables):
+        costs = dict(COSTS, MODEL_DATA=1, DEVICE_KERNEL_PER_BYTE_NS=self.KERNEL_BYTE_NS)
+        costs.update(variables)
+        (launch,) = virtual.run("halo", *self.OPTIONS, *options, expect=expect, **dict(self.MODEL.variables(), **costs))
+        return launch.rows
+
+    def test_methods(self):
+        """All methods but the shared window, with the staged counterpart, whether data is checked or not."""
+        for library, memory, check in virtual.by_tier(plain=(("cuda", "device", ()),), run=(
+                ("cuda", "device", ()), ("cuda", "device", ("--check",)), ("amdhip64", "managed", ("--start=window",)))):
+            self.use(library)
+            rows = self.run_with("--memory=" + memory, "--coarray-sync=all", *check)
+            for row in rows:
+                what = "{} {} {}".format(row["method"], memory, check)
+                direct_us, staged_us = self.direct_us(row["method"], row["sync"]), self.packed_us(True)
+                self.near(row["latency_us"], direct_us, 0.005 * direct_us, what)
+                self.near(row["staged_us"], staged_us, 0.005 * staged_us, what + " staged")
+                gain_pct = 100 * (1 - direct_us / staged_us)
+                self.near(row["direct_gain_pct"], gain_pct, 0.5, what + " gain")
+                self.assertEqual((row["memory"], row["direct_verdict"]), (memory, "pays"))
+                self.assertEqual(row["check"], "ok" if check == ("--check",) else "off")
+            self.assertEqual([row["method"] for row in rows], list(self.METHODS))
+
+    def test_reach(self):
+        """The library's way to a buffer on the device counts, at both ends of each message; staged, it isn't used."""
+        self.use("cuda")
+        for reach, verdict in ((1, "pays"), (4, "loses")):
+            (row,) = self.run_with("--memory=device", "--methods=isend/irecv packed", MODEL_DEVICE_US=reach)
+            direct_us, staged_us = self.packed_us(False, lambda size: reach), self.packed_us(True)
+            self.near(row["latency_us"], direct_us, 0.005 * direct_us, verdict)
+            self.near(row["staged_us"], staged_us, 0.005 * staged_us, verdict + " staged")
+            self.assertEqual(row["direct_verdict"], verdict)
+
+    def test_memories(self):
+        """In pinned memory the host packs, as in host memory; both kinds in one grid bring the right data."""
+        self.use("cuda")
+        (row,) = self.run_with("--memory=pinned", "--methods=isend/irecv packed", "--check")
+        host_us = self.MODEL.exchange_packed(self.SIZES)
+        self.near(row["latency_us"], host_us, 0.005 * host_us, "pinned")
+        self.near(row["staged_us"], host_us, 0.005 * host_us, "pinned staged")
+        self.assertEqual((row["direct_verdict"], row["check"]), ("even", "ok"))
+        for memory in ("device:host", "managed:pinned"):
+            rows = self.run_with("--memory=" + memory, "--methods=put,isend/irecv packed,persistent", "--check")
+            self.assertEqual({row["check"] for row in rows}, {"ok"}, memory)
+
+    def test_data(self):
+        """What arrives wrong or too late is found, for each method."""
+        self.use("cuda")
+        for fault in ({"MODEL_CORRUPT": 1}, {"MODEL_DEVICE_STALE": 1}):
+            rows = self.run_with("--memory=device", "--check", expect=1, **fault)
+            self.assertEqual({row["check"] for row in rows}, {"FAIL"}, fault)
+
+    def test_refused(self):
+        for options, error in (
+                (("--memory=device", "--methods=shared window", "--local=10"),
+                 "--methods: shared window: its arrays are in host memory that processes share: use another method"),
+                (("--memory=gpu",), "--memory=gpu: no such memory"),
+                (("--device=1",), "--device: all buffers lie in host memory"),
+                (("--memory=device", "--local=100"), "MiB on the GPU, and 9.5 are free: use a smaller --local"),
+                (("--memory=device",), "no driver of a GPU")):
+            with self.subTest(options=options):
+                if len(options) > 1:
+                    self.use("cuda")
+                else:
+                    os.environ.pop("LD_LIBRARY_PATH", None)
+                done = virtual.run_raw("halo", *options, DEVICE_BYTES=1e7)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(error, done.stderr)
+
+
 if __name__ == "__main__":
     virtual.main()
