@@ -62,5 +62,4 @@ class CommcostCheck(rfm.RunOnlyRegressionTest):
         with open(path, encoding="utf-8") as stream:
             found = re.findall(METRIC, stream.read(), re.MULTILINE)
         self.perf_variables = {
-            name: sn.make_performance_function(sn.defer(float(value)), unit)
-            for name, value, unit, _, _ in found}
+            name: sn.make_performance_function(sn.defer(float(value)), unit) for name, value, unit, _, _ in found}

@@ -25,6 +25,8 @@ class Failure(Exception):
 def plain(text):
     """The text as one line that a terminal can show: control characters, and those that change the order of
     others, become spaces, what isn't UTF-8 question marks."""
+    if text.isprintable() and "\ufffd" not in text:
+        return text
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return re.sub(f"[{CONTROLS}\u200e\u200f\u2028-\u202e\u2066-\u2069]", " ", text).replace("\ufffd", "?")
 
@@ -129,8 +131,7 @@ def run(program, main, words=None):
     """Calls main(words), which returns an exit status, and ends the program with it. What main
     raises as UsageError becomes one line on stderr."""
     # Whatever the user's language; names of files may be any bytes.
-    sys.stdout = open(sys.stdout.fileno(), "w", encoding="utf-8", errors="surrogateescape",
-                      closefd=False)
+    sys.stdout = open(sys.stdout.fileno(), "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     try:
         status = main(sys.argv[1:] if words is None else words)
         sys.stdout.flush()

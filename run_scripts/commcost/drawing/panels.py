@@ -40,8 +40,7 @@ def nice_below(value):
 
 def nice_above(value):
     power = power_below(value)
-    return next(step * power for step in (1, 2, 5, 10)
-                if step == 10 or value <= 1.0001 * step * power)
+    return next(step * power for step in (1, 2, 5, 10) if step == 10 or value <= 1.0001 * step * power)
 
 
 def decade_around(low, high, least):
@@ -202,8 +201,7 @@ class PanelText:
             label=list(map(quoted, self.series)), colour=list(map(quoted, colours)),
             colour_value=["0x" + colour[1:] for colour in colours],
             weight=[1.2 if colour in colours[:place] else 2.2 for place, colour in enumerate(colours)],
-            shape=[SHAPES[place % len(SHAPES)] for place in range(len(colours))],
-            widest=max(map(len, self.series)))
+            shape=[SHAPES[place % len(SHAPES)] for place in range(len(colours))], widest=max(map(len, self.series)))
         if panel.x:
             self._set_lines()
         else:
@@ -336,8 +334,7 @@ class PanelText:
         self.settings.update(
             all_rows=len(dots), dots=len(dots), dot_panel=[page + 1 for page, _ in dots],
             dot_row=[orders[page].index(series) + 1 for page, series in dots],
-            dot_name=[tic(self.series[series]) for _, series in dots],
-            dot_text=list(map(quoted, texts[0])))
+            dot_name=[tic(self.series[series]) for _, series in dots], dot_text=list(map(quoted, texts[0])))
 
 
 def pushed_apart(shares, gap):

@@ -191,8 +191,7 @@ def foreign_pictures(kind, _):
                    for place, column in enumerate(keys) if column != size)
     return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', quantity.column)}", f"{kind}: {entry.program}",
                     (Panel("sizes", quantity.column, quantity.column, series or (Key("size_bytes", kind),), x=size,
-                           log_from=20),))
-            for quantity in entry.quantities] if size else []
+                           log_from=20),)) for quantity in entry.quantities] if size else []
 
 
 # Pictures of an entry's kind (benchmarks.Benchmark), or a function of the kind and the rows that makes them.

@@ -153,8 +153,7 @@ or grey. RESULTS is a folder of .tsv files, or one file. Prints the names of the
 pictures.""")
     made.add_argument("--output", metavar="FOLDER", help="where the pictures go; default: "
                       "RESULTS/pictures, or beside the file")
-    made.add_argument("--format", choices=("svg", "png", "svg,png", "png,svg"),
-                      metavar="svg,png", default="svg,png",
+    made.add_argument("--format", choices=("svg", "png", "svg,png", "png,svg"), metavar="svg,png", default="svg,png",
                       help="default: svg,png")
     made.add_argument("--data", action="store_true", help="leave gnuplot's data, PICTURE.NAME.tsv "
                       "and PICTURE.NAME.set, in the output folder, too")

@@ -1,9 +1,8 @@
 """What is to know of each benchmark: what tells its rows apart, what they measure, and how to read it.
 
-A file's kind is its benchmark, but for overlap: `overlap` is of the size that takes the cutoff
-time, `overlap_COLLECTIVE_sweep` of many sizes. Results say which columns are keys and quantities, and by
-their names in which unit (unit_of); what people call them, and which of them a page shows, only
-run_scripts/benchmarks.ini knows.
+A file's kind is its benchmark, but for overlap: `overlap` is of the size that takes the cutoff time,
+`overlap_COLLECTIVE_sweep` of many sizes. Results say which columns are keys and quantities, and by their names in which
+unit (unit_of); what people call them, and which of them a page shows, only run_scripts/benchmarks.ini knows.
 """
 
 import configparser
@@ -126,8 +125,7 @@ def foreign_entry(name, result, before):
     if before is not None:
         keys, measured = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.quantities, *measured])
     return Benchmark(name, f"Another program: {name}",
-                     "What another program printed. Its methods are others than ours: compare it "
-                     "with itself only.",
+                     "What another program printed. Its methods are others than ours: compare it with itself only.",
                      tuple(keys), tuple(measured), program=result.value("program") or "another program")
 
 

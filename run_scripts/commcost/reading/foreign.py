@@ -8,10 +8,8 @@ Their rows are never those of our programs, whose methods are others: the benchm
 import re
 
 HEAD = 1 << 20  # bytes, in which a file shows what it is
-# Columns that are no results of their own: what depends on how much work was asked for, and ends of
-# ranges.
-_INFO = re.compile("min|max|compute|overall|ovrl|init|test|wait|cpu|iterations|repetitions|"
-                   "defects|valid|p[0-9]+_tail")
+# Columns that are no results of their own: what depends on how much work was asked for, and ends of ranges.
+_INFO = re.compile("min|max|compute|overall|ovrl|init|test|wait|cpu|iterations|repetitions|defects|valid|p[0-9]+_tail")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
 # What launchers put before each line: [1,0]<stdout>:, [0] and 0: with a blank.
 _LABEL = r"\[[^\]\s]*[0-9]\](?:<std(?:out|err)>)?:? ?|[0-9]+: "
@@ -78,8 +76,7 @@ def _looks_like_row(line):
 # ---- what is read of an output -------------------------------------------------------------------
 
 class _Output:
-    """Rows, each key once. A setting that is the same for all rows becomes metadata, any other a
-    key."""
+    """Rows, each key once. A setting that is the same for all rows becomes metadata, any other a key."""
 
     keys = ()  # columns that a result always has
     name = program = None

@@ -41,8 +41,7 @@ class Measured(typing.NamedTuple):
 
 
 def measured(row, quantity):
-    """What the launches of a tables.Row found for a benchmarks.Quantity; None if none has a
-    value."""
+    """What the launches of a tables.Row found for a benchmarks.Quantity; None if none has a value."""
     values = sorted(map(float, row.texts(quantity.column)))
     if not values:
         return None
@@ -129,5 +128,4 @@ def span_of(measured):
     """Of a Measured, which may lack an interval."""
     if measured.low is None:
         return exactly(measured.value)
-    return Span(measured.value, min(measured.low, measured.value),
-                max(measured.high, measured.value))
+    return Span(measured.value, min(measured.low, measured.value), max(measured.high, measured.value))

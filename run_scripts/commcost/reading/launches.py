@@ -13,8 +13,7 @@ import math
 import typing
 
 from commcost.reading.rank_test import median
-from commcost.reading.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError,
-                                      find_results, parsed_number)
+from commcost.reading.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results, parsed_number)
 from commcost.words import listed
 
 LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
@@ -50,8 +49,7 @@ class Values(typing.NamedTuple):
 
 
 class Series:
-    """A quantity of a row, and what launches found: pairs of a launch's number and a value, NaN
-    for none."""
+    """A quantity of a row, and what launches found: pairs of a launch's number and a value, NaN for none."""
 
     __slots__ = ("schema", "keys", "quantity", "more", "_launches", "_values")
 
@@ -90,8 +88,7 @@ class Said(typing.NamedTuple):
 
 
 class Launches:
-    """Launches of one or several sides, which are numbers from 0. Add all files, then call
-    finish() once.
+    """Launches of one or several sides, which are numbers from 0. Add all files, then call finish() once.
 
     series     all series by schema, values of the keys and quantity, in the order they were met
     launches   all launches
@@ -140,8 +137,7 @@ class Launches:
                 self.statuses[row] = worst_status(found)
         self._rows = {}
         repeated = sum(len(values) > 1 for series in self.series.values()
-                       for launch, values in series.by_launch().items()
-                       if self.launches[launch].counts)
+                       for launch, values in series.by_launch().items() if self.launches[launch].counts)
         if repeated:
             self.warnings.append(f"launches have rows more than once ({repeated} values): the median counts")
         if len(self.warnings) > WARNINGS_MAX:
@@ -149,8 +145,7 @@ class Launches:
             self.warnings[WARNINGS_MAX - 1:] = [f"{more} more warnings"]
 
     def values(self, series, side):
-        """The Values of a series on a side. Of a row that a launch has several times the median
-        counts."""
+        """The Values of a series on a side. Of a row that a launch has several times the median counts."""
         every = [found for number, found in series.by_launch().items()
                  if self.launches[number].side == side and self.launches[number].counts]
         good = [[value for value in found if not math.isnan(value)] for found in every if FAILED not in found]
@@ -187,8 +182,7 @@ class Launches:
             for place, name, more in quantities:
                 value = parsed_number(cells[place])
                 if value is None and cells[place] != "NA":
-                    result.refuse(f"'{cells[place]:.{SHOWN}}' in the column {name} is no number, "
-                                  "and not NA")
+                    result.refuse(f"'{cells[place]:.{SHOWN}}' in the column {name} is no number, and not NA")
                 series = self.series.get((schema, keys, name))
                 if series is None:
                     series = self.series[schema, keys, name] = Series(schema, keys, name, more)

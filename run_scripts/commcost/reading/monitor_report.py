@@ -28,8 +28,7 @@ class Layout(typing.NamedTuple):
 
 
 class Calls(typing.NamedTuple):
-    """Calls of a function on a communicator, of one class of sizes or of all. Numbers that the
-    report lacks are None.
+    """Calls of a function on a communicator, of one class of sizes or of all. Numbers that the report lacks are None.
 
     calls    of each process that made any
     size     their mean, in bytes; None where it isn't known
@@ -106,8 +105,7 @@ class Monitored:
         self._hosts = placing.hosts_of(result.value("hosts") or "")
         self._nodes_of = {}  # by members
         if not rows or not self.seconds or not self.ranks:
-            raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with "
-                             f"{RECORD}")
+            raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with {RECORD}")
         for cells in rows:
             self._read({name: cells.get(name, "NA") for name in TEXTS},
                        {name: parsed_number(cells.get(name, "NA")) for name in NUMBERS})
@@ -162,12 +160,10 @@ class Monitored:
             waited=None if None in waited else Span(*waited), last=last, least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):
-        """What a process waited for late ones in these calls, a Span; None where that isn't known.
-        It is known of all sizes of a function together: those of one have their part by time in
-        calls."""
+        """What a process waited for late ones in these calls, a Span; None where that isn't known. It is known of all
+        sizes of a function together: those of one have their part by time in calls."""
         # Communicators may be alike in all that the report says of them.
-        alike = [whole for whole in self.by_function
-                 if whole.place == calls.place and whole.function == calls.function]
+        alike = [whole for whole in self.by_function if whole.place == calls.place and whole.function == calls.function]
         in_s = sum(whole.in_s * whole.callers for whole in alike)
         waited = [whole.waited.times(whole.callers) for whole in alike if whole.waited is not None]
         if not waited or in_s <= 0:

@@ -1,9 +1,8 @@
-"""Did values shift between two samples? The rank-sum test, the shift that belongs to it, the
-correction for many tests at once, and the interval of a median.
+"""Did values shift between two samples? The rank-sum test, the shift that belongs to it, the correction for many tests
+at once, and the interval of a median.
 
-Nothing is assumed of the distribution; the values of a sample must be independent of each other.
-None of the functions changes its arguments; no value may be NaN. None is returned where there is
-no value.
+Nothing is assumed of the distribution; the values of a sample must be independent of each other. None of the functions
+changes its arguments; no value may be NaN. None is returned where there is no value.
 """
 
 import fractions
@@ -36,20 +35,22 @@ def median(values):
 
 
 def median_interval(values, confidence):
-    """The interval of the median of the distribution that `values` are from: from the k-th lowest
-    to the k-th highest (order statistics: David and Nagaraja, Order Statistics, 3rd ed., section
-    7.1). None where even the whole range covers it less often than `confidence` (0 to 1): below 6
-    values at 95 %."""
-    count = len(values)
+    """The interval of the median of the distribution that `values` are from: from the k-th lowest to the k-th highest
+    (order statistics: David and Nagaraja, Order Statistics, 3rd ed., section 7.1). None where even the whole range
+    covers it less often than `confidence` (0 to 1): below 6 values at 95 %."""
+    ordered, k = sorted(values), order_of(len(values), confidence)
+    return Interval(ordered[k - 1], ordered[-k]) if k > 0 else None
+
+
+@functools.lru_cache(maxsize=64)
+def order_of(count, confidence):
+    """The k of median_interval for as many values; 0: none."""
     allowed = fractions.Fraction((1 - confidence) / 2 * (1 + 1e-9)) * 2 ** count
     below, k = 1, 0  # in how many ways at most k values lie below the median
     while k < count // 2 and below <= allowed:
         k += 1
         below += binomial(count, k)
-    if k == 0:
-        return None
-    ordered = sorted(values)
-    return Interval(ordered[k - 1], ordered[count - k])
+    return k
 
 
 def binomial(total, count):
@@ -94,11 +95,10 @@ ADDITIONS_MAX = 5000
 
 
 def tied_p(ranks, m, distance):
-    """P(|T - mean| >= distance) for the sum T of m of the ranks, all choices being equally likely:
-    by counting, value after value, the choices with j values and a given sum (Streitberg and
-    Roehmel, "Exact Distributions for Permutation and Rank Tests", Statistical Software Newsletter
-    12 (1986)). The counts for all sums stand side by side in one long whole number, `width` bits
-    each, so that an addition adds them all at once."""
+    """P(|T - mean| >= distance) for the sum T of m of the ranks, all choices being equally likely: by counting, value
+    after value, the choices with j values and a given sum (Streitberg and Roehmel, "Exact Distributions for Permutation
+    and Rank Tests", Statistical Software Newsletter 12 (1986)). The counts for all sums stand side by side in one long
+    whole number, `width` bits each, so that an addition adds them all at once."""
     total = len(ranks)
     width = binomial(total, m).bit_length() + 1
     ways = [1] + [0] * m
@@ -129,11 +129,10 @@ def normal_p(ranks, m, distance):
 
 
 def rank_sum_p(base, other):
-    """The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking
-    Methods", Biometrics Bulletin 1 (1945)): the share of all ways to divide the values among two
-    samples of these sizes whose rank sum is at least as far from its mean as this one's. Exact,
-    ties included, which get mid-ranks; only where there are ties and some 70 values a side, the
-    normal approximation takes its place. None if a sample is empty."""
+    """The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics
+    Bulletin 1 (1945)): the share of all ways to divide the values among two samples of these sizes whose rank sum is at
+    least as far from its mean as this one's. Exact, ties included, which get mid-ranks; only where there are ties and
+    some 70 values a side, the normal approximation takes its place. None if a sample is empty."""
     if not base or not other:
         return None
     # The other sample's sum is as far from its mean.
@@ -157,12 +156,11 @@ def lowest_p(base_count, other_count):
 
 
 def rank_shift(base, other, confidence):
-    """By how much `other` is above `base`: the median of all differences (Hodges and Lehmann,
-    "Estimates of Location Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of
-    the shifts that the exact rank-sum test doesn't reject at 1 - confidence: from the k-th lowest
-    to the k-th highest difference (Hollander, Wolfe and Chicken, section 4.3). With ties the
-    interval covers more often than it says. It is None where even all differences don't cover the
-    shift that often (below 4 and 4 values at 95 %). Both samples must have values."""
+    """By how much `other` is above `base`: the median of all differences (Hodges and Lehmann, "Estimates of Location
+    Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of the shifts that the exact rank-sum test
+    doesn't reject at 1 - confidence: from the k-th lowest to the k-th highest difference (Hollander, Wolfe and Chicken,
+    section 4.3). With ties the interval covers more often than it says. It is None where even all differences don't
+    cover the shift that often (below 4 and 4 values at 95 %). Both samples must have values."""
     differences = sorted(y - x for x in base for y in other)
     ways = untied_ways(len(base), len(other))
     allowed = (1 - confidence) / 2 * binomial(len(base) + len(other), len(base)) * (1 + 1e-9)

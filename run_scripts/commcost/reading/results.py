@@ -1,11 +1,10 @@
 """Reading results: the one reader that comparison, summary, pictures and report share.
 
-A result is what a benchmark writes (docs/output.md): metadata, one header row, rows, and an end
-line. It says itself what its columns are (`# columns:`), so nothing here knows a benchmark. On the terminal
-programs write a short result, whose head and columns are a part of that. What other benchmarks
-print is read as if they wrote results, too (foreign.py). Files may hold anything;
-what is no result is refused with a ResultError, one line that names the file and the place. Results
-are read line by line, so their size doesn't matter.
+A result is what a benchmark writes (docs/output.md): metadata, one header row, rows, and an end line. It says itself
+what its columns are (`# columns:`), so nothing here knows a benchmark. On the terminal programs write a short result,
+whose head and columns are a part of that. What other benchmarks print is read as if they wrote results, too
+(foreign.py). Files may hold anything; what is no result is refused with a ResultError, one line that names the file and
+the place. Results are read line by line, so their size doesn't matter.
 """
 
 import glob
@@ -154,8 +153,7 @@ class Result:
 
     def quantities(self):
         """(index of the cell, name, whether more is better) of each column that is a result."""
-        return [(place, name, self.roles[name] == "more")
-                for place, name in enumerate(self.header)
+        return [(place, name, self.roles[name] == "more") for place, name in enumerate(self.header)
                 if self.roles.get(name) in ("less", "more")]
 
     def refuse(self, text):
@@ -260,8 +258,7 @@ class Result:
         for word in (text[:-len(OTHERS)] if text.endswith(OTHERS) else text).split():
             name, _, role = word.rpartition("=")
             if not name or role not in ROLES:
-                self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', "
-                            "'=less', '=more' or '=info'")
+                self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', '=less', '=more' or '=info'")
             if len(name) > NAME_MAX:
                 self.refuse(f"the column '{name:.{SHOWN}}' has too long a name")
             if name in self.roles:
@@ -368,9 +365,8 @@ def find_results(path):
         found = [file for file in files if kinds[file] == "launch" and file not in settings]
         if found:
             return found, remarks + unknown_beside(files)
-    raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with "
-                      "'# columns:' in it, in runs/N or in its folders, and no .txt, .out or .log of a "
-                      "benchmark that is known")
+    raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with '# columns:' in it, in runs/N "
+                      f"or in its folders, and no .txt, .out or .log of a benchmark that is known")
 
 
 def unknown_beside(files):

@@ -24,8 +24,7 @@ OF_A_ROW = ("launches", "status")
 
 
 class Line(typing.NamedTuple):
-    """A quantity of a row. The interval is that of the median over launches; its ends are None with
-    fewer than six."""
+    """A quantity of a row. The interval is that of the median over launches; its ends are None with fewer than six."""
 
     series: Series
     values: Values

@@ -72,8 +72,7 @@ class Tables:
                                  "fewer launches, or use summarize.sh, which reads any number")
             other = self._digests.setdefault((side, result.digest), file)
             if other != file:
-                self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: "
-                                 "counts once")
+                self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: counts once")
                 return
             is_made = result.benchmark == "bench_compare" or is_summary(result.header)
             kind = None if is_made else benchmarks.kind_of(result, rows[0] if rows else None)
@@ -102,8 +101,7 @@ class Tables:
 
     def of(self, side, kind=None):
         """The tables of a side, of all kinds or one."""
-        return [table for table in self.tables
-                if table.side == side and kind in (None, table.kind)]
+        return [table for table in self.tables if table.side == side and kind in (None, table.kind)]
 
     def cells(self, side, kind):
         """The rows of all files of a side and kind, as they are."""
@@ -172,10 +170,8 @@ class Row(typing.NamedTuple):
     runs: list
 
     def texts(self, column, side=NEW):
-        """The numbers that launches of a side have in a column, as they are written; not those of
-        wrong data."""
-        found = [cells.get(column, "NA") for cells in self.of(side)
-                 if cells.get("status") != "FAIL"]
+        """The numbers that launches of a side have in a column, as they are written; not those of wrong data."""
+        found = [cells.get(column, "NA") for cells in self.of(side) if cells.get("status") != "FAIL"]
         return [text for text in found if is_number(text)]
 
     def of(self, side):
@@ -204,8 +200,7 @@ def rows_by_key(tables, kind):
                 launches = found.setdefault(keys, {NEW: {}, BASE: {}})[side]
                 launches.setdefault((number, cells.get("run")), []).append(cells)
     return [Row(dict(zip(columns, keys)), *(list(map(middle_of_rows, sides[side].values()))
-                                            for side in (NEW, BASE)), f"{kind}-{place}",
-                list(sides[NEW]))
+                                            for side in (NEW, BASE)), f"{kind}-{place}", list(sides[NEW]))
             for place, (keys, sides) in enumerate(found.items(), 1)]
 
 

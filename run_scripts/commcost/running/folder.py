@@ -26,8 +26,7 @@ from commcost.system import lines_of, replace_file, said_by
 from commcost.words import counted
 
 # What tunes an MPI library or a benchmark; and what launchers and schedulers say.
-TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|"
-          "OPENHPCA|OVERLAP|OMP)_")
+TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|OPENHPCA|OVERLAP|OMP)_")
 SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
 _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
@@ -98,9 +97,8 @@ class Folder:
     # ---- the plan --------------------------------------------------------------------------------
 
     def begin(self, plan, versions, hosts, hint):
-        """All that says what the suite is, the plan last, since it says that all the others are
-        there; or Failure where the folder is of another suite, with a hint what else would do. More runs only add
-        lines."""
+        """All that says what the suite is, the plan last, since it says that all the others are there; or Failure where
+        the folder is of another suite, with a hint what else would do. More runs only add lines."""
         text = "\n".join(plan.lines) + "\n"
         if os.path.exists(self.of_suite("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
@@ -137,8 +135,7 @@ class Folder:
     # ---- records ---------------------------------------------------------------------------------
 
     def record(self, step, begin, seconds, status, result):
-        self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t"
-                                    f"{result}\n")
+        self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")
 
     def records(self):
         """(run, name, seconds, result) of each launch; the last record of a launch holds."""
@@ -156,14 +153,12 @@ class Folder:
     def results(self, plan):
         """By (run, name) of the plan what became of it; None: not reached."""
         last = self.last_results()
-        return {(step.run, step.name): last.get((str(step.run), step.name))
-                for step in plan.steps}
+        return {(step.run, step.name): last.get((str(step.run), step.name)) for step in plan.steps}
 
     def merge(self, plan, entry):
         """All launches of an entry of the list as one file; ValueError where they differ in their
         columns. Nothing without any."""
-        steps = [step for step in plan.steps
-                 if step.entry == entry and os.path.exists(self.launch_file(step))]
+        steps = [step for step in plan.steps if step.entry == entry and os.path.exists(self.launch_file(step))]
         if steps:
             replace_file(os.path.join(self.path, entry + ".tsv"),
                          merged([(step, self.launch_file(step)) for step in steps]))
@@ -190,12 +185,11 @@ def verdict(path):
 
 
 def merged(launches):
-    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, the date of the last
-    (last_date), a first column `run`, one `setting` where settings are varied, and the rows of all. What later launches
-    note or warn of and earlier ones didn't is kept with the number of the run; what is said of one
-    row is kept of each. What the first launch of a further setting says otherwise of the system is
-    a note. The last line is the end of all, with the greatest exit status. ValueError where columns
-    differ, ResultError where a file is no result."""
+    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, the date of the last (last_date),
+    a first column `run`, one `setting` where settings are varied, and the rows of all. What later launches note or warn
+    of and earlier ones didn't is kept with the number of the run; what is said of one row is kept of each. What the
+    first launch of a further setting says otherwise of the system is a note. The last line is the end of all, with the
+    greatest exit status. ValueError where columns differ, ResultError where a file is no result."""
     first = launches[0][0]
     added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
     roles = " ".join(f"{name}=key" for name in added)
@@ -214,8 +208,7 @@ def merged(launches):
             elif result.header != header:
                 raise ValueError(f"{path}: other columns than run {first.run}")
             if step.setting not in systems:
-                systems[step.setting] = {key: values for key, values in result.metadata.items()
-                                         if key in OF_THE_SYSTEM}
+                systems[step.setting] = {key: values for key, values in result.metadata.items() if key in OF_THE_SYSTEM}
                 out += [f"# note: setting {step.setting}: {line}" for line in
                         different(systems[first.setting], systems[step.setting])]
             for cells in itertools.chain(result.rows(), [None]):
@@ -238,8 +231,7 @@ def merged(launches):
 
 def different(first, other):
     """What other metadata, each key's values, say otherwise than the first: lines."""
-    return [f"{key}: {'; '.join(other.get(key, ['not there']))}"
-            for key in dict.fromkeys([*first, *other])
+    return [f"{key}: {'; '.join(other.get(key, ['not there']))}" for key in dict.fromkeys([*first, *other])
             if sorted(first.get(key, [])) != sorted(other.get(key, []))]
 
 
@@ -268,8 +260,7 @@ def versions_of(programs, used):
         for line in lines_of(os.path.join(build, "generated/build_info.h")):
             found = re.match('#define COMMCOST_([A-Z_]*) "(.*)"$', line)
             text += f"{found.group(1)}: {found.group(2)}\n" if found else ""
-        cache = dict(re.findall(r"(?m)^(\w+):\w*=(.+)$", "\n".join(
-            lines_of(os.path.join(build, "CMakeCache.txt")))))
+        cache = dict(re.findall(r"(?m)^(\w+):\w*=(.+)$", "\n".join(lines_of(os.path.join(build, "CMakeCache.txt")))))
         compiler, wrapper = cache.get("CMAKE_C_COMPILER"), cache.get("MPI_C_COMPILER")
         if compiler:
             text += f"C compiler: {(said_by(compiler, '--version').splitlines() or ['NA'])[0]}\n"

@@ -82,8 +82,7 @@ def cores_of_node():
 def progresses_asynchronously(environment):
     """Whether a variable asks an MPI library for threads of its own."""
     return any(environment.get(name, "0") not in ("", "0", "no", "off", "false")
-               for name in ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS",
-                            "I_MPI_ASYNC_PROGRESS"))
+               for name in ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"))
 
 
 def version_of(command):
@@ -180,8 +179,7 @@ class Srun(Launcher):
 
 
 class Words(Launcher):
-    """One of another kind: its words have {ranks} and so on. A word of which nothing is left is
-    left out."""
+    """One of another kind: its words have {ranks} and so on. A word of which nothing is left is left out."""
 
     name = "words"
 

@@ -1,5 +1,4 @@
-"""How many ranks this machine has room for. common/machine/cores.h and limits.h say what the files
-mean."""
+"""How many ranks this machine has room for. common/machine/cores.h and limits.h say what the files mean."""
 
 import os
 import re
@@ -42,8 +41,7 @@ def count_cores():
 
 
 def least_quota():
-    """The least number of processors whose time a control group, or one above it, has; None
-    without one."""
+    """The least number of processors whose time a control group, or one above it, has; None without one."""
     mount, quotas = "/sys/fs/cgroup", []
     for line in system_lines("/proc/self/cgroup"):
         _, controllers, group = (line.split(":", 2) + ["", ""])[:3]

@@ -54,8 +54,7 @@ def read_list(suite):
 
 
 def chosen(entries, choice):
-    """The entries of a list of names and groups, with commas; a name beats a group. And the words
-    that are none."""
+    """The entries of a list of names and groups, with commas; a name beats a group. And the words that are none."""
     names, words = {entry.name for entry in entries}, choice.split(",")
     taken = [entry for entry in entries
              if entry.name in words or any(word not in names and word in entry.groups for word in words)]
@@ -134,8 +133,7 @@ class Plan(typing.NamedTuple):
     @property
     def lines(self):
         """plan.tsv."""
-        return ["run\tname\tcommand"] + [f"{step.run}\t{step.name}\t{step.command}"
-                                         for step in self.steps]
+        return ["run\tname\tcommand"] + [f"{step.run}\t{step.name}\t{step.command}" for step in self.steps]
 
 
 def make_plan(options, job, settings):
@@ -143,8 +141,7 @@ def make_plan(options, job, settings):
     entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:
-        raise UsageError(f"--benchmarks: there is no {' '.join(unknown)} (--dry-run shows all "
-                         "names)")
+        raise UsageError(f"--benchmarks: there is no {' '.join(unknown)} (--dry-run shows all names)")
     extras = []
     for text in options.options:
         who, _, words = text.partition(":")
@@ -157,8 +154,7 @@ def make_plan(options, job, settings):
         extra = "".join(" " + words for of_whom, words in extras if entry in of_whom)
         text = f"{entry.options} {extra}".replace("{peers}", str(min(6, job.ranks - 1))).split()
         listed_s, given_s = max_time(entry.options), max_time(entry.options + extra)
-        seconds = entry.seconds if given_s == listed_s else (
-            0.5 + entry.seconds * given_s / listed_s)
+        seconds = entry.seconds if given_s == listed_s else (0.5 + entry.seconds * given_s / listed_s)
         for place, setting in enumerate(settings, 1):
             build = setting.build or options.build
             program = os.path.join(build, entry.program)

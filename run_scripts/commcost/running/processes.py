@@ -1,6 +1,5 @@
-"""A launch as a process: it has a session of its own, so that all that it starts can be ended, and
-is ended with the suite's signals or its time. Signals are blocked and waited for, so nothing wakes
-up while a program measures."""
+"""A launch as a process: it has a session of its own, so that all that it starts can be ended, and is ended with the
+suite's signals or its time. Signals are blocked and waited for, so nothing wakes up while a program measures."""
 
 import os
 import signal
@@ -19,8 +18,7 @@ class Signals:
     def __init__(self):
         self.last = None
         # What nohup, or a shell in the background, has ignored stays so.
-        self._awaited = {signal.SIGCHLD, *(one for one in ALL
-                                           if signal.getsignal(one) != signal.SIG_IGN)}
+        self._awaited = {signal.SIGCHLD, *(one for one in ALL if signal.getsignal(one) != signal.SIG_IGN)}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._awaited)
 
     @property
@@ -51,8 +49,7 @@ def all_processes():
 
 
 def writes_below(process, folder):
-    """Whether a process of this user was started with --output=FOLDER/N/NAME.tsv.part, as launches of a
-    suite are."""
+    """Whether a process of this user was started with --output=FOLDER/N/NAME.tsv.part, as launches of a suite are."""
     try:
         with open(f"/proc/{process}/cmdline", "rb") as stream:
             words = os.fsdecode(stream.read()).split("\0")
@@ -60,8 +57,7 @@ def writes_below(process, folder):
             return False
     except OSError:
         return False
-    files = [word[len("--output="):] for word in words
-             if word.startswith("--output=/") and word.endswith(".tsv.part")]
+    files = [word[len("--output="):] for word in words if word.startswith("--output=/") and word.endswith(".tsv.part")]
     return any(os.path.realpath(os.path.dirname(os.path.dirname(file))) == folder for file in files)
 
 
@@ -84,9 +80,8 @@ def send(number, process, to=os.kill):
 
 
 def end_session(leader):
-    """Waits until the session is empty, which a launcher may leave before its ranks do, and ends by
-    force what is still there after 3 s. Open MPI's ranks have process groups of their own, but the
-    session stays."""
+    """Waits until the session is empty, which a launcher may leave before its ranks do, and ends by force what is still
+    there after 3 s. Open MPI's ranks have process groups of their own, but the session stays."""
     for attempt in range(50):
         left = [process for process in all_processes() if session_of(process) == leader]
         if not left:
@@ -123,8 +118,7 @@ def begin(words, log):
 
 
 def await_end(process, limit_s, signals):
-    """Waits for the end of a launch: its exit status as a shell has it; None where a signal ended
-    it."""
+    """Waits for the end of a launch: its exit status as a shell has it; None where a signal ended it."""
     end_s = time.monotonic() + limit_s
     while process.poll() is None:
         if signals.ends_now:

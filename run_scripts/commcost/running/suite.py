@@ -1,5 +1,4 @@
-"""run_suite.sh: runs the benchmarks, all or some, several times in turn, and puts the results
-together."""
+"""run_suite.sh: runs the benchmarks, all or some, several times in turn, and puts the results together."""
 
 import argparse
 import datetime
@@ -66,8 +65,7 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
     shorter.add_argument("--essentials", action="store_true", help="what quickstart.sh measures: the programs "
         "that answer the first questions, in short launches, 6 of each: 2 minutes")
     add("--options", metavar="'WHO: ...'", type=program_options, action="append", default=[],
-        help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may "
-        "be repeated")
+        help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may be repeated")
     add("--vary", metavar="'NAME=A,B'", type=text, action="append", default=[], help="launches of each "
         "in turn with a variable of the environment set to A, to B and so on (values that have commas: "
         "with ; between them); build:FOLDER,FOLDER and launcher:WHICH,WHICH vary these. May be repeated: "
@@ -279,12 +277,10 @@ class Suite:
     def dry_run(self):
         """Prints the launches that there is no result of yet, and how long they will take."""
         self.folder.check()
-        left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:])
-                if not self.is_measured(step)]
+        left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:]) if not self.is_measured(step)]
         some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
         seconds = sum(step.seconds for step, _ in left)
-        print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left),
-              sep="\n")
+        print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left), sep="\n")
 
     def run(self):
         """Returns the exit status. Failure where the folder can't be used."""
@@ -296,8 +292,7 @@ class Suite:
             self.folder.check()
             self.folder.make()
         except OSError:
-            raise Failure(f"cannot make the folder {path}: use --output=FOLDER, where you may "
-                          "write") from None
+            raise Failure(f"cannot make the folder {path}: use --output=FOLDER, where you may write") from None
         try:
             return self._run()
         except OSError:
@@ -316,8 +311,7 @@ class Suite:
         return os.path.exists(self.folder.launch_file(step))
 
     def _run(self):
-        options, versions = self.options, folder.versions_of(
-            self.plan.programs, list(self.options.launchers.values()))
+        options, versions = self.options, folder.versions_of(self.plan.programs, list(self.options.launchers.values()))
         self.folder.lock()
         self.folder.begin(self.plan, versions, options.hosts, f", or --resume={self.folder.path} for its own options")
         self._note_call()
@@ -329,8 +323,7 @@ class Suite:
         if any(map(self.is_measured, self.plan.steps)):
             say("Some were measured before")
         if options.budget is not None and options.budget < left:
-            say(f"That would take about {in_words(left)}; the budget is "
-                f"{in_words(options.budget)}")
+            say(f"That would take about {in_words(left)}; the budget is {in_words(options.budget)}")
         else:
             say(f"This will take about {in_words(left)}")
         self._launch_all()
@@ -343,8 +336,7 @@ class Suite:
         return self._conclude(is_merged)
 
     def _note_call(self):
-        """How the suite was called, and the script that runs it again with as many runs as it has
-        by now."""
+        """How the suite was called, and the script that runs it again with as many runs as it has by now."""
         kept = self.options.kept
         others = plan.quoted([word for word in kept if not word.startswith("--build=")])
         build = plan.quoted([f"--build={self.options.build}"])
@@ -395,12 +387,10 @@ exec sh {script} \\
         known = [name for name in took if name in expected]
         ratio = ((sum(took[name] for name in known) + ESTIMATE_S) /
                  (sum(expected[name] for name in known) + ESTIMATE_S))
-        return {name: min(took.get(name, ratio * seconds), 1e7)
-                for name, seconds in expected.items()}
+        return {name: min(took.get(name, ratio * seconds), 1e7) for name, seconds in expected.items()}
 
     def time_left(self, first):
-        """Seconds that the launches from number `first` of the plan on will take, less those that
-        have their result."""
+        """Seconds that the launches from number `first` of the plan on will take, less those that have their result."""
         estimates = self._estimates()
         return int(0.5 + sum(estimates[step.name] for step in self.plan.steps[first:] if not self.is_measured(step)))
 
@@ -435,9 +425,8 @@ exec sh {script} \\
             return
         limit_s = min(options.limit or 600 + 20 * one_s, budget_left_s)
         width = len(str(self.total))
-        say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: "
-            f"{step.name:<28} {in_words(self.elapsed_s):>6} so far, about "
-            f"{in_words(self.time_left(number))} left")
+        say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: {step.name:<28} "
+            f"{in_words(self.elapsed_s):>6} so far, about {in_words(self.time_left(number))} left")
         for old in (part, file + ".failed"):
             remove(old)
         words = [*shlex.split(step.command), "--output=" + part]
@@ -541,8 +530,7 @@ def main(argv):
     ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
     if ranks < 2:
         raise UsageError("--ranks: the benchmarks need at least 2")
-    has_threads = any(launchers.progresses_asynchronously({**os.environ, **setting.variables})
-                      for setting in settings)
+    has_threads = any(launchers.progresses_asynchronously({**os.environ, **setting.variables}) for setting in settings)
     job = launchers.Job(ranks, options.ranks_per_node, options.hosts, options.bind, has_threads)
     made = plan.make_plan(options, job, settings)
     if made.missing:

@@ -56,10 +56,9 @@ class Change(typing.NamedTuple):
 # ---- changes -------------------------------------------------------------------------------------
 
 def estimate(series, base, new, limits):
-    """The Change of a series, from the values of both sides: all but what depends on other rows. A
-    change is the Hodges-Lehmann estimate over launches: of the ratio where all values are above 0,
-    else of the difference over the base's median. What is in percent (overlap_pct) changes by
-    points: from 10 to 12 % is 2, not 20."""
+    """The Change of a series, from the values of both sides: all but what depends on other rows. A change is the
+    Hodges-Lehmann estimate over launches: of the ratio where all values are above 0, else of the difference over the
+    base's median. What is in percent (overlap_pct) changes by points: from 10 to 12 % is 2, not 20."""
     points = series.quantity.endswith(("_pct", "(%)"))
     verdict = FAILED if new.failed else MISSING if not new.values else ADDED if not base.values else CANT_TELL
     size, interval, p = None, None, None
@@ -195,8 +194,7 @@ def columns_of(changes):
             if key not in keys:
                 keys.append(key)
     if len(keys) > KEYS_MAX:
-        raise ResultError(f"the benchmarks have more than {KEYS_MAX} keys in all: compare fewer "
-                          "benchmarks at a time")
+        raise ResultError(f"the benchmarks have more than {KEYS_MAX} keys in all: compare fewer benchmarks at a time")
     return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in OF_CHANGE]
 
 
@@ -276,8 +274,7 @@ def sides_of(options):
     """The paths of both sides; UsageError where the words aren't those of two."""
     sides = sum(options.base, []), sum(options.new, [])
     if any(sides) and options.paths:
-        raise UsageError(f"'{options.paths[0]:.200}' belongs to no side: name all paths after --base and "
-                         "--new")
+        raise UsageError(f"'{options.paths[0]:.200}' belongs to no side: name all paths after --base and --new")
     if not any(sides):
         sides = options.paths[:1], options.paths[1:]
     for side in (BASE, NEW):

@@ -3,6 +3,7 @@
 Answers rest on launches, six or more. The programs' own verdicts (their column verdict) know one launch only.
 """
 
+import functools
 import itertools
 import typing
 
@@ -193,6 +194,7 @@ class Case(typing.NamedTuple):
                     is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
 
 
+@functools.lru_cache(maxsize=1)  # several questions ask
 def cases_of(tables):
     """All Cases by way, by rising size: of those that were measured over sizes these, of others that of the
     time-driven model."""

@@ -72,8 +72,7 @@ def operation_of(function):
 
 
 def way_of(function):
-    """The Way that has what a call of the function, and what completes it, costs; None: no
-    benchmark measures it."""
+    """The Way that has what a call of the function, and what completes it, costs; None: no benchmark measures it."""
     operation = operation_of(function)
     if operation is None:
         return None
@@ -105,8 +104,7 @@ class OwnCosts:
         return sum(found) / len(found) / 100 if found else 0.0
 
     def cost(self, way, layout, size):
-        """The Cost of an operation on a communicator of this layout; None where that wasn't
-        measured."""
+        """The Cost of an operation on a communicator of this layout; None where that wasn't measured."""
         return self._found(way, layout, size)[0]
 
     def latency(self, way, layout, size):
@@ -173,17 +171,15 @@ def _differs(measured, layout):
 
 
 def interpolated(points, size, column):
-    """The Cost at a size from (size, row, Measured of this column) by rising size; None beyond
-    them. A size of 0 counts only where that was measured. Without a column of what launches found
-    the Cost doesn't have that."""
+    """The Cost at a size from (size, row, Measured of this column) by rising size; None beyond them. A size of 0 counts
+    only where that was measured. Without a column of what launches found the Cost doesn't have that."""
     if not points or not points[0][0] <= size <= points[-1][0]:
         return None
     for (low, low_row, low_value), (high, high_row, high_value) in zip(points, points[1:]):
         if low <= size <= high and size not in (low, high):
             share = (size - low) / (high - low)
             pairs = zip(of_launches(low_row, column), of_launches(high_row, column))
-            return Cost(span_of(low_value).times(1 - share).plus(span_of(high_value).times(share)),
-                        (low_row, high_row),
+            return Cost(span_of(low_value).times(1 - share).plus(span_of(high_value).times(share)), (low_row, high_row),
                         tuple((1 - share) * one + share * two for one, two in pairs)
                         if len(low_row.launches) == len(high_row.launches) else ())
     row, value = next((row, value) for at, row, value in points if at == size)

@@ -1,10 +1,9 @@
-"""Changes to a program that would save time: what it did (monitor_report) against the undisturbed cost
-of that (machine_costs).
+"""Changes to a program that would save time: what it did (monitor_report) against the undisturbed cost of that
+(machine_costs).
 
-A rule is a function of a Program that returns Savings, in seconds of the run. Where the monitor and
-the benchmarks both tell what calls cost, the lesser one counts, and the interval has both: what
-calls took beyond that they may have waited, and nothing of what is proposed here changes
-that.
+A rule is a function of a Program that returns Savings, in seconds of the run. Where the monitor and the benchmarks both
+tell what calls cost, the lesser one counts, and the interval has both: what calls took beyond that they may have
+waited, and nothing of what is proposed here changes that.
 """
 
 import math

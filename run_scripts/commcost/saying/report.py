@@ -101,9 +101,8 @@ def failed_launches(path):
     for (run, name), result in folder.Folder(path).last_results().items():
         if result == "failed":
             failed.setdefault(name, []).append(run)
-    return [f"{name}: {counted(len(runs), 'launch', 'launches')} failed and "
-            f"{'is' if len(runs) == 1 else 'are'} missing here\nruns/{runs[0]}/{name}.log says more"
-            for name, runs in failed.items()]
+    return [f"{name}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
+            f"missing here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
 
 
 def warnings_section(paths, tables, pictures_note):

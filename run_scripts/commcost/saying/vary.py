@@ -1,9 +1,8 @@
 """Which of the settings that a suite varied is best, row by row.
 
-Settings are compared in pairs by the exact rank-sum test over launches (rank_test), with Holm's
-correction over all pairs of all rows, so that the chance to name anything where nothing depends on
-the settings is at most ALPHA for all of them together. A setting is best if it is better than each
-of the others by this evidence.
+Settings are compared in pairs by the exact rank-sum test over launches (rank_test), with Holm's correction over all
+pairs of all rows, so that the chance to name anything where nothing depends on the settings is at most ALPHA for all of
+them together. A setting is best if it is better than each of the others by this evidence.
 """
 
 import itertools
@@ -42,8 +41,7 @@ class Best(typing.NamedTuple):
 
     @property
     def gain_pct(self):
-        """By how much the best is better than the next, in percent of that or in points; None of
-        0."""
+        """By how much the best is better than the next, in percent of that or in points; None of 0."""
         first, second = list(self.medians.values())[:2]
         if self.points:
             return abs(first - second)
