@@ -4,10 +4,6 @@ import importlib
 import os
 import sys
 
-# This file's folder is where Python looks for modules; the package lies beside it.
-sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.dont_write_bytecode = True  # the folder may be another user's
-
 # What a script is called, its module and function.
 COMMANDS = {"compare": ("bench_compare", "saying.compare", "main"),
             "cost": ("cost.sh", "saying.program_cost", "main"),
@@ -21,6 +17,9 @@ COMMANDS = {"compare": ("bench_compare", "saying.compare", "main"),
 
 
 def main():
+    # This file's folder is where Python looks for modules; the package lies beside it.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.dont_write_bytecode = True  # the folder may be another user's
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(f"usage: python3 run_scripts/commcost {'|'.join(COMMANDS)} [OPTION]...")
     program, module, function = COMMANDS[sys.argv[1]]
@@ -28,4 +27,5 @@ def main():
     importlib.import_module("commcost.command").run(program, entry, sys.argv[2:])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 """Files and commands of the system."""
 
+import datetime
 import os
 import subprocess
 
@@ -24,6 +25,11 @@ def lines_of(path):
             return stream.read().splitlines()
     except OSError:
         return []
+
+
+def now():
+    """Date and time as results have them."""
+    return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 def remove(path):

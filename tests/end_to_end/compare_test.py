@@ -6,9 +6,9 @@ import os
 import random
 import re
 import shutil
-import subprocess
 
 from case import Case, each, within
+from commands import command
 from mpi_run import number, read, read_tsv
 
 COLUMNS = [("name", "key"), ("size", "key"), ("time_us", "less"), ("rate_per_s", "more"),
@@ -87,8 +87,7 @@ class CompareCase(Case):
                                     for _ in range(launches)))
 
     def start(self, *arguments):
-        return subprocess.run([self.program, *arguments], text=True, capture_output=True,
-                              check=False, timeout=60, stdin=subprocess.DEVNULL, errors="replace")
+        return command("compare", *arguments)
 
     def compare(self, *arguments, expect=0):
         """What bench_compare prints, and it ends with that exit status."""

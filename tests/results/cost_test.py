@@ -2,12 +2,12 @@
 
 import os
 
-from case import Case, Near, call, each, within
+from case import Case, Near, each, within
+from commands import command
 from commcost.reading import intervals, monitor_report, placing, tables
 from commcost.saying import machine_costs, program_changes
 from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
 from mpi_run import number, read_tsv
-from pretended_suite import SCRIPTS
 
 REPORT = ("kind comm operation ranks calls completed bytes members rank slowest_s slowest_rank "
           "in_calls_s computed_s size_bytes waited_s waited_lo_s waited_hi_s last_calls last_rank "
@@ -76,7 +76,7 @@ class Made:
             tsv("msgrate", columns, rows, metadata={"ranks": 2, "columns": roles}))
 
     def start(self, *words, locale="C.UTF-8"):
-        return call(["env", f"LC_ALL={locale}", "sh", os.path.join(SCRIPTS, "cost.sh"), *words, self.report, self.results])
+        return command("cost", *words, self.report, self.results, LC_ALL=locale)
 
     def table(self, *words):
         """The rows of the table, and what else is said."""

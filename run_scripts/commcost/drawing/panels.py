@@ -103,8 +103,6 @@ class PanelText:
         self.table = "\n".join(self._lines_of_table()) + "\n"
         self._write_settings()
 
-    # ---- points ----------------------------------------------------------------------------------
-
     def _place(self, row):
         """Less for what is taken first."""
         if self.panel.order:
@@ -163,8 +161,6 @@ class PanelText:
         return max((point.launches for (of, _, _), points in self.points.items() if of == side for point in points),
                    default=1)
 
-    # ---- the table -------------------------------------------------------------------------------
-
     def _lines_of_table(self):
         """Block by block, gnuplot's index: one a line; one a side's panel of rows."""
         by_x = bool(self.panel.x)
@@ -182,8 +178,6 @@ class PanelText:
                     at = point.at if by_x else several.index(series) + 1
                     yield "\t".join(map(str, (side, self.pages[page], self.series[series], at, *point[1:], series + 1)))
                 number += bool(rows)
-
-    # ---- the settings ----------------------------------------------------------------------------
 
     def _write_settings(self):
         panel = self.panel

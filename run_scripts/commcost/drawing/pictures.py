@@ -41,40 +41,24 @@ class Labels:
 
 
 class Panel(typing.NamedTuple):
-    """A panel of a picture: lines over x, or without it rows of dots.
+    """A panel of a picture: lines over x, or without it rows of dots."""
 
-    name       of its table
-    title      of the axis of what was measured
-    y          the column, a benchmarks.Quantity
-    series     Keys that make the label of a line or row
-    pages      Keys that tell panels apart (rows only)
-    x_title    of the axis of x
-    keep       by column the values that rows must have one of, if any row has
-    first      by column the values whose series are taken first
-    scale      "percent"; "gain": percent that may be below 0; or "": logarithmic where the largest
-               value is log_from times the least
-    most       the max number of series
-    order      1: series with the largest numbers are taken first; -1: with the smallest
-    threshold  key of the metadata: lines are drawn at 0 and, where it is known, at its number above
-               and below
-    """
-
-    name: str
-    title: str
-    y: str
-    series: tuple = ()
-    pages: tuple = ()
+    name: str            # of its table
+    title: str           # of the axis of what was measured
+    y: str               # the column, a benchmarks.Quantity
+    series: tuple = ()   # Keys that make the label of a line or row
+    pages: tuple = ()    # Keys that tell panels apart (rows only)
     x: str = ""
     x_title: str = "size (bytes)"
     x_factor: float = 1
     y_factor: float = 1
-    keep: dict = {}
-    first: dict = {}
-    scale: str = ""
-    log_from: float = 50
-    most: int = 10
-    order: int = 0
-    threshold: str = ""
+    keep: dict = {}      # by column the values that rows must have one of, if any row has
+    first: dict = {}     # by column the values whose series are taken first
+    scale: str = ""      # "percent"; "gain": percent that may be below 0; "": logarithmic from log_from on
+    log_from: float = 50  # times the least value
+    most: int = 10       # series
+    order: int = 0       # 1: series with the largest numbers are taken first; -1: with the smallest
+    threshold: str = ""  # key of the metadata: lines are drawn at 0, and at its number above and below
 
 
 class Picture(typing.NamedTuple):
@@ -117,8 +101,6 @@ def overlap_pictures(kind, rows):
     return [gain, overlap] if any(row.get("gain_pct", "NA") != "NA" for row in rows) else [overlap]
 
 
-# ---- messages ------------------------------------------------------------------------------------
-
 def rate_pictures(kind, rows):
     title = f"How many {'messages go' if kind == 'msgrate' else 'puts and gets go'} in a second"
     keys = (Key("pattern"),) if kind == "msgrate" else (
@@ -151,8 +133,6 @@ def pingpong_pictures(_, rows):
     return made
 
 
-# ---- synchronisation, halo swaps, links ----------------------------------------------------------
-
 def halo_pictures(_, rows):
     method, latency = (Key("method"), Key("sync", optional=True)), ("halo", "time of a swap (µs)", "latency_us")
     if count_distinct(rows, "local") > 4:
@@ -179,8 +159,6 @@ def link_pictures(_, rows):
                       order=1 if column == "time_us" else -1),)))
     return made
 
-
-# ---- other programs, and all ---------------------------------------------------------------------
 
 def foreign_pictures(kind, _):
     """Each quantity of another program's benchmark over sizes."""

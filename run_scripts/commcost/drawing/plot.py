@@ -23,8 +23,6 @@ PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
 
 
-# ---- drawing -------------------------------------------------------------------------------------
-
 def head_of(label, tables):
     """A result's line in a picture's head: its name and where it is from."""
     def first(key):

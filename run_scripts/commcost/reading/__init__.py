@@ -5,7 +5,7 @@
     launches        what each launch found for each row, of one or several sides
     tables          the rows by benchmark, as pictures and reports show them
     benchmarks      what is to know of each benchmark: its keys and quantities, how to read it
-    settings        which metadata may differ in a comparison
+    metadata        which metadata may differ in a comparison
     rank_test       the statistics over launches
     intervals       numbers with an interval: what is sure of them, and calculations
     monitor_report  a monitor's report of a program

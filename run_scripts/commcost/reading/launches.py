@@ -155,8 +155,6 @@ class Launches:
         """How many launches of a side count."""
         return sum(launch.side == side and launch.counts for launch in self.launches)
 
-    # ---- reading a file --------------------------------------------------------------------------
-
     def _add_file(self, side, result):
         schema, quantities = Schema(result.benchmark, tuple(result.keys)), result.quantities()
         key_places = [result.place(name) for name in result.keys]
@@ -228,8 +226,6 @@ class Launches:
         self.warnings.append(f"{why}. It doesn't count")
         for launch in self.launches[first:]:
             launch.counts = False
-
-    # ---- all files together ----------------------------------------------------------------------
 
     def _keep_common(self, benchmark, files):
         """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that

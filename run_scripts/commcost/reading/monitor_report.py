@@ -28,38 +28,24 @@ class Layout(typing.NamedTuple):
 
 
 class Calls(typing.NamedTuple):
-    """Calls of a function on a communicator, of one class of sizes or of all. Numbers that the report lacks are None.
-
-    calls    of each process that made any
-    size     their mean, in bytes; None where it isn't known
-    in_s     inside MPI, what completes them included
-    between_s, after_s
-             computation between start and completion, and after it
-    joined   the share of them that could have been part of an earlier one; of flushes, that had
-             nothing to complete
-    waited   a Span, or None
-    last     the rank that came last most often, and in what share of the calls
-    least_waited_s
-             of the process that waited least
-    nodes    on which the communicator's processes are, or else the job's
-    """
+    """Calls of a function on a communicator, of one class of sizes or of all. What the report lacks is None."""
 
     kind: str
     comm: str
     members: str
     ranks: typing.Optional[int]
     function: str
-    calls: float
-    size: typing.Optional[float]
-    in_s: float
-    between_s: typing.Optional[float]
-    after_s: typing.Optional[float]
-    joined: typing.Optional[float]
+    calls: float                       # of each process that made any
+    size: typing.Optional[float]       # their mean, in bytes
+    in_s: float                        # inside MPI, what completes them included
+    between_s: typing.Optional[float]  # computation between start and completion
+    after_s: typing.Optional[float]    # computation after completion
+    joined: typing.Optional[float]     # share that could have been part of an earlier one; of flushes: idle ones
     callers: int
     waited: typing.Optional[Span]
-    last: typing.Optional[tuple]
-    least_waited_s: typing.Optional[float] = None
-    nodes: typing.Optional[int] = None
+    last: typing.Optional[tuple]       # the rank that came last most often, and in what share of the calls
+    least_waited_s: typing.Optional[float] = None  # of the process that waited least
+    nodes: typing.Optional[int] = None  # on which the communicator's processes are, or else the job's
 
     @property
     def layout(self):

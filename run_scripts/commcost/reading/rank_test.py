@@ -8,6 +8,7 @@ changes its arguments; no value may be NaN. None is returned where there is no v
 import fractions
 import functools
 import math
+import statistics
 import typing
 
 LAUNCHES_MAX = 200  # values in a sample of the rank-sum test
@@ -27,11 +28,8 @@ class Shift(typing.NamedTuple):
 
 def median(values):
     """The median; None of no values."""
-    ordered = sorted(values)
-    count = len(ordered)
-    if count == 0:
-        return None
-    return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    values = list(values)
+    return statistics.median(values) if values else None
 
 
 def median_interval(values, confidence):

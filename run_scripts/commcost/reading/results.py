@@ -313,8 +313,6 @@ class Result:
         self.end = End(int(found.group(1)), int(found.group(2) or 0)) if found else None
 
 
-# ---- numbers in cells ----------------------------------------------------------------------------
-
 # As strtod has them, but no hexadecimal ones, and no infinity or NaN.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -338,8 +336,6 @@ def cell_text(text):
     text = plain(text)
     return "'" + text if text.startswith(("=", "+", "-", "@")) and parsed_number(text) is None else text
 
-
-# ---- folders -------------------------------------------------------------------------------------
 
 def find_results(path):
     """The results that a path names, and remarks about files that were left out. A path is a result, or

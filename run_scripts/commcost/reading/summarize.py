@@ -10,7 +10,7 @@ import typing
 
 from commcost import command
 from commcost.command import UsageError, complain
-from commcost.reading import rank_test, settings
+from commcost.reading import metadata, rank_test
 from commcost.reading.benchmarks import unit_of
 from commcost.reading.launches import Series, Values, read_launches
 from commcost.reading.results import ResultError, cell_text, parsed_number
@@ -109,7 +109,7 @@ def mixtures(launches):
     """What launches that are put together were measured with that changes what is measured."""
     found = []
     for (benchmark, key), said in launches.said.items():
-        if len(said) > 1 and key not in settings.MAY_DIFFER:
+        if len(said) > 1 and key not in metadata.MAY_DIFFER:
             found.append(f"{benchmark} was measured with {key} {said[0].value} ({said[0].path}) and "
                          f"{said[1].value} ({said[1].path}): rows are made of both")
     return found[:MIXTURES_MAX]

@@ -153,21 +153,13 @@ def read_tables(program, paths):
 
 
 class Row(typing.NamedTuple):
-    """A row of a benchmark, as launches found it.
+    """A row of a benchmark, as launches found it."""
 
-    keys      cells by column
-    launches  of each launch of the new result the cells by column; of a row that a launch has
-              several times the medians, and the worst status
-    base      the same of the base
-    identity  what the row is called within a page
-    runs      which launches those of the new result are
-    """
-
-    keys: dict
-    launches: list
-    base: list
-    identity: str
-    runs: list
+    keys: dict      # cells by column
+    launches: list  # cells by column of each launch of the new result (middle_of_rows)
+    base: list      # the same of the base
+    identity: str   # what the row is called within a page
+    runs: list      # which launches those of the new result are
 
     def texts(self, column, side=NEW):
         """The numbers that launches of a side have in a column, as they are written; not those of wrong data."""

@@ -20,7 +20,7 @@ import time
 
 from commcost.command import Failure, say
 from commcost.reading.results import End, Result, ResultError
-from commcost.reading.settings import OF_THE_SYSTEM
+from commcost.reading.metadata import OF_THE_SYSTEM
 from commcost.running import launchers
 from commcost.system import lines_of, replace_file, said_by
 from commcost.words import counted
@@ -94,8 +94,6 @@ class Folder:
         with open(self.of_suite(name), "a", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
 
-    # ---- the plan --------------------------------------------------------------------------------
-
     def begin(self, plan, versions, hosts, hint):
         """All that says what the suite is, the plan last, since it says that all the others are there; or Failure where
         the folder is of another suite, with a hint what else would do. More runs only add lines."""
@@ -131,8 +129,6 @@ class Folder:
         for line in [line for line in difflib.ndiff(there, lines) if line[0] in "-+"][:4]:
             say({"-": "<", "+": ">"}[line[0]] + line[1:])
         raise Failure(f"{self.path} was {what} (< then, > now): {hint}")
-
-    # ---- records ---------------------------------------------------------------------------------
 
     def record(self, step, begin, seconds, status, result):
         self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")
@@ -234,8 +230,6 @@ def different(first, other):
     return [f"{key}: {'; '.join(other.get(key, ['not there']))}" for key in dict.fromkeys([*first, *other])
             if sorted(first.get(key, [])) != sorted(other.get(key, []))]
 
-
-# ---- what it takes to run the suite again --------------------------------------------------------
 
 def environment_text(pattern):
     """The variables whose names match, as commands that set them; not what may be a secret."""

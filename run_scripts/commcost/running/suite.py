@@ -1,7 +1,6 @@
 """run_suite.sh: runs the benchmarks, all or some, several times in turn, and puts the results together."""
 
 import argparse
-import datetime
 import math
 import os
 import re
@@ -13,7 +12,7 @@ from commcost.command import Failure, UsageError, say
 from commcost.reading import summarize
 from commcost.reading.results import ResultError
 from commcost.running import folder, launchers, plan, processes
-from commcost.system import TOP, lines_of, remove, replace_file
+from commcost.system import TOP, lines_of, now, remove, replace_file
 from commcost.words import counted
 
 PROGRAM = "run_suite.sh"
@@ -199,9 +198,8 @@ def kept_words(options):
 
 def own_build():
     """The tree's, or as installed, in share/commcost; "" where there is none yet."""
-    return next((os.path.abspath(path) for path in (os.path.join(TOP, "build"),
-                                                    os.path.join(TOP, "../../libexec/commcost"))
-                 if os.path.isdir(path)), "")
+    folders = (os.path.join(TOP, "build"), os.path.join(TOP, "../../libexec/commcost"))
+    return next((os.path.abspath(path) for path in folders if os.path.isdir(path)), "")
 
 
 def resumed_words(path, given):
@@ -244,18 +242,12 @@ def is_taken(word, build):
     return name in ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node")
 
 
-# ---- the suite -----------------------------------------------------------------------------------
-
 def in_words(seconds):
     """A time, for people."""
     seconds = int(seconds + 0.5)
     if seconds < 120:
         return f"{seconds} s"
     return f"{(seconds + 30) // 60} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def now():
-    return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 class Suite:
@@ -373,8 +365,6 @@ exec sh {script} \\
                 say(f"{file} isn't whole: measured again")
                 os.replace(file, file + ".failed")
 
-    # ---- times -----------------------------------------------------------------------------------
-
     @property
     def elapsed_s(self):
         return time.monotonic() - self.begin_s
@@ -476,8 +466,6 @@ exec sh {script} \\
         os.replace(part, file)
         if result == "wrong":
             say(f"{step.name} found wrong data: see the rows with FAIL in {file}")
-
-    # ---- the end ---------------------------------------------------------------------------------
 
     def _merge_all(self):
         """Whether all launches of each program could be put together."""

@@ -11,7 +11,7 @@ import typing
 
 from commcost import command
 from commcost.command import UsageError
-from commcost.reading import benchmarks, rank_test, settings
+from commcost.reading import benchmarks, metadata, rank_test
 from commcost.reading.launches import read_launches
 from commcost.reading.results import PATH_SHOWN, ResultError
 from commcost.saying.output import Output
@@ -52,8 +52,6 @@ class Change(typing.NamedTuple):
     corrected_p: typing.Optional[float]
     verdict: str
 
-
-# ---- changes -------------------------------------------------------------------------------------
 
 def estimate(series, base, new, limits):
     """The Change of a series, from the values of both sides: all but what depends on other rows. A change is the
@@ -162,22 +160,20 @@ def differences(launches):
     change what is measured, and a list of all others."""
     refused, named = [], []
     for (benchmark, key), said in launches.said.items():
-        if len(said) < 2 or key in settings.OF_A_LAUNCH or key in settings.OF_THE_ROWS:
+        if len(said) < 2 or key in metadata.OF_A_LAUNCH or key in metadata.OF_THE_ROWS:
             continue
         paths = [f"{one.path:.{PATH_SHOWN}}" for one in said[:2]]
         values = [f"{one.value:.60}" for one in said[:2]]
         if key in ("ranks", "nodes", "ranks_per_node"):
             sentence = f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"
-        elif key in settings.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
+        elif key in metadata.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
             sentence = f"{benchmark}: {key} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
         else:
             sentence = "{} was measured with --{}={:.40}, {} with --{}={:.40}".format(
                 paths[0], key, values[0], paths[1], key, values[1])
-        (named if key in settings.OF_THE_SYSTEM | settings.OF_THE_SAMPLING else refused).append(sentence)
+        (named if key in metadata.OF_THE_SYSTEM | metadata.OF_THE_SAMPLING else refused).append(sentence)
     return refused, named
 
-
-# ---- the result ----------------------------------------------------------------------------------
 
 OF_CHANGE = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
              "change_in", "p_uncorrected", "base_launches", "new_launches")
@@ -216,10 +212,9 @@ def cells_of(change):
 
 def write(output, options, words, comparison):
     """Writes all; returns the exit status."""
-    metadata = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
-    metadata += [("alpha", f"{options.alpha:g}"), ("threshold", f"{options.threshold:g}"),
-                 ("confidence", f"{options.confidence:g}"), ("format", options.format)]
-    output.begin(columns_of(comparison.changes), metadata, words)
+    said = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
+    said += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
+    output.begin(columns_of(comparison.changes), [*said, ("format", options.format)], words)
     for change in comparison.changes:
         output.row(cells_of(change))
     for kind, text in comparison.remarks:
@@ -234,8 +229,6 @@ def write(output, options, words, comparison):
         return command.EXIT_FAILED
     return status
 
-
-# ---- the command ---------------------------------------------------------------------------------
 
 def parser():
     made = command.Parser(

@@ -20,7 +20,7 @@ from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.scorecard import readable
-from commcost.system import lines_of, remove, replace_file, said_by
+from commcost.system import lines_of, now, remove, replace_file, said_by
 from commcost.words import bytes_text, counted, listed, short
 
 PROGRAM = "device_matrix.sh"
@@ -212,7 +212,7 @@ class Matrix:
         words = [*shlex.split(step.command), "--output=" + part]
         remove(part)
         replace_file(log, f"+ {plan.quoted(words)}\n")
-        begin, begin_s = suite.now(), time.monotonic()
+        begin, begin_s = now(), time.monotonic()
         status = processes.await_end(processes.begin(words, log), self.options.time_limit, signals)
         seconds = time.monotonic() - begin_s
         verdict = folder.verdict(part)

@@ -11,23 +11,14 @@ WHAT = 46  # letters of what a line is about
 
 
 class Line(typing.NamedTuple):
-    """One fact, in words as they are shown; "" for what a line doesn't have.
+    """One fact, in words as they are shown; "" for what a line doesn't have."""
 
-    what      "Message of 8 bytes, one way", "Non-blocking send"
-    typical   the value "0.35 µs"; where the question is whether something pays, the answer: "yes", "no",
-              "even", "not clear"
-    since     where the answer holds: "from 16 KiB", "to 1 KiB"
-    launches  the range over launches: "0.34 – 0.36"
-    note      why, what else, or what would make it clear
-    rows      identities of the tables.Rows that it rests on
-    """
-
-    what: str
-    typical: str
-    since: str = ""
-    launches: str = ""
-    note: str = ""
-    rows: tuple = ()
+    what: str           # "Message of 8 bytes, one way", "Non-blocking send"
+    typical: str        # the value "0.35 µs", or the answer: "yes", "partly", "no", "even", "not clear"
+    since: str = ""     # where the answer holds: "from 16 KiB", "to 1 KiB"
+    launches: str = ""  # the range over launches: "0.34 – 0.36"
+    note: str = ""      # why, what else, or what would make it clear
+    rows: tuple = ()    # identities of the tables.Rows that it rests on
 
 
 class Part(typing.NamedTuple):
@@ -36,8 +27,6 @@ class Part(typing.NamedTuple):
     heading: str
     lines: list
 
-
-# ---- values --------------------------------------------------------------------------------------
 
 # The units of a quantity: from which value on, how much of the quantity, and its name.
 TIME_US = ((1e6, 1e6, " s"), (1e3, 1e3, " ms"), (0.1, 1, " µs"), (0, 1e-3, " ns"))

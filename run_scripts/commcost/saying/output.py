@@ -1,13 +1,12 @@
 """Writing tables, as the benchmarks do (docs/output.md)."""
 
-import datetime
 import os
 import sys
 
 from commcost import __version__
 from commcost.command import UsageError, complain, plain
 from commcost.reading.results import SCHEMA, cell_text
-from commcost.system import TOP, said_by
+from commcost.system import TOP, now, said_by
 
 
 def commit():
@@ -35,9 +34,8 @@ class Output:
         """Writes the metadata, after what every result has, and the header row. `columns`: pairs of a name and
         a role (key, less, more, info)."""
         self._columns = [name for name, _ in columns]
-        date = datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
         for key, value in [("benchmark", self.program), ("version", __version__),
-                           ("commit", commit()), ("schema", SCHEMA), ("date", date),
+                           ("commit", commit()), ("schema", SCHEMA), ("date", now()),
                            ("command", " ".join([self.program, *words])), *metadata]:
             self._comment(f"{key}: {value}")
         names = list(map(cell_text, self._columns))

@@ -17,8 +17,6 @@ STYLE = os.path.join(SCRIPTS, "report", "style.css")
 WIDTH = 100  # of a terminal
 
 
-# ---- words ---------------------------------------------------------------------------------------
-
 def escaped(text):
     """Text in HTML, of one line and without what a terminal or a page can't show."""
     return html_words.escape(plain(str(text)), quote=True)
@@ -39,8 +37,6 @@ def lines_of(parts, form):
     """The lines of all parts that have such a form: html, markdown or text."""
     return [line for part in parts for line in getattr(part, f"as_{form}", list)()]
 
-
-# ---- parts ---------------------------------------------------------------------------------------
 
 class Text(typing.NamedTuple):
     """A paragraph."""

@@ -26,34 +26,22 @@ ROOT_WAITS = ("MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 
 
 class Saving(typing.NamedTuple):
-    """A change to the program, and the time that it saves.
+    """A change to the program, and the time that it saves."""
 
-    change   its name: balance, hide, merge-collectives, merge-messages, drop-flushes or persistent
-    calls    Calls that it is about
-    seconds  of the run that it saves, a Span
-    rows     of benchmarks (tables.Row) that this rests on
-    what     the change in a few words
-    facts    how to do it, and what is so today: sentences
-    """
-
-    change: str
-    calls: Calls
-    seconds: Span
-    rows: tuple
-    what: str
-    facts: tuple
+    change: str    # balance, hide, merge-collectives, merge-messages, drop-flushes or persistent
+    calls: Calls   # that it is about
+    seconds: Span  # of the run
+    rows: tuple    # of benchmarks (tables.Row) that this rests on
+    what: str      # the change in a few words
+    facts: tuple   # how to do it, and what is so today: sentences
 
 
 class Operation(typing.NamedTuple):
     """What the overlap programs measure as one: a collective, a put, a get, a message; or the messages of one class of
-    sizes that a process sends and receives on a communicator, as many of each.
+    sizes that a process sends and receives on a communicator, as many of each."""
 
-    parts  its Calls, those that send first
-    way    the machine_costs.Way that has, or would have, its cost; None: no benchmark measures it
-    """
-
-    parts: tuple
-    way: typing.Optional[Way]
+    parts: tuple               # its Calls, those that send first
+    way: typing.Optional[Way]  # that has, or would have, its cost; None: no benchmark measures it
 
     @property
     def calls(self):

@@ -43,19 +43,13 @@ ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("process
 
 
 class Line(typing.NamedTuple):
-    """What calls of a function and size took, in seconds of a process that makes them.
-
-    operation  the program_changes.Operation that they are part of; None of calls without a size
-    cost       undisturbed, of a call (machine_costs.Cost), or None
-    own        the Span of all of them
-    waited     a Span, where the monitor tells it
-    """
+    """What calls of a function and size took, in seconds of a process that makes them."""
 
     calls: Calls
-    operation: typing.Optional[program_changes.Operation]
-    cost: typing.Optional[machine_costs.Cost]
-    own: typing.Optional[Span]
-    waited: typing.Optional[Span]
+    operation: typing.Optional[program_changes.Operation]  # that they are part of; None of calls without a size
+    cost: typing.Optional[machine_costs.Cost]              # undisturbed, of a call
+    own: typing.Optional[Span]                             # of all of them
+    waited: typing.Optional[Span]                          # where the monitor tells it
 
     @property
     def why(self):
@@ -94,8 +88,6 @@ class Account:
         self.spent = [*inside_mpi(run), *in_calls(run, self.lines),
                       *([] if asked is None else [elsewhere(asked, self.program, self.lines)])]
 
-
-# ---- the lines -----------------------------------------------------------------------------------
 
 def lines_of(program):
     """A Line for each function, communicator and size; without sizes for each function."""
@@ -145,8 +137,6 @@ def uncovered_of(program, lines):
     return found
 
 
-# ---- what is said of report and results ----------------------------------------------------------
-
 def remarks_on(run, tables, lines):
     """How the results' machine differs from the program's, and what is to be said of results that say little."""
     for key, name in ALIKE:
@@ -163,8 +153,6 @@ def remarks_on(run, tables, lines):
         yield (f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more than "
                f"{DISTURBED_PCT:g} % of the time from the processes: measure again on a quieter machine")
 
-
-# ---- another machine -----------------------------------------------------------------------------
 
 class WhatIf(typing.NamedTuple):
     """Another machine: its latency and the time of a byte in parts of this one's."""
@@ -282,8 +270,6 @@ def rows_text(rows):
     return "; ".join(dict.fromkeys(said)) or "the monitor's report alone"
 
 
-# ---- the table -----------------------------------------------------------------------------------
-
 COLUMNS = [(name, role) for role, names in (
     ("key", "kind change comm members ranks operation size_bytes"), ("info", "calls"),
     ("less", "in_calls_s machine_us"), ("info", "machine_lo_us machine_hi_us"), ("less", "machine_s waited_s"),
@@ -335,8 +321,6 @@ def write_table(account, output, words):
                       f"{share(spent.seconds.value, run.seconds)} of the run{note}")
     return output.end(command.EXIT_DONE)
 
-
-# ---- the page ------------------------------------------------------------------------------------
 
 def page_of(account):
     """The same as a Page: tables of a line each."""
@@ -406,8 +390,6 @@ def calls_parts(account):
             Text(f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of "
                  "those that made such calls; each: undisturbed µs of a call.", small=True)]
 
-
-# ---- the command ---------------------------------------------------------------------------------
 
 def main(words):
     made = command.Parser(

@@ -154,8 +154,6 @@ def of_monitor(tables):
                     lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
 
 
-# ---- all rows ------------------------------------------------------------------------------------
-
 def closed(tables, group, kinds):
     """The rows of a group of kinds (plot.groups_of), with how to read them."""
     entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
@@ -234,8 +232,6 @@ def words_of(row, column):
         return words[0] if words else ""
     return ", ".join(f"{word} ({words.count(word)})" for word in sorted(set(words)))
 
-
-# ---- the questions -------------------------------------------------------------------------------
 
 class Question(typing.NamedTuple):
     """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix, parts of the

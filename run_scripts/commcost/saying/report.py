@@ -41,8 +41,6 @@ wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a 
 value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
 
 
-# ---- the scorecard -------------------------------------------------------------------------------
-
 def card_sections(card):
     sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card")
                 for place, part in enumerate(card.parts, 1)]
@@ -62,8 +60,6 @@ def card_grid(part):
         Column("", "note"): [line.note for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
 
-
-# ---- warnings and notes --------------------------------------------------------------------------
 
 def remarks_of(table, kind):
     """The texts of a file's remarks of a kind, and what is wrong with it."""
@@ -112,8 +108,6 @@ def warnings_section(paths, tables, pictures_note):
                    [Items(items, "warnings") if items else Text("No warnings.")])
 
 
-# ---- the machine ---------------------------------------------------------------------------------
-
 def said_of(tables, side, key):
     """What a side's metadata say of a key: all different values, up to VALUES_SHOWN."""
     values = dict.fromkeys(value for table in tables.of(side)
@@ -143,8 +137,6 @@ def machine_section(tables):
         parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
     return Section("machine", "Machine and runs", parts)
 
-
-# ---- the comparison ------------------------------------------------------------------------------
 
 # The classes of verdicts' rows, in the order in which they are shown; "" for all others.
 CLASSES = ("loses", "differs", "pays", "")
@@ -206,8 +198,6 @@ def settings_section(best):
              f"one: by the rank-sum test over launches, corrected for all rows (p at most {vary.ALPHA:g})."),
         *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
 
-
-# ---- the page ------------------------------------------------------------------------------------
 
 def draw_pictures(tables, into, say):
     """Draws a picture of each group of kinds: Figures by group, and what is to be said where that failed."""

@@ -72,8 +72,6 @@ def launches_of(tables):
     return max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)
 
 
-# ---- a base, varied settings ---------------------------------------------------------------------
-
 def what_changed(changes):
     """How many rows have which verdict, and which of those that got slower or faster changed most."""
     for verdict in compare.VERDICTS:
@@ -137,8 +135,6 @@ def limits_of(tables, parts):
         resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
         yield f"To decide what is not clear:\nrun_scripts/run_suite.sh {resume}--runs={runs}"
 
-
-# ---- as text -------------------------------------------------------------------------------------
 
 def text_of(card):
     """The scorecard as text of at most WIDTH characters a line."""
