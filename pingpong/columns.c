@@ -15,3 +15,7 @@ static const struct bc_column columns[] = {
 const struct bc_table pingpong_table = {
     columns, sizeof columns / sizeof *columns,
     "pattern,sync,count,blksize,stride,latency_us,latency_lo_us,latency_hi_us,status"};
+
+const struct bc_table pingpong_arranged_table = {
+    columns, sizeof columns / sizeof *columns,
+    "pattern,sync,blksize,stride,latency_us,latency_lo_us,latency_hi_us,status,arrangement"};

@@ -408,10 +408,12 @@ int main(int argc, char **argv)
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
     pingpong.device = open_device(&pingpong.parameters, run);
+    const bool is_wide = arrangements_of(&pingpong.parameters, run->job.ranks) > 1;
     bc_open_result(run,
-                   bc_memory_table(pingpong.device, &pingpong_table,
+                   bc_memory_table(pingpong.device,
+                                   is_wide ? &pingpong_arranged_table : &pingpong_table,
                                    offsetof(struct pingpong_result, staged), MEMORY_COLUMNS),
-                   arrangements_of(&pingpong.parameters, run->job.ranks) > 1 ? "arrangement," : "");
+                   is_wide && pingpong.device != NULL ? "arrangement," : "");
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

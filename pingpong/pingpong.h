@@ -174,3 +174,7 @@ struct pingpong_result {
 };
 
 extern const struct bc_table pingpong_table;
+
+/* With the arrangement among the main columns, for a run of several. To fit a terminal, as
+   tab-separated values, too, `count` isn't: within a pattern it follows from blksize and stride. */
+extern const struct bc_table pingpong_arranged_table;

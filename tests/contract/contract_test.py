@@ -250,6 +250,13 @@ class EveryProgram:
                 continue
             self.refuses(word, named=word.split("=")[0])
 
+    def test_mistyped(self):
+        """The line names what was meant."""
+        if self.program == ONE or self.full:
+            assert "did you mean --max-time?" in self.refuses("--mxa-time=1", named="--mxa-time: no such option")
+            assert "did you mean 'status'?" in self.refuses("--columns=statsu", named="--columns")
+            assert "such as --max-" in self.refuses("--max=1", named="--max: several options begin so")
+
     def test_limits_of_samples(self):
         self.refuses("--min-samples=9", "--max-samples=8", named="--min-samples")
 
@@ -490,6 +497,26 @@ class OneForAll(ContractCase):
         assert [roles[name] for name in names] == expected.split()
         assert {roles[name] for name in ("collective", "model", "form", "test_calls")} == {"key"}
         assert {roles[name] for name in ("ref_max_us", "gain_us", "gain_pct", "verdict")} == {"info"}
+
+    # Their rows of default widths, in a fraction of a second.
+    @each("program, options", [
+        ("halo/halo", []), ("linkmap/linkmap", []), ("mpi_overhead/mpi_overhead", ["-m", "8,1M"]),
+        ("msgrate/msgrate", ["-p", "1"]), ("msgrate/msgrate_rma", ["-p", "1"]), ("noise/noise", []),
+        (ONE, []), ("overlap/overlap_isend", []), ("overlap/overlap_halo", []),
+        ("overlap/overlap_partitioned", []), ("overlap/overlap_ibarrier", []),
+        ("pingpong/pingpong", ["--patterns=put,strided many put,strided get,MPI Send", "--max-blocks=8"]),
+        ("syncbench/syncbench", [])])
+    def test_defaults_fit(self, program, options):
+        """What a program prints by default fits into a terminal, on 2 and on 4 ranks: as a table, and
+        as tab-separated values."""
+        short = ["--samples=1", "--visits=1", "--warmup=0"]
+        for ranks in 2, 4:
+            for form in "table", "tsv":
+                done = run_raw(self.launcher, ranks, [self.built(program), *options, *short, f"--format={form}"])
+                assert done.returncode == 0, done.stderr
+                wide = [line for line in done.stdout.expandtabs().splitlines()
+                        if len(line) > TERMINAL and not line.startswith("# command")]
+                assert not wide, (ranks, form, wide[0])
 
     def test_library(self):
         """The library that ran is named, and the one that the program was built with if it's another.
