@@ -1,3 +1,4 @@
+#include "common/run/closest.h"
 #include "common/run/internal.h"
 
 #include "common/result/text.h"
@@ -74,11 +75,21 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
     run->own->columns = named_columns(run, asked);
     size_t length;
     const char *const lacks = bc_table_lacks(table, run->own->columns, &length);
-    return lacks == NULL ||
-           bc_error_set(error,
-                        "--columns: '%.*s' is no column of %s: use main, all, or names that "
-                        "--columns=all shows, with commas in between",
-                        length < SHOWN_MAX ? (int)length : SHOWN_MAX, lacks, run->program->name);
+    if (lacks == NULL)
+        return true;
+    const int shown = length < SHOWN_MAX ? (int)length : SHOWN_MAX;
+    struct bc_closest closest = {.word = lacks, .length = length};
+    for (size_t i = 0; i < table->count; i++)
+        bc_closest_try(&closest, table->columns[i].name);
+    if (closest.name != NULL)
+        return bc_error_set(
+            error, "--columns: %s has no column '%.*s': did you mean '%s'? --columns=all shows all",
+            run->program->name, shown, lacks, closest.name);
+    return bc_error_set(error,
+                        "--columns: %s has no column '%.*s': use main, all, or names that "
+                        "--columns=all shows, with "
+                        "commas in between",
+                        run->program->name, shown, lacks);
 }
 
 /* Opens what --dump-samples writes. */

@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
+#include "common/run/closest.h"
 #include "common/run/parse.h"
 
 #include <ctype.h>
@@ -64,15 +65,22 @@ static int append_names(struct bc_text *text, bc_name_fn *name_at, int count, co
     return names;
 }
 
-/* Sets the error that a word is none of the names. It lists all if they are few. */
+/* Sets the error that a word is none of the names. It has the one that was meant, or lists all if
+ * they are few. */
 static bool name_error(const char *given_to, const char *word, size_t length, bc_name_fn *name_at,
                        int count, struct bc_error *error)
 {
     enum { LISTED_MAX = 8 };
+    const int shown = (int)(length < SHOWN_MAX ? length : SHOWN_MAX);
+    struct bc_closest closest = {.word = word, .length = length};
+    for (int i = 0; i < count; i++)
+        bc_closest_try(&closest, name_at(i));
+    if (closest.name != NULL)
+        return bc_error_set(error, "%s: unknown name '%.*s': did you mean '%s'? --help lists all",
+                            given_to, shown, word, closest.name);
     struct bc_text use = {0};
     const bool few = append_names(&use, name_at, count, ",") <= LISTED_MAX;
-    bc_error_set(error, "%s: '%.*s' is none: use all, or %s%s%s%s", given_to,
-                 (int)(length < SHOWN_MAX ? length : SHOWN_MAX), word,
+    bc_error_set(error, "%s: unknown name '%.*s': use all, or %s%s%s%s", given_to, shown, word,
                  few ? "some of " : "names such as ", few ? use.start : name_at(0), few ? "" : ",",
                  few ? "" : name_at(count - 1));
     free(use.start);
@@ -437,6 +445,31 @@ static struct bc_option_entry *find_entry(const struct bc_options *options, int 
     return NULL;
 }
 
+/* Sets the error that a word of the command line, without its value, is no option: it begins
+ * several, or none. */
+static bool no_option(const struct option *longs, const char *word, struct bc_error *error)
+{
+    const char *const name = word + strspn(word, "-");
+    const size_t length = strlen(name);
+    const bool is_long = strncmp(word, "--", 2) == 0;
+    struct bc_closest closest = {.word = name, .length = length};
+    const char *begun[2];
+    int count = 0;
+    for (const struct option *one = longs; one->name != NULL; one++) {
+        bc_closest_try(&closest, one->name);
+        if (is_long && count < 2 && strncmp(one->name, name, length) == 0)
+            begun[count++] = one->name;
+    }
+    if (count == 2)
+        return bc_error_set(error,
+                            "%s: several options begin so, such as --%s and --%s: see --help", word,
+                            begun[0], begun[1]);
+    if (closest.name != NULL)
+        return bc_error_set(error, "%s: no such option: did you mean --%s? --help lists all", word,
+                            closest.name);
+    return bc_error_set(error, "%s: no such option: see --help", word);
+}
+
 static bool read_arguments(struct bc_options *options, const struct option *longs,
                            const char *shorts, int argc, char *const *argv, struct bc_error *error)
 {
@@ -452,8 +485,7 @@ static bool read_arguments(struct bc_options *options, const struct option *long
         const char *const given = word < argc ? argv[word] : "";
         snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
         if (found == '?')
-            return bc_error_set(error, "%s: no such option (or several that start so): see --help",
-                                name);
+            return no_option(longs, name, error);
         struct bc_option_entry *const entry = find_entry(options, found);
         if (entry == NULL)
             return bc_error_set(error, "%s: needs a value: see --help", name);

@@ -1,6 +1,7 @@
 """Command lines: options as the benchmarks have them, and errors of one line."""
 
 import argparse
+import difflib
 import math
 import os
 import re
@@ -41,6 +42,12 @@ def say(text):
     print(plain(text), file=sys.stderr, flush=True)
 
 
+def meant(word, names):
+    """": did you mean …?" with the name that is most like a word; "" where none is like it."""
+    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.75)
+    return f": did you mean {close[0]}?" if close else ""
+
+
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """Writes --name=VALUE."""
 
@@ -73,7 +80,7 @@ class Parser(argparse.ArgumentParser):
         options, others = self.parse_known_args(words)
         unknown = [word for word in others if word.startswith("-") and word != "--"]
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.unknown(unknown[0])
         options.paths += [word for word in others if word != "--"]
         return options
 
@@ -90,6 +97,20 @@ class Parser(argparse.ArgumentParser):
             if word.startswith("-") and word.endswith("=--"):  # argparse takes that for the end of options
                 self.error(f"argument {word[:-len('=--')]}: '--' is no value")
         return super().parse_known_args(args, namespace)
+
+    def parse_args(self, args=None, namespace=None):
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.unknown(unknown[0])
+        return options
+
+    def unknown(self, word):
+        """Ends the program: the word is no option."""
+        if not word.startswith("-"):
+            self.error(f"'{word:.200}': not an option: see --help")
+        name = word.partition("=")[0]
+        names = [name for action in self._actions for name in action.option_strings]
+        self.error(f"{name:.200}: no such option{meant(name, names) or ': see --help'}")
 
     def error(self, message):
         complain(self.prog, message)

@@ -126,7 +126,9 @@ class Usage(PlotsCase):
         self.results.add("old", "halo")
         self.results.script("report.sh", "new", "--output=made.html", "old")
         assert self.results.script("report.sh", "new", "--nonsense", status=2).stderr.startswith(
-            "report.sh: unrecognized arguments: --nonsense")
+            "report.sh: --nonsense: no such option: see --help")
+        assert self.results.script("report.sh", "new", "--outptu=made.html", status=2).stderr == (
+            "report.sh: --outptu: no such option: did you mean --output?\n")
 
     def test_failed_launches(self):
         """Those of a suite's record that weren't measured again."""

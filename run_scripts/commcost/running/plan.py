@@ -8,7 +8,7 @@ import re
 import shlex
 import typing
 
-from commcost.command import Failure, UsageError
+from commcost.command import Failure, UsageError, meant
 from commcost.running import launchers
 from commcost.system import SCRIPTS, lines_of
 
@@ -58,8 +58,18 @@ def chosen(entries, choice):
     names, words = {entry.name for entry in entries}, choice.split(",")
     taken = [entry for entry in entries
              if entry.name in words or any(word not in names and word in entry.groups for word in words)]
-    known = names.union(*(entry.groups for entry in entries))
+    known = known_names(entries)
     return taken, [word for word in words if word not in known]
+
+
+def known_names(entries):
+    """The names of entries and of their groups."""
+    return {entry.name for entry in entries}.union(*(entry.groups for entry in entries))
+
+
+def no_entry(word, entries):
+    """What is wrong with a word that is none of these names."""
+    return f"there is no '{word:.100}'{meant(word, sorted(known_names(entries))) or ': --dry-run shows all names'}"
 
 
 def max_time(options):
@@ -141,13 +151,13 @@ def make_plan(options, job, settings):
     entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:
-        raise UsageError(f"--benchmarks: there is no {' '.join(unknown)} (--dry-run shows all names)")
+        raise UsageError(f"--benchmarks: {no_entry(unknown[0], entries)}")
     extras = []
     for text in options.options:
         who, _, words = text.partition(":")
         of_whom, unknown = chosen(entries, who)
         if unknown:
-            raise UsageError(f"--options: '{text:.200}': there is no {who:.100}")
+            raise UsageError(f"--options: '{text:.200}': {no_entry(unknown[0], entries)}")
         extras.append((of_whom, words))
     steps, programs, missing = [], {}, []
     for entry in wanted:
