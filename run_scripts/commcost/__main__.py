@@ -13,7 +13,8 @@ COMMANDS = {"compare": ("bench_compare", "saying.compare", "main"),
             "report": ("report.sh", "saying.report", "main"),
             "report_text": ("report_text.sh", "saying.report", "text_main"),
             "suite": ("run_suite.sh", "running.suite", "main"),
-            "summarize": ("summarize.sh", "reading.summarize", "main")}
+            "summarize": ("summarize.sh", "reading.summarize", "main"),
+            "tune": ("tune.sh", "saying.tune", "main")}
 
 
 def main():

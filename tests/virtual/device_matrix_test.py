@@ -10,8 +10,7 @@ import xml.etree.ElementTree
 import rules
 import virtual
 import launches
-from commcost.running import processes
-from commcost.saying import device_matrix
+from commcost.running import processes, trials
 
 SCRIPT = os.path.join(launches.TOP, "run_scripts/device_matrix.sh")
 MODEL = rules.Model(post=0.2, wait=0.3, latency=20, byte_ns=10, sync=0.5, barrier=2)
@@ -234,12 +233,12 @@ class Outcomes(virtual.Test):
                 (15, "TERMINATED WITH THE EXIT STRING: Terminated (signal 15)", ""),
                 (137, "srun: error: node1: task 0: Killed", "SIGKILL"), (1, "MPI_Abort was called", None), (255, "", None)):
             outcome = "crash ({})".format(name) if name else "crash" if name == "" else None
-            self.assertEqual(device_matrix.crash_of(status, text), outcome)
+            self.assertEqual(trials.crash_of(status, text), outcome)
 
     def test_complete(self):
         """A result that is whole counts, whatever came after it."""
-        self.assertEqual(device_matrix.outcome_of(139, False, "done", "signal 11"), "works")
-        self.assertEqual(device_matrix.outcome_of(124, True, "wrong", ""), "wrong data")
+        self.assertEqual(trials.outcome_of(139, False, "done", "signal 11"), "works")
+        self.assertEqual(trials.outcome_of(124, True, "wrong", ""), "wrong data")
 
 
 if __name__ == "__main__":

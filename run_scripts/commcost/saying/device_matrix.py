@@ -7,15 +7,14 @@ A row of OPERATIONS is all that a further operation needs.
 import argparse
 import os
 import re
-import shlex
-import signal
 import time
 import typing
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
-from commcost.reading.results import Result, ResultError, is_number
-from commcost.running import folder, launchers, plan, processes, suite
+from commcost.reading.results import is_number
+from commcost.running import launchers, plan, suite, trials
+from commcost.running.trials import WORKS, Trials
 from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
@@ -24,7 +23,6 @@ from commcost.system import lines_of, now, remove, replace_file, said_by
 from commcost.words import bytes_text, counted, listed, short
 
 PROGRAM = "device_matrix.sh"
-FIRST_S = 3.0     # what a launch takes, while none is known
 SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
 NAMES_SHOWN = 5
 MEMORIES = ("host", "pinned", "device", "managed")
@@ -87,46 +85,7 @@ class Trial(typing.NamedTuple):
         return [*launch, os.path.join(build, self.operation.program), f"--memory={self.memory}", *options.split()]
 
 
-# ---- what became of a launch ---------------------------------------------------------------------
-
-WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
-# What programs and libraries say before they end.
-WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
-WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
-
-
-def crash_of(status, text):
-    """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
-    status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
-    SIGKILL included: its SIGTERM may be any."""
-    numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
-    names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
-    known = [name for name in names if name != "SIGTERM"]
-    return f"crash ({known[0]})" if known else "crash" if names else None
-
-
-def outcome_of(status, timed_out, verdict, text):
-    """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
-    it said besides. Words come before signals, which a launcher sends to the other ranks."""
-    if verdict in suite.WHOLE:
-        return WORKS if verdict == "done" else WRONG
-    if timed_out:
-        return HANG
-    for outcome, words in ((REFUSED, WORDS_OF_REFUSAL), (FAILED, WORDS_OF_FAILURE)):
-        if re.search(words, text, re.M):
-            return outcome
-    return crash_of(status, text) or (REFUSED if status == command.EXIT_USAGE else FAILED)
-
-
-def message_of(lines):
-    """The line of a log that says most: the program's own, else the first about an error, else the last one."""
-    lines = [line.strip() for line in lines[1:] if re.search("[A-Za-z]", line)]
-    for pattern in (r"^[a-z_]+: (rank [0-9]|--)", "error|fault|signal|fail|abort"):
-        found = [line for line in lines if re.search(pattern, line, re.I)]
-        if found:
-            return found[0]
-    return lines[-1] if lines else ""
-
+# ---- what launches show --------------------------------------------------------------------------
 
 class Found(typing.NamedTuple):
     """What a trial showed."""
@@ -152,98 +111,54 @@ class Found(typing.NamedTuple):
         return Mark(", ".join(filter(None, (text, self.verdict))), "even" if self.verdict == "staged pays" else "pays")
 
 
-def last_row(path):
-    try:
-        with Result(path, needs_metadata=False) as result:
-            rows = list(result.rows())
-    except ResultError:
-        return {}
-    return dict(zip(result.header, rows[-1])) if rows else {}
-
-
 # ---- launches ------------------------------------------------------------------------------------
 
 class Matrix:
-    """The trials in their folder, which is a suite's. What is recorded there isn't tried again."""
+    """The operations to try in their folder. What is recorded there isn't tried again."""
 
-    def __init__(self, options, trials):
-        self.options, self.trials = options, trials
-        self.folder = folder.Folder(os.path.abspath(options.output))
-        launcher = launchers.find(options.launcher, options.build)
+    def __init__(self, options, tried):
+        self.options, self.tried = options, tried
+        self.trials = Trials(options.output, options.time_limit)
+        self.launcher = launchers.find(options.launcher, options.build)
         job = launchers.Job(options.np, options.ranks_per_node, options.hosts)
-        launch = launcher.line(job, launchers.Launch(options.np, 1, {}))
-        steps = [plan.Step(1, trial.name, trial.name, "", FIRST_S, plan.quoted(trial.line(options.build, launch)))
-                 for trial in trials]
-        self.plan = plan.Plan(steps, {options.build: {trial.operation.program for trial in trials}}, [])
-        self.launcher = launcher
+        launch = self.launcher.line(job, launchers.Launch(options.np, 1, {}))
+        self.steps = [plan.Step(1, one.name, one.name, "", trials.FIRST_S, plan.quoted(one.line(options.build, launch)))
+                      for one in tried]
 
     def left(self):
         """The Steps that were not recorded."""
-        last = self.folder.last_results()
-        return [step for step in self.plan.steps if ("1", step.name) not in last]
-
-    def seconds_left(self, steps):
-        took = [seconds for _, _, seconds, _ in self.folder.records()]
-        return len(steps) * (sum(took) / len(took) if took else FIRST_S)
+        return [step for step in self.steps if self.trials.known(step) is None]
 
     def run(self):
         """Whether all launches were made."""
-        self.folder.check()
-        for path in (self.folder.suite, os.path.dirname(self.folder.launch_file(self.plan.steps[0]))):
-            os.makedirs(path, exist_ok=True)
-        self.folder.lock()
-        self.folder.begin(self.plan, folder.versions_of(self.plan.programs, [self.launcher]), self.options.hosts, "")
-        signals = processes.Signals()
-        for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
-            processes.end(process)
-        left, total = self.left(), len(self.plan.steps)
+        programs = {self.options.build: {one.operation.program for one in self.tried}}
+        self.trials.begin(plan.Plan(self.steps, programs, []), [self.launcher], self.options.hosts)
+        left, total = self.left(), len(self.steps)
         for place, step in enumerate(left):
             say(f"[{total - len(left) + place + 1:{len(str(total))}}/{total}] {step.name:<40} about "
-                f"{suite.in_words(self.seconds_left(left[place:]))} left")
-            signals.look()
-            if signals.last is not None or not self._launch(step, signals):
+                f"{suite.in_words((len(left) - place) * self.trials.usual_s)} left")
+            if not self.trials.launch(step):
                 return False
-        return True
-
-    def _launch(self, step, signals):
-        """Makes a launch and records what became of it; False where a signal ended it."""
-        file = self.folder.launch_file(step)
-        part, log = file + ".part", file[:-len(".tsv")] + ".log"
-        words = [*shlex.split(step.command), "--output=" + part]
-        remove(part)
-        replace_file(log, f"+ {plan.quoted(words)}\n")
-        begin, begin_s = now(), time.monotonic()
-        status = processes.await_end(processes.begin(words, log), self.options.time_limit, signals)
-        seconds = time.monotonic() - begin_s
-        verdict = folder.verdict(part)
-        if status is None or verdict == "interrupted":
-            return False
-        outcome = outcome_of(status, seconds >= self.options.time_limit, verdict, "\n".join(lines_of(log)))
-        if outcome == REFUSED and not self.folder.records() and re.search("^[a-z_]+: --", message_of(lines_of(log))):
-            raise Failure(f"the first launch was refused: {message_of(lines_of(log))}")
-        if os.path.exists(part):
-            os.replace(part, file)
-        if outcome != WORKS:
-            say(f"    {outcome}")
-        self.folder.append("launches.tsv", f"1\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")
+            outcome = self.trials.known(step)[1]
+            if outcome != WORKS:
+                say(f"    {outcome}")
         return True
 
     def found(self):
         """What the recorded trials showed."""
-        records = {name: (seconds, outcome) for _, name, seconds, outcome in self.folder.records()}
         found = []
-        for trial, step in zip(self.trials, self.plan.steps):
-            if step.name in records:
-                seconds, outcome = records[step.name]
-                file = self.folder.launch_file(step)
-                message = "" if outcome == WORKS else message_of(lines_of(file[:-len(".tsv")] + ".log"))
-                found.append(Found(trial, outcome, seconds, message, last_row(file)))
+        for trial, step in zip(self.tried, self.steps):
+            if self.trials.known(step):
+                seconds, outcome = self.trials.known(step)
+                message = "" if outcome == WORKS else self.trials.message(step)
+                rows, _ = self.trials.rows(step)
+                found.append(Found(trial, outcome, seconds, message, rows[-1] if rows else {}))
         return found
 
     def said(self):
         """The heads and remarks of the first result that says which GPU it used, as lines."""
-        for step in self.plan.steps:
-            lines = lines_of(self.folder.launch_file(step))
+        for step in self.steps:
+            lines = lines_of(self.trials.folder.launch_file(step))
             if any("; the MPI library " in line for line in lines):
                 return [line for line in lines if line.startswith("#")]
         return []
@@ -329,7 +244,7 @@ def page_of(matrix, found, lines):
     sections += [Section("claims", "What the library claims", [Items(claims, "facts")])] if claims else []
     sections += [Section("mind", "Mind", [Items(warnings, "facts")])] if warnings else []
     return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
-                f"Logs: {min(matrix.folder.path, os.path.relpath(matrix.folder.path), key=len)}/runs/1")
+                f"Logs: {min(matrix.trials.folder.path, os.path.relpath(matrix.trials.folder.path), key=len)}/runs/1")
 
 
 COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("outcome", "info"), ("time_us", "less"),
@@ -441,11 +356,11 @@ def main(words):
     is_whole = matrix.run()
     found, lines = matrix.found(), matrix.said()
     page = page_of(matrix, found, lines)
-    write_table(os.path.join(matrix.folder.path, "matrix.tsv"), found, lines, words)
-    replace_file(os.path.join(matrix.folder.path, "matrix.html"), page.as_html())
+    write_table(os.path.join(matrix.trials.folder.path, "matrix.tsv"), found, lines, words)
+    replace_file(os.path.join(matrix.trials.folder.path, "matrix.html"), page.as_html())
     print(readable(page.as_text()), end="")
     if not is_whole:
         named = any(word.startswith("--output") for word in words)
-        again = plan.quoted(words if named else [*words, f"--output={matrix.folder.path}"])
+        again = plan.quoted(words if named else [*words, f"--output={matrix.trials.folder.path}"])
         say(f"Ended by a signal. To go on: {PROGRAM} {again}")
     return command.EXIT_DONE if is_whole else command.EXIT_FAILED

@@ -1,0 +1,298 @@
+"""Which algorithms an MPI library offers for its collectives, and the file in which it reads which of them to use: a
+class for each kind of library. Sizes are bytes of a block, as the program `collective` has them.
+
+An operation is left out where the library reads no size that all ranks know alike: the size of gather and scatter is
+the root's in Open MPI 4.1 and a count without its type in MPICH 4.0; the sizes of v and w variants differ by rank; scan
+and exscan have none.
+"""
+
+import json
+import mmap
+import os
+import re
+import shutil
+import typing
+
+from commcost.command import UsageError
+from commcost.system import said_by
+from commcost.words import listed
+
+SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
+OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce", "reduce_scatter",
+              "reduce_scatter_block")
+
+
+class Contest(typing.NamedTuple):
+    """A variable of the library, its values, and the operations that they are for."""
+
+    variable: str
+    operations: tuple
+    choices: tuple
+
+    @property
+    def name(self):
+        return self.operations[0] if len(self.operations) == 1 else self.variable.lower()
+
+
+class Rule(typing.NamedTuple):
+    """A choice for messages of low to high bytes; what is between neighbouring sizes of the measurement is in it."""
+
+    contest: Contest
+    operation: str
+    ranks: int
+    low: int
+    high: int
+    choice: str
+
+
+def by_ranks(rules, operation):
+    """An operation's Rules by the number of ranks, in ascending order, those of the lowest size first."""
+    found = {}
+    for rule in sorted(rules, key=lambda rule: (rule.ranks, rule.low)):
+        if rule.operation == operation:
+            found.setdefault(rule.ranks, []).append(rule)
+    return found
+
+
+class Library:
+    """One of a kind that isn't known: --choices says its variables; its file is a script of a shell, which can't choose
+    by size."""
+
+    name, suffix, chooses_by_size = "the MPI library", ".sh", False
+
+    def contests(self):
+        """All Contests that the library offers."""
+        return []
+
+    def variables(self, contest, choice):
+        """What a launch has in its environment, so that it uses this choice."""
+        return {contest.variable: choice}
+
+    def file_text(self, rules, comment):
+        """The library's file; `comment`: lines that may go into it."""
+        lines = sorted({f"export {rule.contest.variable}='{rule.choice}'" for rule in rules})
+        return "".join(f"# {line}\n" for line in comment) + "".join(line + "\n" for line in lines)
+
+    def file_variables(self, path, rules):
+        """What makes a launch use the file. `rules`: what is in it."""
+        del path
+        return {rule.contest.variable: rule.choice for rule in rules}
+
+    def said_of_file(self, path):
+        """A sentence: what the library says of the file, and of its choices."""
+        del path
+        return "The library wasn't asked what it chose: the times say so."
+
+
+class Mpich(Library):
+    """MPICH from 4.0 on: a tree in JSON (src/mpi/coll/src/csel.c there), which takes the place of the one that the
+    library holds in itself. So the file is that tree, with rules put in. MPI_T of 4.0 doesn't name the values of
+    MPIR_CVAR_*_INTRA_ALGORITHM: they are the names of algorithms that the library's parser of the file knows."""
+
+    name, suffix, chooses_by_size = "MPICH", ".json", True
+    VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+    # The tree's word for an operation's size; that of the TOTAL_* is of all ranks' blocks.
+    SIZES = {"allreduce": "avg_msg_size", "alltoall": "avg_msg_size", "bcast": "avg_msg_size", "reduce": "avg_msg_size",
+             "allgather": "total_msg_size", "reduce_scatter": "total_msg_size",
+             "reduce_scatter_block": "total_msg_size", "barrier": None}
+    # What the library checks of a choice in a variable, but not in the file: operations, algorithms, the condition that
+    # the rule is for, and that for which the library's own choice stays.
+    GUARDS = (("allreduce|reduce", ".*", "is_op_built_in=yes", "is_op_built_in=no"),
+              ("reduce_scatter|reduce_scatter_block", ".*", "is_commutative=yes", "is_commutative=no"),
+              ("reduce_scatter", "noncommutative", "is_block_regular=yes", "is_block_regular=no"),
+              ("alltoall", ".*", "is_sendbuf_inplace=no", "is_sendbuf_inplace=yes"),
+              (".*", "smp", "comm_hierarchy=parent", "comm_hierarchy=any"),
+              ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
+
+    def __init__(self, data):
+        trees = [text for text in re.findall(rb'\{"collective=[^\0\n]*\}', data) if b'"algorithm=MPIR_Bcast_' in text]
+        self._tree = json.loads(max(trees, key=len).decode("ascii", "replace"))
+        self._algorithms = {}  # by operation: the tree's name by the variable's
+        for operation, kind, name in re.findall(rb"algorithm=MPIR_([A-Z][a-z_]+)_(intra|allcomm)_(\w+)\0", data):
+            operation, kind, name = (word.decode() for word in (operation, kind, name))
+            self._algorithms.setdefault(operation.lower(), {})[name] = f"algorithm=MPIR_{operation}_{kind}_{name}"
+
+    @staticmethod
+    def is_in(data):
+        return data.find(Mpich.VARIABLE.encode()) >= 0 and data.find(b'{"collective=') >= 0
+
+    def contests(self):
+        return [Contest(f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM", (operation,),
+                        tuple(sorted(self._algorithms[operation]))) for operation in OPERATIONS
+                if operation in self._algorithms and f"collective={operation}" in self._tree]
+
+    def variables(self, contest, choice):
+        """A choice that can't be used is an error, and not silently another one."""
+        return {contest.variable: choice, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}
+
+    def file_text(self, rules, comment):
+        tree = json.loads(json.dumps(self._tree))
+        for operation in {rule.operation for rule in rules}:
+            kinds = tree[f"collective={operation}"]
+            usual, made, last = kinds["comm_type=intra"], {}, 0
+            for ranks, several in by_ranks(rules, operation).items():
+                if ranks - 1 > last:
+                    made[f"comm_size<={ranks - 1}"] = usual
+                made[f"comm_size<={ranks}"] = self._by_size(several, of_ranks(usual, ranks))
+                last = ranks
+            kinds["comm_type=intra"] = {**made, "comm_size=any": usual}
+        text = json.dumps(tree, indent=1)
+        # MPICH 4.0 maps the file into memory and reads on to a byte of 0, which isn't there where pages are full.
+        return text + ("\n" if (len(text) + 1) % mmap.PAGESIZE else "\n\n")
+
+    def _by_size(self, rules, usual):
+        word, made, last = self.SIZES[rules[0].operation], {}, -1
+        if word is None:
+            return self._guarded(rules[0], usual)
+        for rule in rules:
+            scale = rule.ranks if word == "total_msg_size" else 1
+            if scale * rule.low - 1 > last:
+                made[f"{word}<={scale * rule.low - 1}"] = usual
+            last = scale * rule.high
+            made[f"{word}<={last}"] = self._guarded(rule, usual)
+        return {**made, f"{word}=any": usual}
+
+    def _guarded(self, rule, usual):
+        made = {self._algorithms[rule.operation][rule.choice]: {}}
+        for operations, algorithms, condition, otherwise in self.GUARDS:
+            if re.fullmatch(operations, rule.operation) and re.fullmatch(algorithms, rule.choice):
+                made = dict(sorted({otherwise: usual, condition: made}.items(), key=lambda item: "=any" in item[0]))
+        return made
+
+    def file_variables(self, path, rules):
+        return {self.VARIABLE: os.path.abspath(path)}
+
+    def said_of_file(self, path):
+        del path
+        return "MPICH says neither which file it has read nor which algorithm a call used: the times say so."
+
+
+def of_ranks(tree, ranks):
+    """What a tree of MPICH says for this number of ranks, without conditions on it: below a condition on sizes MPICH 4.0
+    takes its "comm_size<8" for "comm_size<=8"."""
+    made = {}
+    for key, below in tree.items():
+        found = re.fullmatch("comm_size(<=|<|=)([0-9]+|pow2|any)", key)
+        how, what = found.groups() if found else ("", "")
+        if not found:
+            made[key] = of_ranks(below, ranks)
+        elif (what == "any" or what == "pow2" and ranks & (ranks - 1) == 0 or
+              what.isdigit() and ranks < int(what) + (how == "<=")):
+            return {**made, "comm_size=any": of_ranks(below, ranks)} if made else of_ranks(below, ranks)
+    return made
+
+
+class OpenMpi(Library):
+    """Open MPI's component tuned: a file of numbers (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), which 4.0 to 5.0
+    read. A rule counts from its size, or its number of ranks, to the next one, so what isn't measured has a rule of its
+    own, which says 0: the library's own choice."""
+
+    name, suffix, chooses_by_size = "Open MPI", ".conf", True
+    PREFIX = "OMPI_MCA_coll_tuned_"
+    # Operations in the order of their numbers there.
+    NUMBERS = {name: number for number, name in enumerate((
+        "allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
+        "reduce_scatter reduce_scatter_block").split())}
+    TOTAL = ("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block")  # sizes are of all ranks' blocks
+    CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # the fan-out that a variable sets
+
+    def __init__(self, tools):
+        self._said = said_by(tools("ompi_info"), "--parsable", "--all")
+        self._tools, self._algorithms = tools, {}
+        for operation, number, name in re.findall(
+                r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._said):
+            if number != "0":
+                self._algorithms.setdefault(operation, {})[name] = number
+
+    @staticmethod
+    def is_in(data):
+        return data.find(b"ompi_mpi_comm_world") >= 0
+
+    def contests(self):
+        return [Contest(f"{self.PREFIX}{operation}_algorithm", (operation,), tuple(self._algorithms[operation]))
+                for operation in OPERATIONS if operation in self._algorithms]
+
+    def variables(self, contest, choice):
+        return {f"{self.PREFIX}use_dynamic_rules": "1", contest.variable: choice}
+
+    def _value(self, operation, what):
+        found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
+        return found.group(1) if found else "0"
+
+    def file_text(self, rules, comment):
+        operations = [name for name in self.NUMBERS if any(rule.operation == name for rule in rules)]
+        lines = [*(f"# {line}" for line in comment), f"{len(operations)} # operations"]
+        for operation in operations:
+            ranges, last = {}, 0
+            for ranks, several in by_ranks(rules, operation).items():
+                if ranks > last:
+                    ranges[last] = []
+                ranges[ranks], last = several, ranks + 1
+            ranges[last] = []
+            lines += [f"{self.NUMBERS[operation]} # {operation}", f"{len(ranges)} # numbers of ranks"]
+            for ranks, several in ranges.items():
+                by_size = self._by_size(several)
+                lines += [f"{ranks} # ranks", f"{len(by_size)} # sizes", *by_size]
+        return "".join(line + "\n" for line in lines)
+
+    def _by_size(self, rules):
+        """A line for each size: from how many bytes on, the algorithm, its fan-out and segment size."""
+        usual, lines, last = "0 0 0 # the library's own choice", [], 0
+        for rule in rules:
+            scale = rule.ranks if rule.operation in self.TOTAL else 1
+            if scale * rule.low > last or not rule.low and lines:
+                lines.append(f"{last} {usual}")
+            fan = self._value(rule.operation, "chain_fanout" if rule.operation in self.CHAINS else "tree_fanout")
+            lines.append(f"{scale * rule.low} {self._algorithms[rule.operation][rule.choice]} {fan} "
+                         f"{self._value(rule.operation, 'segmentsize')} # {rule.choice}")
+            last = scale * rule.high + 1
+        return lines if rules and rules[0].operation == "barrier" else [*lines, f"{last} {usual}"]
+
+    def file_variables(self, path, rules):
+        return {f"{self.PREFIX}use_dynamic_rules": "1", f"{self.PREFIX}dynamic_rules_filename": os.path.abspath(path)}
+
+    def said_of_file(self, path):
+        words = [f"{name}={value}" for name, value in self.file_variables(path, ()).items()]
+        said = said_by("env", *words, self._tools("ompi_info"), "--parsable", "--all")
+        has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in said
+        return (("Open MPI has the name of the file (ompi_info)." if has_it else
+                 "Open MPI doesn't have the name of the file (ompi_info).") +
+                " It doesn't say which algorithm a call used, unless it was built for debugging: the times do.")
+
+
+def library_of(program, launcher):
+    """The Library that a program uses, and its file."""
+    found = re.search(r"libmpi\S* => (/\S+)", said_by("ldd", program))
+    path = os.path.realpath(found.group(1) if found else program)
+
+    def tools(name):
+        """A program of the library: beside the launcher, or in PATH."""
+        beside = os.path.join(os.path.dirname(shutil.which(launcher.words[0]) or ""), name)
+        return beside if os.access(beside, os.X_OK) else name
+
+    with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        library = Mpich(data) if Mpich.is_in(data) else OpenMpi(tools) if OpenMpi.is_in(data) else Library()
+    return library, path
+
+
+def given_contests(library, texts, operations):
+    """The Contests of --choices: those of variables that the library is known to have, for their operations; else for all
+    of these. UsageError for a name that the library doesn't know."""
+    made, known = [], {contest.variable: contest for contest in library.contests()}
+    for text in texts:
+        found = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_.,:+-]+)", text)
+        choices = tuple(dict.fromkeys(found.group(2).split(","))) if found else ("",)
+        if "" in choices:
+            raise UsageError(f"--choices: '{text:.200}': use VARIABLE=A,B,C")
+        variable = found.group(1)
+        if variable in [contest.variable for contest in made]:
+            raise UsageError(f"--choices: {variable} is there twice: name all of its values at once")
+        if known and variable not in known:
+            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose choices it can read from a "
+                             "file: --list shows all")
+        unknown = [choice for choice in choices if known and choice not in known[variable].choices]
+        if unknown:
+            raise UsageError(f"--choices: {variable} has no value '{unknown[0]:.100}': use some of "
+                             f"{listed(known[variable].choices)}")
+        made.append(Contest(variable, known[variable].operations if known else operations, choices))
+    return made

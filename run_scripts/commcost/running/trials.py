@@ -1,0 +1,140 @@
+"""Launches one by one in a suite's folder, each of which may crash, hang or find wrong data: what became of it is
+recorded, so that no launch is made twice."""
+
+import math
+import os
+import re
+import shlex
+import signal
+import time
+
+from commcost import command
+from commcost.command import Failure, say
+from commcost.reading.results import Result, ResultError
+from commcost.running import folder, plan, processes, suite
+from commcost.system import lines_of, remove, replace_file
+
+FIRST_S = 3.0  # what a launch takes, while none is known
+WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
+BUDGET = "budget"
+
+# What programs and libraries say before they end.
+WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
+WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
+
+
+def crash_of(status, text):
+    """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
+    status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
+    SIGKILL included: its SIGTERM may be any."""
+    numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
+    names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
+    known = [name for name in names if name != "SIGTERM"]
+    return f"crash ({known[0]})" if known else "crash" if names else None
+
+
+def outcome_of(status, timed_out, verdict, text):
+    """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
+    it said besides. Words come before signals, which a launcher sends to the other ranks."""
+    if verdict in suite.WHOLE:
+        return WORKS if verdict == "done" else WRONG
+    if timed_out:
+        return HANG
+    for outcome, words in ((REFUSED, WORDS_OF_REFUSAL), (FAILED, WORDS_OF_FAILURE)):
+        if re.search(words, text, re.M):
+            return outcome
+    return crash_of(status, text) or (REFUSED if status == command.EXIT_USAGE else FAILED)
+
+
+def message_of(lines):
+    """The line of a log that says most: the program's own, else the first about an error, else the last one."""
+    lines = [line.strip() for line in lines[1:] if re.search("[A-Za-z]", line)]
+    for pattern in (r"^[a-z_]+: (rank [0-9]|--)", "error|fault|signal|fail|abort"):
+        found = [line for line in lines if re.search(pattern, line, re.I)]
+        if found:
+            return found[0]
+    return lines[-1] if lines else ""
+
+
+def rows_of(path):
+    """The rows of a result by column, and its head; none of what is no result."""
+    try:
+        with Result(path, needs_metadata=False) as result:
+            return [dict(zip(result.header, cells)) for cells in result.rows()], result.head
+    except ResultError:
+        return [], []
+
+
+class Trials:
+    """Steps of a plan in their folder. `left_by` is what ended the last launch without an outcome: a signal's name, or
+    BUDGET. With a budget_s no launch is begun that wouldn't end in it."""
+
+    def __init__(self, path, limit_s, budget_s=None):
+        self.folder = folder.Folder(os.path.abspath(path))
+        self.limit_s, self.budget_s, self.left_by = limit_s, budget_s, None
+        self._signals, self._begin_s, self._outcomes, self._seconds = None, time.monotonic(), {}, []
+
+    def begin(self, made, used, hosts):
+        """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan."""
+        self.folder.check()
+        self.folder.make()
+        self.folder.lock()
+        self.folder.begin(made, folder.versions_of(made.programs, used), hosts, "")
+        self._signals = processes.Signals()
+        for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
+            processes.end(process)
+        for run, name, seconds, outcome in self.folder.records():
+            self._outcomes[run, name] = (seconds, outcome)
+            self._seconds.append(seconds)
+
+    def known(self, step):
+        """(seconds, outcome) of a launch that was made; None of one that wasn't."""
+        return self._outcomes.get((str(step.run), step.name))
+
+    def log_of(self, step):
+        return self.folder.launch_file(step)[:-len(".tsv")] + ".log"
+
+    def rows(self, step):
+        """rows_of what a launch wrote."""
+        return rows_of(self.folder.launch_file(step))
+
+    def message(self, step):
+        return message_of(lines_of(self.log_of(step)))
+
+    @property
+    def usual_s(self):
+        return sum(self._seconds) / len(self._seconds) if self._seconds else FIRST_S
+
+    def launch(self, step):
+        """Makes a launch and records what became of it; False where a signal or the budget ended it. Failure where the
+        program refuses its options in the first one."""
+        left_s = math.inf if self.budget_s is None else self.budget_s - (time.monotonic() - self._begin_s)
+        self._signals.look()
+        self.left_by = self._signals.last.name if self._signals.last else BUDGET if left_s < self.usual_s else None
+        if self.left_by:
+            return False
+        file, log = self.folder.launch_file(step), self.log_of(step)
+        part, limit_s = file + ".part", min(self.limit_s, left_s)
+        words = [*shlex.split(step.command), "--output=" + part]
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        remove(part)
+        replace_file(log, f"+ {plan.quoted(words)}\n")
+        begin, begin_s = suite.now(), time.monotonic()
+        status = processes.await_end(processes.begin(words, log), limit_s, self._signals)
+        seconds = time.monotonic() - begin_s
+        verdict = folder.verdict(part)
+        if status is None or verdict == "interrupted":
+            self.left_by = self._signals.last.name if self._signals.last else "a signal to the program"
+        elif seconds >= limit_s and limit_s < self.limit_s and verdict not in suite.WHOLE:
+            self.left_by = BUDGET
+        if self.left_by:
+            return False
+        outcome = outcome_of(status, seconds >= limit_s, verdict, "\n".join(lines_of(log)))
+        if outcome == REFUSED and not self._outcomes and re.search("^[a-z_]+: --", self.message(step)):
+            raise Failure(f"the first launch was refused: {self.message(step)}")
+        if os.path.exists(part):
+            os.replace(part, file)
+        self.folder.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")
+        self._outcomes[str(step.run), step.name] = (int(seconds + 0.5), outcome)
+        self._seconds.append(seconds)
+        return True

@@ -1,0 +1,128 @@
+"""A race of choices against a default: which are measured further, and which is better by the evidence.
+
+All choices of a cell (an operation of a size) get a few launches. Then those are dropped that surely don't gain what
+is asked for over the default or over the best choice; the others get as many launches again, and so on: a race (Maron
+and Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
+(1993)) in rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30
+(2013)). Its intervals are those of the exact rank-sum test, since a launch that is late must not decide.
+
+To be dropped is no evidence; to be better than the default is: the rank-sum test over launches with Holm's correction
+over all choices of all cells, those that were dropped included, and ALPHA divided among the looks at the evidence. So
+the chance of any choice that isn't better than the default, but is called so, is at most ALPHA for all together.
+"""
+
+import math
+import typing
+
+from commcost.reading import rank_test
+
+DEFAULT = "default"
+ALPHA = 0.01
+DROPPED_AT = 0.9  # confidence of the interval by which choices are dropped
+PROVED_AT = 0.95
+FIRST = 3         # launches, the fewest that have such an interval
+TESTED_FROM = 6   # launches of each side
+
+
+class Gain(typing.NamedTuple):
+    """By how many percent less time one choice takes than another; the ends are None with too few launches."""
+
+    value: float
+    low: typing.Optional[float]
+    high: typing.Optional[float]
+
+
+def gain_over(base, other, confidence):
+    """The Gain of times over those of `base`: of the ratios of all pairs."""
+    shift = rank_test.rank_shift(*([math.log(value) for value in values] for values in (base, other)), confidence)
+    low, high = shift.interval or (None, None)
+    return Gain(*(None if end is None else -100 * math.expm1(end) for end in (shift.value, high, low)))
+
+
+class Decision(typing.NamedTuple):
+    """What became of a cell: the choice, or DEFAULT, and why."""
+
+    choice: str
+    reason: str
+    gain: typing.Optional[Gain] = None  # over the default
+    p: typing.Optional[float] = None    # corrected
+    launches: int = 0                   # of the choice
+
+
+def looks_of(launches):
+    """After how many launches of each choice the race is looked at, at most `launches`."""
+    return sorted({FIRST, TESTED_FROM, max(FIRST, launches // 2), launches})
+
+
+class Race:
+    """`cells`: each cell's choices, besides the default. Times are positive, in any unit."""
+
+    def __init__(self, cells, min_gain_pct, launches):
+        self.min_gain_pct, self.looks = min_gain_pct, looks_of(launches)
+        self.running = {cell: list(choices) for cell, choices in cells.items()}
+        self.tests = sum(map(len, cells.values()))
+        self.values, self.decisions, self._ps = {}, {}, {}
+
+    def add(self, cell, choice, value):
+        self.values.setdefault((cell, choice), []).append(value)
+
+    def runs(self, cell, choice):
+        """Whether a choice of a cell is to be measured further; the default as long as any is."""
+        left = self.running.get(cell, [])
+        return choice in left or bool(left) and choice == DEFAULT
+
+    def drop(self, cell, choice, reason):
+        """Takes a choice out, such as one with wrong data; the default ends the cell."""
+        if self.runs(cell, choice):
+            self.running[cell] = [one for one in self.running[cell] if choice not in (one, DEFAULT)]
+            if not self.running[cell]:
+                self._decide(cell, Decision(DEFAULT, reason))
+
+    def _decide(self, cell, decision):
+        self.decisions[cell] = decision
+        self.running.pop(cell)
+
+    def gain(self, cell, choice, base=DEFAULT, confidence=DROPPED_AT):
+        return gain_over(self.values[cell, base], self.values[cell, choice], confidence)
+
+    def best(self, cell):
+        return min(self.running[cell], key=lambda choice: rank_test.median(self.values[cell, choice]))
+
+    def look(self, launches):
+        """Drops and decides after so many launches of each choice that runs."""
+        for cell in list(self.running):
+            self._drop_worse(cell)
+        if launches < TESTED_FROM:
+            return
+        best = {cell: self.best(cell) for cell in self.running}
+        self._ps.update({(cell, choice): rank_test.rank_sum_p(self.values[cell, DEFAULT], self.values[cell, choice])
+                         for cell, choice in best.items()})
+        # Those that were dropped, or wait, count as tests without evidence.
+        corrected = dict(zip(self._ps, rank_test.holm([*self._ps.values(), *[1.0] * (self.tests - len(self._ps))])))
+        alpha = ALPHA / sum(look >= TESTED_FROM for look in self.looks)
+        for cell, choice in best.items():
+            gain, p = self.gain(cell, choice, confidence=PROVED_AT), corrected[cell, choice]
+            is_better = p <= alpha and gain.value >= self.min_gain_pct
+            if is_better and (len(self.running[cell]) == 1 or launches == self.looks[-1]):
+                self._decide(cell, Decision(choice, "better", gain, p, launches))
+            elif launches == self.looks[-1]:
+                self._decide(cell, Decision(DEFAULT, f"not clear after {launches} launches", gain, p, launches))
+            else:
+                self._ps.pop((cell, choice))
+
+    def _drop_worse(self, cell):
+        """Drops choices that surely don't gain min_gain_pct over the default, or over the best of the others."""
+        best = self.best(cell)
+        gains = {choice: self.gain(cell, choice) for choice in self.running[cell]}
+        left = [choice for choice, gain in gains.items() if gain.high >= self.min_gain_pct and (
+            choice == best or self.gain(cell, choice, best).high >= self.min_gain_pct)]
+        if left:
+            self.running[cell] = left
+        else:
+            count = len(self.values[cell, best])
+            self._decide(cell, Decision(DEFAULT, f"no choice gains {self.min_gain_pct:g} %", gains[best], None, count))
+
+    def end(self, reason):
+        """Decides for the default what still runs."""
+        for cell in list(self.running):
+            self._decide(cell, Decision(DEFAULT, reason))

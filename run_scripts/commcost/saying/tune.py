@@ -1,0 +1,489 @@
+"""tune.sh: which of the MPI library's algorithms is best for each operation and size on this machine, by a race of
+launches (race.py), as the file that the library itself reads (libraries.py), with proof that it pays.
+
+The procedure follows from what its launches found alone, which are recorded: so an interrupted one goes on where it
+was, by doing all over without the launches that were made.
+"""
+
+import os
+import re
+import time
+import typing
+import zlib
+
+from commcost import command
+from commcost.command import Failure, UsageError, say
+from commcost.reading.results import parsed_number
+from commcost.running import launchers, libraries, plan, suite, trials
+from commcost.running.libraries import Rule
+from commcost.saying.device_matrix import list_of
+from commcost.saying.output import Output
+from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
+from commcost.saying.questions import parts_of
+from commcost.saying.race import DEFAULT, Race
+from commcost.saying.scorecard import readable
+from commcost.system import remove, replace_file
+from commcost.words import bytes_text, counted, listed, size_text
+
+PROGRAM = "tune.sh"
+BENCHMARK = "collective/collective"
+FILE = "file"           # the choice whose launches use the file
+PROOF_RUNS_FROM = 101   # in the folder
+SHARE_OF_RACE = 2 / 3   # of the budget; the rest is for the proof
+
+
+# ---- what is measured ----------------------------------------------------------------------------
+
+class Cell(typing.NamedTuple):
+    """What a choice is made for."""
+
+    contest: str
+    operation: str
+    ranks: int
+    size: int  # in bytes; 0 of an operation without data
+
+
+class Entry(typing.NamedTuple):
+    """Cells that share their launches, and the variables of each choice."""
+
+    name: str
+    ranks: int
+    cells: list
+    settings: dict
+
+
+class Left(Exception):
+    """A signal or the budget ended the launches."""
+
+
+class Tuning:
+    """A tuning in its folder."""
+
+    def __init__(self, options, library, contests):
+        self.options, self.library, self.contests = options, library, contests
+        self.trials = trials.Trials(options.output, options.limit, options.budget)
+        self.launcher = launchers.find(options.launcher, options.build)
+        self.out, self.heads = {}, []  # out: by contest, ranks and choice why it was taken out
+        self.entries = [Entry(contest.name, ranks, [
+            Cell(contest.name, operation, ranks, size) for operation in contest.operations
+            for size in ([0] if operation == "barrier" else options.sizes)],
+            {DEFAULT: {}, **{choice: library.variables(contest, choice) for choice in contest.choices}})
+            for ranks in options.ranks for contest in contests]
+
+    def step(self, run, name, ranks, cells, variables):
+        """A launch that measures these cells."""
+        options = self.options
+        sizes = sorted({cell.size for cell in cells} - {0})
+        job = launchers.Job(ranks, options.ranks_per_node, options.hosts, options.bind)
+        words = [*(["env"] if variables else []), *(f"{name}={value}" for name, value in variables.items()),
+                 *self.launcher.line(job, launchers.Launch(ranks, 1, variables)),
+                 os.path.join(options.build, BENCHMARK), "--check", f"--max-time={options.max_time:g}",
+                 "--operations=" + ",".join(dict.fromkeys(cell.operation for cell in cells)),
+                 *(["--sizes=" + ",".join(map(size_text, sizes))] if sizes else [])]
+        return plan.Step(run, name, name, "", trials.FIRST_S, plan.quoted(words))
+
+    def begin(self):
+        """Makes the folder or takes it up. UsageError where it is of other options."""
+        options = self.options
+        steps = [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
+                 for entry in self.entries for place, variables in enumerate(entry.settings.values())]
+        steps.append(plan.Step(0, "decide", "decide", "", 0,
+                               f"--min-gain={options.min_gain:g} --launches={options.launches}"))
+        made = plan.Plan(steps, {options.build: {BENCHMARK}}, [])
+        there = self.trials.folder.read("plan.tsv").splitlines()
+        if there and there != made.lines:
+            raise UsageError(f"{options.output:.200} was begun with other options, such as --ranks, --sizes or "
+                             "--choices: give the same again, or use another folder")
+        self.trials.begin(made, [self.launcher], options.hosts)
+
+    def decide(self):
+        """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or the
+        budget of the proof, ended it."""
+        race = Race({cell: [choice for choice in entry.settings if choice != DEFAULT] for entry in self.entries
+                     for cell in entry.cells}, self.options.min_gain, self.options.launches)
+        say(f"{counted(len(self.contests), 'variable')}, {counted(len(race.running), 'size')} of operations and numbers of "
+            f"ranks, {counted(race.tests, 'choice')} to race in {self.options.output}")
+        is_cut = False
+        if self.options.budget is not None:
+            self.trials.budget_s = SHARE_OF_RACE * self.options.budget
+        try:
+            self.run(race, self.entries, 1)
+        except Left:
+            if self.trials.left_by != trials.BUDGET:
+                raise
+            is_cut = True
+            race.end("the budget ended before it was clear")
+        self.trials.budget_s = self.options.budget
+        self.of_all_sizes(race)
+        return race, self.prove(race), is_cut
+
+    # ---- launches --------------------------------------------------------------------------------
+
+    def run(self, race, entries, first_run, suffix=""):
+        """Measures until all of the race is decided, choices in turn. Left where a signal or the budget ended it."""
+        done = 0
+        for look in race.looks:
+            for run in range(done, look):
+                for entry in entries:
+                    places = list(enumerate(entry.settings.items()))
+                    for place, (choice, variables) in places[run % len(places):] + places[:run % len(places)]:
+                        cells = [cell for cell in entry.cells if race.runs(cell, choice)]
+                        if cells:
+                            self._measure(race, choice, cells, self.step(
+                                first_run + run, f"{entry.name}-{entry.ranks}{suffix}@{place}", entry.ranks, cells,
+                                variables))
+            done = look
+            race.look(look)
+            if race.running:
+                left = sum(map(len, race.running.values()))
+                say(f"After {look} launches: {counted(len(race.decisions), 'size')} decided, "
+                    f"{counted(left, 'choice')} of {len(race.running)} left")
+
+    def _measure(self, race, choice, cells, step):
+        """Adds to the race what a launch found, or takes the choice out."""
+        if self.trials.known(step) is None:
+            if not self.trials.launch(step):
+                raise Left
+        outcome, values = self.trials.known(step)[1], {}
+        rows, head = self.trials.rows(step)
+        self.heads = self.heads or head
+        for row in rows:
+            time_us = parsed_number(row.get("time_us", "NA"))
+            if time_us is not None and time_us > 0 and row.get("status") != "FAIL":
+                values[row.get("operation"), int(parsed_number(row.get("size_bytes", "0")) or 0)] = time_us
+        for cell in cells:
+            value = values.get((cell.operation, cell.size))
+            if outcome == trials.WORKS and value is not None:
+                race.add(cell, choice, value)
+                continue
+            reason = "no time in the result" if outcome == trials.WORKS else outcome
+            message = "" if outcome in (trials.WORKS, trials.WRONG) else self.trials.message(step)
+            if (cell.contest, cell.ranks, choice) not in self.out:
+                say(f"{cell.contest} {choice}, {cell.ranks} ranks: {reason}")
+                self.out[cell.contest, cell.ranks, choice] = ": ".join(filter(None, (reason, message)))
+            what = "the library's own choice" if choice == DEFAULT else choice
+            race.drop(cell, choice, f"{what}: {reason}")
+
+    # ---- rules -----------------------------------------------------------------------------------
+
+    def rules(self, chosen):
+        """The Rules of choices by cell: neighbouring sizes with the same choice make one."""
+        made = []
+        for contest in self.contests:
+            for operation in contest.operations:
+                for ranks in self.options.ranks:
+                    last = None
+                    for size in [0] if operation == "barrier" else sorted(self.options.sizes):
+                        choice = chosen.get(Cell(contest.name, operation, ranks, size))
+                        if choice and choice == last:
+                            made[-1] = made[-1]._replace(high=size)
+                        elif choice:
+                            made.append(Rule(contest, operation, ranks, size, size, choice))
+                        last = choice
+        return made
+
+    def of_all_sizes(self, race):
+        """For a library whose file can't choose by size: takes back what isn't the same for all cells of a contest."""
+        for contest in self.contests if not self.library.chooses_by_size else []:
+            cells = [cell for cell in race.decisions if cell.contest == contest.name]
+            if len({race.decisions[cell].choice for cell in cells}) > 1:
+                for cell in cells:
+                    if race.decisions[cell].choice != DEFAULT:
+                        race.decisions[cell] = race.decisions[cell]._replace(
+                            choice=DEFAULT, reason="a variable can't choose by size, and sizes disagree")
+
+    def prove(self, race):
+        """Launches with the file and without it, in turn, for all cells that have a rule: the Race of that."""
+        chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
+        proof = Race({cell: [FILE] for cell in chosen}, 0, self.options.launches)
+        if chosen:
+            rules = self.rules(chosen)
+            text = self.library.file_text(rules, [])
+            path = self.trials.folder.of_suite(f"candidate{self.library.suffix}")
+            replace_file(path, text)
+            settings = {DEFAULT: {}, FILE: self.library.file_variables(path, rules)}
+            groups = {}
+            for cell in chosen:
+                groups.setdefault((cell.operation, cell.ranks), []).append(cell)
+            # Other rules are another file: what was measured with one says nothing of the other.
+            self.run(proof, [Entry(operation, ranks, cells, settings) for (operation, ranks), cells in groups.items()],
+                     PROOF_RUNS_FROM, f"-{zlib.crc32(text.encode()):08x}")
+        return proof
+
+
+# ---- what is written -----------------------------------------------------------------------------
+
+def said_in(head, key):
+    """A value of a result's head; "" without one."""
+    return next((line[len(key) + 4:] for line in head if line.startswith(f"# {key}: ")), "")
+
+
+def percents(gain):
+    """A Gain with its interval."""
+    if gain is None:
+        return "NA"
+    return f"{gain.value:.0f} %" + ("" if gain.low is None else f" ({gain.low:.0f} to {gain.high:.0f})")
+
+
+def sizes_text(low, high):
+    if not high:
+        return "no data"
+    return bytes_text(low) if low == high else f"{size_text(low)} to {bytes_text(high)}"
+
+
+COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choice", "info"), ("reason", "info"),
+           ("launches", "info"), ("gain_pct", "info"), ("gain_lo_pct", "info"), ("gain_hi_pct", "info"),
+           ("p_value", "info"), ("found_pct", "info"), ("found_lo_pct", "info"), ("found_hi_pct", "info"),
+           ("verdict", "info"))
+
+
+def write_evidence(path, tuning, race, proof, words):
+    """evidence.tsv: a row for each cell."""
+    new = path + ".new"
+    remove(new)
+    table = Output("tune", new)
+    table.begin(COLUMNS, [("mpi_library", said_in(tuning.heads, "mpi_library") or "NA"), ("host", os.uname().nodename),
+                          ("choices", "; ".join(f"{contest.variable}={','.join(contest.choices)}"
+                                                for contest in tuning.contests))], words)
+    for cell, decision in sorted(race.decisions.items()):
+        row = {"operation": cell.operation, "ranks": cell.ranks, "size_bytes": cell.size, "choice": decision.choice,
+               "reason": decision.reason, "launches": decision.launches, "verdict": "default"}
+        if decision.p is not None:
+            row["p_value"] = f"{decision.p:.3g}"
+        found = proof.decisions.get(cell)
+        if found:
+            row["verdict"] = "holds" if found.choice == FILE else "taken out"
+        for name, gain in (("gain", decision.gain), ("found", found.gain if found else None)):
+            for column, value in zip(("pct", "lo_pct", "hi_pct"), gain or ()):
+                row[f"{name}_{column}"] = "NA" if value is None else f"{value:.2f}"
+        table.row(row)
+    for (contest, ranks, choice), reason in tuning.out.items():
+        table.remark("note", f"{contest} {choice}, {ranks} ranks: {reason}")
+    if not table.end(command.EXIT_DONE):
+        raise Failure(f"{path}: cannot be written")
+    os.replace(new, path)
+
+
+def mark_of(decision, found):
+    """The cell of the matrix."""
+    if found is not None and found.choice == FILE:
+        return Mark(f"{found.gain.value:.0f} %", "pays")
+    if found is not None:
+        return Mark("not held", "loses")
+    return Mark("?", "unclear") if "clear" in decision.reason or "budget" in decision.reason else Mark("-", "even")
+
+
+LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the operation takes with the file than with the "
+          "library's own choice, found in fresh launches. -: the library's own choice is as good; ?: not clear; not "
+          "held: the rule was taken out, since the file gained nothing.")
+
+
+def matrix_of(race, proof, ranks):
+    marks = {}
+    for cell, decision in sorted(race.decisions.items()):
+        if cell.ranks == ranks:
+            marks.setdefault(cell.operation, {})[cell.size] = mark_of(decision, proof.decisions.get(cell))
+    return Section(f"ranks_{ranks}", f"{ranks} ranks: gain with the file",
+                   parts_of(marks, "operation", lambda size: size_text(size) if size else "no data", LEGEND))
+
+
+def rules_of(tuning, race, proof, rules):
+    """The rules in a table: what the race promised and what was found, of the size with the lowest gain."""
+    columns = [Column("operation", "what"), Column("ranks", "", True), Column("sizes"), Column("choice"),
+               Column("promised", "", True), Column("found", "", True)]
+    rows = []
+    for rule in rules:
+        cells = [cell for cell in proof.decisions if (cell.contest, cell.operation, cell.ranks) == (
+            rule.contest.name, rule.operation, rule.ranks) and rule.low <= cell.size <= rule.high]
+        worst = min(cells, key=lambda cell: proof.decisions[cell].gain.value)
+        rows.append(Row([rule.operation, str(rule.ranks), sizes_text(rule.low, rule.high), rule.choice,
+                         percents(race.decisions[worst].gain), percents(proof.decisions[worst].gain)]))
+    return [Grid(columns, rows, "rows")] if rows else [Text(f"No rule: nothing gains {tuning.options.min_gain:g} %.")]
+
+
+def reasons_of(race, proof):
+    """A sentence for each reason why the library's own choice stays, with the cells."""
+    by_reason = {}
+    for cell, decision in sorted(race.decisions.items()):
+        found = proof.decisions.get(cell)
+        if decision.choice == DEFAULT or found is not None and found.choice != FILE:
+            reason = decision.reason if found is None else (
+                f"{decision.choice} promised {percents(decision.gain)}, with the file {percents(found.gain)}"
+                if found.gain else f"with the file: {found.reason.replace(FILE + ': ', '')}")
+            by_reason.setdefault(reason, {}).setdefault((cell.operation, cell.ranks), []).append(cell.size)
+    for reason, cells in by_reason.items():
+        yield f"{reason}: " + listed(f"{operation} of {counted(ranks, 'rank')}" + (
+            f" ({', '.join(map(size_text, sizes))})" if any(sizes) else "") for (operation, ranks), sizes in cells.items())
+
+
+def page_of(tuning, race, proof, rules, path):
+    """The Page; its text is what the terminal shows."""
+    library = said_in(tuning.heads, "mpi_library") or tuning.library.name
+    launches = f"{counted(len(tuning.trials.folder.records()), 'launch', 'launches')} on {os.uname().nodename}"
+    out = [f"{contest} {choice}, {ranks} ranks: {reason}" for (contest, ranks, choice), reason in tuning.out.items()]
+    use = [f"export {name}={value}" for name, value in tuning.library.file_variables(path, rules).items()]
+    if not tuning.library.chooses_by_size:
+        use = [f". {path}"]
+    stays = list(reasons_of(race, proof))
+    sections = [Section("used", "What was used", [Text(f"{library}; {launches}")])]
+    sections += [matrix_of(race, proof, ranks) for ranks in tuning.options.ranks]
+    sections.append(Section("rules", "Rules", rules_of(tuning, race, proof, rules)))
+    sections += [Section("stays", "Where the library's own choice stays, and why", [Items(stays, "facts")])] if stays else []
+    sections += [Section("out", "Choices taken out", [Items(out, "facts")])] if out else []
+    if rules:
+        sections.append(Section("use", "How to use it", [Items(use, "facts"), Text(tuning.library.said_of_file(path))]))
+    return Page(f"{counted(len(rules), 'rule')} for {tuning.library.name}", sections,
+                f"Evidence: {os.path.join(tuning.options.output, 'evidence.tsv')}")
+
+
+def write_all(tuning, race, proof, words):
+    """The library's file, or none where there is no rule, its evidence, the page; returns the page."""
+    held = {cell: race.decisions[cell].choice for cell, found in proof.decisions.items() if found.choice == FILE}
+    rules, folder = tuning.rules(held), tuning.trials.folder.path
+    path = os.path.join(folder, "rules" + tuning.library.suffix)
+    comment = [f"{tuning.library.name}'s algorithms for {listed(map(str, tuning.options.ranks))} ranks on "
+               f"{os.uname().nodename}", f"{said_in(tuning.heads, 'mpi_library')}", f"{suite.now()}: {PROGRAM} "
+               f"{plan.quoted(words)}", "evidence.tsv has the evidence"]
+    comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}" for rule in rules]
+    write_evidence(os.path.join(folder, "evidence.tsv"), tuning, race, proof, words)
+    page = page_of(tuning, race, proof, rules, path)
+    replace_file(os.path.join(folder, "tune.html"), page.as_html())
+    if rules:
+        replace_file(path, tuning.library.file_text(rules, list(map(command.plain, comment))))
+    else:
+        remove(path)
+    return page
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+def size_of(word):
+    found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
+    size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
+    return size if size >= 8 and size % 8 == 0 else None
+
+
+def ranks_of(word):
+    return int(word) if re.fullmatch("[1-9][0-9]{0,5}", word) and int(word) > 1 else None
+
+
+def operation_of(word):
+    return word if re.fullmatch("[a-z_]{1,40}", word) else None
+
+
+def seconds_of(text):
+    value = parsed_number(text)
+    if value is None or not 0.001 <= value <= 3600:
+        raise command.argparse.ArgumentTypeError(f"'{text:.100}': use seconds, like 0.1")
+    return value
+
+
+def read_options(words):
+    made = command.Parser(PROGRAM, f"{PROGRAM} [OPTION]...", """\
+Finds which of the MPI library's algorithms is best for each collective
+operation, size and number of ranks on this machine, and writes the file that
+the library itself reads. Where the evidence doesn't suffice, the library's own
+choice stays.
+
+A few launches of each algorithm, in turn, then more of those that may be best
+(a race); a rule needs evidence over launches, corrected for being many, and
+--min-gain. At last, the file is proved: launches with it and without it in turn;
+a rule that gains nothing is taken out.
+
+FOLDER/rules.json (MPICH), rules.conf (Open MPI) or rules.sh (others) is the
+file; evidence.tsv has what it rests on, tune.html shows it.
+
+Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
+2 wrong usage.""", allow_abbrev=False)
+    add = made.add_argument_group("What to tune").add_argument
+    add("--list", action="store_true", help="print what the library offers, and exit")
+    add("--operations", metavar="LIST", default=[], type=list_of(operation_of, "use names like allreduce,bcast"),
+        help="with commas (default: all that the library's file can choose)")
+    add("--sizes", metavar="LIST", default=[8 << 3 * power for power in range(6)],
+        type=list_of(size_of, "use multiples of 8 like 8,64K,1M"),
+        help="bytes of a block, with commas (default: 8,64,512,4K,32K,256K)")
+    add("--ranks", metavar="LIST", type=list_of(ranks_of, "use numbers from 2, like 4,16"), default=[],
+        help="numbers of ranks, with commas (default: as run_suite.sh)")
+    add("--choices", metavar="'VARIABLE=A,B'", type=suite.text, action="append", default=[],
+        help="values of a variable of the environment instead of all that the library offers; may be repeated. For "
+        "a library that isn't known the only way to say them")
+    add = made.add_argument_group("How sure").add_argument
+    add("--min-gain", metavar="PERCENT", type=command.percent(0.1, 90), default=5.0,
+        help="what a rule must gain over the library's own choice (default: 5)")
+    add("--launches", metavar="N", type=suite.count, default=24,
+        help="of each choice, at most, and as many for the proof (default: 24)")
+    add("--max-time", metavar="SECONDS", type=seconds_of, default=0.1, help="for a size in a launch (default: 0.1)")
+    add("--budget", metavar="TIME", type=suite.duration, help="time for this call (90, 30m, 2h, 1:30:00)")
+    add("--limit", metavar="TIME", type=suite.duration, default=120,
+        help="for each launch, which then counts as a hang (default: 2m)")
+    add = made.add_argument_group("Where to run").add_argument
+    add("--launcher", metavar="WHICH", type=suite.text, help="as of run_suite.sh")
+    add("--ranks-per-node", metavar="N", type=suite.count)
+    add("--hosts", metavar="LIST", type=suite.text, help="with commas")
+    add("--bind", metavar="TO", type=suite.text, help="as of run_suite.sh")
+    add("--build", metavar="FOLDER", type=suite.folder_there, help="default: build")
+    add = made.add_argument_group("Where results go").add_argument
+    add("--output", metavar="FOLDER", type=suite.text, help="default: results/tune_DATE_TIME")
+    add("--resume", metavar="FOLDER", type=suite.folder_there, help="go on with what is recorded there, with the same "
+        "options given again")
+    options = made.parse_args(words)
+    if not 6 <= options.launches < 100:
+        raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer are no evidence")
+    if options.limit < 1:
+        raise UsageError("--limit: needs at least 1 s")
+    options.build = options.build or suite.own_build()
+    for name in ("launcher", "hosts", "bind"):
+        setattr(options, name, getattr(options, name) or "")
+    if not options.build:
+        raise Failure("no folder build: build first, or use --build=FOLDER")
+    options.ranks = sorted(options.ranks or [launchers.default_ranks(options.hosts, options.ranks_per_node)])
+    options.output = options.resume or options.output or os.path.join("results", time.strftime("tune_%Y-%m-%d_%H%M%S"))
+    return options
+
+
+def chosen_contests(options, library):
+    """The Contests of the options. UsageError where there are none."""
+    contests, asked = libraries.given_contests(library, options.choices, tuple(options.operations)), options.operations
+    if contests and not any(contest.operations for contest in contests):
+        raise UsageError("--choices: which operations is this variable for? add --operations=allreduce,bcast")
+    offered = contests or library.contests()
+    if not offered:
+        raise UsageError(f"{library.name} has no variables that are known: name some with --choices='VARIABLE=A,B'")
+    known = {operation for contest in offered for operation in contest.operations}
+    unknown = [operation for operation in asked if operation not in known]
+    if unknown:
+        raise UsageError(f"--operations: {library.name} offers no choice for {unknown[0]} that its file can make: use "
+                         f"some of {listed(sorted(known))}")
+    if options.ranks[-1] * max(options.sizes) > libraries.SIZE_MOST:
+        raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks are more than the 2 GiB "
+                         "that a library's rules can tell apart")
+    return [contest for contest in offered if not asked or set(contest.operations) <= set(asked)]
+
+
+def main(words):
+    options = read_options(words)
+    program = os.path.join(options.build, BENCHMARK)
+    if not os.access(program, os.X_OK):
+        raise Failure(f"no program {program}: build it first")
+    library, path = libraries.library_of(program, launchers.find(options.launcher, options.build))
+    contests = chosen_contests(options, library)
+    if options.list:
+        print(f"# {library.name}: {path}", *(f"{contest.variable}={','.join(contest.choices)}" for contest in contests),
+              sep="\n")
+        return command.EXIT_DONE
+    tuning = Tuning(options, library, contests)
+    tuning.begin()
+    again = f"{PROGRAM} {plan.quoted([word for word in words if not word.startswith(('--output=', '--resume='))])}"
+    again += f" --resume={plan.quoted([options.output])}"
+    try:
+        race, proof, is_cut = tuning.decide()
+    except Left:
+        say(f"Ended by {tuning.trials.left_by}: no file was written. To go on: {again}")
+        return command.EXIT_FAILED
+    page = write_all(tuning, race, proof, words)
+    print(readable(page.as_text()), end="")
+    if is_cut:
+        say(f"The budget ended before all was clear. To go on: {again}")
+    rejected = [choice for _, _, choice in tuning.out if choice == FILE]
+    return command.EXIT_FAILED if rejected or is_cut and not any(
+        found.choice == FILE for found in proof.decisions.values()) else command.EXIT_DONE
