@@ -78,6 +78,7 @@ function(commcost_install_scripts)
   endforeach()
   commcost_man_page(bench_compare "${PROJECT_SOURCE_DIR}/run_scripts/bench_compare"
     "${PROJECT_SOURCE_DIR}/cmake/man_compare.txt")
+  commcost_man_page(commcost-tune "${PROJECT_SOURCE_DIR}/run_scripts/tune.sh" "${PROJECT_SOURCE_DIR}/cmake/man_tune.txt")
   # What the scripts ask a build folder for.
   file(WRITE "${PROJECT_BINARY_DIR}/installed/CMakeCache.txt"
     "# What the scripts of commcost ask a build folder for.\n"

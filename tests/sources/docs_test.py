@@ -36,7 +36,8 @@ PAGES = {
 }
 COMMON = "docs/common-options.md"  # of all of these but bench_compare
 COMPARE = "run_scripts/bench_compare"
-SCRIPTS = {"docs/suite.md": "run_suite.sh", "docs/devices.md": "device_matrix.sh", "docs/cost.md": "cost.sh"}
+SCRIPTS = {"docs/suite.md": "run_suite.sh", "docs/devices.md": "device_matrix.sh", "docs/cost.md": "cost.sh",
+           "docs/tune.md": "tune.sh"}
 
 # A quick run of each program: ranks and options.
 QUICK = {

@@ -1,5 +1,5 @@
-"""tune.sh with libraries whose best algorithms are planted: its file is right, has no rule where nothing is to be gained,
-and costs a third of measuring all choices alike."""
+"""tune.sh with libraries whose best algorithms are planted: its file is right, has no rule where nothing is to be
+gained, and costs a third of measuring all choices alike."""
 
 import contextlib
 import io

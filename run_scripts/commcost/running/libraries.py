@@ -168,8 +168,8 @@ class Mpich(Library):
 
 
 def of_ranks(tree, ranks):
-    """What a tree of MPICH says for this number of ranks, without conditions on it: below a condition on sizes MPICH 4.0
-    takes its "comm_size<8" for "comm_size<=8"."""
+    """What a tree of MPICH says for this number of ranks, without conditions on it: below a condition on sizes, MPICH
+    4.0 takes its "comm_size<8" for "comm_size<=8"."""
     made = {}
     for key, below in tree.items():
         found = re.fullmatch("comm_size(<=|<|=)([0-9]+|pow2|any)", key)
@@ -276,8 +276,8 @@ def library_of(program, launcher):
 
 
 def given_contests(library, texts, operations):
-    """The Contests of --choices: those of variables that the library is known to have, for their operations; else for all
-    of these. UsageError for a name that the library doesn't know."""
+    """The Contests of --choices: those of variables that the library is known to have, for their operations; else for
+    all of these. UsageError for a name that the library doesn't know."""
     made, known = [], {contest.variable: contest for contest in library.contests()}
     for text in texts:
         found = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_.,:+-]+)", text)
@@ -288,8 +288,8 @@ def given_contests(library, texts, operations):
         if variable in [contest.variable for contest in made]:
             raise UsageError(f"--choices: {variable} is there twice: name all of its values at once")
         if known and variable not in known:
-            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose choices it can read from a "
-                             "file: --list shows all")
+            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose choices it can read "
+                             "from a file: --list shows all")
         unknown = [choice for choice in choices if known and choice not in known[variable].choices]
         if unknown:
             raise UsageError(f"--choices: {variable} has no value '{unknown[0]:.100}': use some of "

@@ -14,6 +14,9 @@
 
     device_matrix    device_matrix.sh: which operations work with buffers on a GPU
 
+    tune             tune.sh: the MPI library's best algorithms, as the file that it reads
+    race             which choices are measured further, and which are better by the evidence
+
     program_cost     cost.sh: what communication costs a program
     program_changes  changes to the program that would save time: a rule each
     machine_costs    what calls cost on a machine, interpolated between results

@@ -54,6 +54,19 @@ def looks_of(launches):
     return sorted({FIRST, TESTED_FROM, max(FIRST, launches // 2), launches})
 
 
+def alpha_of(looks):
+    """What the corrected p-value of a look must not be above."""
+    return ALPHA / sum(look >= TESTED_FROM for look in looks)
+
+
+def launches_needed(tests):
+    """The lowest number of launches with which any of these tests can be evidence."""
+    launches = TESTED_FROM
+    while tests * rank_test.lowest_p(launches, launches) > alpha_of(looks_of(launches)):
+        launches += 1
+    return launches
+
+
 class Race:
     """`cells`: each cell's choices, besides the default. Times are positive, in any unit."""
 
@@ -89,7 +102,7 @@ class Race:
         return min(self.running[cell], key=lambda choice: rank_test.median(self.values[cell, choice]))
 
     def look(self, launches):
-        """Drops and decides after so many launches of each choice that runs."""
+        """Drops and decides; each choice that runs has had this number of launches."""
         for cell in list(self.running):
             self._drop_worse(cell)
         if launches < TESTED_FROM:
@@ -99,10 +112,9 @@ class Race:
                          for cell, choice in best.items()})
         # Those that were dropped, or wait, count as tests without evidence.
         corrected = dict(zip(self._ps, rank_test.holm([*self._ps.values(), *[1.0] * (self.tests - len(self._ps))])))
-        alpha = ALPHA / sum(look >= TESTED_FROM for look in self.looks)
         for cell, choice in best.items():
             gain, p = self.gain(cell, choice, confidence=PROVED_AT), corrected[cell, choice]
-            is_better = p <= alpha and gain.value >= self.min_gain_pct
+            is_better = p <= alpha_of(self.looks) and gain.value >= self.min_gain_pct
             if is_better and (len(self.running[cell]) == 1 or launches == self.looks[-1]):
                 self._decide(cell, Decision(choice, "better", gain, p, launches))
             elif launches == self.looks[-1]:

@@ -20,7 +20,7 @@ from commcost.saying.device_matrix import list_of
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
-from commcost.saying.race import DEFAULT, Race
+from commcost.saying.race import DEFAULT, Race, launches_needed
 from commcost.saying.scorecard import readable
 from commcost.system import remove, replace_file
 from commcost.words import bytes_text, counted, listed, size_text
@@ -82,9 +82,17 @@ class Tuning:
                  *(["--sizes=" + ",".join(map(size_text, sizes))] if sizes else [])]
         return plan.Step(run, name, name, "", trials.FIRST_S, plan.quoted(words))
 
+    def choices(self):
+        """Those of each cell, besides the default."""
+        return {cell: [choice for choice in entry.settings if choice != DEFAULT] for entry in self.entries
+                for cell in entry.cells}
+
     def begin(self):
-        """Makes the folder or takes it up. UsageError where it is of other options."""
-        options = self.options
+        """Makes the folder or takes it up. UsageError where it is of other options, or no evidence is possible."""
+        options, tests = self.options, sum(map(len, self.choices().values()))
+        if options.launches < launches_needed(tests):
+            raise UsageError(f"--launches: {options.launches} are no evidence where {tests} choices race: use "
+                             f"{launches_needed(tests)} or more, or fewer --sizes")
         steps = [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
                  for entry in self.entries for place, variables in enumerate(entry.settings.values())]
         steps.append(plan.Step(0, "decide", "decide", "", 0,
@@ -97,12 +105,11 @@ class Tuning:
         self.trials.begin(made, [self.launcher], options.hosts)
 
     def decide(self):
-        """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or the
-        budget of the proof, ended it."""
-        race = Race({cell: [choice for choice in entry.settings if choice != DEFAULT] for entry in self.entries
-                     for cell in entry.cells}, self.options.min_gain, self.options.launches)
-        say(f"{counted(len(self.contests), 'variable')}, {counted(len(race.running), 'size')} of operations and numbers of "
-            f"ranks, {counted(race.tests, 'choice')} to race in {self.options.output}")
+        """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or
+        the budget of the proof, ended it."""
+        race = Race(self.choices(), self.options.min_gain, self.options.launches)
+        say(f"{counted(len(self.contests), 'variable')}, {counted(len(race.running), 'size')} of operations and "
+            f"numbers of ranks, {counted(race.tests, 'choice')} to race in {self.options.output}")
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
@@ -134,10 +141,11 @@ class Tuning:
                                 variables))
             done = look
             race.look(look)
-            if race.running:
-                left = sum(map(len, race.running.values()))
-                say(f"After {look} launches: {counted(len(race.decisions), 'size')} decided, "
-                    f"{counted(left, 'choice')} of {len(race.running)} left")
+            say(f"{'Race' if first_run == 1 else 'Proof'}: after {look} launches {len(race.decisions)} of "
+                f"{counted(len(race.decisions) + len(race.running), 'size')} decided, "
+                f"{counted(sum(map(len, race.running.values())), 'choice')} left")
+            if not race.running:
+                return
 
     def _measure(self, race, choice, cells, step):
         """Adds to the race what a launch found, or takes the choice out."""
@@ -312,8 +320,9 @@ def reasons_of(race, proof):
                 if found.gain else f"with the file: {found.reason.replace(FILE + ': ', '')}")
             by_reason.setdefault(reason, {}).setdefault((cell.operation, cell.ranks), []).append(cell.size)
     for reason, cells in by_reason.items():
-        yield f"{reason}: " + listed(f"{operation} of {counted(ranks, 'rank')}" + (
-            f" ({', '.join(map(size_text, sizes))})" if any(sizes) else "") for (operation, ranks), sizes in cells.items())
+        yield f"{reason}: " + listed(f"{operation} of {ranks} ranks" + (
+            f" ({', '.join(map(size_text, sizes))})" if any(sizes) else "")
+                                     for (operation, ranks), sizes in cells.items())
 
 
 def page_of(tuning, race, proof, rules, path):
@@ -321,14 +330,15 @@ def page_of(tuning, race, proof, rules, path):
     library = said_in(tuning.heads, "mpi_library") or tuning.library.name
     launches = f"{counted(len(tuning.trials.folder.records()), 'launch', 'launches')} on {os.uname().nodename}"
     out = [f"{contest} {choice}, {ranks} ranks: {reason}" for (contest, ranks, choice), reason in tuning.out.items()]
-    use = [f"export {name}={value}" for name, value in tuning.library.file_variables(path, rules).items()]
-    if not tuning.library.chooses_by_size:
-        use = [f". {path}"]
+    variables = tuning.library.file_variables(path, rules)
+    use = ([f"export {name}={plan.quoted([value])}" for name, value in variables.items()]
+           if tuning.library.chooses_by_size else [f". {plan.quoted([path])}"])
     stays = list(reasons_of(race, proof))
     sections = [Section("used", "What was used", [Text(f"{library}; {launches}")])]
     sections += [matrix_of(race, proof, ranks) for ranks in tuning.options.ranks]
     sections.append(Section("rules", "Rules", rules_of(tuning, race, proof, rules)))
-    sections += [Section("stays", "Where the library's own choice stays, and why", [Items(stays, "facts")])] if stays else []
+    if stays:
+        sections.append(Section("stays", "Where the library's own choice stays, and why", [Items(stays, "facts")]))
     sections += [Section("out", "Choices taken out", [Items(out, "facts")])] if out else []
     if rules:
         sections.append(Section("use", "How to use it", [Items(use, "facts"), Text(tuning.library.said_of_file(path))]))
@@ -344,7 +354,8 @@ def write_all(tuning, race, proof, words):
     comment = [f"{tuning.library.name}'s algorithms for {listed(map(str, tuning.options.ranks))} ranks on "
                f"{os.uname().nodename}", f"{said_in(tuning.heads, 'mpi_library')}", f"{suite.now()}: {PROGRAM} "
                f"{plan.quoted(words)}", "evidence.tsv has the evidence"]
-    comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}" for rule in rules]
+    comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}"
+                for rule in rules]
     write_evidence(os.path.join(folder, "evidence.tsv"), tuning, race, proof, words)
     page = page_of(tuning, race, proof, rules, path)
     replace_file(os.path.join(folder, "tune.html"), page.as_html())
@@ -455,8 +466,8 @@ def chosen_contests(options, library):
         raise UsageError(f"--operations: {library.name} offers no choice for {unknown[0]} that its file can make: use "
                          f"some of {listed(sorted(known))}")
     if options.ranks[-1] * max(options.sizes) > libraries.SIZE_MOST:
-        raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks are more than the 2 GiB "
-                         "that a library's rules can tell apart")
+        raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks are more than the "
+                         "2 GiB that a library's rules can tell apart")
     return [contest for contest in offered if not asked or set(contest.operations) <= set(asked)]
 
 

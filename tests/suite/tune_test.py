@@ -1,0 +1,232 @@
+"""tune.sh with a collective that pretends, under a launcher that pretends: faults, interruptions, bad input, and what
+it writes. Whether its files are right: tests/virtual/tune_test.py."""
+
+import json
+import os
+import signal
+import subprocess
+import xml.etree.ElementTree
+
+from case import call, each
+from mpi_run import read, read_tsv
+from pretended_suite import SCRIPTS, write_program
+from processes import wait_for
+from suite_test import SuiteCase
+
+# Times in ns. `way1` gains 30 %, `way2` 2 %; others have faults. What an MPICH has in its file stands below the end.
+PROGRAM = r"""#!/bin/sh
+output= operations= sizes=0
+for option in "$@"; do
+    case $option in
+    --output=*) output=${option#*=} ;;
+    --operations=*) operations=${option#*=} ;;
+    --sizes=*) sizes=${option#*=} ;;
+    esac
+done
+name=$MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM$MY_VARIABLE
+file=$MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE
+status=ok
+if [ -n "$file" ]; then
+    case $FAULT in
+    rejects) echo "unknown key in $file" >&2; kill -ABRT $$ ;;
+    ignores) ;;
+    *) ! grep -q intra_way1 "$file" || name=way1 ;;
+    esac
+fi
+echo "collective $$ ${name:-default} $sizes" >>"$STARTED"
+time=100000
+case $name in
+way1) time=70000 ;;
+way2) time=98000 ;;
+crash) kill -SEGV $$ ;;
+hang) exec sleep 1000 ;;
+wrong) status=FAIL ;;
+error) echo "Fatal error in PMPI_Allreduce: Other MPI error" >&2; exit 1 ;;
+esac
+[ "$name$FAULT" != defaultless ] || exit 3
+exec >"$output"
+echo "# mpi_library: MPICH 4.0 (pretended)"
+echo "# columns: operation=key size_bytes=key time_us=less status=info"
+printf 'operation\tsize_bytes\ttime_us\tstatus\n'
+rows=0
+for operation in $(echo "$operations" | tr , ' '); do
+    for size in $(echo "$sizes" | tr , ' '); do
+        spent=$((time + $$ % 97 * 10 + rows))
+        printf '%s\t%d\t%d.%03d\t%s\n' "$operation" "${size%K}" $((spent / 1000)) $((spent % 1000)) "$status"
+        rows=$((rows + 1))
+    done
+done
+[ "$status" = ok ] && code=0 || code=1
+echo "# end: $rows rows, exit $code"
+exit "$code"
+"""
+TREE = {f"collective={name}": {"comm_type=intra": {f"algorithm=MPIR_{name.capitalize()}_intra_usual": {}}}
+        for name in ("bcast", "allreduce")}
+NAMES = "\0".join(["", *(f"algorithm=MPIR_Allreduce_intra_{name}" for name in (
+    "way1", "way2", "crash", "hang", "wrong", "error")), ""])
+MPICH = ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE\0" + json.dumps(TREE, separators=(",", ":")) + "\0" + NAMES)
+VARIABLE = "--choices=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM="
+LAUNCHES = 12  # of each in a race and a proof of one size
+EXPORT = "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="
+
+
+class TuneCase(SuiteCase):
+    library = MPICH
+
+    def setUp(self):
+        super().setUp()
+        self.make(self.library)
+
+    def make(self, library):
+        """The program, and what it has of an MPI library."""
+        write_program(self.suite.build / "collective/collective", PROGRAM + library)
+
+    def line(self, *options):
+        there = not any(option.startswith(("--output", "--resume")) for option in options)
+        return ["sh", f"{SCRIPTS}/tune.sh", f"--build={self.suite.build}", "--launcher=mpirun", "--ranks=4",
+                "--launches=12", *([f"--output={self.suite.results}"] if there else []), *options]
+
+    def tune(self, *options, status=0, **variables):
+        done = call(self.line(*options), env={**self.suite.environment, **variables})
+        assert done.returncode == status, done.stdout + done.stderr
+        assert status != 2 or len(done.stderr.splitlines()) == 1, done.stderr
+        return done
+
+    def started(self):
+        """The choices and sizes of all launches."""
+        return [tuple(line.split()[2:]) for line in read(self.suite.environment["STARTED"]).splitlines()]
+
+    def evidence(self):
+        return {int(row["size_bytes"]): row for row in read_tsv(read(self.suite.results / "evidence.tsv"))}
+
+
+class Mpich(TuneCase):
+    def test_list(self):
+        done = self.tune("--list")
+        assert done.stdout.splitlines()[1:] == [
+            "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=crash,error,hang,way1,way2,wrong"], done.stdout
+        assert not self.suite.results.exists()
+
+    def test_rule_and_faults(self):
+        """The best choice is found, and what doesn't work is taken out, and said."""
+        done = self.tune("--sizes=8,64", "--limit=1")
+        rows = self.evidence()
+        assert [(rows[size]["choice"], rows[size]["verdict"]) for size in (8, 64)] == [("way1", "holds")] * 2
+        assert abs(float(rows[8]["gain_pct"]) - 30) < 1 and abs(float(rows[8]["found_pct"]) - 30) < 1
+        tree = json.loads(read(self.suite.results / "rules.json"))["collective=allreduce"]["comm_type=intra"]
+        usual = {"algorithm=MPIR_Allreduce_intra_usual": {}}
+        assert tree == {"comm_size<=3": usual, "comm_size<=4": {
+            "avg_msg_size<=7": usual, "avg_msg_size<=64": {
+                "is_op_built_in=no": usual, "is_op_built_in=yes": {"algorithm=MPIR_Allreduce_intra_way1": {}}},
+            "avg_msg_size=any": usual}, "comm_size=any": usual}, tree
+        for text in ("crash, 4 ranks: crash", "hang, 4 ranks: hang", "wrong, 4 ranks: wrong data",
+                     "error, 4 ranks: refused: Fatal error in PMPI_Allreduce", EXPORT, "8 to 64 bytes"):
+            assert text in done.stdout, text + "\n" + done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= 100 + len(str(self.suite.results))
+        counts = {choice: [name for name, _ in self.started()].count(choice) for choice, _ in self.started()}
+        # 6 of them are the proof's.
+        assert counts == {"default": 18, "way1": 18, "way2": 3, "crash": 1, "hang": 1, "wrong": 1, "error": 1}, counts
+        page = xml.etree.ElementTree.parse(self.suite.results / "tune.html")
+        assert "way1" in "".join(page.getroot().itertext())
+        self.suite.assert_nothing_left()
+
+    def test_nothing_to_gain(self):
+        done = self.tune(f"{VARIABLE}way2", "--sizes=8")
+        assert "No rule: nothing gains 5 %." in done.stdout and not (self.suite.results / "rules.json").exists()
+        assert self.evidence()[8]["reason"] == "no choice gains 5 %"
+        assert len(self.started()) == 6
+
+    @each("fault, status, text", [
+        ("ignores", 0, "way1 promised 30 %"), ("rejects", 1, "allreduce file, 4 ranks: crash")])
+    def test_file_without_effect(self, fault, status, text):
+        """A rule that doesn't hold is taken out; so is an older file."""
+        self.suite.results = self.suite.folder / fault
+        self.suite.results.mkdir()
+        (self.suite.results / "rules.json").write_text("old")
+        done = self.tune(f"{VARIABLE}way1", "--sizes=8", status=status, FAULT=fault)
+        assert text in done.stdout, done.stdout
+        assert not (self.suite.results / "rules.json").exists()
+        assert self.evidence()[8]["verdict"] == "taken out"
+
+    def test_interrupted(self):
+        """It goes on with what is left, and decides as if it hadn't been interrupted."""
+        options = (f"{VARIABLE}way1,hang", "--sizes=8")
+        with subprocess.Popen(self.line(*options), env=self.suite.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            assert wait_for(lambda: os.path.exists(self.suite.environment["STARTED"]) and
+                            "hang" in read(self.suite.environment["STARTED"]))
+            process.send_signal(signal.SIGTERM)
+            said = process.communicate(timeout=30)[1]
+        assert process.returncode == 1 and "no file was written. To go on: tune.sh" in said, said
+        assert not list(self.suite.results.glob("rules*"))
+        before = self.started()
+        resume = f"--resume={self.suite.results}"
+        done = self.tune(resume, *options, "--ranks=2", status=2)
+        assert "was begun with other options, such as --ranks" in done.stderr
+        self.tune(resume, *options, "--limit=1")
+        assert self.evidence()[8]["verdict"] == "holds"
+        assert len(self.started()) == 2 * LAUNCHES + 1 + before.count(("hang", "8"))
+        # All is recorded.
+        self.tune(resume, *options)
+        assert len(self.started()) == 2 * LAUNCHES + 1 + before.count(("hang", "8"))
+
+    def test_budget(self):
+        """What isn't clear when it ends is left to the library."""
+        done = self.tune(f"{VARIABLE}way1,hang", "--sizes=8", "--budget=5", status=1)
+        assert "The budget ended before all was clear. To go on: tune.sh" in done.stderr, done.stderr
+        assert "the budget ended before it was clear" in self.evidence()[8]["reason"]
+        assert not (self.suite.results / "rules.json").exists()
+
+    @each("option, text", [
+        ("--operations=allreduce,nonsense", "offers no choice for nonsense"),
+        ("--choices=MPIR_CVAR_NONSENSE=a", "has no variable MPIR_CVAR_NONSENSE"),
+        (f"{VARIABLE}nonsense", "has no value 'nonsense'"), ("--choices=A", "use VARIABLE=A,B,C"),
+        ("--choices=A=,", "use VARIABLE=A,B,C"), ("--sizes=7", "use multiples of 8"),
+        ("--sizes=1G", "more than the 2 GiB"),
+        ("--ranks=1", "use numbers from 2"), ("--launches=5", "fewer are no evidence"),
+        ("--launches=6", "use 9 or more"), ("--min-gain=0", "use a number from"),
+        ("--budget=x", "use a time like"), ("--limit=0", "needs at least 1 s"), ("--max-time=0", "use seconds"),
+        ("--resume=/no/such", "no folder '/no/such'")])
+    def test_bad_input(self, option, text):
+        done = self.tune(option, status=2)
+        assert text in done.stderr, done.stderr
+        assert not self.suite.results.exists()
+
+
+class Others(TuneCase):
+    """Open MPI, and a library that isn't known."""
+
+    library = ""
+
+    def test_no_variables(self):
+        for options, text in (((), "no variables that are known: name some with --choices='VARIABLE=A,B'"),
+                              (("--choices=MY_VARIABLE=way1",), "add --operations=")):
+            assert text in self.tune(*options, status=2).stderr
+
+    def test_shell_file(self):
+        done = self.tune("--choices=MY_VARIABLE=way1,way2", "--operations=bcast,reduce", "--sizes=8,16")
+        text = read(self.suite.results / "rules.sh")
+        assert [line for line in text.splitlines() if not line.startswith("#")] == ["export MY_VARIABLE='way1'"], text
+        assert "# bcast, 4 ranks, 8 to 16 bytes: way1" in text
+        assert "/rules.sh'" in done.stdout
+
+    def test_openmpi(self):
+        write_program(self.suite.folder / "bin/ompi_info", """#!/bin/sh
+            echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:0:ignore"
+            echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:chain"
+            echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm_chain_fanout:value:4"
+            name=coll_tuned_dynamic_rules_filename
+            echo "mca:coll:tuned:param:$name:value:$OMPI_MCA_coll_tuned_dynamic_rules_filename"
+            """)
+        program = PROGRAM
+        for mpich, openmpi in (('grep -q intra_way1 "$file"', 'grep -q "^8 1 4 0" "$file"'), ("way1) ", "chain|way1) "),
+                               ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "OMPI_MCA_coll_tuned_dynamic_rules_filename"),
+                               ("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "OMPI_MCA_coll_tuned_bcast_algorithm")):
+            program = program.replace(mpich, openmpi)
+        write_program(self.suite.build / "collective/collective", program + "ompi_mpi_comm_world")
+        done = self.tune("--sizes=8")
+        text = read(self.suite.results / "rules.conf")
+        numbers = [word for line in text.splitlines() for word in line.split("#")[0].split()]
+        assert numbers == "1 7 3 0 1 0 0 0 0 4 3 0 0 0 0 8 1 4 0 9 0 0 0 5 1 0 0 0 0".split(), text
+        assert "Open MPI has the name of the file (ompi_info)." in done.stdout, done.stdout
+        assert "OMPI_MCA_coll_tuned_use_dynamic_rules=1" in done.stdout
