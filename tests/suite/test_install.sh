@@ -48,9 +48,11 @@ suite() {
     grep -q 'can.t tell\|same\|slower\|faster' page.html || fail "the page has no comparison"
     commcost-report-text first | grep -q 'Which halo swap is quickest' || fail "the report has no halo"
     if [ -n "$(command -v help2man)" ]; then
-        expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1"
+        expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1" \
+            "$work/moved/share/man/man1/commcost-tune.1"
         grep -q 'halo \\- Measures a 3D halo swap' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
     fi
+    commcost-tune --help | grep -q '^Usage: tune.sh' || fail "commcost-tune"
     library=$(find "$work/moved" -name libmpirtmon.so)
     expect_file "$library" "$work/moved/include/mpirtmon.h"
     pages=$work/moved/share/doc/commcost

@@ -23,12 +23,13 @@ from commcost.saying.questions import parts_of
 from commcost.saying.race import DEFAULT, Race, launches_needed
 from commcost.saying.scorecard import readable
 from commcost.system import remove, replace_file
-from commcost.words import bytes_text, counted, listed, size_text
+from commcost.words import bytes_text, counted, cut, listed, size_text
 
 PROGRAM = "tune.sh"
 BENCHMARK = "collective/collective"
 FILE = "file"           # the choice whose launches use the file
 PROOF_RUNS_FROM = 101   # in the folder
+MESSAGE_MOST = 100      # letters of what a launch said that failed
 SHARE_OF_RACE = 2 / 3   # of the budget; the rest is for the proof
 
 
@@ -165,7 +166,7 @@ class Tuning:
                 race.add(cell, choice, value)
                 continue
             reason = "no time in the result" if outcome == trials.WORKS else outcome
-            message = "" if outcome in (trials.WORKS, trials.WRONG) else self.trials.message(step)
+            message = "" if outcome in (trials.WORKS, trials.WRONG) else cut(self.trials.message(step), MESSAGE_MOST)
             if (cell.contest, cell.ranks, choice) not in self.out:
                 say(f"{cell.contest} {choice}, {cell.ranks} ranks: {reason}")
                 self.out[cell.contest, cell.ranks, choice] = ": ".join(filter(None, (reason, message)))
@@ -286,13 +287,15 @@ LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the opera
           "held: the rule was taken out, since the file gained nothing.")
 
 
-def matrix_of(race, proof, ranks):
+def matrix_of(race, proof, ranks, is_last):
+    """The section of a number of ranks; the last one has the legend."""
     marks = {}
     for cell, decision in sorted(race.decisions.items()):
         if cell.ranks == ranks:
             marks.setdefault(cell.operation, {})[cell.size] = mark_of(decision, proof.decisions.get(cell))
     return Section(f"ranks_{ranks}", f"{ranks} ranks: gain with the file",
-                   parts_of(marks, "operation", lambda size: size_text(size) if size else "no data", LEGEND))
+                   parts_of(marks, "operation", lambda size: size_text(size) if size else "no data",
+                            LEGEND)[:None if is_last else 1])
 
 
 def rules_of(tuning, race, proof, rules):
@@ -335,7 +338,7 @@ def page_of(tuning, race, proof, rules, path):
            if tuning.library.chooses_by_size else [f". {plan.quoted([path])}"])
     stays = list(reasons_of(race, proof))
     sections = [Section("used", "What was used", [Text(f"{library}; {launches}")])]
-    sections += [matrix_of(race, proof, ranks) for ranks in tuning.options.ranks]
+    sections += [matrix_of(race, proof, ranks, ranks == tuning.options.ranks[-1]) for ranks in tuning.options.ranks]
     sections.append(Section("rules", "Rules", rules_of(tuning, race, proof, rules)))
     if stays:
         sections.append(Section("stays", "Where the library's own choice stays, and why", [Items(stays, "facts")]))
