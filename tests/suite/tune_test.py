@@ -7,7 +7,8 @@ import signal
 import subprocess
 import xml.etree.ElementTree
 
-from case import call, each
+from case import each
+from commands import command
 from mpi_run import read, read_tsv
 from pretended_suite import SCRIPTS, write_program
 from processes import wait_for
@@ -87,7 +88,7 @@ class TuneCase(SuiteCase):
                 "--launches=12", *([f"--output={self.suite.results}"] if there else []), *options]
 
     def tune(self, *options, status=0, **variables):
-        done = call(self.line(*options), env={**self.suite.environment, **variables})
+        done = command("tune", *self.line(*options)[2:], **self.suite.environment, **variables)
         assert done.returncode == status, done.stdout + done.stderr
         assert status != 2 or len(done.stderr.splitlines()) == 1, done.stderr
         return done

@@ -12,7 +12,7 @@ from commcost import command
 from commcost.command import Failure, say
 from commcost.reading.results import Result, ResultError
 from commcost.running import folder, plan, processes, suite
-from commcost.system import lines_of, remove, replace_file
+from commcost.system import lines_of, now, remove, replace_file
 
 FIRST_S = 3.0  # what a launch takes, while none is known
 WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
@@ -119,7 +119,7 @@ class Trials:
         os.makedirs(os.path.dirname(file), exist_ok=True)
         remove(part)
         replace_file(log, f"+ {plan.quoted(words)}\n")
-        begin, begin_s = suite.now(), time.monotonic()
+        begin, begin_s = now(), time.monotonic()
         status = processes.await_end(processes.begin(words, log), limit_s, self._signals)
         seconds = time.monotonic() - begin_s
         verdict = folder.verdict(part)

@@ -19,7 +19,7 @@ from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.scorecard import readable
-from commcost.system import lines_of, now, remove, replace_file, said_by
+from commcost.system import lines_of, remove, replace_file, said_by
 from commcost.words import bytes_text, counted, listed, short
 
 PROGRAM = "device_matrix.sh"

@@ -22,7 +22,7 @@ from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, 
 from commcost.saying.questions import parts_of
 from commcost.saying.race import DEFAULT, Race, launches_needed
 from commcost.saying.scorecard import readable
-from commcost.system import remove, replace_file
+from commcost.system import now, remove, replace_file
 from commcost.words import bytes_text, counted, cut, listed, size_text
 
 PROGRAM = "tune.sh"
@@ -355,7 +355,7 @@ def write_all(tuning, race, proof, words):
     rules, folder = tuning.rules(held), tuning.trials.folder.path
     path = os.path.join(folder, "rules" + tuning.library.suffix)
     comment = [f"{tuning.library.name}'s algorithms for {listed(map(str, tuning.options.ranks))} ranks on "
-               f"{os.uname().nodename}", f"{said_in(tuning.heads, 'mpi_library')}", f"{suite.now()}: {PROGRAM} "
+               f"{os.uname().nodename}", f"{said_in(tuning.heads, 'mpi_library')}", f"{now()}: {PROGRAM} "
                f"{plan.quoted(words)}", "evidence.tsv has the evidence"]
     comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}"
                 for rule in rules]
