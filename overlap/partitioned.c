@@ -176,6 +176,10 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
     if (p->test_calls_count != 1 || p->test_calls[0] != 0)
         return bc_error_set(error, "--test-calls: parts of the work mark parts of the message "
                                    "ready here, without tests: use --partitions");
+    if (p->work == OVERLAP_WORK_DEVICE)
+        return bc_error_set(error,
+                            "--work: parts of the processor's work mark parts of the message "
+                            "ready here: use --work=host");
     if (!bc_is_count(p->max_elements))
         return bc_error_set(error,
                             "--max-num-elts: %lld is more than one message's parts can "
@@ -252,5 +256,5 @@ int main(int argc, char **argv)
         else
             write_row(&state, visit->row);
     overlap_close(&state.overlap);
-    return bc_memory_finish(run, state.overlap.space.device);
+    return bc_memory_finish(run, overlap_device(&state.overlap));
 }

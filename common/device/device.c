@@ -17,9 +17,10 @@ struct bc_device {
     int handle;   /* the driver's, of the device */
     bool is_used; /* this process's, to be given back */
     void *module;
-    void *move, *compare, *gather, *scatter; /* the kernels */
-    void *stream;                            /* all kernels run on it */
-    void *scratch;                           /* 8 bytes on the device: whether values differ */
+    void *move, *compare, *gather, *scatter, *compute; /* the kernels */
+    void *stream;                                      /* all kernels run on it */
+    void *begin, *end;                                 /* events */
+    void *scratch; /* 8 bytes on the device: whether values differ, or what was computed */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -76,10 +77,9 @@ static int make_kernels(struct bc_device *device)
         void **kernel;
         const char *name;
     } kernels[] = {
-        {&device->move, "commcost_move"},
-        {&device->compare, "commcost_compare"},
-        {&device->gather, "commcost_gather"},
-        {&device->scatter, "commcost_scatter"},
+        {&device->move, "commcost_move"},       {&device->compare, "commcost_compare"},
+        {&device->gather, "commcost_gather"},   {&device->scatter, "commcost_scatter"},
+        {&device->compute, "commcost_compute"},
     };
     int error = bc_driver_load_kernels(driver, &device->module);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels && error == 0; i++)
@@ -92,6 +92,10 @@ static int make_stream(struct bc_device *device)
     enum { NON_BLOCKING = 1 }; /* doesn't wait for the stream that a library may use as default */
     const struct bc_driver *const driver = &device->driver;
     int error = driver->create_stream(&device->stream, NON_BLOCKING);
+    if (error == 0)
+        error = driver->create_event(&device->begin, 0);
+    if (error == 0)
+        error = driver->create_event(&device->end, 0);
     if (error == 0)
         error = driver->allocate(&device->scratch, sizeof(uint64_t));
     return error;
@@ -145,6 +149,10 @@ void bc_device_close(struct bc_device *device)
     const struct bc_driver *const driver = &device->driver;
     if (device->scratch != NULL)
         driver->release(device->scratch);
+    if (device->begin != NULL)
+        driver->destroy_event(device->begin);
+    if (device->end != NULL)
+        driver->destroy_event(device->end);
     if (device->stream != NULL)
         driver->destroy_stream(device->stream);
     if (device->module != NULL)
@@ -272,4 +280,22 @@ void bc_device_copy_later(struct bc_device *device, void *to, const void *from, 
 void bc_device_synchronize(struct bc_device *device)
 {
     CHECK(device, device->driver.synchronize(device->stream));
+}
+
+void bc_device_compute(struct bc_device *device, uint64_t steps)
+{
+    launch(device, device->compute, 1, 1, (void *[]){&device->scratch, &steps});
+}
+
+double bc_device_compute_alone_ns(struct bc_device *device, uint64_t lead_steps, uint64_t steps)
+{
+    const struct bc_driver *const driver = &device->driver;
+    float ms = 0.0F;
+    bc_device_compute(device, lead_steps);
+    CHECK(device, driver->record(device->begin, device->stream));
+    bc_device_compute(device, steps);
+    CHECK(device, driver->record(device->end, device->stream));
+    bc_device_synchronize(device);
+    CHECK(device, driver->elapsed(&ms, device->begin, device->end));
+    return 1e6 * (double)ms;
 }

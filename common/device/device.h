@@ -81,8 +81,17 @@ void bc_device_gather(struct bc_device *device, double *to, const double *from,
 void bc_device_scatter(struct bc_device *device, double *to, const double *from,
                        const int64_t *places, size_t count);
 
+/* A kernel that computes in one thread, in a time linear in `steps`. */
+void bc_device_compute(struct bc_device *device, uint64_t steps);
+
 /* A copy, of any memory but BC_MEMORY_HOST. */
 void bc_device_copy_later(struct bc_device *device, void *to, const void *from, size_t bytes);
 
 /* Returns when all that these and bc_device_move have started has ended. */
 void bc_device_synchronize(struct bc_device *device);
+
+/* The time of the kernel bc_device_compute alone in ns, by the device's events: to half a
+   microsecond, as the drivers say. A kernel of `lead_steps` runs before it and keeps the device
+   busy until the host has started all, so that the time to start a kernel doesn't count. Returns
+   when all has ended. */
+double bc_device_compute_alone_ns(struct bc_device *device, uint64_t lead_steps, uint64_t steps);

@@ -34,6 +34,12 @@
              (void **stream, unsigned flags))                                                      \
     FUNCTION(destroy_stream, "cuStreamDestroy_v2", "hipStreamDestroy", (void *stream))             \
     FUNCTION(synchronize, "cuStreamSynchronize", "hipStreamSynchronize", (void *stream))           \
+    FUNCTION(create_event, "cuEventCreate", "hipEventCreateWithFlags",                             \
+             (void **event, unsigned flags))                                                       \
+    FUNCTION(destroy_event, "cuEventDestroy_v2", "hipEventDestroy", (void *event))                 \
+    FUNCTION(record, "cuEventRecord", "hipEventRecord", (void *event, void *stream))               \
+    FUNCTION(elapsed, "cuEventElapsedTime", "hipEventElapsedTime",                                 \
+             (float *ms, void *from, void *to))                                                    \
     FUNCTION(load, "cuModuleLoadData", "hipModuleLoadData", (void **module, const void *image))    \
     FUNCTION(unload, "cuModuleUnload", "hipModuleUnload", (void *module))                          \
     FUNCTION(find, "cuModuleGetFunction", "hipModuleGetFunction",                                  \

@@ -7,7 +7,10 @@
  *   gather(to, from, places, count)   to[i] = from[places[i]], of values of 8 bytes
  *   scatter(to, from, places, count)  to[places[i]] = from[i]
  *
- * They take every thread's share in turns, so any grid does.
+ *
+ * They take every thread's share in turns, so any grid does. And for one thread
+ *
+ *   compute(out, steps)  a chain of `steps` multiply-adds, each of which needs the one before
  */
 #pragma once
 
@@ -89,7 +92,27 @@ static const char bc_kernels_ptx[] =
     "  bra repeat;\n"
     "done:\n"
     "  ret;\n"
-    "}\n" BC_PTX_INDIRECT("gather", "%rd6", "%rd0") BC_PTX_INDIRECT("scatter", "%rd0", "%rd6");
+    "}\n" BC_PTX_INDIRECT("gather", "%rd6", "%rd0") BC_PTX_INDIRECT(
+        "scatter", "%rd0",
+        "%rd6") ""
+                ".visible .entry commcost_compute(.param .u64 out, .param .u64 steps)\n"
+                "{\n"
+                "  .reg .pred %p0;  .reg .f32 %f<3>;  .reg .b64 %rd<2>;\n"
+                "  ld.param.u64 %rd0, [out];\n"
+                "  ld.param.u64 %rd1, [steps];\n"
+                "  mov.f32 %f0, 0f3F800000;\n"
+                "  mov.f32 %f1, 0f3F7FFF00;\n"
+                "  mov.f32 %f2, 0f3A83126F;\n"
+                "repeat:\n"
+                "  setp.eq.u64 %p0, %rd1, 0;\n"
+                "  @%p0 bra done;\n"
+                "  fma.rn.f32 %f0, %f0, %f1, %f2;\n"
+                "  sub.u64 %rd1, %rd1, 1;\n"
+                "  bra repeat;\n"
+                "done:\n"
+                "  st.f32 [%rd0], %f0;\n"
+                "  ret;\n"
+                "}\n";
 
 #define BC_HIP_SHARE                                                                               \
     "for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;\n"     \
@@ -116,4 +139,11 @@ static const char bc_kernels_hip[] =
     "    const unsigned long long *from, const long long *places, unsigned long long count)\n"
     "{\n"
     "    " BC_HIP_SHARE "        to[places[i]] = from[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void commcost_compute(float *out, unsigned long long steps)\n"
+    "{\n"
+    "    float x = 1.0f;\n"
+    "    for (; steps != 0; steps--)\n"
+    "        x = __builtin_fmaf(x, 0.99998f, 0.001f);\n"
+    "    *out = x;\n"
     "}\n";

@@ -44,20 +44,29 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
                             words);
     options->of[0] = (enum bc_memory)of[0];
     options->of[1] = (enum bc_memory)of[1];
-    return !is_in_host_memory(options) || options->number < 0 ||
+    return options->works || !is_in_host_memory(options) || options->number < 0 ||
            bc_error_set(error,
                         "--device: all buffers lie in host memory: use --memory=device, too");
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* What would do without a device. */
+static const char *without_device(const struct bc_memory_options *options)
+{
+    if (!options->works)
+        return "--memory=host";
+    return is_in_host_memory(options) ? "--work=host" : "--memory=host --work=host";
+}
+
 /* Why this rank can't use its device, and what would do; false if it can. */
-static bool is_refused(const struct bc_device *device, double bytes, const char *advice,
-                       const char *reason, char *text, size_t length)
+static bool is_refused(const struct bc_memory_options *options, const struct bc_device *device,
+                       double bytes, const char *advice, const char *reason, char *text,
+                       size_t length)
 {
     const double free_bytes = device != NULL ? (double)bc_device_facts(device)->free_bytes : 0.0;
     if (device == NULL)
-        snprintf(text, length, "%s: use another node, or --memory=host", reason);
+        snprintf(text, length, "%s: use another node, or %s", reason, without_device(options));
     else
         snprintf(text, length,
                  "buffers need %.1f MiB on the GPU, and %.1f are free: use %s, or --memory=host",
@@ -70,17 +79,19 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
 {
     char reason[BC_DEVICE_REASON_LENGTH] = "", text[BC_DEVICE_REASON_LENGTH + 64] = "";
     struct bc_error error = {""};
-    if (is_in_host_memory(options))
+    if (is_in_host_memory(options) && !options->works)
         return NULL;
     struct bc_device *const device =
         bc_device_open((int)options->number, run->job.node_rank, reason);
-    const bool refused = is_refused(device, bytes, advice, reason, text, sizeof text);
+    const bool refused = is_refused(options, device, bytes, advice, reason, text, sizeof text);
     int failing = refused ? run->job.rank : run->job.ranks;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (failing == run->job.ranks)
         return device;
     BC_MPI(MPI_Bcast(text, (int)sizeof text, MPI_CHAR, failing, MPI_COMM_WORLD));
-    bc_error_set(&error, "--memory=%.80s: rank %d: %s", options->words, failing, text);
+    bc_error_set(&error, "%s%.80s: rank %d: %s",
+                 is_in_host_memory(options) ? "--work=" : "--memory=",
+                 is_in_host_memory(options) ? "device" : options->words, failing, text);
     bc_require(run, false, &error);
     return NULL;
 }

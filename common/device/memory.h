@@ -12,6 +12,7 @@ struct bc_memory_options {
     const char *words;    /* --memory, "device" or "device:host" */
     int64_t number;       /* --device; -1: a rank's number on its node, modulo the devices */
     enum bc_memory of[2]; /* what the words say */
+    bool works;           /* the device is needed for work, wherever buffers lie: --work=device */
 };
 
 /* Rows for a program's table of options; `at` is offsetof the struct bc_memory_options. */
@@ -36,8 +37,9 @@ struct bc_memory_options {
 bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error);
 
 /* Opens each rank's device, on which its buffers will need `bytes` bytes; NULL where all buffers
-   lie in host memory. Ends the run with exit status 2 and the first failing rank's reason; `advice`
-   says what would do where there is too little memory. Collective, before bc_open_result. */
+   lie in host memory and no work needs it. Ends the run with exit status 2 and the first failing
+   rank's reason; `advice` says what would do where there is too little memory. Collective, before
+   bc_open_result. */
 struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
                                  double bytes, const char *advice);
 

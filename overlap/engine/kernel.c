@@ -131,7 +131,98 @@ static double time_staged(struct overlap_round *round, int quantity, uint64_t pa
     return time_staged_call(round, quantity, round->staged->blocking);
 }
 
+/* ---- with the work on a device --------------------------------------------------------------- */
+
+/* The host is in MPI while the kernel runs, and then waits for the kernel. */
+static double time_total_on_device(struct overlap_round *round, int quantity, uint64_t steps)
+{
+    struct op_instance *const operation = round->operation;
+    struct bc_device *const device = round->worker.device;
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    operation->start(operation);
+    bc_device_compute(device, steps);
+    operation->finish(operation);
+    bc_device_synchronize(device);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+}
+
+static double time_operation_on_device(struct overlap_round *round, int quantity, uint64_t steps)
+{
+    (void)steps;
+    return time_total_on_device(round, quantity, 0);
+}
+
+/* The kernel's time, with the cost of one reading that other times have. */
+static double time_work_on_device(struct overlap_round *round, int quantity, uint64_t steps)
+{
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    round->kernel_ns = overlap_kernel_ns(&round->worker, steps);
+    (void)bc_start_window_time(round->window, quantity, start_ns, bc_now_ns());
+    return round->kernel_ns + round->clock_ns;
+}
+
+/* What readings around a part of the processor's work cost is added, as take_with_work expects. */
+static double time_parts_on_device(struct overlap_round *round, int quantity, uint64_t steps)
+{
+    const double total_ns = time_total_on_device(round, quantity, steps);
+    round->inside_ns = round->kernel_ns + round->clock_ns;
+    return total_ns + 2.0 * round->clock_ns;
+}
+
+/* The time beside a kernel of the same length as the last one alone. */
+static double time_blocking_on_device(struct overlap_round *round, int quantity, uint64_t steps)
+{
+    struct op_instance *const operation = round->operation;
+    struct bc_device *const device = round->worker.device;
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    operation->blocking(operation);
+    bc_device_compute(device, steps);
+    bc_device_synchronize(device);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns()) - round->kernel_ns;
+}
+
+static double time_staged_on_device(struct overlap_round *round, int quantity, uint64_t steps)
+{
+    struct op_instance *const operation = round->operation, *const staged = round->staged;
+    struct bc_device *const device = round->worker.device;
+    release(round);
+    const int64_t start_ns = bc_now_ns();
+    op_copy_sent(staged, operation);
+    staged->blocking(staged);
+    op_copy_received(operation, staged);
+    bc_device_compute(device, steps);
+    bc_device_synchronize(device);
+    return bc_start_window_time(round->window, quantity, start_ns, bc_now_ns()) - round->kernel_ns;
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* How times are taken. */
+struct ways {
+    time_fn *operation, *total, *parts, *work, *work_parts, *blocking, *staged;
+};
+
+static const struct ways *ways_of(const struct overlap_round *round)
+{
+    static const struct ways on_processor = {.operation = time_operation,
+                                             .total = time_total,
+                                             .parts = time_parts,
+                                             .work = time_work,
+                                             .work_parts = time_work_parts,
+                                             .blocking = time_blocking,
+                                             .staged = time_staged};
+    static const struct ways on_device = {.operation = time_operation_on_device,
+                                          .total = time_total_on_device,
+                                          .parts = time_parts_on_device,
+                                          .work = time_work_on_device,
+                                          .work_parts = time_work_on_device,
+                                          .blocking = time_blocking_on_device,
+                                          .staged = time_staged_on_device};
+    return round->worker.device != NULL ? &on_device : &on_processor;
+}
 
 /* The cost of one reading, which the sampler takes off, stays in all values; what more readings
    cost comes off here. */
@@ -159,19 +250,20 @@ static double take(struct overlap_round *round, time_fn *time, int quantity, uin
 {
     struct op_instance *const operation = round->operation;
     const struct op_kind *const kind = operation->kind;
+    const struct ways *const ways = ways_of(round);
     op_call_fn *const serving = kind->serve_blocking != NULL ? kind->serve_blocking : kind->serve;
     /* What arrives in host memory stays where the staged operation has put it. */
     struct op_instance *const arriving =
-        time == time_staged && !bc_memory_needs_copy(operation->space.receive) ? round->staged
-                                                                               : operation;
+        time == ways->staged && !bc_memory_needs_copy(operation->space.receive) ? round->staged
+                                                                                : operation;
     double ns = -INFINITY;
     if (round->check)
         op_poison(arriving);
     if (operation->works)
         ns = time(round, quantity, part_units);
-    else if (time == time_staged)
+    else if (time == ways->staged)
         (void)time_staged_call(round, quantity, serving);
-    else if (time == time_blocking)
+    else if (time == ways->blocking)
         serve(round, quantity, serving);
     else
         serve(round, quantity, kind->serve);
@@ -194,9 +286,10 @@ static struct with_work take_with_work(struct overlap_round *round, int quantity
                                        uint64_t part_units)
 {
     const double readings_ns = round->clock_ns * (double)round->parts;
+    const struct ways *const ways = ways_of(round);
     struct with_work times;
-    times.alone_ns = take_work(round, time_work_parts, OVERLAP_WORK, part_units) - readings_ns;
-    const double total_ns = take(round, time_parts, quantity, part_units);
+    times.alone_ns = take_work(round, ways->work_parts, OVERLAP_WORK, part_units) - readings_ns;
+    const double total_ns = take(round, ways->parts, quantity, part_units);
     times.inside_ns = round->inside_ns - readings_ns;
     times.beside_ns = total_ns - round->inside_ns - readings_ns;
     times.exposed_ns =
@@ -219,19 +312,19 @@ static void keep(const struct overlap_round *round, double plain_ns, const struc
 
 void overlap_take_reference(struct overlap_round *round, double *values)
 {
-    values[OVERLAP_REFERENCE] = take(round, time_operation, OVERLAP_REFERENCE, 0);
+    values[OVERLAP_REFERENCE] = take(round, ways_of(round)->operation, OVERLAP_REFERENCE, 0);
 }
 
 void overlap_take_total(struct overlap_round *round, double *values)
 {
-    values[0] = take(round, time_total, 0, round->part_units);
+    values[0] = take(round, ways_of(round)->total, 0, round->part_units);
 }
 
 /* What a network did just before shows in the next operation: buffers drain and token buckets fill.
    So the same work alone precedes all operations that are compared; the first one doesn't count. */
 void overlap_take_trial(struct overlap_round *round, double *values)
 {
-    (void)take_work(round, time_work, OVERLAP_WORK, round->part_units);
+    (void)take_work(round, ways_of(round)->work, OVERLAP_WORK, round->part_units);
     overlap_take_reference(round, values);
     const struct with_work times = take_with_work(round, OVERLAP_BESIDE, round->part_units);
     values[OVERLAP_BESIDE] = times.beside_ns;
@@ -250,21 +343,23 @@ void overlap_take_plenty(struct overlap_round *round, double *values)
    leaves them for the operation that it is compared with. */
 void overlap_take_round(struct overlap_round *round, double *values)
 {
+    const struct ways *const ways = ways_of(round);
+    const uint64_t plenty = round->plenty_part_units;
     overlap_take_trial(round, values);
-    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, round->plenty_part_units);
+    const struct with_work times = take_with_work(round, OVERLAP_EXPOSED, plenty);
     values[OVERLAP_EXPOSED] = times.exposed_ns;
     values[OVERLAP_BLOCKING] = 0.0;
     if (round->blocking) {
-        (void)take_work(round, time_work, OVERLAP_WORK, round->plenty_part_units);
-        values[OVERLAP_BLOCKING] = take(round, time_blocking, OVERLAP_BLOCKING, 0);
+        (void)take_work(round, ways->work, OVERLAP_WORK, plenty);
+        values[OVERLAP_BLOCKING] = take(round, ways->blocking, OVERLAP_BLOCKING, plenty);
     }
     if (round->staged != NULL) {
-        (void)take_work(round, time_work, OVERLAP_WORK, round->plenty_part_units);
-        values[OVERLAP_STAGED] = take(round, time_staged, OVERLAP_STAGED, 0);
+        (void)take_work(round, ways->work, OVERLAP_WORK, plenty);
+        values[OVERLAP_STAGED] = take(round, ways->staged, OVERLAP_STAGED, plenty);
     }
     keep(round, values[OVERLAP_BLOCKING], &times, round->own_plenty);
-    values[OVERLAP_WORK] = take_work(round, time_work, OVERLAP_WORK, round->answer_part_units);
-    values[OVERLAP_TOTAL] = take(round, time_total, OVERLAP_TOTAL, round->answer_part_units);
+    values[OVERLAP_WORK] = take_work(round, ways->work, OVERLAP_WORK, round->answer_part_units);
+    values[OVERLAP_TOTAL] = take(round, ways->total, OVERLAP_TOTAL, round->answer_part_units);
 }
 
 /* A check of the kind's own runs beside the timed operations: its data tells nothing. */

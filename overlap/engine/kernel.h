@@ -7,11 +7,18 @@
 #include "common/run/run.h"
 #include "common/sync_clock/start_window.h"
 #include "operations/operation.h"
+#include "overlap/engine/work.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The quantities of a round, as the sampler has them: of the slowest rank, in ns. */
+/* The quantities of a round, as the sampler has them: of the slowest rank, in ns.
+
+   Where a device works, the host starts the kernel behind the operation's start, finishes the
+   operation, and waits for the kernel; the reference does so with an empty kernel. Work is the
+   kernel alone, by the device's events. The blocking and the staged counterpart are followed by the
+   same kernel as the exposed time's, which is taken off. So starting and awaiting a kernel is in
+   all times but that of work. */
 enum overlap_quantity {
     OVERLAP_REFERENCE, /* start and finish */
     OVERLAP_BESIDE,    /* start and finish around more work than fits, without the work */
@@ -32,6 +39,7 @@ typedef void overlap_take_fn(struct overlap_round *round, double *values);
 struct overlap_round {
     struct op_instance *operation;
     struct op_instance *staged;     /* the same in pinned memory; NULL: not timed */
+    struct overlap_worker worker;   /* does the work; zeros: the processor */
     struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
     bool check;                     /* verify every operation's data, outside the timing */
     double clock_ns;                /* what a reading costs on this rank */
@@ -44,6 +52,7 @@ struct overlap_round {
     struct bc_samples *own_plenty;  /* the same with plenty of work */
     double inside_ns;               /* the work's time in the last operation that was timed in
                                        parts, with the cost of reading the clock */
+    double kernel_ns;               /* of the last kernel alone, where a device works */
     overlap_take_fn *take;          /* set by overlap_run_rounds */
     int64_t wrong;                  /* operations with wrong data, on this rank */
 };

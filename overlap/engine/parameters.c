@@ -51,6 +51,8 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
     {"no-blocking", BC_FLAG, AT(no_blocking),
      .help = "don't measure the blocking counterpart: no gain and no verdict"},
     BC_MEMORY_OPTIONS(AT(memory)),
+    {"work", BC_CHOICE, AT(work), .choices = "host|device",
+     .help = "what works under the operation: the processor, or a kernel on the GPU"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v', .variables = "OPENHPCA_OVERLAP_VERBOSE",
      .help = "show each phase in comment lines"},
     {"debug", BC_FLAG, AT(debug), .variables = "OPENHPCA_OVERLAP_DEBUG",
@@ -83,20 +85,29 @@ static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list
     return true;
 }
 
+/* A kernel needs no processor, which is free for MPI all the time. */
+static bool check_work(const struct overlap_parameters *p, struct bc_error *error)
+{
+    return p->work == OVERLAP_WORK_HOST || (p->test_calls_count == 1 && p->test_calls[0] == 0) ||
+           bc_error_set(error, "--test-calls: with --work=device the processor is in MPI's wait "
+                               "while the kernel runs, and tests nothing: use 0");
+}
+
 bool overlap_parameters_complete(void *state, struct bc_error *error)
 {
     struct overlap_parameters *const p = state;
     struct bc_size_list list = {0};
+    p->memory.works = p->work == OVERLAP_WORK_DEVICE;
     if (!bc_memory_complete(&p->memory, error))
         return false;
     if (strcmp(p->test_calls_text, "auto") == 0) {
         p->test_calls[0] = OVERLAP_AUTO;
         p->test_calls_count = 1;
-        return true;
+        return check_work(p, error);
     }
     if (!bc_parse_size_list(p->test_calls_text, &list))
         list.count = 0;
     const bool good = take_numbers(p, &list, error);
     bc_size_list_free(&list);
-    return good;
+    return good && check_work(p, error);
 }

@@ -91,9 +91,9 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
     const struct overlap_parameters *const p = &overlap->parameters;
     const enum bc_memory *const of = p->memory.of;
     struct bc_error error = {""};
+    const bool is_in_host_memory = of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST;
     const bool good =
-        (of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST) ||
-        p->kind->send.extent != OP_NO_BUFFER ||
+        is_in_host_memory || p->kind->send.extent != OP_NO_BUFFER ||
         bc_error_set(&error, "--memory=%.80s: %s has no buffers that can lie there: use host",
                      p->memory.words, p->name);
     bc_require(run, good, &error);
@@ -101,10 +101,19 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
         .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
     /* With what fills the larger buffer. */
     const double bytes = 2.0 * op_bytes(p->kind, &largest);
-    struct bc_device *const device =
-        bc_memory_open(run, &p->memory, bytes, "a smaller --max-num-elts");
+    struct bc_device *const device = bc_memory_open(
+        run, &p->memory, is_in_host_memory ? 0.0 : bytes, "a smaller --max-num-elts");
+    if (p->work == OVERLAP_WORK_DEVICE)
+        overlap->worker.device = device;
+    if (is_in_host_memory)
+        return;
     overlap->space = (struct op_space){device, of[0], of[1]};
     overlap->stage = (struct op_space){device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+}
+
+struct bc_device *overlap_device(const struct overlap_state *overlap)
+{
+    return overlap->space.device != NULL ? overlap->space.device : overlap->worker.device;
 }
 
 void overlap_open(struct overlap_state *overlap, struct bc_run *run)
@@ -114,11 +123,18 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     overlap->run = run;
     /* The number of calls of MPI_Test is looked for before anything else. */
     run->row_shares = p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
-    overlap->first_rate = overlap->rate = bc_work_calibrate();
-    bc_memory_describe(run, overlap->space.device);
+    overlap->first_rate = overlap->rate = overlap_calibrate(&overlap->worker);
+    bc_memory_describe(run, overlap_device(overlap));
     if (p->kind->describe != NULL)
         p->kind->describe(run);
-    bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
+    if (overlap->worker.device != NULL)
+        bc_output_remark(
+            run->output, "note",
+            "work: a kernel of %.3f us and %.4f ns a step; the processor starts it, is "
+            "in MPI meanwhile, and waits for it",
+            overlap->rate.call_ns * 1e-3, overlap->rate.ns_per_unit);
+    else
+        bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
     if (overlap->obstacle != NULL)
         bc_output_remark(run->output, "note",
                          "the largest size is %lld elements: with %d ranks more do not fit into %s",
@@ -250,10 +266,10 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
                          "the operation took %.3f us here, and the cutoff time when its size was "
                          "searched for: something was in the way then; run it again",
                          result->reference.value * 1e-3);
-    /* With less work than the operation takes, or on shared processors, a row doesn't say who makes
-       progress. */
-    if (row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 && !run->job.oversubscribed &&
-        !isnan(result->gain.exposed.interval.lo))
+    /* With less work than the operation takes, with the processor in MPI all the time, or on shared
+       processors, a row doesn't say who makes progress. */
+    if (overlap->worker.device == NULL && row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 &&
+        !run->job.oversubscribed && !isnan(result->gain.exposed.interval.lo))
         overlap_progress_add(&overlap->progress, row, result);
 }
 
@@ -279,7 +295,8 @@ void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
 void overlap_close(const struct overlap_state *overlap)
 {
     const double before = overlap->first_rate.ns_per_unit;
-    const double after = bc_work_calibrate().ns_per_unit;
+    struct overlap_worker worker = overlap->worker;
+    const double after = overlap_calibrate(&worker).ns_per_unit;
     const double drift_pct = before > 0.0 ? 100.0 * fabs(after / before - 1.0) : 0.0;
     double max_pct = 0.0;
     bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -287,8 +304,8 @@ void overlap_close(const struct overlap_state *overlap)
     if (max_pct > DRIFT_WARNING_PCT)
         bc_output_remark(overlap->run->output, "warning",
                          "the work's rate drifted by %.1f %% on a rank during the run: the "
-                         "processor's clock rate or its load changed",
-                         max_pct);
+                         "%s's clock rate or its load changed",
+                         max_pct, worker.device != NULL ? "GPU" : "processor");
 }
 
 /* ---- a program whose rows are sizes ---------------------------------------------------------- */
@@ -317,5 +334,5 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
         }
     }
     overlap_close(&overlap);
-    return bc_memory_finish(run, overlap.space.device);
+    return bc_memory_finish(run, overlap_device(&overlap));
 }

@@ -21,9 +21,12 @@ int overlap_main(const struct bc_program *program, int argc, char **argv);
 /* See struct bc_program. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Opens the devices on which --memory puts the buffers, before any operation is made. Ends the run
-   with exit status 2 where that can't be. Collective. */
+/* Opens the devices on which --memory puts the buffers and --work the work, before any operation is
+   made. Ends the run with exit status 2 where that can't be. Collective. */
 void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run);
+
+/* This rank's device, or NULL. Local. */
+struct bc_device *overlap_device(const struct overlap_state *overlap);
 
 /* Writes notes, and sets overlap->run. Once the result is open. */
 void overlap_open(struct overlap_state *overlap, struct bc_run *run);

@@ -6,12 +6,12 @@
  */
 #pragma once
 
-#include "common/clock/work.h"
 #include "common/device/memory.h"
 #include "common/run/program.h"
 #include "overlap/engine/estimate.h"
 #include "operations/operation.h"
 #include "overlap/engine/search.h"
+#include "overlap/engine/work.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +46,7 @@ struct overlap_parameters {
     double threshold_pct;
     bool no_blocking;
     struct bc_memory_options memory;
+    int work; /* enum overlap_work */
 
     /* From the text. */
     int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
@@ -59,7 +60,7 @@ struct overlap_parameters {
     .memory = BC_MEMORY_DEFAULTS
 
 /* Collectives without elements keep options about elements: sweeps pass the same options to all. */
-enum { OVERLAP_OPTIONS = 18 };
+enum { OVERLAP_OPTIONS = 19 };
 extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
@@ -89,6 +90,7 @@ struct overlap_state {
     struct overlap_progress progress; /* on rank 0 */
     struct op_space space, stage;     /* of buffers; stage: of those that staged operations use */
     struct bc_run *run;
+    struct overlap_worker worker;
     struct bc_work_rate first_rate; /* of this rank's work, when the run began */
     struct bc_work_rate rate;       /* the same, corrected by trials; rank 0's is used */
 };

@@ -610,6 +610,7 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
         .end_s = bc_elapsed_s() + measured->seconds,
         .round = {.operation = &operation,
                   .staged = row->has_staged ? &staged : NULL,
+                  .worker = overlap->worker,
                   .window = run->window,
                   .check = run->settings.check,
                   .clock_ns = run->own_clock.read_ns,

@@ -28,7 +28,7 @@ enum { OK, BAD_VALUE = 1, NO_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500 };
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-enum kernel { MOVE, COMPARE, GATHER, SCATTER, KERNELS, COPY = KERNELS };
+enum kernel { MOVE, COMPARE, GATHER, SCATTER, COMPUTE, KERNELS, COPY = KERNELS };
 
 /* One that was launched, with its arguments; or a copy on the stream, of bytes. */
 struct run {
@@ -65,6 +65,8 @@ static void finish(const struct run *run)
         for (uint64_t i = 0; i < listed; i++)
             a[places[i]] = b[i];
         break;
+    case COMPUTE:
+        break;
     case COPY:
         memcpy(a, b, count);
         break;
@@ -85,8 +87,11 @@ static double duration_ns(const struct run *run)
 {
     const bool lists = run->kernel == GATHER || run->kernel == SCATTER;
     const double count = (double)run->arguments[lists ? 3 : 2].number;
-    return run->kernel == COPY ? parameters.copy_ns + count * parameters.copy_byte_ns
-                               : parameters.kernel_ns + 8.0 * count * parameters.kernel_byte_ns;
+    if (run->kernel == COPY)
+        return parameters.copy_ns + count * parameters.copy_byte_ns;
+    if (run->kernel == COMPUTE)
+        return parameters.kernel_ns + (double)run->arguments[1].number * parameters.step_ns;
+    return parameters.kernel_ns + 8.0 * count * parameters.kernel_byte_ns;
 }
 
 /* A place in the queue for what the caller fills in; `enqueue` starts it when all before has ended.
@@ -262,8 +267,8 @@ int model_synchronize(void *stream)
 
 /* ---- kernels ---- */
 
-static const char *const kernel_names[KERNELS] = {"commcost_move", "commcost_compare",
-                                                  "commcost_gather", "commcost_scatter"};
+static const char *const kernel_names[KERNELS] = {
+    "commcost_move", "commcost_compare", "commcost_gather", "commcost_scatter", "commcost_compute"};
 
 int model_load(void **module, const void *image)
 {
@@ -287,7 +292,7 @@ int model_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid
                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                  void *stream, void **arguments, void **extra)
 {
-    static const size_t counts[KERNELS] = {3, 4, 4, 4};
+    static const size_t counts[KERNELS] = {3, 4, 4, 4, 2};
     if (grid_x * grid_y * grid_z * block_x * block_y * block_z == 0 || shared_bytes != 0 ||
         stream == NULL || extra != NULL)
         return BAD_VALUE;
@@ -296,6 +301,33 @@ int model_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid
     for (size_t i = 0; i < counts[run->kernel]; i++)
         memcpy(&run->arguments[i], arguments[i], sizeof run->arguments[i]);
     return enqueue(run);
+}
+
+/* ---- events: when the device comes to them ---- */
+
+int model_create_event(void **event, unsigned flags)
+{
+    *event = calloc(1, sizeof(int64_t));
+    return flags == 0 ? OK : BAD_VALUE;
+}
+
+int model_destroy_event(void *event)
+{
+    free(event);
+    return OK;
+}
+
+int model_record(void *event, void *stream)
+{
+    clock_spend(parameters.record_ns);
+    *(int64_t *)event = free_at_ns > world_now_ns ? free_at_ns : world_now_ns;
+    return stream != NULL ? OK : BAD_VALUE;
+}
+
+int model_elapsed(float *ms, void *from, void *to)
+{
+    *ms = (float)(1e-6 * (double)(*(int64_t *)to - *(int64_t *)from));
+    return *(int64_t *)to <= world_now_ns ? OK : BAD_VALUE;
 }
 
 /* ---- copies on the stream ---- */

@@ -319,5 +319,100 @@ class DeviceHalo(Base):
                 self.assertIn(error, done.stderr)
 
 
+class DeviceWork(Base):
+    """How much of a kernel on a model of a GPU hides under an operation, and what that gains. Starting and awaiting the
+    kernel are no work; the processor is in MPI meanwhile, so that no operation needs calls to go on."""
+
+    target = "0.1 point; 0.5 %"
+    POST_US, WAIT_US, LAUNCH_US, SYNC_US, EMPTY_US = 0.5, 0.2, 3, 6, 2
+
+    def row_of(self, program, *options, duration=50, expect=0, **variables):
+        costs = dict(COSTS, DEVICE_KERNEL_US=self.EMPTY_US, MODEL_POST_US=self.POST_US, MODEL_WAIT_US=self.WAIT_US,
+                     MODEL_DURATION_US=duration, MODEL_BLOCKING_US=duration, MODEL_DATA=1)
+        costs.update(variables)
+        (launch,) = virtual.run(program, "--work=device", "--data-driven", "--min-num-elts=16", "--max-num-elts=16",
+                                "--max-time=0.5", *options, expect=expect, **costs)
+        (row,) = launch.rows
+        return row
+
+    def truth(self, duration, fraction, launch, sync, posted=POST_US, waited=WAIT_US):
+        """The reference, with an empty kernel; what the operation adds to a kernel; the blocking call and a kernel."""
+        started = posted + launch
+        finished = max(started, fraction * duration) + (1 - fraction) * duration + waited
+        return (max(finished, started + self.EMPTY_US) + sync, started + sync, duration + self.WAIT_US + launch + sync)
+
+    def check(self, row, truth, what):
+        ref_us, exposed_us, blocking_us = truth
+        for column, right in (("ref_us", ref_us), ("total_us", ref_us), ("exposed_us", exposed_us),
+                              ("blocking_us", blocking_us), ("gain_us", blocking_us - exposed_us)):
+            self.near(row[column], right, 0.005 * right, "{} {}".format(what, column))
+        self.near(row["overlap_pct"], 100 * (1 - exposed_us / ref_us), 0.1, what + " overlap")
+        # What fits is injected, but for the step of the search.
+        self.assertLessEqual(row["work_us"], (ref_us - exposed_us) * 1.005 + 0.01, what)
+        self.assertGreaterEqual(row["work_us"], (ref_us - exposed_us) * 0.97 - 0.05, what)
+
+    def test_overlap(self):
+        self.use("cuda")
+        for duration, fraction, launch, sync in virtual.by_tier(plain=((200, 0, 3, 6),), run=(
+                (200, 0, 3, 6), (200, 0.5, 3, 6), (200, 1, 3, 6), (20, 0, 3, 6), (20, 1, 0.5, 2), (5, 0, 3, 6),
+                (5, 1, 3, 6), (200, 1, 12, 25)), all=tuple(
+                    (duration, fraction, launch, sync) for duration in (200, 20, 5) for fraction in (0, 0.25, 0.5, 0.75, 1)
+                    for launch, sync in ((3, 6), (0.5, 2), (12, 25)))):
+            with self.subTest(duration=duration, fraction=fraction, launch=launch, sync=sync):
+                row = self.row_of("overlap_iallreduce", duration=duration, MODEL_FRACTION=fraction,
+                                  DEVICE_LAUNCH_US=launch, DEVICE_SYNC_US=sync)
+                self.check(row, self.truth(duration, fraction, launch, sync), "D {} f {} launch {} wait {}".format(
+                    duration, fraction, launch, sync))
+
+    def test_operations(self):
+        """The same for other operations, persistent ones, and another library."""
+        self.use("amdhip64")
+        truth = self.truth(50, 0, self.LAUNCH_US, self.SYNC_US)
+        for program, options in virtual.by_tier(plain=(), run=(
+                ("iallgather", ()), ("ialltoall", ("--form=persistent",)), ("ibarrier", ()),
+                ("iallreduce", ("--start=window",)))):
+            self.check(self.row_of("overlap_" + program, *options, MODEL_BARRIER_US=50), truth, program)
+
+    def test_clocks(self):
+        """What reading the clock costs isn't in the times of a kernel."""
+        self.use("cuda")
+        self.check(self.row_of("overlap_iallreduce", VIRTUAL_CLOCK_NS=100),
+                   self.truth(50, 0, self.LAUNCH_US, self.SYNC_US), "a slow clock")
+
+    def test_memory(self):
+        """With buffers there, too: the library's way to them counts, and the staged counterpart has the same kernel."""
+        self.use("cuda")
+        reach = 2
+        row = self.row_of("overlap_iallreduce", "--memory=device", "--check", MODEL_DEVICE_US=reach)
+        staged_us = 50 + self.WAIT_US + 2 * copy_us(128) + self.LAUNCH_US + self.SYNC_US
+        blocking_us = 50 + self.WAIT_US + 2 * reach + self.LAUNCH_US + self.SYNC_US
+        self.near(row["staged_us"], staged_us, 0.005 * staged_us, "staged")
+        self.near(row["blocking_us"], blocking_us, 0.005 * blocking_us, "blocking on the device")
+        self.assertEqual((row["direct_verdict"], row["memory"]), ("pays", "device"))
+
+    def test_verdict(self):
+        """An operation that must be waited for is hidden all the same; a blocking call in its place is not."""
+        self.use("cuda")
+        self.assertEqual(self.row_of("overlap_iallreduce", MODEL_FRACTION=0)["verdict"], "pays")
+        blocking = self.row_of("overlap_iallreduce", "--form=blocking")
+        self.near(blocking["overlap_pct"], 100 * self.EMPTY_US / blocking["ref_us"], 0.1, "a blocking call hides nothing")
+        self.assertEqual(blocking["verdict"], "even")
+
+    def test_refused(self):
+        for program, options, error in (
+                ("iallreduce", ("--test-calls=4",), "--test-calls: with --work=device the processor is in MPI's wait"),
+                ("iallreduce", ("--test-calls=auto",), "--test-calls: with --work=device"),
+                ("partitioned", (), "--work: parts of the processor's work mark parts of the message ready here"),
+                ("iallreduce", (), "--work=device: rank 0: no driver of a GPU"),
+                ("iallreduce", ("--memory=device",), "use another node, or --memory=host --work=host"),
+                ("iallreduce", ("--device=2",), "--work=device: rank 0: there is no device 2: use 0 to 1")):
+            with self.subTest(program=program, options=options):
+                if "--device=2" in options:
+                    self.use("cuda")
+                done = virtual.run_raw("overlap_" + program, "--work=device", *options, DEVICE_COUNT=2)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(error, done.stderr)
+
+
 if __name__ == "__main__":
     virtual.main()

@@ -1,0 +1,22 @@
+/*
+ * The work under an operation: the processor's (common/clock/work.h), or a kernel's on a device.
+ */
+#pragma once
+
+#include "common/clock/work.h"
+#include "common/device/device.h"
+
+enum overlap_work { OVERLAP_WORK_HOST, OVERLAP_WORK_DEVICE };
+
+struct overlap_worker {
+    struct bc_device *device; /* NULL: the processor works */
+    uint64_t lead_steps;      /* of the kernel before one that is timed alone */
+};
+
+/* Measures what a unit takes, of the processor or of a kernel, whose units are steps; call_ns is
+   then an empty kernel's time. Sets lead_steps. Local. */
+struct bc_work_rate overlap_calibrate(struct overlap_worker *worker);
+
+/* The time of a kernel alone in ns, as the device sees it: neither its start nor the wait for it.
+   Local. */
+double overlap_kernel_ns(const struct overlap_worker *worker, uint64_t steps);
