@@ -9,7 +9,8 @@
 #
 # Environment: MPICC (compiler wrapper; it has to be of an MPI library that was built for GPUs), LAUNCH (words that start
 # two processes), LAUNCHER (the same for device_matrix.sh, with {ranks}), RESULTS (a folder for the matrix; default:
-# results/device_DATE_TIME), SIZES (in bytes, powers of two; default: "65536 4194304").
+# results/device_DATE_TIME), SIZES (in bytes, powers of two; default: "65536 4194304"), STEPS (of kernels; default:
+# "10000 100000").
 set -eu
 
 COMMCOST_TOP=$(cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -19,6 +20,7 @@ help_if_asked "$@"
 SKIPPED=77
 export MPICC="${MPICC:-mpicc}"
 sizes=${SIZES:-65536 4194304}
+steps=${STEPS:-10000 100000}
 results=${RESULTS:-$COMMCOST_TOP/results/device_$(date +%Y-%m-%d_%H%M%S)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -57,9 +59,17 @@ pingpong_times() {
     done
 }
 
-bare_times() {
+# kernel_times: of the kernels of --work=device, from the time of an empty one and of a step.
+kernel_times() {
     # shellcheck disable=SC2086  # words
-    $launch "$bare" "$1" $sizes 2>>"$work/log"
+    $launch "$build/overlap/overlap_iallreduce" --work=device --device=0 --data-driven --max-num-elts=1 --samples=6 \
+        --visits=1 2>>"$work/log" | sed -n 's/.*work: a kernel of \([0-9.]*\) us and \([0-9.]*\) ns a step.*/\1 \2/p' |
+        awk -v all="$steps" '{ for (i = split(all, of); i > 0; i--) printf "%d %.3f\n", of[i], $1 + of[i] * $2 / 1000 }'
+}
+
+# bare_times NAME VALUE...
+bare_times() {
+    $launch "$bare" "$@" 2>>"$work/log"
 }
 
 # of_size FILE SIZE: the time there.
@@ -67,25 +77,26 @@ of_size() {
     awk -v size="$2" '$1 == size { print $2 }' "$1"
 }
 
-# agrees SIZE: whether the two times of a size are the same within 10 % or 1 us; adds them to the text.
+# agrees SIZE UNIT: whether the two times of a size are the same within 10 % or 1 us; adds them to the text.
 agrees() {
     ours=$(of_size "$work/ours" "$1") loop=$(of_size "$work/bare" "$1")
-    text="$text${text:+; }$1 bytes $ours us, bare loop $loop us"
+    text="$text${text:+; }$1 $2 $ours us, bare loop $loop us"
     awk "BEGIN { difference = $ours - $loop; exit !(difference * difference <= (0.1 * $loop + 1) ^ 2) }"
 }
 
-# compare NAME TIMES: whether what TIMES prints is what the bare loop of NAME takes, in one of three tries, since others
-# may disturb.
+# compare NAME TIMES UNIT SIZES: whether what TIMES prints is what the bare loop of NAME takes, in one of three tries,
+# since others may disturb.
 compare() {
     verdict='' tries=0
     while [ "$verdict" != passed ] && [ "$tries" -lt 3 ]; do
         verdict=passed tries=$((tries + 1)) text=''
-        if ! bare_times "$1" >"$work/bare" || ! "$2" >"$work/ours" || [ ! -s "$work/ours" ]; then
+        # shellcheck disable=SC2086  # words
+        if ! bare_times "$1" $4 >"$work/bare" || ! "$2" >"$work/ours" || [ ! -s "$work/ours" ]; then
             judged "$1" "not judged" "a launch failed: $(tail -n 1 "$work/log")"
             return
         fi
-        for size in $sizes; do
-            agrees "$size" || verdict=failed
+        for size in $4; do
+            agrees "$size" "$3" || verdict=failed
         done
     done
     judged "$1" "$verdict" "$text"
@@ -108,9 +119,9 @@ if sh "$COMMCOST_TOP/run_scripts/device_matrix.sh" --build="$build" ${LAUNCHER:+
 else
     judged matrix failed
 fi
-compare copy copy_times
-compare message message_times
-judged kernel "not judged" "the bare loop takes $(bare_times kernel | awk 'NR == 1 { print $2 }') us; no program times it"
+compare copy copy_times bytes "$sizes"
+compare message message_times bytes "$sizes"
+compare kernel kernel_times steps "$steps"
 
 echo "$passed passed, $failed failed, $unjudged not judged"
 [ "$failed" -eq 0 ] || exit 1

@@ -100,6 +100,24 @@ static void try_queue(struct bc_device *device, const double *data)
     bc_device_free(device, BC_MEMORY_DEVICE, list);
 }
 
+/* A kernel alone is timed without its start and the wait for it. */
+static void try_compute(struct bc_device *device)
+{
+    enum { LEAD = 2000, STEPS = 300 };
+    const double kernel_ns = parameters.kernel_ns + parameters.step_ns * STEPS;
+    const double lead_ns = parameters.kernel_ns + parameters.step_ns * LEAD;
+    int64_t start_ns = world_now_ns;
+    expect("alone", bc_device_compute_alone_ns(device, LEAD, STEPS), kernel_ns);
+    expect("with its lead", (double)(world_now_ns - start_ns),
+           parameters.launch_ns + lead_ns + kernel_ns + parameters.device_sync_ns);
+    start_ns = world_now_ns;
+    bc_device_compute(device, STEPS);
+    expect("started", (double)(world_now_ns - start_ns), parameters.launch_ns);
+    bc_device_synchronize(device);
+    expect("ended", (double)(world_now_ns - start_ns),
+           parameters.launch_ns + kernel_ns + parameters.device_sync_ns);
+}
+
 /* What a kernel writes is there when it has been waited for, and not before. */
 static void try_kernels(struct bc_device *device, const double *data)
 {
@@ -140,6 +158,7 @@ int main(int argc, char **argv)
         try_memory(device, data);
         try_launches(device);
         try_queue(device, data);
+        try_compute(device);
         try_kernels(device, data);
     }
     MPI_Finalize();
