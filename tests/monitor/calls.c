@@ -156,11 +156,23 @@ MPI_Datatype type_of(const char *word)
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
+/* A copy of an array, since non-blocking and persistent collectives read their arrays after they
+   have returned. It lasts for the next ARRAYS ones, which are those of ten calls. */
+static const void *keep(const void *array, size_t size)
+{
+    enum { ARRAYS = 60, BYTES = 16 };
+    static _Alignas(BYTES) char kept[ARRAYS][BYTES];
+    static int last;
+    last = (last + 1) % ARRAYS;
+    return memcpy(kept[last], array, size);
+}
+
 #define UNPACK(...) __VA_ARGS__
-#define COUNTS(a, b) ((const COUNT[]){(a), (b)})
-#define DISPLACEMENTS(a, b) ((const DISPLACEMENT[]){(a), (b)})
-#define ADDRESSES(a, b) ((const MPI_Aint[]){(a), (b)})
-#define TYPES(a, b) ((const MPI_Datatype[]){(a), (b)})
+#define KEPT(type, a, b) keep((const type[]){(a), (b)}, 2 * sizeof(type))
+#define COUNTS(a, b) KEPT(COUNT, a, b)
+#define DISPLACEMENTS(a, b) KEPT(DISPLACEMENT, a, b)
+#define ADDRESSES(a, b) KEPT(MPI_Aint, a, b)
+#define TYPES(a, b) KEPT(MPI_Datatype, a, b)
 #define D sent
 #define R received
 
