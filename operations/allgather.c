@@ -7,4 +7,5 @@ OP_COLLECTIVE(allgather, MPI_Iallgather, MPI_Allgather,
                operation->comm),
               .fails_persistent_in = "MPICH Version:\t4.0.",
               .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
-              .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH});
+              .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
+              .in_place = OP_BLOCK_IN_PLACE);

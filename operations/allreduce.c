@@ -6,6 +6,7 @@
    receive buffers hold, which --check verifies (operation.h). Beyond the largest `int` the same
    arguments make calls of MPI_Allreduce_c and so on. */
 OP_COLLECTIVE_C(allreduce, MPI_Iallreduce, MPI_Allreduce,
-                (operation->send, operation->receive, count, MPI_DOUBLE, MPI_SUM, operation->comm),
+                (operation->send, operation->receive, count, operation->type, operation->op,
+                 operation->comm),
                 .layout = OP_REDUCED, .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
-                .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM});
+                .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM}, .in_place = OP_WHOLE_IN_PLACE);

@@ -7,6 +7,61 @@
 #include <string.h>
 
 const char *const op_form_names[OP_FORMS] = {"nonblocking", "persistent", "blocking"};
+const char *const op_type_names[OP_TYPES] = {"double", "float", "int", "char"};
+const char *const op_reduction_names[OP_REDUCTIONS] = {"sum", "max", "min"};
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+int64_t op_type_bytes(enum op_type type)
+{
+    static const size_t bytes[] = {sizeof(double), sizeof(float), sizeof(int), sizeof(char)};
+    return (int64_t)bytes[type];
+}
+
+/* MPI_DOUBLE and so on need not be constants of C. */
+static MPI_Datatype datatype_of(enum op_type type)
+{
+    return type == OP_DOUBLE  ? MPI_DOUBLE
+           : type == OP_FLOAT ? MPI_FLOAT
+           : type == OP_INT   ? MPI_INT
+                              : MPI_UNSIGNED_CHAR;
+}
+
+static MPI_Op op_of(enum op_reduction reduction)
+{
+    return reduction == OP_BY_SUM ? MPI_SUM : reduction == OP_BY_MAX ? MPI_MAX : MPI_MIN;
+}
+
+static double element_in(const void *buffer, enum op_type type, int64_t i)
+{
+    switch (type) {
+    case OP_DOUBLE:
+        return ((const double *)buffer)[i];
+    case OP_FLOAT:
+        return (double)((const float *)buffer)[i];
+    case OP_INT:
+        return (double)((const int *)buffer)[i];
+    default:
+        return (double)((const unsigned char *)buffer)[i];
+    }
+}
+
+static void set_element(void *buffer, enum op_type type, int64_t i, double value)
+{
+    switch (type) {
+    case OP_DOUBLE:
+        ((double *)buffer)[i] = value;
+        break;
+    case OP_FLOAT:
+        ((float *)buffer)[i] = (float)value;
+        break;
+    case OP_INT:
+        ((int *)buffer)[i] = (int)value;
+        break;
+    default:
+        ((unsigned char *)buffer)[i] = (unsigned char)(int)value;
+    }
+}
 
 /* ---- amounts --------------------------------------------------------------------------------- */
 
@@ -101,6 +156,44 @@ double op_value_sum(int ranks, int to, int64_t i)
     return p * (p + 1.0) / 2.0 * (double)(i % 1021 + 1) + p * value_of_receiver(to);
 }
 
+/* Values of types that hold less. */
+enum { SMALL_SENDERS = 7, SMALL_ELEMENTS = 13, SMALL_RECEIVERS = 29 };
+
+static int64_t small_value(int from, int to, int64_t i)
+{
+    return (from % SMALL_SENDERS + 1) * (i % SMALL_ELEMENTS + 1) + to % SMALL_RECEIVERS;
+}
+
+static double value(const struct op_instance *operation, int from, int to, int64_t i)
+{
+    return operation->shape.type == OP_DOUBLE ? op_value(from, to, i)
+                                              : (double)small_value(from, to, i);
+}
+
+/* Of the values of the ranks below `ranks`. */
+static double small_sum(enum op_type type, int ranks, int to, int64_t i)
+{
+    const int64_t rounds = ranks / SMALL_SENDERS, rest = ranks % SMALL_SENDERS;
+    const int64_t senders =
+        rounds * SMALL_SENDERS * (SMALL_SENDERS + 1) / 2 + rest * (rest + 1) / 2;
+    const int64_t sum =
+        senders * (i % SMALL_ELEMENTS + 1) + (int64_t)ranks * (to % SMALL_RECEIVERS);
+    return (double)(type == OP_CHAR ? sum % (UCHAR_MAX + 1) : sum);
+}
+
+/* What the values of the ranks below `ranks` are together: values grow with the rank, small ones as
+   far as their period goes. */
+static double reduced(const struct op_instance *operation, int ranks, int to, int64_t i)
+{
+    const enum op_type type = operation->shape.type;
+    const int period = type == OP_DOUBLE || ranks < SMALL_SENDERS ? ranks : SMALL_SENDERS;
+    if (operation->reduction == OP_BY_MAX)
+        return value(operation, period - 1, to, i);
+    if (operation->reduction == OP_BY_MIN)
+        return value(operation, 0, to, i);
+    return type == OP_DOUBLE ? op_value_sum(ranks, to, i) : small_sum(type, ranks, to, i);
+}
+
 double op_element(const struct op_instance *operation, enum op_values values, int64_t i)
 {
     const struct op_shape *const shape = &operation->shape;
@@ -109,29 +202,29 @@ double op_element(const struct op_instance *operation, enum op_values values, in
     const struct place at = place_of(operation, i);
     switch (values) {
     case OP_TO_EACH:
-        return op_value(me, at.rank, at.index);
+        return value(operation, me, at.rank, at.index);
     case OP_AMOUNT_TO_EACH:
-        return op_value(me, (int)(i / own), i % own);
+        return value(operation, me, (int)(i / own), i % own);
     case OP_FROM_ROOT:
-        return op_value(shape->root, 0, i);
+        return value(operation, shape->root, 0, i);
     case OP_FROM_ROOT_TO_ME:
-        return op_value(shape->root, me, i);
+        return value(operation, shape->root, me, i);
     case OP_FROM_EACH:
-        return op_value(at.rank, 0, at.index);
+        return value(operation, at.rank, 0, at.index);
     case OP_FROM_EACH_TO_ME:
-        return op_value(at.rank, me, at.index);
+        return value(operation, at.rank, me, at.index);
     case OP_BY_PARTNER:
-        return op_value(operation->partner, 0, i);
+        return value(operation, operation->partner, 0, i);
     case OP_SUM:
-        return op_value_sum(shape->ranks, 0, i);
+        return reduced(operation, shape->ranks, 0, i);
     case OP_SUM_TO_ME:
-        return op_value_sum(shape->ranks, me, i);
+        return reduced(operation, shape->ranks, me, i);
     case OP_SUM_UP_TO_ME:
-        return op_value_sum(me + 1, 0, i);
+        return reduced(operation, me + 1, 0, i);
     case OP_SUM_BELOW_ME:
-        return me == 0 ? NAN : op_value_sum(me, 0, i);
+        return me == 0 ? NAN : reduced(operation, me, 0, i);
     default: /* OP_TO_ALL */
-        return op_value(me, 0, i);
+        return value(operation, me, 0, i);
     }
 }
 
@@ -159,13 +252,13 @@ static struct need max_need(const struct op_kind *kind, struct op_shape shape)
 
 double op_bytes(const struct op_kind *kind, const struct op_shape *shape)
 {
-    return (double)sizeof(double) * max_need(kind, *shape).both;
+    return (double)op_type_bytes(shape->type) * max_need(kind, *shape).both;
 }
 
 double op_size_bytes(const struct op_instance *operation)
 {
     const struct op_shape *const shape = &operation->shape;
-    const int64_t bytes = (int64_t)sizeof(double);
+    const int64_t bytes = op_type_bytes(shape->type);
     if (!blocks_vary(operation->kind))
         return (double)(bytes * shape->elements);
     return (double)(bytes * all_amounts(shape)) / shape->ranks;
@@ -174,9 +267,9 @@ double op_size_bytes(const struct op_instance *operation)
 /* ---- the int and the MPI_Count variants ------------------------------------------------------ */
 
 /* In w variants displacements are in bytes. */
-static int64_t displacement_unit(const struct op_kind *kind)
+static int64_t displacement_unit(const struct op_kind *kind, enum op_type type)
 {
-    return kind->layout == OP_VARYING_BYTES ? (int64_t)sizeof(double) : 1;
+    return kind->layout == OP_VARYING_BYTES ? op_type_bytes(type) : 1;
 }
 
 /* Whether MPI_Get_library_version's text begins so; false for NULL. */
@@ -193,8 +286,9 @@ static bool is_library(const char *begin)
 /* Blocks have int counts and displacements, and libraries add all of them up in an int. */
 enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape *shape)
 {
-    const double largest = (double)displacement_unit(kind) * max_need(kind, *shape).either;
-    if (shape->elements > INT_MAX / (int64_t)sizeof(double) && is_library(kind->fails_large_in))
+    const double largest =
+        (double)displacement_unit(kind, shape->type) * max_need(kind, *shape).either;
+    if (shape->elements > INT_MAX / op_type_bytes(shape->type) && is_library(kind->fails_large_in))
         return OP_BEYOND;
     if (shape->elements <= BC_COUNT_MAX && largest <= (double)BC_COUNT_MAX)
         return OP_AS_INTS;
@@ -215,12 +309,13 @@ static int64_t amount_of(const struct op_instance *operation, int rank)
 }
 
 /* Makes block `rank` of these, of `amount` elements from `start` on. */
-static void set_block(const struct op_kind *kind, enum op_passing passing,
+static void set_block(const struct op_instance *operation, enum op_passing passing,
                       const struct op_blocks *blocks, int rank, int64_t amount, int64_t start)
 {
-    const int64_t displacement = start * displacement_unit(kind);
-    struct bc_amount typed = {.type = MPI_DOUBLE};
-    blocks->types[rank] = MPI_DOUBLE;
+    const int64_t unit = displacement_unit(operation->kind, operation->shape.type);
+    const int64_t displacement = start * unit;
+    struct bc_amount typed = {.type = operation->type};
+    blocks->types[rank] = operation->type;
     if (passing == OP_AS_INTS) {
         ((int *)blocks->amounts)[rank] = (int)amount;
         ((int *)blocks->displacements)[rank] = (int)displacement;
@@ -228,7 +323,7 @@ static void set_block(const struct op_kind *kind, enum op_passing passing,
         ((MPI_Count *)blocks->amounts)[rank] = (MPI_Count)amount;
         ((MPI_Aint *)blocks->displacements)[rank] = (MPI_Aint)displacement;
     } else {
-        bc_amount_create_at(&typed, amount, MPI_DOUBLE, (MPI_Aint)displacement);
+        bc_amount_create_at(&typed, amount, operation->type, (MPI_Aint)displacement);
         ((int *)blocks->amounts)[rank] = typed.count;
         blocks->types[rank] = typed.type;
     }
@@ -248,7 +343,7 @@ static void make_blocks(const struct op_instance *operation, enum op_passing pas
     };
     for (int rank = 0; rank < shape->ranks; rank++) {
         const int64_t amount = amount_of(operation, own ? shape->rank : rank);
-        set_block(operation->kind, passing, blocks, rank, amount, start);
+        set_block(operation, passing, blocks, rank, amount, start);
         if (!own && varies)
             operation->counts.starts[rank] = start;
         if (varies)
@@ -256,16 +351,16 @@ static void make_blocks(const struct op_instance *operation, enum op_passing pas
     }
 }
 
-static void free_type(MPI_Datatype type)
+static void free_type(const struct op_instance *operation, MPI_Datatype type)
 {
-    if (type != MPI_DOUBLE)
+    if (type != operation->type)
         BC_MPI(MPI_Type_free(&type));
 }
 
-static void free_blocks(struct op_blocks *blocks, int ranks)
+static void free_blocks(const struct op_instance *operation, struct op_blocks *blocks)
 {
-    for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
-        free_type(blocks->types[rank]);
+    for (int rank = 0; blocks->types != NULL && rank < operation->shape.ranks; rank++)
+        free_type(operation, blocks->types[rank]);
     free(blocks->amounts);
     free(blocks->displacements);
     free(blocks->types);
@@ -277,10 +372,10 @@ static void make_counts(struct op_instance *operation, enum op_passing passing)
     const struct op_shape *const shape = &operation->shape;
     struct op_counts *const counts = &operation->counts;
     counts->count = amount_of(operation, shape->rank);
-    counts->type = MPI_DOUBLE;
+    counts->type = operation->type;
     if (passing == OP_AS_TYPES) {
         struct bc_amount typed;
-        bc_amount_create_at(&typed, counts->count, MPI_DOUBLE, 0);
+        bc_amount_create_at(&typed, counts->count, operation->type, 0);
         counts->count = typed.count;
         counts->type = typed.type;
     }
@@ -295,9 +390,9 @@ static void make_counts(struct op_instance *operation, enum op_passing passing)
 static void free_counts(struct op_instance *operation)
 {
     struct op_counts *const counts = &operation->counts;
-    free_type(counts->type);
-    free_blocks(&counts->by_rank, operation->shape.ranks);
-    free_blocks(&counts->own, operation->shape.ranks);
+    free_type(operation, counts->type);
+    free_blocks(operation, &counts->by_rank);
+    free_blocks(operation, &counts->own);
     free(counts->starts);
 }
 
@@ -340,6 +435,8 @@ bool op_has_persistent(const struct op_kind *kind)
 {
     return kind->functions.persist != NULL && !is_library(kind->fails_persistent_in);
 }
+
+bool op_fails_in_place(const struct op_kind *kind) { return is_library(kind->fails_in_place_in); }
 
 static void make_requests(struct op_instance *operation, op_call_fn *persist)
 {
@@ -390,12 +487,11 @@ static void free_requests(struct op_instance *operation)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static double *allocate_doubles(struct bc_device *device, enum bc_memory memory, int64_t count)
+static void *allocate_bytes(struct bc_device *device, enum bc_memory memory, int64_t bytes)
 {
-    const size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
-    double *const buffer = bc_device_allocate(device, memory, bytes);
+    void *const buffer = bc_device_allocate(device, memory, (size_t)(bytes > 0 ? bytes : 1));
     if (buffer == NULL)
-        bc_abort("no memory for a buffer of %zu bytes: use a smaller --max-num-elts", bytes);
+        bc_abort("no memory for a buffer of %lld bytes: use smaller sizes", (long long)bytes);
     return buffer;
 }
 
@@ -419,36 +515,91 @@ static void make_images(struct op_instance *operation, int64_t count)
 {
     const size_t bytes = (size_t)count * sizeof *operation->image;
     operation->image = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
-    operation->filling = allocate_doubles(operation->space.device, BC_MEMORY_DEVICE, count);
+    operation->filling = allocate_bytes(operation->space.device, BC_MEMORY_DEVICE, (int64_t)bytes);
 }
 
-static void make_buffers(struct op_instance *operation)
+/* The elements of a buffer of any root. */
+static int64_t capacity(const struct op_buffer *buffer, const struct op_shape *shape, bool any_root)
+{
+    struct op_shape as_root = *shape, as_other = *shape;
+    as_root.root = shape->rank;
+    as_other.root = -1;
+    if (!any_root)
+        return op_elements(buffer, shape);
+    const int64_t of_root = op_elements(buffer, &as_root);
+    const int64_t of_other = op_elements(buffer, &as_other);
+    return of_root > of_other ? of_root : of_other;
+}
+
+static void make_buffers(struct op_instance *operation, bool any_root)
 {
     const struct op_kind *const kind = operation->kind;
     const struct op_shape *const shape = &operation->shape;
     const struct op_space *const space = &operation->space;
     if (kind->send.extent == OP_NO_BUFFER)
         return;
-    const int64_t send_count = op_elements(&kind->send, shape);
-    const int64_t receive_count = op_elements(&kind->receive, shape);
-    operation->send = allocate_doubles(space->device, space->send, send_count);
-    operation->receive = allocate_doubles(space->device, space->receive, receive_count);
+    const int64_t bytes = op_type_bytes(shape->type);
+    const int64_t send_count = capacity(&kind->send, shape, any_root);
+    int64_t receive_count = capacity(&kind->receive, shape, any_root);
+    if (operation->in_place && receive_count < send_count)
+        receive_count = send_count;
+    operation->send_buffer = allocate_bytes(space->device, space->send, send_count * bytes);
+    operation->receive_buffer =
+        allocate_bytes(space->device, space->receive, receive_count * bytes);
     if (space->device != NULL)
         make_images(operation, send_count > receive_count ? send_count : receive_count);
-    double *const values = space->device != NULL ? operation->image : operation->send;
+    void *const values = space->device != NULL ? operation->image : operation->send_buffer;
     for (int64_t i = 0; i < send_count; i++)
-        values[i] = op_element(operation, kind->send.values, i);
+        set_element(values, shape->type, i, op_element(operation, kind->send.values, i));
     if (space->device != NULL)
-        bring_image(operation, space->send, operation->send, send_count);
+        bring_image(operation, space->send, operation->send_buffer, send_count);
+}
+
+/* Whether this rank passes MPI_IN_PLACE. */
+static bool is_in_place(const struct op_instance *operation)
+{
+    const struct op_kind *const kind = operation->kind;
+    const bool is_root = operation->shape.rank == operation->shape.root;
+    const bool is_rooted = kind->in_place == OP_ROOT_KEEPS || kind->receive.holders == OP_ON_ROOT;
+    return operation->in_place && (is_root || !is_rooted);
+}
+
+void op_set_root(struct op_instance *operation, int root)
+{
+    operation->shape.root = root;
+    const bool keeps = operation->kind->in_place == OP_ROOT_KEEPS;
+    const bool in_place = is_in_place(operation);
+    operation->send = in_place && !keeps ? MPI_IN_PLACE : operation->send_buffer;
+    operation->receive = in_place && keeps ? MPI_IN_PLACE : operation->receive_buffer;
+}
+
+/* Puts what this rank sends into the receive buffer: all of it, or its block. */
+static void fill_in_place(struct op_instance *operation)
+{
+    const struct op_kind *const kind = operation->kind;
+    const struct op_shape *const shape = &operation->shape;
+    const bool whole = kind->in_place == OP_WHOLE_IN_PLACE;
+    const int64_t first = whole               ? 0
+                          : blocks_vary(kind) ? operation->counts.starts[shape->rank]
+                                              : shape->rank * shape->elements;
+    memcpy((char *)operation->receive_buffer + first * op_type_bytes(shape->type),
+           operation->send_buffer,
+           (size_t)(op_elements(&kind->send, shape) * op_type_bytes(shape->type)));
+}
+
+void op_refill(struct op_instance *operation)
+{
+    if (operation->kind->in_place == OP_WHOLE_IN_PLACE && is_in_place(operation))
+        fill_in_place(operation);
 }
 
 static void free_buffers(struct op_instance *operation)
 {
     const struct op_space *const space = &operation->space;
-    if (operation->send == NULL)
+    if (operation->send_buffer == NULL)
         return;
-    bc_device_free(space->device, space->send, operation->send);
-    bc_device_free(space->device, space->receive, operation->receive);
+    bc_device_free(space->device, space->send, operation->send_buffer);
+    bc_device_free(space->device, space->receive, operation->receive_buffer);
     if (space->device != NULL)
         bc_device_free(space->device, BC_MEMORY_DEVICE, operation->filling);
     free(operation->image);
@@ -458,15 +609,16 @@ void op_copy_sent(const struct op_instance *to, const struct op_instance *from)
 {
     const int64_t count = op_elements(&to->kind->send, &to->shape);
     if (count > 0 && bc_memory_needs_copy(from->space.send))
-        bc_device_copy(to->space.device, to->send, from->send, (size_t)count * sizeof *to->send);
+        bc_device_copy(to->space.device, to->send_buffer, from->send_buffer,
+                       (size_t)(count * op_type_bytes(to->shape.type)));
 }
 
 void op_copy_received(const struct op_instance *to, const struct op_instance *from)
 {
     const int64_t count = op_elements(&to->kind->receive, &to->shape);
     if (count > 0 && bc_memory_needs_copy(to->space.receive))
-        bc_device_copy(to->space.device, to->receive, from->receive,
-                       (size_t)count * sizeof *to->receive);
+        bc_device_copy(to->space.device, to->receive_buffer, from->receive_buffer,
+                       (size_t)(count * op_type_bytes(to->shape.type)));
 }
 
 void op_poison(struct op_instance *operation)
@@ -474,26 +626,28 @@ void op_poison(struct op_instance *operation)
     const struct op_space *const space = &operation->space;
     if (operation->kind->prepare != NULL)
         operation->kind->prepare(operation);
-    if (operation->receive == NULL)
+    if (operation->receive_buffer == NULL)
         return;
     const int64_t count = op_elements(&operation->kind->receive, &operation->shape);
-    double *const values = space->device != NULL ? operation->image : operation->receive;
+    void *const values = space->device != NULL ? operation->image : operation->receive_buffer;
     for (int64_t i = 0; i < count; i++)
-        values[i] = -1.0;
+        set_element(values, operation->shape.type, i, -1.0);
     if (space->device != NULL)
-        bring_image(operation, space->receive, operation->receive, count);
+        bring_image(operation, space->receive, operation->receive_buffer, count);
+    if (operation->kind->in_place != OP_ROOT_KEEPS && is_in_place(operation))
+        fill_in_place(operation);
     if (operation->kind->settle != NULL)
         operation->kind->settle(operation);
 }
 
 /* Whether `count` values are what the receive buffer must hold. A wrong bit makes another number:
    all expected ones are whole. */
-static bool are_right(const struct op_instance *operation, const double *values, int64_t count)
+static bool are_right(const struct op_instance *operation, const void *values, int64_t count)
 {
     bool right = true;
     for (int64_t i = 0; i < count && right; i++) {
         const double expected = op_element(operation, operation->kind->receive.values, i);
-        right = isnan(expected) || values[i] == expected;
+        right = isnan(expected) || element_in(values, operation->shape.type, i) == expected;
     }
     return right;
 }
@@ -503,12 +657,12 @@ static bool is_device_right(const struct op_instance *operation, int64_t count)
 {
     struct bc_device *const device = operation->space.device;
     const size_t bytes = (size_t)count * sizeof *operation->image;
-    bc_device_copy(device, operation->image, operation->receive, bytes);
+    bc_device_copy(device, operation->image, operation->receive_buffer, bytes);
     if (!are_right(operation, operation->image, count))
         return false;
     bc_device_copy(device, operation->filling, operation->image, bytes);
     return operation->space.receive == BC_MEMORY_HOST ||
-           bc_device_is_equal(device, operation->receive, operation->filling, (size_t)count);
+           bc_device_is_equal(device, operation->receive_buffer, operation->filling, (size_t)count);
 }
 
 bool op_verify(struct op_instance *operation)
@@ -518,11 +672,11 @@ bool op_verify(struct op_instance *operation)
         kind->settle(operation);
     if (kind->is_right != NULL)
         return kind->is_right(operation);
-    if (operation->receive == NULL)
+    if (operation->receive_buffer == NULL || operation->receive == MPI_IN_PLACE)
         return true;
     const int64_t count = op_elements(&kind->receive, &operation->shape);
     return operation->space.device != NULL ? is_device_right(operation, count)
-                                           : are_right(operation, operation->receive, count);
+                                           : are_right(operation, operation->receive_buffer, count);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -539,7 +693,8 @@ void op_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm)
 void op_create(struct op_instance *operation, const struct op_kind *kind, const struct bc_job *job,
                const struct op_choice *choice)
 {
-    struct op_shape shape = {.root = choice->root, .elements = choice->elements};
+    struct op_shape shape = {
+        .root = choice->root, .elements = choice->elements, .type = choice->type};
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape.rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks));
     const enum op_passing passing = op_passing_of(kind, &shape);
@@ -555,6 +710,10 @@ void op_create(struct op_instance *operation, const struct op_kind *kind, const 
         .partner = MPI_PROC_NULL,
         .form = choice->form,
         .statuses = MPI_STATUSES_IGNORE,
+        .type = datatype_of(choice->type),
+        .op = op_of(choice->reduction),
+        .reduction = choice->reduction,
+        .in_place = choice->in_place,
     };
     if (choice->space != NULL)
         operation->space = *choice->space;
@@ -565,7 +724,8 @@ void op_create(struct op_instance *operation, const struct op_kind *kind, const 
     }
     if (kind->place != NULL)
         kind->place(operation);
-    make_buffers(operation);
+    make_buffers(operation, choice->any_root);
+    op_set_root(operation, shape.root);
     if (kind->create != NULL)
         kind->create(operation);
     make_requests(operation, functions->persist);

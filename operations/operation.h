@@ -1,6 +1,6 @@
 /*
  * One operation of MPI: what it is (struct op_kind), and its calls and buffers for one size.
- * Amounts are counted in elements of double precision.
+ * Amounts are counted in elements.
  *
  * Programs run an operation by four calls and need know nothing else of it: `start` posts it, by
  * any number of requests; `between` stands between two parts of the work; `finish` completes it;
@@ -20,9 +20,23 @@
 /* Neighbours in the periodic 3D grid: down and up in each direction. */
 #define OP_NEIGHBOURS BC_GRID_SIDES
 
+/* What elements are: MPI_DOUBLE, MPI_FLOAT, MPI_INT, and MPI_UNSIGNED_CHAR, since MPI_CHAR, of
+   characters, can't be reduced. */
+enum op_type { OP_DOUBLE, OP_FLOAT, OP_INT, OP_CHAR, OP_TYPES };
+
+/* How reductions combine elements. */
+enum op_reduction { OP_BY_SUM, OP_BY_MAX, OP_BY_MIN, OP_REDUCTIONS };
+
+/* "double" ...; "sum" ... */
+extern const char *const op_type_names[OP_TYPES];
+extern const char *const op_reduction_names[OP_REDUCTIONS];
+
+int64_t op_type_bytes(enum op_type type);
+
 /* Who takes part and with how much. */
 struct op_shape {
     int rank, ranks, root;
+    enum op_type type;
     int64_t elements; /* the count argument; 0 where there is none */
 };
 
@@ -94,10 +108,18 @@ enum op_values {
     OP_FROM_EACH,
     OP_FROM_EACH_TO_ME,
     OP_BY_PARTNER,
-    OP_SUM, /* over all ranks */
+    OP_SUM, /* or another reduction: over all ranks */
     OP_SUM_TO_ME,
     OP_SUM_UP_TO_ME,
     OP_SUM_BELOW_ME /* undefined on rank 0 */
+};
+
+/* What MPI_IN_PLACE stands for, in the forms that have it. */
+enum op_in_place {
+    OP_NOT_IN_PLACE,
+    OP_WHOLE_IN_PLACE, /* what is sent: it lies in the receive buffer, where there is one */
+    OP_BLOCK_IN_PLACE, /* the same, but only this rank's block does, where it belongs */
+    OP_ROOT_KEEPS      /* what the root receives: its own block stays in its send buffer */
 };
 
 struct op_buffer {
@@ -119,6 +141,9 @@ struct op_kind {
     const char *fails_persistent_in;
 
     struct op_buffer send, receive; /* this rank's */
+    enum op_in_place in_place;
+    /* As fails_large_in, of libraries where the blocking form fails in place, but with root 0. */
+    const char *fails_in_place_in;
 
     struct op_functions functions;   /* with ints; `start` is never NULL */
     struct op_functions large;       /* with MPI_Count, where it needs that: op_layout */
@@ -169,7 +194,7 @@ struct op_blocks {
 /* What calls count with. Rank r's block has rank r's amount: shape.elements, or op_amount in v
    and w variants. */
 struct op_counts {
-    int64_t count; /* this rank's amount, of MPI_DOUBLE, or as one element of another type */
+    int64_t count; /* this rank's amount of elements, or one element of another type */
     MPI_Datatype type;
     struct op_blocks by_rank;
     struct op_blocks own; /* of v and w variants in which a rank sends to each rank: all blocks
@@ -205,7 +230,12 @@ struct op_instance {
     enum op_form form;
     int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
 
-    double *send, *receive;
+    void *send, *receive; /* for calls: the buffers, or MPI_IN_PLACE */
+    void *send_buffer, *receive_buffer;
+    MPI_Datatype type;
+    MPI_Op op;
+    enum op_reduction reduction;
+    bool in_place; /* on all ranks alike; which of them have MPI_IN_PLACE the kind says */
     struct op_space space;
     double *image, *filling; /* where buffers lie on a device: what one must hold, in host memory
                                 and on the device; else NULL */
@@ -225,12 +255,14 @@ int64_t op_elements(const struct op_buffer *buffer, const struct op_shape *shape
 /* Element i of such values; NAN: the standard leaves it undefined. */
 double op_element(const struct op_instance *operation, enum op_values values, int64_t i);
 
-/* A value depends on who sent it, to whom, and on its index, so that blocks and elements that are
-   missing, old, or in each other's place show, but for blocks that are OP_RECEIVERS apart. All
-   are whole numbers that a double holds exactly, also when summed over up to two million ranks, so
-   results are compared for equality. op_value is element i of the block that rank `from` sends
+/* A value of doubles depends on who sent it, to whom, and on its index, so that blocks and elements
+   that are missing, old, or in each other's place show, but for blocks that are OP_RECEIVERS apart.
+   All are whole numbers that a double holds exactly, also when summed over up to two million ranks,
+   so results are compared for equality. op_value is element i of the block that rank `from` sends
    to rank `to` (0 where all ranks get the same); op_value_sum is the sum of these over the
-   ranks 0 <= from < ranks. */
+   ranks 0 <= from < ranks. Other types hold less: their values are below 128, and are the same
+   again after 13 elements, for senders 7 apart and receivers 29 apart; sums of floats are exact up
+   to 140,000 ranks, and those of OP_CHAR are those of numbers below 256. */
 enum { OP_RECEIVERS = 2039 }; /* a prime */
 double op_value(int from, int to, int64_t i);
 double op_value_sum(int ranks, int to, int64_t i);
@@ -255,6 +287,9 @@ enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape 
 /* Whether the MPI library has the persistent form, and it works. */
 bool op_has_persistent(const struct op_kind *kind);
 
+/* Whether the blocking form fails in place in this MPI library, but with root 0. */
+bool op_fails_in_place(const struct op_kind *kind);
+
 /* Makes the periodic 3D grid of all ranks, in the order of MPI_COMM_WORLD. Collective. */
 void op_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm);
 
@@ -265,12 +300,24 @@ struct op_choice {
     int64_t elements;
     const void *variant;          /* as the kind's functions know it; NULL: there is one only */
     const struct op_space *space; /* NULL: host memory */
+    enum op_type type;            /* but for double only in host memory */
+    enum op_reduction reduction;
+    bool in_place; /* of a kind that can be */
+    bool any_root; /* all ranks have the buffers of the root, which op_set_root may change */
 };
 
 /* Allocates and fills the buffers, and makes the requests of the form persistent. The form must be
    one that the kind has. Collective over MPI_COMM_WORLD. */
 void op_create(struct op_instance *operation, const struct op_kind *kind, const struct bc_job *job,
                const struct op_choice *choice);
+
+/* Chooses another root, of an operation whose choice said any_root. Local; the same on all ranks,
+   before the operation. */
+void op_set_root(struct op_instance *operation, int root);
+
+/* Fills what is sent in place, which the operation before has overwritten. Before each operation
+   that is in place and reduces or exchanges data; does nothing to others. Local. */
+void op_refill(struct op_instance *operation);
 
 /* Overwrites the receive buffer, so that old data can't pass for new. Local. */
 void op_poison(struct op_instance *operation);

@@ -4,7 +4,8 @@
 
 OP_COLLECTIVE_C(scatterv, MPI_Iscatterv, MPI_Scatterv,
                 (operation->send, counts->by_rank.amounts, counts->by_rank.displacements,
-                 MPI_DOUBLE, operation->receive, count, MPI_DOUBLE, operation->shape.root,
+                 operation->type, operation->receive, count, operation->type, operation->shape.root,
                  operation->comm),
                 .layout = OP_VARYING, .send = {OP_ALL_AMOUNTS, OP_ON_ROOT, OP_TO_EACH},
-                .receive = {OP_OWN_AMOUNT, OP_ON_ALL, OP_FROM_ROOT_TO_ME});
+                .receive = {OP_OWN_AMOUNT, OP_ON_ALL, OP_FROM_ROOT_TO_ME},
+                .in_place = OP_ROOT_KEEPS);

@@ -50,11 +50,11 @@ void overlap_stay_away(struct op_instance *operation) { (void)operation; }
 
 /* ---- one-sided transfers --------------------------------------------------------------------- */
 
-static void create_window(struct op_instance *operation, double *buffer, int64_t elements)
+static void create_window(struct op_instance *operation, void *buffer, int64_t elements)
 {
     MPI_Win *const window = bc_allocate(1, sizeof *window, "no memory for a window");
-    BC_MPI(MPI_Win_create(buffer, (MPI_Aint)((size_t)elements * sizeof *buffer),
-                          (int)sizeof *buffer, MPI_INFO_NULL, operation->comm, window));
+    BC_MPI(MPI_Win_create(buffer, (MPI_Aint)((size_t)elements * sizeof(double)),
+                          (int)sizeof(double), MPI_INFO_NULL, operation->comm, window));
     BC_MPI(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN));
     BC_MPI(MPI_Win_lock_all(0, *window));
     operation->own = window;

@@ -30,6 +30,7 @@ void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
         .budget_s = program->budget_s,
         .row_shares = 1,
     };
+    run->settings.start = (int)program->start;
     /* The program's own options come first in --help and metadata. */
     const struct bc_option_table tables[] = {
         {program->own_options.rows, program->own_options.count, state},

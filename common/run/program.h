@@ -40,7 +40,8 @@ struct bc_program {
                               each other visit */
     /* Starts ranks together in run->window: the program has the option --start. NULL: it hasn't. */
     const struct bc_starter *starter;
-    bool renews; /* wants the step BC_RENEW */
+    enum bc_start start; /* the default of that option */
+    bool renews;         /* wants the step BC_RENEW */
 
     /* The thread level that it asks MPI for. Local, before MPI_Init. NULL: MPI_THREAD_SINGLE. */
     int (*thread_level)(const void *state);

@@ -61,6 +61,7 @@ DEFECTS = [
     Defect("flush_nobody", [], 2, [CRASHES], [OPENMPI]),
     Defect("tools_variables", [], 1, [CRASHES], [OPENMPI]),
     Defect("windows_at_once", [], 4, [WRONG], [OPENMPI], by_chance=True),
+    Defect("reduce_in_place", [], 2, [CRASHES], [MPICH]),
     Defect("large_ibcast", [], 2, [WRONG], [MPICH], gib=6),
     Defect("large_ibcast", ["blocking"], 2, [WRONG], [], gib=6),
 ]

@@ -3,6 +3,7 @@
  * starts once all members whose data it needs have posted theirs: all of them, the root, those
  * before it, or its neighbours.
  */
+#include "tests/virtual/algorithms.h"
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"
@@ -36,6 +37,7 @@ struct exchange {
 /* What a member contributes: `count` pieces, or one for all. */
 struct contribution {
     int64_t posted_ns; /* 0: not yet; else the time + 1 */
+    int64_t bytes;     /* that its part is of; set before it is posted */
     int count;
     struct packed *pieces;
     void *made; /* of a meeting */
@@ -258,16 +260,22 @@ static void contribute(const struct part *part)
             start_of(&sent, i), count_of(&sent, i), type_of(&sent, i));
 }
 
+/* The operation's own, the same on all members. */
+static uint64_t number_of(const struct part *part)
+{
+    return part->shared->number * 8191 + (uint64_t)part->own.comm->id;
+}
+
 static void begin_part(struct request *request)
 {
     struct part *const part = request->operation;
-    const struct comm *const comm = part->own.comm;
     part->shared = join(&part->own);
+    part->shared->of[part->own.rank].bytes = request->bytes;
     contribute(part);
     post(part->shared, &part->own,
          (part->exchange.flow == TO_ALL || part->exchange.flow == BARRIER) &&
              !is_by_block(&part->exchange));
-    request_plan(request, part->shared->number * 8191 + (uint64_t)comm->id);
+    request_plan(request, number_of(part));
 }
 
 static void start_part(struct request *request)
@@ -309,6 +317,43 @@ static int64_t needed_ns(const struct part *part)
     return last_ns;
 }
 
+/* When this member leaves a collective that goes by messages. */
+static int64_t left_ns(const struct request *request)
+{
+    const struct part *const part = request->operation;
+    const struct exchange *const x = &part->exchange;
+    const int size = part->own.comm->size;
+    const double factor = plan_factor(number_of(part));
+    int64_t *const at_ns = world_grow(NULL, (size_t)size, sizeof *at_ns);
+    int64_t *const bytes = world_grow(NULL, (size_t)size, sizeof *bytes);
+    for (int rank = 0; rank < size; rank++) {
+        at_ns[rank] = posted_ns(part->shared, rank);
+        /* Of alltoallv and alltoallw the call's bytes are those to all. */
+        bytes[rank] =
+            part->shared->of[rank].bytes /
+            (x->sent.counts != NULL && x->flow == TO_ALL && x->op == MPI_OP_NULL ? size : 1);
+    }
+    algorithm_run(
+        &(struct algorithm_case){
+            .algorithm = algorithm_chosen(),
+            .flow = x->flow == FROM_ROOT ? FLOW_FROM_ROOT
+                    : x->flow == TO_ROOT ? FLOW_TO_ROOT
+                    : x->flow == TO_ALL  ? FLOW_TO_ALL
+                                         : FLOW_UP,
+            .size = size,
+            .root = x->root,
+            .bytes = bytes,
+            .blocks = x->flow != TO_ALL && x->sent.many != x->received.many,
+            .latency_ns = parameters.latency_ns * factor,
+            .per_byte_ns = parameters.per_byte_ns * factor,
+        },
+        at_ns);
+    const int64_t end_ns = at_ns[part->own.rank];
+    free(at_ns);
+    free(bytes);
+    return end_ns;
+}
+
 static bool resolve_part(struct request *request)
 {
     const struct part *const part = request->operation;
@@ -318,6 +363,12 @@ static bool resolve_part(struct request *request)
     int64_t start_ns = posted_ns(part->shared, rank), others_ns = 0;
     if (request->plan.stage_end_ns != PLAN_UNKNOWN)
         return true;
+    if (request->plan_kind == PLAN_BLOCKING && algorithm_chosen() != ALGORITHM_NONE) {
+        if (part->shared->posted < part->own.comm->size)
+            return false;
+        plan_start(&request->plan, left_ns(request));
+        return true;
+    }
     if (x->flow == BARRIER && is_damaged(part))
         others_ns = start_ns;
     else if (x->flow == BARRIER || x->flow == TO_ALL || (x->flow == TO_ROOT && rank == x->root))

@@ -1,5 +1,6 @@
 #include "tests/virtual/plan.h"
 
+#include "tests/virtual/algorithms.h"
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/world.h"
@@ -40,6 +41,8 @@ static bool has_blocking_duration(enum plan_kind kind)
 
 double plan_duration_ns(enum plan_kind kind, int64_t bytes)
 {
+    if (kind == PLAN_BLOCKING && algorithm_chosen() != ALGORITHM_NONE)
+        return 0.0;
     double ns = has_blocking_duration(kind)    ? parameters.blocking_ns
                 : kind == PLAN_COLLECTIVE      ? parameters.duration_ns
                 : kind == PLAN_NEIGHBOURHOOD   ? parameters.duration_ns
@@ -60,6 +63,11 @@ double plan_fraction(enum plan_kind kind)
     if (!isnan(parameters.fraction))
         return parameters.fraction;
     return kind == PLAN_COLLECTIVE || kind == PLAN_NEIGHBOURHOOD ? 0.0 : 1.0;
+}
+
+double plan_factor(uint64_t number)
+{
+    return launch_factor() * spread_factor(parameters.jitter, ~chances(number));
 }
 
 static bool is_late(uint64_t number)

@@ -55,6 +55,10 @@ struct plan {
 double plan_duration_ns(enum plan_kind kind, int64_t bytes);
 double plan_fraction(enum plan_kind kind);
 
+/* How many times longer an operation's messages take, where it goes by messages (algorithms.h): the
+   launch's spread and the jitter of the operation of this number. Its plan has no duration. */
+double plan_factor(uint64_t number);
+
 /* Plans an operation that begins now. `number` is the operation's own: with the seed it decides
    whether it is late. */
 void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number);

@@ -1,0 +1,100 @@
+/* The options of collective, the operations, the timed region, and a row. */
+#pragma once
+
+#include "common/run/parse.h"
+#include "common/run/program.h"
+#include "common/sync_clock/start_window.h"
+#include "operations/collectives.h"
+
+/* ---- options (parameters.c) ------------------------------------------------------------------ */
+
+#define COLLECTIVE_ROTATE (-1)
+
+struct collective_parameters {
+    struct bc_names operations;
+    struct bc_size_list sizes; /* bytes of a block */
+    struct bc_names types;
+    int reduction; /* enum op_reduction */
+    bool in_place;
+    int64_t root; /* or COLLECTIVE_ROTATE */
+};
+
+extern const struct collective_parameters collective_default_parameters;
+enum { COLLECTIVE_OPTIONS = 6 };
+extern const struct bc_option collective_options[COLLECTIVE_OPTIONS];
+
+/* Checks the options of a state that begins with the parameters against processes and memory. See
+   struct bc_program. */
+bool collective_fit(void *state, struct bc_run *run, struct bc_error *error);
+
+/* ---- operations (kinds.c) -------------------------------------------------------------------- */
+
+#if COMMCOST_NEIGHBOR_COLLECTIVES
+enum { COLLECTIVE_KINDS = 19 };
+#else
+enum { COLLECTIVE_KINDS = 17 };
+#endif
+const struct op_kind *collective_kind(int i);
+const char *collective_kind_name(int i);
+
+bool collective_is_rooted(const struct op_kind *kind);
+bool collective_reduces(const struct op_kind *kind);
+
+/* Why there are no rows of an operation with these options; NULL: there are. Local, the same on all
+   ranks. */
+const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p);
+
+/* What blocks of `bytes` bytes of a type don't fit into; NULL: they fit. Local, the same on all
+   ranks. */
+const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
+                                 const struct bc_run *run);
+
+/* ---- the timed region (kernel.c) ------------------------------------------------------------- */
+
+/* What is known of an operation; a quantity of the sampler. */
+enum collective_quantity {
+    COLLECTIVE_TIME, /* from the first start to the last end */
+    COLLECTIVE_OWN,  /* the mean of the ranks' own times */
+    COLLECTIVE_SKEW, /* the longest own time less the shortest */
+    COLLECTIVE_QUANTITIES
+};
+
+/* Releases all ranks, runs the operation once and returns this rank's time of it in ns, with the
+   cost of reading the clock. `window` is NULL with --start=barrier. Collective. */
+double collective_time(struct op_instance *operation, struct bc_start_window *window);
+
+/* ---- a row (measure.c, columns.c) ------------------------------------------------------------ */
+
+/* What a row is of, and remembers from visit to visit. */
+struct collective_row {
+    const struct op_kind *kind;
+    enum op_type type;
+    int64_t elements;
+    double size_bytes;         /* of a block; the mean where they differ */
+    struct bc_samples samples; /* on rank 0 */
+    bool in_time;              /* the last visit was precise before its time was up; rank 0 */
+    int64_t operations;        /* so far, the warm-up's included */
+    int64_t wrong;             /* operations with wrong data, on this rank */
+};
+
+/* Times are in ns, those of rank 0. */
+struct collective_result {
+    const char *operation, *type, *op, *in_place;
+    char root[BC_CELL_LENGTH];
+    int64_t elements;
+    double size_bytes;
+    struct bc_summary time, own, skew;
+    const char *check;
+    struct bc_outcome outcome;
+};
+
+extern const struct bc_table collective_table;
+
+/* One visit, in buffers of its own, within `seconds` (significant on rank 0). True on rank 0 if the
+   row is as precise as the settings ask for. Collective over MPI_COMM_WORLD. */
+bool collective_visit(const struct collective_parameters *p, const struct bc_run *run,
+                      double seconds, struct collective_row *row);
+
+/* Makes the result of all visits, on rank 0, and frees what the row holds. Collective. */
+void collective_conclude(const struct collective_parameters *p, const struct bc_run *run,
+                         struct collective_row *row, struct collective_result *result);

@@ -1,0 +1,27 @@
+#include "collective/collective.h"
+
+#define SHORT_TIME_COLUMNS(name, member)                                                           \
+    BC_COLUMN_AS(BC_CELL_TIME, name "_us", BC_INFO, 3, collective_result, member.value),           \
+        BC_COLUMN_AS(BC_CELL_TIME, name "_lo_us", BC_INFO, 3, collective_result,                   \
+                     member.interval.lo),                                                          \
+        BC_COLUMN_AS(BC_CELL_TIME, name "_hi_us", BC_INFO, 3, collective_result,                   \
+                     member.interval.hi)
+
+static const struct bc_column columns[] = {
+    BC_COLUMN("operation", BC_KEY, 20, collective_result, operation),
+    BC_COLUMN("type", BC_KEY, 6, collective_result, type),
+    BC_COLUMN("op", BC_KEY, 3, collective_result, op),
+    BC_COLUMN("in_place", BC_KEY, 0, collective_result, in_place),
+    BC_COLUMN("root", BC_KEY, 6, collective_result, root),
+    BC_COLUMN("elements", BC_INFO, 0, collective_result, elements),
+    BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 3, collective_result, size_bytes),
+    BC_TIME_COLUMNS("time", BC_LESS, 3, collective_result, time),
+    SHORT_TIME_COLUMNS("own", own),
+    SHORT_TIME_COLUMNS("skew", skew),
+    BC_COLUMN("check", BC_INFO, 0, collective_result, check),
+    BC_OUTCOME_COLUMNS(collective_result, outcome),
+};
+
+const struct bc_table collective_table = {
+    columns, sizeof columns / sizeof *columns,
+    "operation,size_bytes,time_us,time_lo_us,time_hi_us,own_us,skew_us,status"};

@@ -1,0 +1,78 @@
+#include "collective/collective.h"
+
+const struct collective_parameters collective_default_parameters = {
+    .operations = {.text = "all"},
+    .sizes = {.text = "8,1K,64K,1M"},
+    .types = {.text = "double"},
+};
+
+/* More than any buffer has. */
+#define SIZE_MAX_BYTES 1099511627776.0
+
+#define AT(member) offsetof(struct collective_parameters, member)
+
+static const char *type_name(int i) { return op_type_names[i]; }
+
+const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
+    {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = collective_kind_name,
+     .name_count = COLLECTIVE_KINDS, .help = "operations"},
+    {"sizes", BC_SIZE_LIST, AT(sizes), .argument = "LIST", .min = 1, .max = SIZE_MAX_BYTES,
+     .help = "bytes of a block: what a rank sends to, or gets from, each other one"},
+    {"types", BC_NAMES, AT(types), .argument = "NAMES", .name_at = type_name,
+     .name_count = OP_TYPES, .help = "types of the elements"},
+    {"op", BC_CHOICE, AT(reduction), .choices = "sum|max|min",
+     .help = "how operations that reduce combine elements: MPI_SUM, MPI_MAX or MPI_MIN"},
+    {"in-place", BC_FLAG, AT(in_place),
+     .help = "call the operations with MPI_IN_PLACE; those that have no such form are left out"},
+    {"root", BC_INTEGER, AT(root), .argument = "RANK", .min = 0, .max = 2147483647,
+     .word = "rotate", .word_value = COLLECTIVE_ROTATE,
+     .help = "the root of operations that have one, or rotate: another rank each time"},
+};
+
+/* Whether all sizes are whole numbers of elements of the chosen types, and fit. Sizes that weren't
+   given may be too large: their rows are left out. */
+static bool fit_sizes(const struct collective_parameters *p, const struct bc_run *run,
+                      struct bc_error *error)
+{
+    const bool given = bc_option_given(&run->options, "sizes");
+    for (int type = 0; type < OP_TYPES; type++)
+        for (size_t i = 0; i < p->sizes.count && p->types.chosen[type]; i++) {
+            const int64_t bytes = p->sizes.values[i], unit = op_type_bytes(type);
+            if (bytes % unit != 0)
+                return bc_error_set(error,
+                                    "--sizes: %lld bytes are no whole number of elements of type "
+                                    "%s: use a multiple of %lld, or another of --types",
+                                    (long long)bytes, op_type_names[type], (long long)unit);
+            for (int k = 0; k < COLLECTIVE_KINDS && given; k++) {
+                const struct op_kind *const kind = collective_kind(k);
+                const char *const obstacle = collective_too_large(kind, type, bytes, run);
+                if (p->operations.chosen[k] && !kind->no_elements && obstacle != NULL)
+                    return bc_error_set(error,
+                                        "--sizes: %s of %lld bytes with %d processes does not fit "
+                                        "into %s: use a smaller size",
+                                        kind->name, (long long)bytes, run->job.ranks, obstacle);
+            }
+        }
+    return true;
+}
+
+bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
+{
+    const struct collective_parameters *const p = state;
+    const char *lacks = NULL, *name = ""; /* of the last chosen operation */
+    if (run->job.ranks < 2)
+        return bc_error_set(error, "a collective operation needs at least 2 processes, got 1: use "
+                                   "mpirun -np 2 or more" BC_LAUNCHER_HINT);
+    if (p->root >= run->job.ranks)
+        return bc_error_set(error, "--root: %lld is not in the job: use 0 to %d, or rotate",
+                            (long long)p->root, run->job.ranks - 1);
+    for (int k = 0; k < COLLECTIVE_KINDS; k++) {
+        if (!p->operations.chosen[k])
+            continue;
+        name = collective_kind_name(k);
+        lacks = collective_lacks(collective_kind(k), p);
+        if (lacks == NULL)
+            return fit_sizes(p, run, error);
+    }
+    return bc_error_set(error, "--in-place: no %s: %s: use another operation", name, lacks);
+}
