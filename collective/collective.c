@@ -10,7 +10,7 @@
  * rank started late are taken again.
  *
  * When and how often: a row is an operation and a size. All rows are visited in turn, six times, in
- * new buffers each time; rows that aren't precise then up to twelve times, while there is time (40
+ * new buffers each time; rows that aren't precise then up to twelve times, while there is time (50
  * s a run). A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
  * What is written: a line a row after its last visit (columns.c).
@@ -85,7 +85,7 @@ const struct bc_program collective_program = {
     .defaults_bytes = sizeof collective_default_parameters,
     .state_bytes = sizeof(struct collective),
     .row_bytes = sizeof(struct collective_row),
-    .budget_s = 40.0,
+    .budget_s = 50.0,
     .starter = &bc_window_starter,
     .start = BC_START_WINDOW,
     .fit = collective_fit,

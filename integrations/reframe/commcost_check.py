@@ -27,7 +27,8 @@ METRIC = r"^([^#\s=][^\s=]*)=(\S+) (\S+) (\S+) (\S+)$"
 
 PROGRAMS = {"overlap_iallreduce": ["--data-driven"], "overlap_halo": [], "mpi_overhead": ["--both"],
             "msgrate": ["--cache=llc"], "pingpong": ["--patterns=put,MPISend"], "syncbench": [], "halo": [],
-            "linkmap": [], "noise": []}
+            "linkmap": [], "noise": [],
+            "collective": ["--sizes=8,64K"]}
 
 
 @rfm.simple_test

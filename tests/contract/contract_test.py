@@ -43,6 +43,9 @@ PROGRAMS = {
     "noise/noise": (["--samples=2000", "--visits=1", "--operations=barrier", "--grain=0"],
                     ["--quantum=0", "--grain=x"],
                     ([], "note: the ranks' clocks are synchronised to ")),
+    "collective/collective": (["--operations=bcast,allreduce", "--sizes=64", "--samples=5", "--warmup=1"],
+                              ["--operations=reduced", "--sizes=12", "--root=2", "--types=short"],
+                              (["--in-place"], "note: no bcast: ")),
     "monitor/monitor_overhead": (["--max-time=0.01"], ["--precision=0"],
                                  ([], "warning: oversubscribed: ")),
 }
@@ -68,7 +71,7 @@ BARE = [
 ]
 
 # Programs whose ranks can be started on a shared clock.
-STARTS = [name for name in PROGRAMS if name.split("/")[0] in ("overlap", "syncbench", "halo")]
+STARTS = [name for name in PROGRAMS if name.split("/")[0] in ("overlap", "syncbench", "halo", "collective")]
 COMMON_OPTIONS = """help version format output no-header no-metadata precision confidence
     min-samples max-samples samples max-time visits warmup timer estimator check dump-samples""".split()
 METADATA = """benchmark version commit schema date command compiler compiler_flags mpi_library
@@ -113,12 +116,16 @@ HEADERS = {
         step_hi_us step_p99_us step_max_us usual_us slowdown_pct slowdown_lo_pct slowdown_hi_pct
         predicted_pct predicted_lo_pct predicted_hi_pct visits lost_pct samples status
         slowest_rank""",
+    "collective": """operation type op in_place root elements size_bytes time_us time_lo_us time_hi_us
+        time_p99_us time_max_us own_us own_lo_us own_hi_us skew_us skew_lo_us skew_hi_us check visits lost_pct
+        samples status slowest_rank""",
     "linkmap": """scope a b nbytes time_us time_lo_us time_hi_us out_mbs out_lo_mbs out_hi_mbs
         in_mbs in_lo_mbs in_hi_mbs alone_pct verdict group visits lost_pct samples status
         slowest_rank""",
 }
 OWN_OPTIONS = {
     "linkmap": "per sizes pairs alpha threshold exclude",
+    "collective": "operations sizes types op in-place root",
     "noise": "quantum min-stop per operations grain alpha threshold",
     "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
         validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
@@ -135,6 +142,7 @@ RESULTS = {
     "pingpong": "latency_us=less",
     "syncbench": "sync_us=less",
     "halo": "latency_us=less",
+    "collective": "time_us=less",
 }
 WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=xml",
          "--precision=0", "--max-time=0", "--samples=-1", "--output=/no/such/folder/file",

@@ -131,6 +131,9 @@ class Benchmarks(LeaksCase):
     def test_noise(self):
         self.check("noise/noise", "--samples=5000", "--visits=2", "--per=rank")
 
+    def test_collective(self):
+        self.check("collective/collective", "--sizes=8,4K", "--in-place", "--root=rotate", "--max-time=0.005", "--check")
+
     def test_linkmap(self):
         self.check("linkmap/linkmap", "--sizes=8,4K", "--pairs=all", "--max-time=0.02", "--check")
 

@@ -21,7 +21,7 @@ SANITIZERS = {b"ASAN_OPTIONS": b"exitcode=99", b"UBSAN_OPTIONS": b"exitcode=98",
 
 FOLDERS = {"halo": "halo", "pingpong": "pingpong", "syncbench": "syncbench",
            "mpi_overhead": "mpi_overhead", "msgrate": "msgrate", "msgrate_rma": "msgrate",
-           "linkmap": "linkmap", "noise": "noise", "monitor_overhead": "monitor"}
+           "linkmap": "linkmap", "noise": "noise", "collective": "collective", "monitor_overhead": "monitor"}
 
 # What keeps a run short; all patterns up to the largest transfer take a minute with sanitizers.
 SHORT = {"pingpong": [b"--max-ndata=64"]}

@@ -219,6 +219,28 @@ class WhatCallsCost(CostCase):
             ("MPI_Isend", "64"): "25.000", ("MPI_Irecv", "64"): "25.000",
             ("MPI_Isend", "1024"): "NA", ("MPI_Irecv", "1024"): "40.000"}
 
+    def test_blocking_calls_by_collective(self):
+        """Where collective has the size and the number of processes its time counts, of doubles by root 0 that aren't in
+        place; elsewhere blocking_us."""
+        columns = "operation type op in_place root size_bytes time_us time_lo_us time_hi_us lost_pct status".split()
+        roles = " ".join(f"{name}={'key' if place < 6 else 'less' if name == 'time_us' else 'info'}"
+                         for place, name in enumerate(columns))
+        rows = [["allreduce", "double", "sum", "no", "NA", size, *3 * [time_us], 0, "ok"] for size, time_us in
+                ((8, 60), (64, 116))]
+        rows += [["allreduce", *others, 8, *3 * [1], 0, "ok"] for others in (
+            ("int", "sum", "no", "NA"), ("double", "max", "no", "NA"), ("double", "sum", "yes", "NA"))]
+        rows += [["bcast", "double", "NA", "no", root, 8, *3 * [time_us], 0, "ok"] for root, time_us in
+                 ((0, 7), (1, 1), ("rotate", 1))]
+        for ranks in (2, 4):
+            (self.made.results / f"collective{ranks}.tsv").write_text(
+                tsv("collective", columns, rows if ranks == 2 else rows[:1], metadata={"ranks": ranks, "columns": roles}))
+        self.made.write_report(*(sized(function, 10, size, 0.1) for function, size in (
+            ("MPI_Allreduce", 8), ("MPI_Allreduce", 36), ("MPI_Allreduce", 512), ("MPI_Bcast", 8))))
+        self.made.write_results("iallreduce", point(8, 100), point(1024, 200))
+        assert self.machine_us("operation", "size_bytes") == {
+            ("MPI_Allreduce", "8"): "60.000", ("MPI_Allreduce", "36"): "88.000",
+            ("MPI_Allreduce", "512"): "149.606", ("MPI_Bcast", "8"): "7.000"}
+
     def test_who_only_sends_exchanges_nothing(self):
         self.made.write_report(sized("MPI_Isend", 50, 64, 0.1, callers=1),
                                sized("MPI_Irecv", 50, 64, 0.5, callers=1))

@@ -31,6 +31,7 @@ PAGES = {
     "halo/README.md": ["halo/halo"],
     "linkmap/README.md": ["linkmap/linkmap"],
     "noise/README.md": ["noise/noise"],
+    "collective/README.md": ["collective/collective"],
     "monitor/README.md": ["monitor/monitor_overhead"],
     "docs/compare.md": ["run_scripts/bench_compare"],
 }
@@ -54,6 +55,7 @@ QUICK = {
     "halo/halo": (2, ["--local=2", "--methods=persistent", "--max-time=0.01"]),
     "linkmap/linkmap": (2, ["--sizes=8", "--max-time=0.01"]),
     "noise/noise": (2, ["--samples=2000"]),
+    "collective/collective": (2, ["--operations=bcast", "--sizes=8", "--max-time=0.01"]),
     "monitor/monitor_overhead": (1, ["--max-time=0.01"]),
 }
 

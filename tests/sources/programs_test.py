@@ -11,7 +11,8 @@ from case import Case
 
 # What only some link: in folders of their own, or in that of the benchmark that it is named after.
 SHARED = ("common/", "operations/", "halo/swap/")
-FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo", "linkmap", "noise", "monitor")
+FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo", "linkmap", "noise", "collective",
+           "monitor")
 
 
 def sources_of_objects():

@@ -63,6 +63,14 @@ checked_noise() {
     run_program 2 "$build/noise/noise" --samples=20000 --grain=0,10 --per=rank --visits=2
 }
 
+# In place all but what has no such form, and of MPICH reduce with another root.
+checked_collective() {
+    run_program 2 "$build/collective/collective" --check --sizes=8,1K --types=all --root=rotate \
+        --visits=2 --max-time=0.01
+    run_program 2 "$build/collective/collective" --check --sizes=8,1K --in-place --op=max \
+        --visits=2 --max-time=0.01
+}
+
 checked_monitor_overhead() {
     run_program 1 "$build/monitor/monitor_overhead" --max-time=0.02
 }
@@ -77,6 +85,7 @@ checked_runs() {
     checked_syncbench
     checked_linkmap
     checked_noise
+    checked_collective
     checked_monitor_overhead
     checked_halo
 }

@@ -43,7 +43,7 @@ build_folders() {
     done
 }
 
-benchmarks="mpi_overhead msgrate msgrate_rma pingpong syncbench halo linkmap noise monitor_overhead"
+benchmarks="mpi_overhead msgrate msgrate_rma pingpong syncbench halo linkmap noise collective monitor_overhead"
 
 case $variant in
 sanitizers | sanitizers_full)

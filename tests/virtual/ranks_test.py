@@ -20,6 +20,7 @@ OPTIONS = {
     "halo": ("--local=2", "--check"),
     "linkmap": ("--sizes=8", "--check"),
     "noise": ("--per=rank",),
+    "collective": ("--sizes=8", "--check"),
     "msgrate": ("--messages=2", "--size=8", "--cache=64K", "--check"),
     "msgrate_rma": ("--messages=2", "--size=8", "--cache=64K", "--check"),
     "mpi_overhead": ("--msgsize=8,128K", "--both", "--check"),
@@ -37,6 +38,7 @@ COSTS = (
     ("mpi_overhead", "--msgsize=8"),
     ("overlap_ibcast", "--data-driven", "--max-num-elts=1"),
     ("overlap_ibarrier", "--data-driven"),
+    ("collective", "--operations=bcast", "--sizes=8"),
     ("linkmap", "--sizes=8", "--visits=1"),
 )
 # Whose operations are as many as there is time for.

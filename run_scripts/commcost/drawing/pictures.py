@@ -144,6 +144,18 @@ def halo_pictures(_, rows):
     return [Picture("halo", "What a 3D halo swap takes", (panel,))]
 
 
+def collective_pictures(_, rows):
+    """A line an operation; what the ranks are inside of the call for beside it."""
+    keys = (Key("operation"), Key("type", optional=True), Key("op", optional=True), Key("root", "root %", True),
+            Key("in_place", "in place: %", True))
+    common = {"operation": ("allreduce", "alltoall", "bcast", "reduce", "allgather", "gather", "scatter")}
+    more = {"x": "size_bytes", "first": common, "most": 8, "log_from": 20}
+    return [Picture("collective", "What a blocking collective takes", (
+        Panel("time", "first start to last end (µs)", "time_us", keys, **more),
+        Panel("own", "mean of the ranks' own times (µs)", "own_us", keys, **more)))] if any(
+            row.get("size_bytes", "0") != "0" for row in rows) else []
+
+
 def link_pictures(_, rows):
     """What the links of each node take, the slowest first."""
     made = []
@@ -181,6 +193,7 @@ PICTURES = {
               x="msgsize", log_from=20),
         Panel("available", "available (% of transfer)", "avail(%)", (Key("direction"), Key("pair", "pair %", True)),
               x="msgsize", scale="percent"))),),
+    "collective": collective_pictures,
     "syncbench": (Picture("syncbench", "What a synchronisation costs", (
         Panel("sync", "time of one synchronisation (µs)", "sync_us",
               (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True)), most=60),)),),

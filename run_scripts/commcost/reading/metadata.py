@@ -23,7 +23,7 @@ OF_THE_SAMPLING = set("""
 OF_THE_ROWS = set("""
     arrangements both cache coarray-sync data-driven-execution dims form full local max-blocks max-ndata
     max-neighbours max-num-elts max-stride messages methods min-num-elts msgsize no-blocking partitions patterns
-    peers ppn recv size sync test-calls threads transfer types""".split())
+    peers ppn recv size sync test-calls threads transfer types operations sizes""".split())
 
 # What launches of one table may differ in; ranks and nodes aren't among it.
 MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS

@@ -56,7 +56,7 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
     add("--benchmarks", metavar="LIST", type=text, default="all", help="names and groups, with commas "
         "(default: all). Names: overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages "
         "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_warm, msgrate_rma, pingpong, syncbench, "
-        "halo, mpi_overhead, monitor_overhead, noise, linkmap. Groups: overlap, rate, monitor, all")
+        "halo, collective, mpi_overhead, monitor_overhead, noise, linkmap. Groups: overlap, rate, monitor, all")
     add("--runs", metavar="N", type=count, help="launches of each (default: 6, from which on there are "
         "intervals over launches; with --quick 1). A comparison of two versions wants 10")
     shorter = group.add_mutually_exclusive_group()

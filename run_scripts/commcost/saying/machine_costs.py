@@ -48,6 +48,10 @@ class Way(typing.NamedTuple):
     form: str = "nonblocking"
 
 
+# How a blocking call is measured by itself, which counts before the overlap programs' blocking_us.
+BLOCKING = "blocking"
+
+
 # One more exchange of messages where others are under way at the same time: msgrate's with warm caches, of which a
 # process sends and receives as many.
 GAP = Way("msgrate", "")
@@ -79,6 +83,11 @@ def way_of(function):
     is_persistent = function.endswith("_init") and operation not in OF_PAIRS
     return Way(operation, "ref_us" if is_started(function) else "blocking_us",
                "persistent" if is_persistent else "nonblocking")
+
+
+def sources_of(way):
+    """The Ways that say what a way costs, the best first: collective's rows have the operation and no other around it."""
+    return (Way(way.operation, "time_us", BLOCKING), way) if way.column == "blocking_us" else (way,)
 
 
 class OwnCosts:
@@ -121,11 +130,12 @@ class OwnCosts:
         elif way != GAP and size is not None and size > 0:
             size = max(size, ELEMENT)
         for measured in sorted(self._tables, key=lambda measured: _differs(measured, layout)):
-            if layout.ranks is not None and size is not None and _counts_for(way, measured, layout):
-                points = self._points(way, measured)
-                cost = interpolated(points, size, way.column)
-                if cost is not None:
-                    return cost, points
+            for source in sources_of(way):
+                if layout.ranks is not None and size is not None and _counts_for(way, measured, layout):
+                    points = self._points(source, measured)
+                    cost = interpolated(points, size, source.column)
+                    if cost is not None:
+                        return cost, points
         return None, ()
 
     def _points(self, way, layout):
@@ -149,6 +159,11 @@ def points_of(way, tables, layout):
         for row, value in tables.measured("syncbench", "sync_us", sync="MPI barrier"):
             if row.keys["ranks"] in (str(layout.ranks), "NA"):
                 yield 0, row, value
+    if way.form == BLOCKING:
+        for row, value in tables.measured("collective", way.column, operation=way.operation[1:], in_place="no"):
+            if row.keys["type"] in ("double", "NA") and row.keys["op"] in ("sum", "NA") and row.keys["root"] in ("0", "NA"):
+                yield row.size(), row, value
+        return
     for kind in tables.kinds():
         if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep") and way != GAP:
             for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form,

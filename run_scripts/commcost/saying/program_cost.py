@@ -33,7 +33,7 @@ SHOWN_PCT = 0.1       # of the time inside MPI, that a line or a command about c
 WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 38  # letters of a table's cells: a line has at most 100
 US = 1e-6
 
-USED = ("overlap", "overlap_sweep", "syncbench", "msgrate")  # what costs are read from
+USED = ("overlap", "overlap_sweep", "collective", "syncbench", "msgrate")  # what costs are read from
 
 PLAIN = (("form", "nonblocking"), ("test_calls", "0"))  # keys that go without saying
 
@@ -147,7 +147,7 @@ def remarks_on(run, tables, lines):
     rows = {id(row): row for line in lines if line.cost for row in line.cost.rows}.values()
     disturbed = [row for row in rows if max(map(float, row.texts("lost_pct")), default=0.0) > DISTURBED_PCT]
     if not any(benchmarks.entry_of(kind).kind in USED for kind in tables.kinds()):
-        yield ("the results have no row of an overlap program, of syncbench or of msgrate, which say what calls cost: "
+        yield ("the results have no row of an overlap program, collective, syncbench or msgrate, which say what calls cost: "
                "give the folder that run_suite.sh wrote")
     elif disturbed:
         yield (f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more than "

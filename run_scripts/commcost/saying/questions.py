@@ -249,6 +249,7 @@ QUESTIONS = (
     Question("processor", "What does a message take of the processor?", ("mpi_overhead",), of_processor),
     Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), of_rates),
     Question("synchronisation", "What does synchronisation cost?", ("syncbench",), of_synchronisation),
+    Question("collectives", "What do blocking collectives take?", ("collective",)),
     Question("halo_swaps", "Which halo swap is quickest?", ("halo",), of_halo),
     Question("disturbances", "What disturbs?", ("noise",), of_noise),
     Question("links", "Which node or link is slow?", ("linkmap",)),
