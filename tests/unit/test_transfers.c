@@ -71,7 +71,7 @@ TEST(errors_come_back)
 TEST(stores_are_synchronised)
 {
     struct op_instance operation = make(&target);
-    watched = &operation.receive[ELEMENTS - 1];
+    watched = (const double *)operation.receive + (ELEMENTS - 1);
     syncs = 0;
     op_poison(&operation);
     const int after_poison = syncs;

@@ -200,7 +200,7 @@ class Collective(virtual.Test):
                          {"allgather": "ok", "neighbor_alltoall": "FAIL"})
 
 
-class Uneven(virtual.Test):
+class CollectiveUneven(virtual.Test):
     """The times of blocking collectives whose ranks' clocks differ and drift, and whose ranks come out of barriers
     at different times."""
 
@@ -234,7 +234,7 @@ class Uneven(virtual.Test):
             self.near(row["time_us"], truth, 0.02 * truth, "barrier {}".format(row["operation"]))
 
 
-class Disturbed(virtual.Test):
+class CollectiveDisturbed(virtual.Test):
     """The times of blocking collectives while ranks are interrupted: the median of five launches."""
 
     target = "2 %"

@@ -1,0 +1,94 @@
+/* Values of elements of all types, and what reductions make of them, against sums by hand. */
+#include "helpers.h"
+
+#include "operations/operation.h"
+
+#include <string.h>
+
+static double sent(struct op_instance *operation, int rank, int64_t i)
+{
+    operation->shape.rank = rank;
+    return op_element(operation, OP_TO_ALL, i);
+}
+
+/* What the ranks below `ranks` have together. */
+static double by_hand(struct op_instance *operation, int ranks, int64_t i)
+{
+    double found = sent(operation, 0, i);
+    for (int rank = 1; rank < ranks; rank++) {
+        const double value = sent(operation, rank, i);
+        if (operation->reduction == OP_BY_SUM)
+            found += value;
+        else if ((value > found) == (operation->reduction == OP_BY_MAX))
+            found = value;
+    }
+    return operation->shape.type == OP_CHAR ? (double)((int)found % 256) : found;
+}
+
+TEST(reductions_are_exact)
+{
+    static const int counts[] = {1, 2, 6, 7, 8, 20, 1000};
+    static const struct op_kind kind = {.layout = OP_REDUCED};
+    for (int type = 0; type < OP_TYPES; type++)
+        for (int reduction = 0; reduction < OP_REDUCTIONS; reduction++)
+            for (size_t c = 0; c < COUNT(counts); c++)
+                for (int64_t i = 0; i < 40; i++) {
+                    struct op_instance operation = {
+                        .kind = &kind,
+                        .shape = {.ranks = counts[c], .type = (enum op_type)type, .elements = 40},
+                        .reduction = (enum op_reduction)reduction,
+                    };
+                    const double found = op_element(&operation, OP_SUM, i);
+                    assert_true(found == by_hand(&operation, counts[c], i));
+                    operation.shape.rank = counts[c] - 1;
+                    assert_true(op_element(&operation, OP_SUM_UP_TO_ME, i) == found);
+                }
+}
+
+static void store(enum op_type type, void *buffer, int64_t i, double value)
+{
+    const double as_double = value;
+    const float as_float = (float)value;
+    const int as_int = (int)value;
+    const unsigned char as_char = (unsigned char)value;
+    const void *const stored[] = {&as_double, &as_float, &as_int, &as_char};
+    const size_t bytes = (size_t)op_type_bytes(type);
+    memcpy((char *)buffer + (size_t)i * bytes, stored[type], bytes);
+}
+
+/* Each type holds its values: what is sent is there, and not where a block is missing. */
+TEST(types_hold_their_values)
+{
+    enum { RANKS = 5, ELEMENTS = 6 };
+    static const struct op_kind gather = {
+        .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+        .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
+        .in_place = OP_BLOCK_IN_PLACE,
+    };
+    for (int type = 0; type < OP_TYPES; type++) {
+        double send[RANKS * ELEMENTS] = {0.0}, receive[RANKS * ELEMENTS] = {0.0};
+        const size_t block = (size_t)(ELEMENTS * op_type_bytes((enum op_type)type));
+        struct op_instance operation = {
+            .kind = &gather,
+            .shape = {.ranks = RANKS, .type = (enum op_type)type, .elements = ELEMENTS},
+            .in_place = true,
+            .send_buffer = send,
+            .receive_buffer = receive,
+        };
+        char *const blocks = (char *)receive;
+        char from_each[sizeof receive];
+        /* Each rank in turn leaves its block in place, which is what is sent. */
+        for (int rank = 0; rank < RANKS; rank++) {
+            operation.shape.rank = rank;
+            for (int64_t i = 0; i < ELEMENTS; i++)
+                store((enum op_type)type, send, i, op_element(&operation, OP_TO_ALL, i));
+            op_poison(&operation);
+            memcpy(from_each + (size_t)rank * block, blocks + (size_t)rank * block, block);
+        }
+        assert_false(op_verify(&operation)); /* but for the last rank's all is poison */
+        memcpy(receive, from_each, RANKS * block);
+        assert_true(op_verify(&operation));
+        memcpy(blocks, blocks + block, block);
+        assert_false(op_verify(&operation));
+    }
+}
