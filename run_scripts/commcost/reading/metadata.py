@@ -22,8 +22,8 @@ OF_THE_SAMPLING = set("""
 # Which rows there are, or what is a key of theirs: rows that only one side has are said to be missing or added.
 OF_THE_ROWS = set("""
     arrangements both cache coarray-sync data-driven-execution dims form full local max-blocks max-ndata
-    max-neighbours max-num-elts max-stride messages methods min-num-elts msgsize no-blocking partitions patterns
-    peers ppn recv size sync test-calls threads transfer types operations sizes""".split())
+    max-neighbours max-num-elts max-stride messages methods min-num-elts msgsize no-blocking operations
+    partitions patterns peers ppn recv size sizes sync test-calls threads transfer types""".split())
 
 # What launches of one table may differ in; ranks and nodes aren't among it.
 MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS
