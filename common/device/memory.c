@@ -51,6 +51,21 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* How many ranks of the node use this rank's device, by its place on the bus: each rank may see
+   other devices. Collective. */
+static int ranks_on_device(const struct bc_run *run, const struct bc_device *device)
+{
+    enum { LENGTH = sizeof bc_device_facts(device)->pci };
+    const char *const own = device != NULL ? bc_device_facts(device)->pci : (char[LENGTH]){""};
+    char *const all = bc_allocate((size_t)run->job.node_ranks, LENGTH, "no memory for ranks");
+    int ranks = 0;
+    BC_MPI(MPI_Allgather(own, LENGTH, MPI_CHAR, all, LENGTH, MPI_CHAR, run->job.node_comm));
+    for (int rank = 0; rank < run->job.node_ranks; rank++)
+        ranks += strncmp(all + (size_t)rank * LENGTH, own, LENGTH) == 0;
+    free(all);
+    return ranks;
+}
+
 /* What would do without a device. */
 static const char *without_device(const struct bc_memory_options *options)
 {
@@ -69,7 +84,8 @@ static bool is_refused(const struct bc_memory_options *options, const struct bc_
         snprintf(text, length, "%s: use another node, or %s", reason, without_device(options));
     else
         snprintf(text, length,
-                 "buffers need %.1f MiB on the GPU, and %.1f are free: use %s, or --memory=host",
+                 "buffers of its ranks need %.1f MiB on the GPU, and %.1f are free: use %s, or "
+                 "--memory=host",
                  bytes / 1048576, free_bytes / 1048576, advice);
     return device == NULL || bytes > free_bytes;
 }
@@ -83,6 +99,7 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
         return NULL;
     struct bc_device *const device =
         bc_device_open((int)options->number, run->job.node_rank, reason);
+    bytes *= ranks_on_device(run, device);
     const bool refused = is_refused(options, device, bytes, advice, reason, text, sizeof text);
     int failing = refused ? run->job.rank : run->job.ranks;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
@@ -217,27 +234,13 @@ static void note_kinds(struct bc_output *output)
 #endif
 }
 
-/* How many ranks of the node use this rank's device, by its place on the bus: each rank may see
-   other devices. The maximum over ranks. Collective. */
-static int max_ranks_per_device(const struct bc_run *run, const struct bc_device_facts *facts)
-{
-    enum { LENGTH = sizeof facts->pci };
-    char *const all = bc_allocate((size_t)run->job.node_ranks, LENGTH, "no memory for ranks");
-    int ranks = 0;
-    BC_MPI(MPI_Allgather(facts->pci, LENGTH, MPI_CHAR, all, LENGTH, MPI_CHAR, run->job.node_comm));
-    for (int rank = 0; rank < run->job.node_ranks; rank++)
-        ranks += strncmp(all + (size_t)rank * LENGTH, facts->pci, LENGTH) == 0;
-    free(all);
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
-    return ranks;
-}
-
 void bc_memory_describe(const struct bc_run *run, const struct bc_device *device)
 {
     if (device == NULL)
         return;
     const struct bc_device_facts *const facts = bc_device_facts(device);
-    const int sharing = max_ranks_per_device(run, facts);
+    int sharing = ranks_on_device(run, device);
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &sharing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     if (run->output == NULL)
         return;
     char near[32] = "";

@@ -36,10 +36,10 @@ struct bc_memory_options {
 /* Reads the words. False with the error set. Local. */
 bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error);
 
-/* Opens each rank's device, on which its buffers will need `bytes` bytes; NULL where all buffers
-   lie in host memory and no work needs it. Ends the run with exit status 2 and the first failing
-   rank's reason; `advice` says what would do where there is too little memory. Collective, before
-   bc_open_result. */
+/* Opens each rank's device, on which a rank's buffers will need `bytes` bytes; NULL where all
+   buffers lie in host memory and no work needs it. Ends the run with exit status 2 and the first
+   failing rank's reason; `advice` says what would do where there is too little memory. Collective,
+   before bc_open_result. */
 struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
                                  double bytes, const char *advice);
 

@@ -130,8 +130,7 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     if (overlap->worker.device != NULL)
         bc_output_remark(
             run->output, "note",
-            "work: a kernel of %.3f us and %.4f ns a step; the processor starts it, is "
-            "in MPI meanwhile, and waits for it",
+            "work: a kernel of %.3f us and %.4f ns a step, while the processor is in MPI",
             overlap->rate.call_ns * 1e-3, overlap->rate.ns_per_unit);
     else
         bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);

@@ -1,9 +1,10 @@
 /*
  * Calls of common/device/device.h on the model of a GPU (device.c), whose costs are in the
  * environment: what they take, and what they move. Run by device_test.py; prints each number that
- * isn't as expected.
+ * isn't as expected. With the argument `text`: the kernels' PTX.
  */
 #include "common/device/device.h"
+#include "common/device/kernels.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/world.h"
 
@@ -11,6 +12,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { COUNT = 1000 };
 
@@ -145,6 +147,8 @@ int main(int argc, char **argv)
     int rank;
     for (int i = 0; i < COUNT; i++)
         data[i] = i;
+    if (argc > 1 && strcmp(argv[1], "text") == 0)
+        return puts(bc_kernels_ptx) < 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     struct bc_device *const device =

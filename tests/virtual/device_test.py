@@ -3,6 +3,7 @@ none; and programs with buffers there, beside the staged counterpart."""
 
 import os
 
+import ptx
 import rules
 import virtual
 
@@ -51,6 +52,56 @@ class Devices(Base):
         self.assertIn("there is no libcuda.so.1 and no libamdhip64.so", self.call().stdout)
         self.use("cuda")
         self.assertIn("the CUDA driver says: model (100)", self.call(DEVICE_COUNT=0).stdout)
+
+
+class DeviceKernels(Base):
+    """The kernels' text for NVIDIA's GPUs does what the model of a GPU does in their place."""
+
+    VALUES = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]
+    FROM, TO, PLACES, DIFFER = 8000, 16000, 24000, 32000
+
+    def setUp(self):
+        self.kernels = ptx.kernels(virtual.run_raw("device_calls", "text").stdout)
+
+    def run_kernel(self, name, count, *arguments, places=(), other=(), **grid):
+        """What is in memory at TO, and behind it, afterwards."""
+        memory = {self.DIFFER: 0}
+        for start, values in ((self.FROM, self.VALUES), (self.PLACES, places), (self.TO, other or [0] * 11)):
+            memory.update({start + 8 * i: value for i, value in enumerate(values)})
+        addresses = [getattr(self, word.upper()) if isinstance(word, str) else word for word in arguments]
+        self.kernels["commcost_" + name].run(memory, addresses, **grid)
+        return [memory[self.TO + 8 * i] for i in range(count)], memory[self.DIFFER]
+
+    def test_move(self):
+        for groups, threads in ((1, 1), (3, 2), (2, 256)):
+            moved, _ = self.run_kernel("move", 11, "to", "from", 10, groups=groups, threads=threads)
+            self.assertEqual(moved, self.VALUES + [0])
+
+    def test_compare(self):
+        for differs, count, found in ((None, 10, 0), (9, 10, 1), (9, 9, 0), (0, 10, 1)):
+            other = [value + (i == differs) for i, value in enumerate(self.VALUES)]
+            _, differ = self.run_kernel("compare", 0, "from", "to", count, "differ", other=other, groups=2, threads=3)
+            self.assertEqual(differ, found)
+
+    def test_places(self):
+        places = [7, 0, 3, 9]
+        gathered, _ = self.run_kernel("gather", 5, "to", "from", "places", 4, places=places, groups=2, threads=1)
+        self.assertEqual(gathered, [self.VALUES[i] for i in places] + [0])
+        scattered, _ = self.run_kernel("scatter", 10, "to", "from", "places", 4, places=places, groups=1, threads=3)
+        self.assertEqual([scattered[i] for i in places], self.VALUES[:4])
+        self.assertEqual(sum(map(bool, scattered)), 4)
+
+    def test_compute(self):
+        """Each step takes the same statements, and a result that the driver can't do without is stored."""
+        counts = [self.kernels["commcost_compute"].run({}, [self.TO, steps]) for steps in (0, 1, 2, 100)]
+        self.assertEqual(counts[3] - counts[0], 100 * (counts[1] - counts[0]))
+        memory = {}
+        self.kernels["commcost_compute"].run(memory, [self.TO, 3])
+        self.assertGreater(memory[self.TO], 1.0)
+
+    def test_names(self):
+        self.assertEqual(sorted(self.kernels), ["commcost_" + name for name in (
+            "compare", "compute", "gather", "move", "scatter")])
 
 
 class DevicePingPong(Base):
@@ -307,14 +358,15 @@ class DeviceHalo(Base):
                  "--methods: shared window: its arrays are in host memory that processes share: use another method"),
                 (("--memory=gpu",), "--memory=gpu: no such memory"),
                 (("--device=1",), "--device: all buffers lie in host memory"),
-                (("--memory=device", "--local=100"), "MiB on the GPU, and 9.5 are free: use a smaller --local"),
+                (("--memory=device", "--local=50"), "buffers of its ranks need 6.1 MiB on the GPU, and 4.8 are free: use a "
+                 "smaller --local"),
                 (("--memory=device",), "no driver of a GPU")):
             with self.subTest(options=options):
                 if len(options) > 1:
                     self.use("cuda")
                 else:
                     os.environ.pop("LD_LIBRARY_PATH", None)
-                done = virtual.run_raw("halo", *options, DEVICE_BYTES=1e7)
+                done = virtual.run_raw("halo", *options, DEVICE_BYTES=5e6)
                 self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
                 self.assertIn(error, done.stderr)
 
