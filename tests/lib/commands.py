@@ -12,8 +12,8 @@ from commcost.__main__ import COMMANDS
 from commcost.command import run
 
 
-def command(name, *words, **environment):
-    """What the command of this name (COMMANDS) does with these words: a finished process with its texts."""
+def command(name, *words, cwd=None, **environment):
+    """What the command of this name (COMMANDS) does with these words in a folder: a finished process with its texts."""
     program, module, function = COMMANDS[name]
     entry = getattr(importlib.import_module("commcost." + module), function)
     words = [str(word) for word in words]
@@ -21,6 +21,7 @@ def command(name, *words, **environment):
         child = os.fork()
         if child == 0:
             os.environ.update(environment)
+            os.chdir(cwd or ".")
             in_this_process(program, entry, words, output, errors)
         _, status = os.waitpid(child, 0)
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)

@@ -3,6 +3,7 @@
 import os
 import re
 
+from commands import command
 from mpi_run import call
 from pretended_suite import SCRIPTS
 
@@ -200,12 +201,13 @@ class MadeResults:
                                                 metadata=metadata))
         return str(path)
 
-    def start(self, name, *arguments, environment=None):
+    def start(self, name, *arguments):
         return call(["sh", os.path.join(SCRIPTS, name), *arguments], cwd=str(self.folder), timeout=120,
-                    env=dict(os.environ, **(environment or {})), encoding="utf-8", errors="replace")
+                    encoding="utf-8", errors="replace")
 
-    def script(self, *words, status=0, environment=None):
-        done = self.start(*words, environment=environment)
+    def script(self, name, *words, status=0, environment=None):
+        """The same without a process of its own."""
+        done = command(name[:-len(".sh")], *words, cwd=str(self.folder), **(environment or {}))
         assert done.returncode == status, done.stderr + done.stdout
         return done
 

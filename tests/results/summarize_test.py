@@ -3,6 +3,7 @@
 import os
 
 from case import Case, call, each
+from commands import command
 from mpi_run import read_tsv
 
 COLUMNS = "name=key size=key time_us=less rate_per_s=more note=info status=info"
@@ -31,7 +32,7 @@ class Summary:
         return path
 
     def start(self, *words):
-        return call([self.program, *words], cwd=str(self.folder))
+        return command("summarize", *words, cwd=str(self.folder))
 
     def text(self, *words):
         """What it prints of all launches, and what it says."""
