@@ -21,8 +21,9 @@ import time
 from commcost.command import Failure, say
 from commcost.reading.results import End, Result, ResultError
 from commcost.reading.metadata import OF_THE_SYSTEM
-from commcost.running import launchers
-from commcost.system import lines_of, replace_file, said_by
+from commcost.running import launchers, processes
+from commcost.running.plan import quoted
+from commcost.system import lines_of, now, remove, replace_file, said_by
 from commcost.words import counted
 
 # What tunes an MPI library or a benchmark; and what launchers and schedulers say.
@@ -47,6 +48,23 @@ class Folder:
     def launch_file(self, step):
         """Where a launch's result is when it is finished."""
         return os.path.join(self.path, "runs", str(step.run), step.name + ".tsv")
+
+    def log_file(self, step):
+        """Where a launch's command is, and what it says besides."""
+        return self.launch_file(step)[:-len(".tsv")] + ".log"
+
+    def launch(self, step, limit_s, signals, is_shown=False):
+        """Makes a launch: when it began, how many seconds it took, its exit status (processes.await_end), and the
+        verdict() on what it wrote, which is beside launch_file(step), with .part behind."""
+        part, log = self.launch_file(step) + ".part", self.log_file(step)
+        words = [*shlex.split(step.command), "--output=" + part]
+        remove(part)
+        replace_file(log, f"+ {quoted(words)}\n")
+        if is_shown:
+            say(f"+ {quoted(words)}")
+        begin, begin_s = now(), time.monotonic()
+        status = processes.await_end(processes.begin(words, log), limit_s, signals)
+        return begin, time.monotonic() - begin_s, status, verdict(part)
 
     def check(self):
         """Failure where anything that the suite reads or writes is a link, a pipe or a device: what

@@ -4,7 +4,6 @@ import argparse
 import math
 import os
 import re
-import shlex
 import time
 
 from commcost import command
@@ -407,7 +406,6 @@ exec sh {script} \\
     def _launch(self, number, step):
         """One launch; sets `leave` where the suite is to end."""
         options, file = self.options, self.folder.launch_file(step)
-        part, log = file + ".part", file[:-len(".tsv")] + ".log"
         one_s = int(0.5 + self._estimates()[step.name])
         budget_left_s = math.inf if options.budget is None else options.budget - int(self.elapsed_s)
         if one_s >= budget_left_s:
@@ -417,19 +415,9 @@ exec sh {script} \\
         width = len(str(self.total))
         say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: {step.name:<28} "
             f"{in_words(self.elapsed_s):>6} so far, about {in_words(self.time_left(number))} left")
-        for old in (part, file + ".failed"):
-            remove(old)
-        words = [*shlex.split(step.command), "--output=" + part]
-        line = f"+ {plan.quoted(words)}"
-        with open(log, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write(line + "\n")
-        if options.verbose:
-            say(line)
-        begin, begin_s = now(), time.monotonic()
-        process = processes.begin(words, log)
-        status = processes.await_end(process, limit_s, self.signals)
-        seconds = int(0.5 + time.monotonic() - begin_s)
-        result = folder.verdict(part)
+        remove(file + ".failed")
+        begin, seconds, status, result = self.folder.launch(step, limit_s, self.signals, options.verbose)
+        seconds = int(0.5 + seconds)
         timed_out = status in (processes.TIMED_OUT, processes.KILLED) and seconds >= limit_s and result not in WHOLE
         if status is None:
             self.leave = self.signals.last.name
@@ -439,7 +427,7 @@ exec sh {script} \\
             # By somebody who told the programs but not this script.
             self.leave = "a signal to the program"
         if self.leave is not None:
-            remove(part)
+            remove(file + ".part")
             return
         if timed_out:
             result = "failed"
@@ -447,15 +435,16 @@ exec sh {script} \\
         elif result == "done" and status != 0:
             # Such as MPI_Finalize that doesn't end.
             say(f"{step.name}: the result is complete and counts, but the launch then ended with "
-                f"exit status {status} after {seconds} s: see {log}")
+                f"exit status {status} after {seconds} s: see {self.folder.log_file(step)}")
         # Recorded before it counts as finished: what is killed in between is measured and recorded
         # once more, and the last record holds.
         self.folder.record(step, begin, seconds, status, result)
-        self._keep(step, part, log, status, result)
+        self._keep(step, status, result)
 
-    def _keep(self, step, part, log, status, result):
+    def _keep(self, step, status, result):
         """Puts what a launch wrote where it belongs."""
-        file = self.folder.launch_file(step)
+        file, log = self.folder.launch_file(step), self.folder.log_file(step)
+        part = file + ".part"
         if result == "failed":
             if os.path.exists(part):
                 os.replace(part, file + ".failed")

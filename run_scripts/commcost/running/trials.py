@@ -4,15 +4,14 @@ recorded, so that no launch is made twice."""
 import math
 import os
 import re
-import shlex
 import signal
 import time
 
 from commcost import command
 from commcost.command import Failure, say
 from commcost.reading.results import Result, ResultError
-from commcost.running import folder, plan, processes, suite
-from commcost.system import lines_of, now, remove, replace_file
+from commcost.running import folder, processes, suite
+from commcost.system import lines_of
 
 FIRST_S = 3.0  # what a launch takes, while none is known
 WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
@@ -91,15 +90,12 @@ class Trials:
         """(seconds, outcome) of a launch that was made; None of one that wasn't."""
         return self._outcomes.get((str(step.run), step.name))
 
-    def log_of(self, step):
-        return self.folder.launch_file(step)[:-len(".tsv")] + ".log"
-
     def rows(self, step):
         """rows_of what a launch wrote."""
         return rows_of(self.folder.launch_file(step))
 
     def message(self, step):
-        return message_of(lines_of(self.log_of(step)))
+        return message_of(lines_of(self.folder.log_file(step)))
 
     @property
     def usual_s(self):
@@ -113,27 +109,20 @@ class Trials:
         self.left_by = self._signals.last.name if self._signals.last else BUDGET if left_s < self.usual_s else None
         if self.left_by:
             return False
-        file, log = self.folder.launch_file(step), self.log_of(step)
-        part, limit_s = file + ".part", min(self.limit_s, left_s)
-        words = [*shlex.split(step.command), "--output=" + part]
+        file, limit_s = self.folder.launch_file(step), min(self.limit_s, left_s)
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        remove(part)
-        replace_file(log, f"+ {plan.quoted(words)}\n")
-        begin, begin_s = now(), time.monotonic()
-        status = processes.await_end(processes.begin(words, log), limit_s, self._signals)
-        seconds = time.monotonic() - begin_s
-        verdict = folder.verdict(part)
+        begin, seconds, status, verdict = self.folder.launch(step, limit_s, self._signals)
         if status is None or verdict == "interrupted":
             self.left_by = self._signals.last.name if self._signals.last else "a signal to the program"
         elif seconds >= limit_s and limit_s < self.limit_s and verdict not in suite.WHOLE:
             self.left_by = BUDGET
         if self.left_by:
             return False
-        outcome = outcome_of(status, seconds >= limit_s, verdict, "\n".join(lines_of(log)))
+        outcome = outcome_of(status, seconds >= limit_s, verdict, "\n".join(lines_of(self.folder.log_file(step))))
         if outcome == REFUSED and not self._outcomes and re.search("^[a-z_]+: --", self.message(step)):
             raise Failure(f"the first launch was refused: {self.message(step)}")
-        if os.path.exists(part):
-            os.replace(part, file)
+        if os.path.exists(file + ".part"):
+            os.replace(file + ".part", file)
         self.folder.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")
         self._outcomes[str(step.run), step.name] = (int(seconds + 0.5), outcome)
         self._seconds.append(seconds)

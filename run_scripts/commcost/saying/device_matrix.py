@@ -278,10 +278,22 @@ def list_of(taken, what):
     return parse
 
 
-def size_of(word):
-    found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
-    size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
-    return size if size >= 8 and size & (size - 1) == 0 else None
+def size_that(fits):
+    """For list_of: sizes like 8, 64K and 4M, of which fits(size) is true."""
+    def taken(word):
+        found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
+        size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
+        return size if size >= 8 and fits(size) else None
+    return taken
+
+
+def place_options(options):
+    """Fills in --build, --hosts, --launcher and --bind where they were not given. Failure without a build."""
+    options.build = options.build or suite.own_build()
+    for name in ("launcher", "hosts", "bind"):
+        setattr(options, name, getattr(options, name, None) or "")
+    if not options.build:
+        raise Failure("no folder build: build first, or use --build=FOLDER")
 
 
 def memory_of(word):
@@ -318,8 +330,8 @@ wrong usage.""", allow_abbrev=False)
     add("--memory", metavar="LIST", type=list_of(memory_of, "use host, pinned, device, managed, or pairs like "
         "device:host"), default=["device"], help="where buffers lie, with commas: device, managed, pinned, "
         "device:host and so on (default: device)")
-    add("--sizes", metavar="LIST", type=list_of(size_of, "use powers of two from 8 on, like 8,64K,4M"),
-        default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
+    add("--sizes", metavar="LIST", type=list_of(size_that(lambda size: size & (size - 1) == 0), "use powers of two from "
+        "8 on, like 8,64K,4M"), default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
     add("--time-limit", metavar="TIME", type=suite.duration, default=60,
         help="for each launch, which then counts as a hang (default: 60 s)")
     add = made.add_argument_group("Where to run").add_argument
@@ -334,10 +346,7 @@ wrong usage.""", allow_abbrev=False)
     options = made.parse_args(words)
     if options.np < 2 or options.time_limit < 1:
         raise UsageError("--np: needs at least 2 ranks" if options.np < 2 else "--time-limit: needs at least 1 s")
-    options.build = options.build or suite.own_build()
-    options.hosts, options.launcher = options.hosts or "", options.launcher or ""
-    if not options.build:
-        raise Failure("no folder build: build first, or use --build=FOLDER")
+    place_options(options)
     options.output = options.output or os.path.join("results", time.strftime("device_%Y-%m-%d_%H%M%S"))
     return options
 

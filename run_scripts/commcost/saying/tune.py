@@ -16,7 +16,7 @@ from commcost.command import Failure, UsageError, say
 from commcost.reading.results import parsed_number
 from commcost.running import launchers, libraries, plan, suite, trials
 from commcost.running.libraries import Rule
-from commcost.saying.device_matrix import list_of
+from commcost.saying.device_matrix import list_of, place_options, size_that
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
@@ -371,12 +371,6 @@ def write_all(tuning, race, proof, words):
 
 # ---- options -------------------------------------------------------------------------------------
 
-def size_of(word):
-    found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
-    size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
-    return size if size >= 8 and size % 8 == 0 else None
-
-
 def ranks_of(word):
     return int(word) if re.fullmatch("[1-9][0-9]{0,5}", word) and int(word) > 1 else None
 
@@ -414,7 +408,7 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
     add("--operations", metavar="LIST", default=[], type=list_of(operation_of, "use names like allreduce,bcast"),
         help="with commas (default: all that the library's file can choose)")
     add("--sizes", metavar="LIST", default=[8 << 3 * power for power in range(6)],
-        type=list_of(size_of, "use multiples of 8 like 8,64K,1M"),
+        type=list_of(size_that(lambda size: size % 8 == 0), "use multiples of 8 like 8,64K,1M"),
         help="bytes of a block, with commas (default: 8,64,512,4K,32K,256K)")
     add("--ranks", metavar="LIST", type=list_of(ranks_of, "use numbers from 2, like 4,16"), default=[],
         help="numbers of ranks, with commas (default: as run_suite.sh)")
@@ -445,11 +439,7 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
         raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer are no evidence")
     if options.limit < 1:
         raise UsageError("--limit: needs at least 1 s")
-    options.build = options.build or suite.own_build()
-    for name in ("launcher", "hosts", "bind"):
-        setattr(options, name, getattr(options, name) or "")
-    if not options.build:
-        raise Failure("no folder build: build first, or use --build=FOLDER")
+    place_options(options)
     options.ranks = sorted(options.ranks or [launchers.default_ranks(options.hosts, options.ranks_per_node)])
     options.output = options.resume or options.output or os.path.join("results", time.strftime("tune_%Y-%m-%d_%H%M%S"))
     return options
