@@ -407,7 +407,7 @@ class DeviceWork(Base):
         self.use("cuda")
         for duration, fraction, launch, sync in virtual.by_tier(plain=((200, 0, 3, 6),), run=(
                 (200, 0, 3, 6), (200, 0.5, 3, 6), (200, 1, 3, 6), (20, 0, 3, 6), (20, 1, 0.5, 2), (5, 0, 3, 6),
-                (5, 1, 3, 6), (200, 1, 12, 25)), all=tuple(
+                (5, 1, 3, 6), (200, 1, 12, 25)), full=tuple(
                     (duration, fraction, launch, sync) for duration in (200, 20, 5) for fraction in (0, 0.25, 0.5, 0.75, 1)
                     for launch, sync in ((3, 6), (0.5, 2), (12, 25)))):
             with self.subTest(duration=duration, fraction=fraction, launch=launch, sync=sync):
