@@ -10,7 +10,7 @@
 #include "common/batch/batch.h"
 #include "common/large_count/large_count.h"
 #include "common/layout/node_order.h"
-#include "common/machine/cache.h"
+#include "common/cache/cache.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
 

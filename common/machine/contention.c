@@ -5,22 +5,19 @@
 #include "common/mpi/harness.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <mpi.h>
-#include <sys/resource.h>
 
 #define STAT "/proc/stat"
 
-/* A row gets a warning if some rank waited for a larger share of its time or, where the wait isn't
-   known, was preempted more often than SWITCHES_PER_S_MAX. Below that the median doesn't move;
-   the services of a quiet system take less than 1 %. */
+/* A row gets a warning if some rank waited for a larger share of its time. Below that the median
+   doesn't move; the services of a quiet system take less than 1 %. */
 #define WAITED_SHARE_MAX 0.05
-#define SWITCHES_PER_S_MAX 25.0
 
-/* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH, and neither do fewer
-   preemptions: a service that wakes up now and then is no competitor. */
+/* A shorter wait gets no warning, unless its share exceeds WAITED_SHARE_MUCH: a service that wakes
+   up now and then is no competitor. */
 #define WAITED_S_MIN 0.005
 #define WAITED_SHARE_MUCH 0.25
-#define SWITCHES_MIN 5
 
 /* The run gets a warning if a host took more than STOLEN_SHARE_MAX of the busy ticks, and at least
    STOLEN_TICKS_MIN ticks. */
@@ -50,34 +47,23 @@ void bc_contention_begin(struct bc_contention *contention, const char *schedstat
     bc_contention_look(contention, NULL);
 }
 
-struct bc_loss bc_loss_of(const struct bc_waits *waits)
+double bc_waited_share(const struct bc_waits *waits)
 {
-    struct bc_loss loss = {0.0, 0.0};
-    if (waits->seconds <= 0.0)
-        return loss;
-    const double share = waits->waited_s / waits->seconds;
-    const double rate = (double)waits->switches / waits->seconds;
-    if (waits->unknown && waits->switches >= SWITCHES_MIN && rate > SWITCHES_PER_S_MAX)
-        loss.switches_per_s = rate;
-    if (!waits->unknown && (share > WAITED_SHARE_MUCH ||
-                            (share > WAITED_SHARE_MAX && waits->waited_s >= WAITED_S_MIN)))
-        loss.waited_share = share < 1.0 ? share : 1.0;
-    return loss;
+    const double share = waits->seconds > 0.0 ? waits->waited_s / waits->seconds : 0.0;
+    const bool is_long =
+        share > WAITED_SHARE_MUCH || (share > WAITED_SHARE_MAX && waits->waited_s >= WAITED_S_MIN);
+    return waits->unknown || !is_long ? 0.0 : fmin(share, 1.0);
 }
 
 void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits)
 {
     const struct bc_contention before = *contention;
     int64_t ns[2]; /* on a processor; waiting for one */
-    struct rusage usage = {.ru_nivcsw = 0};
-    (void)getrusage(RUSAGE_THREAD, &usage);
     contention->waited_ns = bc_system_numbers(ns, 2, "", "%s", contention->schedstat) ? ns[1] : -1;
-    contention->switches = usage.ru_nivcsw;
     contention->looked_s = bc_elapsed_s();
     if (waits == NULL)
         return;
     waits->seconds += contention->looked_s - before.looked_s;
-    waits->switches += contention->switches - before.switches;
     if (contention->waited_ns >= 0 && before.waited_ns >= 0)
         waits->waited_s += (double)(contention->waited_ns - before.waited_ns) * 1e-9;
     else
@@ -91,21 +77,14 @@ void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
 {
     if (job->shares_processors)
         return;
-    const struct bc_loss loss = bc_loss_of(waits);
-    const struct bc_located own[] = {{loss.waited_share, job->rank},
-                                     {loss.switches_per_s, job->rank}};
-    struct bc_located max[] = {{0.0, 0}, {0.0, 0}}; /* on rank 0 */
-    bc_harness_reduce(own, max, 2, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
-    if (max[0].value > 0.0)
+    const struct bc_located own = {bc_waited_share(waits), job->rank};
+    struct bc_located max = {0.0, 0}; /* on rank 0 */
+    bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    if (max.value > 0.0)
         bc_output_disturbed(output,
                             "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
                             "row's time: something else runs there, and it is in the row's times",
-                            row, max[0].rank, 100.0 * max[0].value);
-    else if (max[1].value > 0.0)
-        bc_output_disturbed(output,
-                            "row %" PRId64 ": rank %d was made to leave its processor %.0f times a "
-                            "second: something else runs there, and it is in the row's times",
-                            row, max[1].rank, max[1].value);
+                            row, max.rank, 100.0 * max.value);
 }
 
 void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,

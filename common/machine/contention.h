@@ -3,10 +3,10 @@
  *
  * An MPI library that polls keeps its rank ready to run all the time, so the rank waits whenever
  * something else runs on its processor. Linux counts that wait for each thread
- * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns), or
- * at least how often the thread was preempted (getrusage, ru_nivcsw). Only the thread that writes
- * the rows is looked at. What the host of a virtual machine takes the kernel counts in ticks of all
- * processors of a node together (proc(5): steal), so it is looked at once, over the whole run.
+ * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns).
+ * Only the thread that writes the rows is looked at. What the host of a virtual machine takes the
+ * kernel counts in ticks of all processors of a node together (proc(5): steal), so it is looked at
+ * once, over the whole run.
  *
  * None of these functions runs in a timed region.
  */
@@ -27,26 +27,19 @@ struct bc_ticks bc_ticks_read(const char *stat);
 struct bc_contention {
     const char *schedstat; /* the path of a file that need not exist */
     int64_t waited_ns;     /* until the last look; -1: not known */
-    int64_t switches;      /* preemptions until the last look */
     double looked_s;       /* when that look was, on bc_elapsed_s() */
     struct bc_ticks ticks; /* at the beginning */
-};
-
-/* What a rank lost; 0 for what isn't worth a warning. */
-struct bc_loss {
-    double waited_share;   /* of the time, waiting for a processor; 0 also where it isn't known */
-    double switches_per_s; /* preemptions; 0 where the wait is known */
 };
 
 /* What a rank counted in the visits of a row. All zeros before the first one. */
 struct bc_waits {
     double seconds, waited_s;
-    int64_t switches;
     bool unknown; /* how long it waited */
 };
 
-/* The loss that the waits are worth. Local. */
-struct bc_loss bc_loss_of(const struct bc_waits *waits);
+/* The share of the time in which a rank waited for a processor; 0 where that isn't worth a warning
+   or isn't known. Local. */
+double bc_waited_share(const struct bc_waits *waits);
 
 /* Begins to count for the calling thread. `schedstat` is the path of a file as
    /proc/thread-self/schedstat, which is meant by NULL; it must stay valid. Local. */

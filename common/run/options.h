@@ -74,7 +74,7 @@ struct bc_option_entry {
     void *value; /* in the caller's struct */
     enum bc_option_source source;
     char variable[128]; /* BC_FROM_ENVIRONMENT: the one that set the value */
-    char *owned;        /* storage of a text that came by broadcast */
+    char *owned;        /* the text of a value that came by broadcast */
 };
 
 /* The options of a program: the rows of its tables, one table after the other. */
@@ -115,8 +115,9 @@ const struct bc_option_entry *bc_options_find(const struct bc_options *options,
 /* Whether the option with this long name, which must exist, isn't BC_FROM_DEFAULT. */
 bool bc_option_given(const struct bc_options *options, const char *long_name);
 
-/* The present value as text that parses back to it, but for a 0's name; freed by the caller. */
-char *bc_option_text(const struct bc_option_entry *entry);
+/* The present value as text: one that parses back to it or, for people, with the name of a 0. The
+   caller frees it. */
+char *bc_option_text(const struct bc_option_entry *entry, bool for_people);
 
 /* Prints all options with their help, defaults and variables. The values must be the defaults, as
    before parsing. */

@@ -82,22 +82,6 @@ static void settle_visits(struct bc_run *run)
         s->visits = s->samples;
 }
 
-/* --start was called --sync, which is an option of its own in some benchmarks. */
-static bool refuse_old_names(const struct bc_run *run, int argc, char *const *argv,
-                             struct bc_error *error)
-{
-    static const char old[] = "--sync";
-    if (run->program->starter == NULL || bc_options_find(&run->options, old + 2) != NULL)
-        return true;
-    for (int i = 1; i < argc; i++) {
-        const char *const value = argv[i] + strlen(old);
-        if (strncmp(argv[i], old, strlen(old)) == 0 && (*value == '\0' || *value == '='))
-            return bc_error_set(error, "%s: no such option: use --start%s", old,
-                                *value == '=' ? value : "=barrier or --start=window");
-    }
-    return true;
-}
-
 /* Whether help or version was asked for. mpi_overhead's specification has a second word for help.
  */
 static bool asks_for_answer(struct bc_run *run)
@@ -111,8 +95,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
                    struct bc_error *error)
 {
     const struct bc_program *const program = run->program;
-    if (!refuse_old_names(run, argc, argv, error) ||
-        !bc_options_parse(&run->options, argc, argv, lookup, error))
+    if (!bc_options_parse(&run->options, argc, argv, lookup, error))
         return false;
     if (asks_for_answer(run))
         return true;
@@ -280,7 +263,7 @@ static void write_parameters(struct bc_run *run)
         const struct bc_option_entry *const entry = &run->options.entries[row];
         if (entry->option->internal)
             continue;
-        char *const value = bc_option_text(entry);
+        char *const value = bc_option_text(entry, true);
         bc_output_meta(run->output, entry->option->long_name, "%s",
                        value[0] != '\0' ? value : "NA");
         free(value);

@@ -268,12 +268,6 @@ class EveryProgram:
     def test_limits_of_samples(self):
         self.refuses("--min-samples=9", "--max-samples=8", named="--min-samples")
 
-    def test_old_name_of_start(self):
-        """--start was --sync, which some programs have for something else."""
-        if self.program == "msgrate/msgrate_rma":
-            self.skipTest("has --sync of its own")
-        self.refuses("--sync=window", named="--start=window" if self.program in STARTS else "--sync")
-
     def test_metadata_header_rows_end(self):
         output = self.text()
         comments, header, rows = split(output)

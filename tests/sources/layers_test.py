@@ -12,7 +12,7 @@ LAYERS = [
     {"stats", "clock", "mpi"},
     {"result", "machine", "sampling"},
     {"run"},
-    {"batch", "device", "large_count", "layout", "sync_clock"},
+    {"batch", "cache", "device", "large_count", "layout", "sync_clock"},
     {"coarray"},
 ]
 # What the build writes.

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/machine/cache.h"
+#include "common/cache/cache.h"
 
 #include <stdbool.h>
 #include <unistd.h>

@@ -177,7 +177,7 @@ static void assert_chosen(const struct bc_names *names, const char *expected)
 
 static void assert_text(const struct fixture *f, const char *long_name, const char *expected)
 {
-    char *const text = bc_option_text(bc_options_find(&f->options, long_name));
+    char *const text = bc_option_text(bc_options_find(&f->options, long_name), true);
     assert_non_null(text);
     if (strcmp(text, expected) != 0)
         fail_msg("--%s is %s, not %s", long_name, text, expected);
@@ -212,7 +212,7 @@ static void check_read_back(const struct fixture *f)
     struct fixture other;
     set_up_fixture(&other);
     for (size_t row = 0; row < ROWS; row++) {
-        char word[128], *const text = bc_option_text(&f->options.entries[row]);
+        char word[128], *const text = bc_option_text(&f->options.entries[row], true);
         const char *const name = f->options.entries[row].option->long_name;
         snprintf(word, sizeof word, "--%s=%s", name, text);
         if (strcmp(text, "adaptive") != 0)
@@ -558,7 +558,7 @@ TEST(formatted_values_parse_back)
     for (size_t i = 0; i < COUNT(reals); i++) {
         double back = 0.0;
         f->values.real = reals[i];
-        char *const text = bc_option_text(bc_options_find(&f->options, "real"));
+        char *const text = bc_option_text(bc_options_find(&f->options, "real"), true);
         assert_true(bc_parse_real(text, &back));
         free(text);
         /* To the last bit, or ranks disagree. */
@@ -593,7 +593,7 @@ TEST(long_defaults_are_whole)
     assert_non_null(strstr(print_help(f), words));
     struct bc_size_list back = {0};
     assert_true(bc_parse_size_list("12345,1:8G,1:8G,1:8G", &f->values.list));
-    text = bc_option_text(bc_options_find(&f->options, "list"));
+    text = bc_option_text(bc_options_find(&f->options, "list"), true);
     assert_non_null(strstr(print_help(f), text));
     assert_true(bc_parse_size_list(text, &back));
     assert_int_equal(back.count, f->values.list.count);
@@ -608,7 +608,7 @@ static void check_same(const struct fixture *left, const struct fixture *right)
 {
     for (size_t row = 0; row < ROWS; row++) {
         const struct bc_option_entry *const entry = &left->options.entries[row];
-        char *const text = bc_option_text(entry);
+        char *const text = bc_option_text(entry, true);
         assert_text(right, entry->option->long_name, text);
         free(text);
         assert_int_equal(entry->source, right->options.entries[row].source);

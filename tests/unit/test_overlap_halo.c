@@ -26,7 +26,7 @@ static char *boxes_of(double max_bytes, const char *const *words, struct bc_erro
     error->text[0] = '\0';
     char *text = NULL;
     if (bc_run_accept(&run, argc, argv, no_variable, error))
-        text = bc_option_text(bc_options_find(&run.options, "local"));
+        text = bc_option_text(bc_options_find(&run.options, "local"), true);
     bc_run_release(&run);
     return text;
 }

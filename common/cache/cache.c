@@ -1,4 +1,4 @@
-#include "common/machine/cache.h"
+#include "common/cache/cache.h"
 
 #include <stdint.h>
 #include <stdlib.h>
