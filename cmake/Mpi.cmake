@@ -46,7 +46,7 @@ commcost_mpi_compiles(COMMCOST_MPI_ABI "
 #endif")
 
 string(REGEX REPLACE "[\n\r].*" "" _mpi_library "${MPI_C_LIBRARY_VERSION_STRING}")
-string(REGEX REPLACE "[ \t]+" " " _mpi_library "${_mpi_library}")
+string(REPLACE "\t" " " _mpi_library "${_mpi_library}")
 set(COMMCOST_MPI_LIBRARY "${_mpi_library}")
 if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_MPI_NAME smpi)

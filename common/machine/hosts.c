@@ -17,6 +17,8 @@
 
 #define RANGE_SIZE 64 /* for the text of any progression */
 
+#define NO_MEMORY "no memory for the names of %zu hosts"
+
 /* Ranks with a constant stride. */
 struct progression {
     int first, step, count;
@@ -126,9 +128,8 @@ static void append_run(struct bc_hosts *hosts, const struct bc_host_run *run)
         return;
     if (hosts->count == hosts->capacity) {
         hosts->capacity = 2 * hosts->capacity + 1;
-        hosts->runs = realloc(hosts->runs, hosts->capacity * sizeof *hosts->runs);
-        if (hosts->runs == NULL)
-            bc_abort("no memory for the names of %zu hosts", hosts->capacity);
+        hosts->runs = bc_reallocate(hosts->runs, hosts->capacity, sizeof *hosts->runs, NO_MEMORY,
+                                    hosts->capacity);
     }
     hosts->runs[hosts->count++] = *run;
 }
@@ -166,8 +167,7 @@ static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
     int bytes;
     BC_MPI(MPI_Recv(&bytes, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE));
     struct bc_hosts more = {.count = (size_t)bytes / sizeof *more.runs};
-    more.runs = bc_allocate(more.count, sizeof *more.runs, "no memory for the names of %zu hosts",
-                            more.count);
+    more.runs = bc_allocate(more.count, sizeof *more.runs, NO_MEMORY, more.count);
     BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE));
     bc_hosts_append(hosts, &more);
     free(more.runs);

@@ -67,21 +67,6 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* Whether two lines have the same words; blanks between words don't matter. */
-static bool has_same_words(const char *line, const char *other)
-{
-    static const char blanks[] = " \t";
-    for (; *line != '\0' && *other != '\0'; line++, other++) {
-        if (strspn(line, blanks) > 0 && strspn(other, blanks) > 0) {
-            line += strspn(line, blanks) - 1;
-            other += strspn(other, blanks) - 1;
-        } else if (*line != *other) {
-            return false;
-        }
-    }
-    return line[strspn(line, blanks)] == '\0' && other[strspn(other, blanks)] == '\0';
-}
-
 /* The library that runs, and the one that the program was built with if that is another: a program
    that was built for the standard's ABI runs with any library that has it, and others with other
    versions of their library. MPICH's version text has many lines: the first names the library, the
@@ -96,9 +81,10 @@ static void write_library(struct bc_output *output)
     char *const rest = text + strcspn(text, "\n");
     const char *const device = strstr(rest, "MPICH Device:");
     *rest = '\0';
+    bc_make_plain_text(text, ' '); /* as CMake does */
     bc_output_meta(output, "mpi_library", "%s", text);
     bc_output_short_meta(output, 1, "mpi_library", "%s", text);
-    if (COMMCOST_MPI_LIBRARY[0] != '\0' && !has_same_words(text, COMMCOST_MPI_LIBRARY))
+    if (COMMCOST_MPI_LIBRARY[0] != '\0' && strcmp(text, COMMCOST_MPI_LIBRARY) != 0)
         bc_output_meta(output, "mpi_built_with", "%s", COMMCOST_MPI_LIBRARY);
     bc_output_meta(output, "mpi_standard", "%d.%d", version, subversion);
 #if MPI_ABI_VERSION > 0

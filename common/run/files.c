@@ -124,14 +124,6 @@ bool bc_files_open(struct bc_run *run, struct bc_error *error)
     return run->output != NULL;
 }
 
-bool bc_files_are_good(struct bc_run *run)
-{
-    /* What failed first says more. */
-    if (run->own->dump != NULL && run->own->dump_problem == 0)
-        run->own->dump_problem = bc_stream_problem(run->own->dump);
-    return bc_output_good(run->output) && run->own->dump_problem == 0;
-}
-
 /* Says that a file was lost; the path is NULL for stdout. */
 static void report_loss(const struct bc_run *run, const char *path, int problem)
 {
@@ -142,7 +134,7 @@ static void report_loss(const struct bc_run *run, const char *path, int problem)
 
 int bc_files_close(struct bc_run *run, int status)
 {
-    (void)bc_files_are_good(run);
+    bc_dump_look(run);
     if (run->own->dump != NULL && fclose(run->own->dump) != 0 && run->own->dump_problem == 0)
         run->own->dump_problem = errno;
     if (run->own->dump_problem != 0) {

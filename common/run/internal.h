@@ -15,10 +15,11 @@ struct bc_own_run {
     int argc;    /* the command line, as MPI leaves it */
     char **argv;
     const struct bc_table *table;
-    const char *keys;       /* that are main columns in this run, see bc_open_result */
-    char *columns;          /* the names of those that are shown, for bc_style; NULL: all */
-    double span_s;          /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
-    struct bc_sweep *sweep; /* NULL: no rows yet */
+    const char *keys;               /* that are main columns in this run, see bc_open_result */
+    char *columns;                  /* the names of those that are shown, for bc_style; NULL: all */
+    double span_s;                  /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
+    bool limits_time, fixes_visits; /* --max-time and --visits were given */
+    struct bc_sweep *sweep;         /* NULL: no rows yet */
     struct bc_contention contention;
     FILE *dump;       /* --dump-samples; NULL on all ranks but rank 0 */
     int dump_problem; /* errno of what the dump lost, or 0 */
@@ -51,8 +52,8 @@ void bc_run_release(struct bc_run *run);
 /* Opens them. False with the error set, which names the option. */
 bool bc_files_open(struct bc_run *run, struct bc_error *error);
 
-/* Whether all that was written so far has arrived. */
-bool bc_files_are_good(struct bc_run *run);
+/* Sets dump_problem if what was dumped so far has not arrived. */
+void bc_dump_look(struct bc_run *run);
 
 /* Marks the result's end. Nothing is lost without a line on stderr and the exit status: returns the
    one given, or BC_EXIT_FAILED. */

@@ -5,6 +5,7 @@
 #include "common/run/closest.h"
 #include "common/run/values.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static bool read_variables(struct bc_option_entry *entry, bc_lookup_fn *lookup,
                            struct bc_error *error)
 {
     const char *name = entry->option->variables;
-    while (name != NULL && *name != '\0') {
+    while (lookup != NULL && name != NULL && *name != '\0') {
         const size_t length = strcspn(name, " ");
         snprintf(entry->variable, sizeof entry->variable, "%.*s", (int)length, name);
         const char *const text = lookup(entry->variable);
@@ -266,7 +267,8 @@ bool bc_options_decode(struct bc_options *options, const char *text)
         size_t length;
         unsigned source, missing;
         int read = 0;
-        if (sscanf(text, "%zu %u %u%n", &length, &source, &missing, &read) < 3 ||
+        if (!isdigit((unsigned char)*text) ||
+            sscanf(text, "%zu %u %u%n", &length, &source, &missing, &read) < 3 ||
             text[read] != ' ' || strlen(text) - (size_t)read - 1 < length ||
             source > BC_FROM_ARGUMENT || missing > (entry->option->kind == BC_TEXT))
             return false;

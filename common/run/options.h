@@ -94,7 +94,7 @@ struct bc_error {
 bool bc_error_set(struct bc_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* As getenv. NULL will do if no option has variables. */
+/* As getenv; NULL: no variable is set. */
 typedef const char *bc_lookup_fn(const char *name);
 
 /* Takes tables whose structs hold the defaults. Free with bc_options_free. */

@@ -69,7 +69,7 @@ static bool check_samples(struct bc_run *run, struct bc_error *error)
 /* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
 #define VISIT_SAMPLES 5
 
-static void settle_visits(struct bc_run *run)
+static void settle_time_and_visits(struct bc_run *run)
 {
     struct bc_settings *const s = &run->settings;
     run->counted = run->counted || (s->samples > 0 && !bc_option_given(&run->options, "samples"));
@@ -80,6 +80,9 @@ static void settle_visits(struct bc_run *run)
     }
     if (s->samples > 0 && s->visits > s->samples)
         s->visits = s->samples;
+    run->own->fixes_visits = bc_option_given(&run->options, "visits");
+    run->own->limits_time = bc_option_given(&run->options, "max-time");
+    run->own->span_s = run->own->limits_time ? fmin(BC_SPAN_S, s->max_time_s) : BC_SPAN_S;
 }
 
 /* Whether help or version was asked for. mpi_overhead's specification has a second word for help.
@@ -103,17 +106,11 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
         (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
-    settle_visits(run);
+    settle_time_and_visits(run);
     return true;
 }
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
-
-static const char *no_variable(const char *name)
-{
-    (void)name;
-    return NULL;
-}
 
 /* Prints the help, which tells the defaults, or the version. */
 static void print_answer(struct bc_run *run)
@@ -136,7 +133,7 @@ static void print_answer(struct bc_run *run)
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored; /* it is said after MPI_Init */
-    (void)bc_options_parse(&run->options, argc, argv, no_variable, &ignored);
+    (void)bc_options_parse(&run->options, argc, argv, NULL, &ignored);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         run->settings.help =
             run->settings.help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
@@ -235,9 +232,6 @@ static bool read_options(struct bc_run *run, int argc, char **argv)
         bc_abort("could not read the options of rank 0");
     free(text);
     run->visits = (int)run->settings.visits;
-    run->own->span_s = bc_option_given(&run->options, "max-time")
-                           ? fmin(BC_SPAN_S, run->settings.max_time_s)
-                           : BC_SPAN_S;
     return true;
 }
 

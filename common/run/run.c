@@ -147,6 +147,12 @@ struct bc_outcome bc_run_outcome(const struct bc_run *run, const struct bc_sampl
     };
 }
 
+void bc_dump_look(struct bc_run *run)
+{
+    if (run->own->dump != NULL && run->own->dump_problem == 0) /* what failed first says more */
+        run->own->dump_problem = bc_stream_problem(run->own->dump);
+}
+
 void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
                  int quantity)
 {

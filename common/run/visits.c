@@ -150,7 +150,7 @@ static double shares_left(const struct bc_sweep *sweep, const struct row *row)
 static double row_seconds(const struct bc_run *run)
 {
     const bool in_full = run->settings.samples > 0 || run->counted;
-    if (in_full && !bc_option_given(&run->options, "max-time"))
+    if (in_full && !run->own->limits_time)
         return INFINITY;
     return run->row_shares * run->settings.max_time_s;
 }
@@ -158,7 +158,7 @@ static double row_seconds(const struct bc_run *run)
 /* What is left of the budget of a run with default times. */
 static double budget_left(const struct bc_run *run)
 {
-    if (bc_option_given(&run->options, "max-time") || isinf(row_seconds(run)))
+    if (run->own->limits_time || isinf(row_seconds(run)))
         return INFINITY;
     return run->budget_s - (bc_elapsed_s() - run->start_s);
 }
@@ -193,8 +193,8 @@ static bool wants_visit(const struct bc_sweep *sweep, size_t number)
     if (row->visits < run->visits)
         return true;
     /* One more, where rows aren't visited as often as was asked for. */
-    return run->visits > 1 && run->settings.samples == 0 &&
-           !bc_option_given(&run->options, "visits") && row->visits < MORE_VISITS * run->visits &&
+    return run->visits > 1 && run->settings.samples == 0 && !run->own->fixes_visits &&
+           row->visits < MORE_VISITS * run->visits &&
            visit_seconds(sweep, row) >= row->last_s / 2.0 && !row->is_precise;
 }
 
@@ -287,7 +287,8 @@ static void report_progress(struct bc_sweep *sweep, bool done)
 static void look_for_end(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
-    int flags[2] = {bc_signals_noted(), run->job.rank == 0 && !bc_files_are_good(run)};
+    int flags[2] = {bc_signals_noted(), run->job.rank == 0 && (!bc_output_good(run->output) ||
+                                                               run->own->dump_problem != 0)};
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     run->signal = flags[0];
     sweep->stopped = sweep->stopped || flags[0] != 0 || flags[1] != 0;
@@ -383,6 +384,7 @@ void bc_write_row(struct bc_run *run, const void *result)
     if (run->job.rank != 0)
         return;
     bc_output_row(run->output, result);
+    bc_dump_look(run);
     run->failed = run->failed || bc_table_status(run->own->table, result) == BC_FAIL;
 }
 

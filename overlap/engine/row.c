@@ -305,6 +305,8 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
     result->overlap_hi_pct = share.interval.hi;
     result->gain = summarize_gain(run, row);
     result->verdict = bc_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
+    if (overlap->space.device == NULL)
+        return; /* its columns aren't shown */
     result->staged = bc_staged_of(&overlap->parameters.memory, NULL, NULL, 1.0);
     if (!row->has_staged)
         return;
