@@ -3,6 +3,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "common/run/closest.h"
+#include "common/run/parse.h"
 #include "common/run/values.h"
 
 #include <ctype.h>
