@@ -7,8 +7,10 @@ import signal
 import subprocess
 import xml.etree.ElementTree
 
-from case import each
+from case import Case, call, each
 from commands import command
+from commcost.running import launchers, libraries
+from commcost.saying import tune
 from mpi_run import read, read_tsv
 from pretended_suite import SCRIPTS, write_program
 from processes import wait_for
@@ -133,7 +135,7 @@ class Mpich(TuneCase):
 
     def test_nothing_to_gain(self):
         done = self.tune(f"{VARIABLE}way2", "--sizes=8")
-        assert "No rule: nothing gains 5 %." in done.stdout and not (self.suite.results / "rules.json").exists()
+        assert "No rule: nothing surely gains 5 %." in done.stdout and not (self.suite.results / "rules.json").exists()
         assert self.evidence()[8]["reason"] == "no choice gains 5 %"
         assert len(self.started()) == 6
 
@@ -231,3 +233,25 @@ class Others(TuneCase):
         assert numbers == "1 7 3 0 1 0 0 0 0 4 3 0 0 0 0 8 1 4 0 9 0 0 0 5 1 0 0 0 0".split(), text
         assert "Open MPI has the name of the file (ompi_info)." in done.stdout, done.stdout
         assert "OMPI_MCA_coll_tuned_use_dynamic_rules=1" in done.stdout
+
+
+class Real(Case):
+    """The real library reads the file, and takes a rule for its own sizes and ranks alone: for 64 bytes of three ranks it
+    says an algorithm that can't be used there."""
+
+    def test_rule_takes_effect(self):
+        program = self.built(tune.BENCHMARK)
+        library, _ = libraries.library_of(program, launchers.find("", self.build))
+        contest = next(contest for contest in library.contests() if contest.name == "allgather")
+        choice = {"MPICH": "recursive_doubling", "Open MPI": "two_proc"}[library.name]
+        rules = [libraries.Rule(contest, "allgather", 3, 64, 64, choice)]
+        path = self.folder / ("rules" + library.suffix)
+        path.write_text(library.file_text(rules, ["a comment: 1 2 3"]))
+        variables = library.file_variables(str(path), rules)
+        found = {}
+        for ranks, size in ((2, 64), (3, 56), (3, 64), (3, 72), (4, 64)):
+            launch = launchers.Launch(ranks, 1, variables)
+            done = call([*launchers.find("", self.build).line(launchers.Job(ranks), launch), program, "--start=barrier",
+                         "--operations=allgather", f"--sizes={size}", "--max-time=0.01"], env={**os.environ, **variables})
+            found[ranks, size] = done.returncode == 0
+        assert found == {(2, 64): True, (3, 56): True, (3, 64): False, (3, 72): True, (4, 64): True}, found

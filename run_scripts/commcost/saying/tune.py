@@ -158,7 +158,7 @@ class Tuning:
         self.heads = self.heads or head
         for row in rows:
             time_us = parsed_number(row.get("time_us", "NA"))
-            if time_us is not None and time_us > 0 and row.get("status") != "FAIL":
+            if time_us is not None and time_us > 0:
                 values[row.get("operation"), int(parsed_number(row.get("size_bytes", "0")) or 0)] = time_us
         for cell in cells:
             value = values.get((cell.operation, cell.size))
@@ -309,7 +309,7 @@ def rules_of(tuning, race, proof, rules):
         worst = min(cells, key=lambda cell: proof.decisions[cell].gain.value)
         rows.append(Row([rule.operation, str(rule.ranks), sizes_text(rule.low, rule.high), rule.choice,
                          percents(race.decisions[worst].gain), percents(proof.decisions[worst].gain)]))
-    return [Grid(columns, rows, "rows")] if rows else [Text(f"No rule: nothing gains {tuning.options.min_gain:g} %.")]
+    return [Grid(columns, rows, "rows")] if rows else [Text(f"No rule: nothing surely gains {tuning.options.min_gain:g} %.")]
 
 
 def reasons_of(race, proof):
