@@ -176,6 +176,7 @@ static bool read_arguments(struct bc_options *options, const struct option *long
         if (!bc_value_set(entry, name, optarg, true, error))
             return false;
         entry->source = BC_FROM_ARGUMENT;
+        entry->place = word;
     }
     if (optind < argc)
         return bc_error_set(error, "'%.80s': not an option: see --help", argv[optind]);

@@ -73,6 +73,7 @@ struct bc_option_entry {
     const struct bc_option *option;
     void *value; /* in the caller's struct */
     enum bc_option_source source;
+    int place; /* BC_FROM_ARGUMENT, on rank 0: the number of the word that set the value, from 1 */
     char variable[128]; /* BC_FROM_ENVIRONMENT: the one that set the value */
     char *owned;        /* the text of a value that came by broadcast */
 };

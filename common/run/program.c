@@ -66,6 +66,14 @@ static bool check_samples(struct bc_run *run, struct bc_error *error)
                         (long long)s->min_samples, (long long)s->max_samples);
 }
 
+/* --no-metadata is --metadata=none: the last of both on the command line holds. */
+static void settle_metadata(struct bc_run *run)
+{
+    const int none = bc_options_find(&run->options, "no-metadata")->place;
+    if (bc_options_find(&run->options, "metadata")->place > none)
+        run->settings.no_metadata = false;
+}
+
 /* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
 #define VISIT_SAMPLES 5
 
@@ -106,6 +114,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
         (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
+    settle_metadata(run);
     settle_time_and_visits(run);
     return true;
 }

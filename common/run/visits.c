@@ -256,7 +256,8 @@ static double pause_seconds(const struct bc_sweep *sweep)
 
 /* ---- progress, on rank 0 --------------------------------------------------------------------- */
 
-/* Says how far the group is, on stderr; `done` removes that from a terminal. */
+/* Says how far the group is, on stderr; `done` removes that from a terminal. Elsewhere (behind
+   mpirun, too) it would stay between the rows on stdout, so it ends with the first of them. */
 static void report_progress(struct bc_sweep *sweep, bool done)
 {
     const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -264,7 +265,8 @@ static void report_progress(struct bc_sweep *sweep, bool done)
     const char *const name = sweep->run->program->name;
     if (done && terminal && sweep->reported_s > sweep->start_s)
         fprintf(stderr, "\r%*s\r", 70, "");
-    if (done || now_s - sweep->reported_s < (terminal ? TERMINAL_S : ELSEWHERE_S))
+    const bool between_rows = !terminal && sweep->first > 0 && sweep->run->settings.output == NULL;
+    if (done || between_rows || now_s - sweep->reported_s < (terminal ? TERMINAL_S : ELSEWHERE_S))
         return;
     double made = 0.0, planned = 0.0;
     for (size_t i = sweep->first; i < sweep->count; i++) {

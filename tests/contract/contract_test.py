@@ -394,6 +394,9 @@ class EveryProgram:
         self.refuses("--columns=status", "--format=metrics", named="--columns")
         self.refuses("--columns=", named="--columns")
         self.refuses("--metadata=long", named="--metadata")
+        # Of these the last holds.
+        assert "#" not in self.text("--metadata=full", "--no-metadata")
+        assert "# mpi_library" in self.text("--no-metadata", "--metadata=full")
 
     def test_lost_output(self):
         done = self.launch("--output=/dev/full")

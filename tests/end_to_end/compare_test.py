@@ -521,6 +521,12 @@ class Usage(CompareCase):
         table = self.compare(base, new, "--format=table", expect=1)
         assert "\t" not in table
         assert "# summary: 1 slower" in table
+        # The main columns, and of the keys those that vary.
+        heading, *rows = [line.split("  ") for line in table.splitlines() if not line.startswith("#")]
+        assert " ".join("  ".join(heading).split()) == "size quantity base new change lo hi verdict"
+        assert ([(row[0], row[-1].strip()) for row in rows] ==
+                [(row["size"], row["verdict"]) for row in read_tsv(text)])
+        assert max(len("  ".join(row)) for row in rows) <= 100
         done = self.start(base, base, "--output=/dev/full")
         assert done.returncode == 1
         assert "output was lost" in done.stderr

@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import time
 
-from case import Case, call, each, in_full
+from case import Case, call, each, in_full, within
+from commcost.running import machine
 from commcost.running.plan import read_list
 from commcost.running.processes import left_behind
 from mounts import enter_own_mounts
@@ -51,6 +52,18 @@ def ranks_on(suite, *system, **more):
     """How many ranks a launch has on such a system."""
     make_system(suite, *system, **more)
     return int(re.search(r"-np (\d+)( -bind-to core)?$", suite.launch("mpirun")).group(1))
+
+
+class Load(Case):
+    """Whether other programs are at work before a suite begins."""
+
+    @each("before, after, share", [
+        ("cpu  100 0 50 1000 10 0 0 0 0 0", "cpu  150 0 50 1050 10 0 0 0 0 0", 0.5),
+        ("cpu  100 0 50 1000 10 0 0 0 70 0", "cpu  100 0 50 1090 20 0 0 0 90 0", 0.0),   # a guest's time is user's, too
+        ("cpu  0 0 0 0 0 0 0 0", "cpu  0 1 1 6 0 1 0 1", 0.4),
+        ("cpu  1 2 3 4 5 6 7 8", "cpu  1 2 3 4 5 6 7 8", None), ("", "", None), ("cpu x", "cpu y", None)])
+    def test_busy_share(self, before, after, share):
+        assert machine.busy_share(before, after) == (None if share is None else within(share, 1e-9))
 
 
 class Plan(SuiteCase):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 
 from commcost.system import lines_of
 
@@ -65,3 +66,21 @@ def quotas_of(top, group, names):
         if "/" not in group:
             return quotas
         group = group.rsplit("/", 1)[0]
+
+
+def busy_share(before, after):
+    """The share of the processors' time in which they worked, between two first lines of /proc/stat; None where these
+    don't tell."""
+    try:
+        spans = [int(new) - int(old) for old, new in zip(before.split()[1:9], after.split()[1:9])]
+    except ValueError:
+        return None
+    idle, whole = sum(spans[3:5]), sum(spans)  # idle, and waiting for a disk
+    return 1 - idle / whole if whole > 0 else None
+
+
+def load(seconds=0.5):
+    """The busy_share of this machine during the next seconds."""
+    before = first_line("/proc/stat")
+    time.sleep(seconds)
+    return busy_share(before, first_line("/proc/stat"))

@@ -10,7 +10,7 @@ from commcost import command
 from commcost.command import Failure, UsageError, say
 from commcost.reading import summarize
 from commcost.reading.results import ResultError
-from commcost.running import folder, launchers, plan, processes
+from commcost.running import folder, launchers, machine, plan, processes
 from commcost.system import TOP, lines_of, now, remove, replace_file
 from commcost.words import counted
 
@@ -23,6 +23,7 @@ FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary")
 OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
+LOAD = 0.1  # of the processors' time, from which on quickstart says that other programs are at work
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
 WHOLE = ("done", "wrong")  # what a launch's result is called that has all of its rows
 
@@ -317,6 +318,8 @@ class Suite:
             say(f"That would take about {in_words(left)}; the budget is {in_words(options.budget)}")
         else:
             say(f"This will take about {in_words(left)}")
+        if options.essentials and (machine.load() or 0) > LOAD:
+            say("Other programs are at work on this machine: results will be noisy; end them and start again")
         self._launch_all()
         is_merged = self._merge_all()
         try:

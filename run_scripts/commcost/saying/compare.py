@@ -14,8 +14,9 @@ from commcost.command import UsageError
 from commcost.reading import benchmarks, metadata, rank_test
 from commcost.reading.launches import read_launches
 from commcost.reading.results import PATH_SHOWN, ResultError
+from commcost.saying.facts import grouped
 from commcost.saying.output import Output
-from commcost.words import decimals, six_digits
+from commcost.words import decimals, short, six_digits
 
 PROGRAM = "bench_compare"
 BASE, NEW = 0, 1
@@ -210,13 +211,37 @@ def cells_of(change):
             "new_launches": change.launches[NEW]}
 
 
+def write_tables(output, changes):
+    """For people: a table for each benchmark, of the keys that vary in it and the main columns. Those that don't vary
+    stand above it."""
+    for several in grouped(changes, lambda change: change.series.schema):
+        schema = several[0].series.schema
+        pairs = [dict(zip(schema.keys, change.series.keys), quantity=change.series.quantity) for change in several]
+        varying = [name for name in pairs[0] if name == "quantity" or len({of_row[name] for of_row in pairs}) > 1]
+        same = [f"{name} {value}" for name, value in pairs[0].items() if name not in varying and value != "NA"]
+        output.remark(schema.benchmark, ", ".join(same) or "all rows")
+        output.table([*varying, "base", "new", "change", "lo", "hi", "verdict"], [
+            [*(of_row[name] for name in varying), *map(short_or_na, (change.base, change.new)),
+             "NA" if change.change_pct is None else f"{change.change_pct:.1f} {'pts' if change.points else '%'}",
+             *(decimals(end, 1) for end in change.interval or (None, None)), change.verdict]
+            for change, of_row in zip(several, pairs)], len(varying))
+
+
+def short_or_na(value):
+    return "NA" if value is None else short(value)
+
+
 def write(output, options, words, comparison):
     """Writes all; returns the exit status."""
     said = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
     said += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
-    output.begin(columns_of(comparison.changes), [*said, ("format", options.format)], words)
-    for change in comparison.changes:
-        output.row(cells_of(change))
+    is_table = options.format == "table"
+    output.begin([] if is_table else columns_of(comparison.changes), [*said, ("format", options.format)], words)
+    if is_table:
+        write_tables(output, comparison.changes)
+    else:
+        for change in comparison.changes:
+            output.row(cells_of(change))
     for kind, text in comparison.remarks:
         output.remark(kind, text)
     counts = {verdict: sum(change.verdict == verdict for change in comparison.changes) for verdict in VERDICTS}
@@ -255,8 +280,8 @@ Exit status: 0 nothing got slower; 1 something did, or failed, or with
                       "other options, on other numbers of ranks or nodes")
     made.add_argument("--fail-missing", action="store_true", help="exit status 1 also if a row that "
                       "the base has is missing on the new side")
-    made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv", help="tab-separated "
-                      "values, or columns aligned for reading (default: tsv)")
+    made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv", help="all columns "
+                      "as tab-separated values, or the main ones aligned for reading (default: tsv)")
     made.add_argument("--output", metavar="FILE", help="write the result to FILE, not stdout")
     made.add_argument("--no-header", action="store_true", help="rows only: no metadata, no header "
                       "row; notes and warnings go to stderr")
@@ -308,5 +333,5 @@ def main(words):
         if not options.no_header:  # then the note itself is on stderr
             # Who only looks at the exit status must know, too.
             command.complain(PROGRAM, few[1])
-    output = Output(PROGRAM, options.output, options.format == "table", options.no_header)
+    output = Output(PROGRAM, options.output, options.no_header)
     return write(output, options, words, comparison)

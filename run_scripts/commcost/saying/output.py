@@ -18,12 +18,12 @@ def commit():
 
 class Output:
     """A result of `program`, to a file or to stdout: the metadata, one header row, rows, remarks,
-    an end line. With `rows_only` the metadata and the header row are left out, and remarks go to
+    an end line. Or, for people, tables of their own columns (begin without columns). With `rows_only` the metadata and the header row are left out, and remarks go to
     stderr. UsageError where the file can't be written."""
 
-    def __init__(self, program, path, table=False, rows_only=False):
-        self.program, self._table, self._rows_only = program, table, rows_only
-        self._lines, self._aligned, self._columns, self._rows = [], [], [], 0
+    def __init__(self, program, path, rows_only=False):
+        self.program, self._rows_only = program, rows_only
+        self._lines, self._columns, self._rows = [], [], 0
         try:
             self._stream = sys.stdout if path is None else open(path, "w", encoding="utf-8")
         except OSError as error:
@@ -40,14 +40,27 @@ class Output:
             self._comment(f"{key}: {value}")
         names = list(map(cell_text, self._columns))
         roles = " ".join(f"{name}={role}" for name, (_, role) in zip(names, columns))
-        self._comment(f"columns: {roles}")
-        if not self._rows_only:
-            self._line(names)
+        if columns:
+            self._comment(f"columns: {roles}")
+        if columns and not self._rows_only:
+            self._lines.append("\t".join(names) + "\n")
 
     def row(self, cells):
         """Writes a row, its cells by column; NA where it has none."""
         self._rows += 1
-        self._line([cell_text(str(cells.get(name, "NA"))).replace("#", " ") or "NA" for name in self._columns])
+        cells = [cell_text(str(cells.get(name, "NA"))).replace("#", " ") or "NA" for name in self._columns]
+        self._lines.append("\t".join(cells) + "\n")
+
+    def table(self, names, rows, texts):
+        """Writes rows of cells in aligned columns under their names. `texts`: how many of the first columns are texts;
+        the last one is, too."""
+        self._rows += len(rows)
+        lines = [[plain(str(cell)).replace("#", " ") for cell in cells] for cells in [names, *rows]]
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        is_text = [place < texts or place + 1 == len(names) for place in range(len(names))]
+        for cells in lines[self._rows_only:]:
+            self._lines.append("  ".join(cell.ljust(width) if left else cell.rjust(width) for cell, width, left in
+                                         zip(cells, widths, is_text)).rstrip() + "\n")
 
     def remark(self, kind, text):
         """`# KIND: TEXT`."""
@@ -60,7 +73,6 @@ class Output:
         """Writes the end line, and all that is left. False if anything was lost."""
         self._comment(f"end: {self._rows} row{'' if self._rows == 1 else 's'}, exit {status}")
         try:
-            self._flush_table()
             self._stream.writelines(self._lines)
             self._stream.flush()
             if self._stream is not sys.stdout:
@@ -71,19 +83,4 @@ class Output:
 
     def _comment(self, text):
         if not self._rows_only:
-            self._flush_table()
             self._lines.append(f"# {plain(text)}\n")
-
-    def _line(self, cells):
-        if self._table:
-            self._aligned.append(cells)
-        else:
-            self._lines.append("\t".join(cells) + "\n")
-
-    def _flush_table(self):
-        """Aligns the rows so far."""
-        widths = [max(map(len, cells)) for cells in zip(*self._aligned)]
-        for cells in self._aligned:
-            padded = (cell.rjust(width) for cell, width in zip(cells, widths))
-            self._lines.append("  ".join(padded).rstrip() + "\n")
-        self._aligned = []
