@@ -13,9 +13,8 @@ import re
 import shutil
 import typing
 
-from commcost.command import UsageError
+from commcost.command import UsageError, meant
 from commcost.system import said_by
-from commcost.words import listed
 
 SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
 OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce", "reduce_scatter",
@@ -288,11 +287,11 @@ def given_contests(library, texts, operations):
         if variable in [contest.variable for contest in made]:
             raise UsageError(f"--choices: {variable} is there twice: name all of its values at once")
         if known and variable not in known:
-            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose choices it can read "
-                             "from a file: --list shows all")
-        unknown = [choice for choice in choices if known and choice not in known[variable].choices]
-        if unknown:
-            raise UsageError(f"--choices: {variable} has no value '{unknown[0]:.100}': use some of "
-                             f"{listed(known[variable].choices)}")
+            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose values its file can have"
+                             f"{meant(variable, known) or ': --list shows all'}")
+        for choice in choices if known else []:
+            if choice not in known[variable].choices:
+                raise UsageError(f"--choices: {variable} has no value '{choice:.100}'"
+                                 f"{meant(choice, known[variable].choices) or ': --list shows all'}")
         made.append(Contest(variable, known[variable].operations if known else operations, choices))
     return made

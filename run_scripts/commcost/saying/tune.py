@@ -5,6 +5,7 @@ The procedure follows from what its launches found alone, which are recorded: so
 was, by doing all over without the launches that were made.
 """
 
+import argparse
 import os
 import re
 import time
@@ -12,7 +13,7 @@ import typing
 import zlib
 
 from commcost import command
-from commcost.command import Failure, UsageError, say
+from commcost.command import Failure, UsageError, meant, say
 from commcost.reading.results import parsed_number
 from commcost.running import launchers, libraries, plan, suite, trials
 from commcost.running.libraries import Rule
@@ -129,24 +130,21 @@ class Tuning:
 
     def run(self, race, entries, first_run, suffix=""):
         """Measures until all of the race is decided, choices in turn. Left where a signal or the budget ended it."""
-        done = 0
-        for look in race.looks:
-            for run in range(done, look):
-                for entry in entries:
-                    places = list(enumerate(entry.settings.items()))
-                    for place, (choice, variables) in places[run % len(places):] + places[:run % len(places)]:
-                        cells = [cell for cell in entry.cells if race.runs(cell, choice)]
-                        if cells:
-                            self._measure(race, choice, cells, self.step(
-                                first_run + run, f"{entry.name}-{entry.ranks}{suffix}@{place}", entry.ranks, cells,
-                                variables))
-            done = look
-            race.look(look)
-            say(f"{'Race' if first_run == 1 else 'Proof'}: after {look} launches {len(race.decisions)} of "
-                f"{counted(len(race.decisions) + len(race.running), 'size')} decided, "
-                f"{counted(sum(map(len, race.running.values())), 'choice')} left")
+        sizes = counted(len(race.running), "size")
+        for run in range(race.looks[-1] if race.running else 0):
+            for entry in entries:
+                places = list(enumerate(entry.settings.items()))
+                for place, (choice, variables) in places[run % len(places):] + places[:run % len(places)]:
+                    cells = [cell for cell in entry.cells if race.runs(cell, choice)]
+                    if cells:
+                        self._measure(race, choice, cells, self.step(
+                            first_run + run, f"{entry.name}-{entry.ranks}{suffix}@{place}", entry.ranks, cells, variables))
+            if run + 1 in race.looks:
+                race.look(run + 1)
+            say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
+                f"of {sizes} decided, {counted(sum(map(len, race.running.values())), 'choice')} left")
             if not race.running:
-                return
+                break
 
     def _measure(self, race, choice, cells, step):
         """Adds to the race what a launch found, or takes the choice out."""
@@ -309,7 +307,8 @@ def rules_of(tuning, race, proof, rules):
         worst = min(cells, key=lambda cell: proof.decisions[cell].gain.value)
         rows.append(Row([rule.operation, str(rule.ranks), sizes_text(rule.low, rule.high), rule.choice,
                          percents(race.decisions[worst].gain), percents(proof.decisions[worst].gain)]))
-    return [Grid(columns, rows, "rows")] if rows else [Text(f"No rule: nothing surely gains {tuning.options.min_gain:g} %.")]
+    return [Grid(columns, rows, "rows") if rows else
+            Text(f"No rule: nothing surely gains {tuning.options.min_gain:g} %.")]
 
 
 def reasons_of(race, proof):
@@ -382,7 +381,7 @@ def operation_of(word):
 def seconds_of(text):
     value = parsed_number(text)
     if value is None or not 0.001 <= value <= 3600:
-        raise command.argparse.ArgumentTypeError(f"'{text:.100}': use seconds, like 0.1")
+        raise argparse.ArgumentTypeError(f"'{text:.100}': use seconds, like 0.1")
     return value
 
 
@@ -454,10 +453,10 @@ def chosen_contests(options, library):
     if not offered:
         raise UsageError(f"{library.name} has no variables that are known: name some with --choices='VARIABLE=A,B'")
     known = {operation for contest in offered for operation in contest.operations}
-    unknown = [operation for operation in asked if operation not in known]
-    if unknown:
-        raise UsageError(f"--operations: {library.name} offers no choice for {unknown[0]} that its file can make: use "
-                         f"some of {listed(sorted(known))}")
+    for operation in asked:
+        if operation not in known:
+            raise UsageError(f"--operations: {library.name} offers no choice for {operation} that its file can make"
+                             f"{meant(operation, known) or ': use some of ' + listed(sorted(known))}")
     if options.ranks[-1] * max(options.sizes) > libraries.SIZE_MOST:
         raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks are more than the "
                          "2 GiB that a library's rules can tell apart")
