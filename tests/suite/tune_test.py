@@ -196,6 +196,11 @@ class Mpich(TuneCase):
         assert not self.suite.results.exists()
 
 
+    def test_variables_that_are_set(self):
+        for name in ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"):
+            assert f"{name} is set: unset it" in self.tune(status=2, **{name: "x"}).stderr
+
+
 class Others(TuneCase):
     """Open MPI, and a library that isn't known."""
 

@@ -137,8 +137,9 @@ class Tuning:
                 for place, (choice, variables) in places[run % len(places):] + places[:run % len(places)]:
                     cells = [cell for cell in entry.cells if race.runs(cell, choice)]
                     if cells:
-                        self._measure(race, choice, cells, self.step(
-                            first_run + run, f"{entry.name}-{entry.ranks}{suffix}@{place}", entry.ranks, cells, variables))
+                        name = f"{entry.name}-{entry.ranks}{suffix}@{place}"
+                        step = self.step(first_run + run, name, entry.ranks, cells, variables)
+                        self._measure(race, choice, cells, step)
             if run + 1 in race.looks:
                 race.look(run + 1)
             say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
@@ -474,6 +475,9 @@ def main(words):
         print(f"# {library.name}: {path}", *(f"{contest.variable}={','.join(contest.choices)}" for contest in contests),
               sep="\n")
         return command.EXIT_DONE
+    for name in [*library.file_variables("", ()), *(contest.variable for contest in contests)]:
+        if name in os.environ:
+            raise UsageError(f"{name} is set: unset it, so that the library's own choice can be measured")
     tuning = Tuning(options, library, contests)
     tuning.begin()
     again = f"{PROGRAM} {plan.quoted([word for word in words if not word.startswith(('--output=', '--resume='))])}"
