@@ -1,5 +1,10 @@
 #include "mpi_overhead/measure.h"
 
+const struct bc_column overhead_memory_column =
+    BC_COLUMN("memory", BC_KEY, 0, overhead_result, memory);
+const struct bc_column overhead_buffers_column =
+    BC_COLUMN("buffers", BC_KEY, 0, overhead_result, buffers);
+
 static const struct bc_column columns[] = {
     BC_COLUMN("direction", BC_KEY, 0, overhead_result, direction),
     BC_COLUMN("pair", BC_KEY, 0, overhead_result, pair),

@@ -54,12 +54,14 @@ __attribute__((always_inline)) static inline double time_loop(const struct overh
 
 static inline void post_send(const struct overhead_exchange *x, MPI_Request *request)
 {
-    BC_MPI(MPI_Isend(x->buffer, x->message.count, x->message.type, x->peer, TAG, x->pair, request));
+    BC_MPI(MPI_Isend(x->buffer.start, x->message.count, x->message.type, x->peer, TAG, x->pair,
+                     request));
 }
 
 static inline void post_receive(const struct overhead_exchange *x, MPI_Request *request)
 {
-    BC_MPI(MPI_Irecv(x->buffer, x->message.count, x->message.type, x->peer, TAG, x->pair, request));
+    BC_MPI(MPI_Irecv(x->buffer.start, x->message.count, x->message.type, x->peer, TAG, x->pair,
+                     request));
 }
 
 static inline void meet_alone(const struct overhead_exchange *x) { BC_MPI(MPI_Barrier(x->pair)); }
@@ -115,24 +117,26 @@ static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
 void overhead_prepare_data(struct overhead_exchange *x)
 {
     const size_t count = (size_t)x->bytes;
+    unsigned char *const image = x->buffer.image;
     x->messages++;
-    if (overhead_receives(x)) {
-        memset(x->buffer, 0, count);
-        return;
-    }
-    for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
-        x->buffer[i] = data_byte(x, i);
+    if (overhead_receives(x))
+        memset(image, 0, count);
+    for (int64_t i = 0; !overhead_receives(x) && i < PERIOD && i < x->bytes; i++)
+        image[i] = data_byte(x, i);
     for (size_t done = PERIOD; done < count; done *= 2)
-        memcpy(x->buffer + done, x->buffer, done < count - done ? done : count - done);
+        memcpy(image + done, image, done < count - done ? done : count - done);
+    bc_buffer_write(&x->buffer, count);
 }
 
-static bool data_is_right(const struct overhead_exchange *x)
+static bool data_is_right(struct overhead_exchange *x)
 {
+    const unsigned char *const image = x->buffer.image;
+    if (!bc_buffer_read(&x->buffer, (size_t)x->bytes))
+        return false;
     for (int64_t i = 0; i < PERIOD && i < x->bytes; i++)
-        if (x->buffer[i] != data_byte(x, i))
+        if (image[i] != data_byte(x, i))
             return false;
-    return x->bytes <= PERIOD ||
-           memcmp(x->buffer, x->buffer + PERIOD, (size_t)(x->bytes - PERIOD)) == 0;
+    return x->bytes <= PERIOD || memcmp(image, image + PERIOD, (size_t)(x->bytes - PERIOD)) == 0;
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -141,12 +145,15 @@ static bool data_is_right(const struct overhead_exchange *x)
 static double iteration_ns(struct overhead_exchange *x, bool message, bool token, uint64_t units)
 {
     /* With --check each iteration is a loop of its own, and data is written and verified between
-       the loops. Loops without a message are cut up alike, so that the clock's cost cancels. */
-    const int64_t loops = x->check ? x->iterations : 1;
+       the loops; with --buffers=new memory is allocated there. Loops without a message are cut up
+       alike, so that the clock's cost cancels. */
+    const int64_t loops = x->check || x->renews ? x->iterations : 1;
     double ns = 0.0;
     for (int64_t i = 0; i < loops; i++) {
         if (x->check && message)
             overhead_prepare_data(x);
+        if (x->renews && message)
+            bc_buffer_renew(&x->buffer);
         ns += time_loops(x, message, token, units, x->iterations / loops);
         if (x->check && message && overhead_receives(x) && !data_is_right(x))
             x->wrong++;

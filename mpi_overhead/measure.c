@@ -428,6 +428,8 @@ static void summarize(const struct mpi_overhead *bench, const struct overhead_ro
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result)
 {
+    result->memory = bench->parameters.memory.words;
+    result->buffers = bc_buffers_word(bench->parameters.buffers);
     result->direction = row->direction == OVERHEAD_SEND ? "send" : "recv";
     result->pair = bc_node_order_rank(&bench->by_node, row->pair);
     result->msgsize = row->bytes;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "common/clock/work.h"
+#include "common/device/buffer.h"
+#include "common/device/memory.h"
 #include "common/layout/node_order.h"
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"
@@ -20,10 +22,12 @@ struct overhead_parameters {
     double threshold;          /* iter_t over base_t at which the work ends */
     double base_threshold;     /* 0: auto */
     bool no_header, verbose, usage;
+    struct bc_memory_options memory;
+    int buffers; /* enum bc_buffers */
 };
 
 extern const struct overhead_parameters overhead_default_parameters;
-enum { OVERHEAD_OPTIONS = 10 };
+enum { OVERHEAD_OPTIONS = 13 };
 extern const struct bc_option overhead_options[OVERHEAD_OPTIONS];
 
 enum overhead_direction { OVERHEAD_SEND, OVERHEAD_RECEIVE, OVERHEAD_DIRECTIONS };
@@ -38,11 +42,12 @@ struct overhead_exchange {
     int peer;                          /* the other one's rank in `pair` */
     int64_t bytes;                     /* of the message */
     struct bc_amount message;          /* these bytes, as MPI takes them */
-    unsigned char *buffer;
+    struct bc_buffer buffer;
     uint64_t units;     /* of work in each iteration of the loops in hand */
     int64_t iterations; /* in each of these */
     bool apart;         /* the work isn't done beside the message */
     bool check;         /* verify the data of each message */
+    bool renews;        /* each message is in memory that MPI hasn't seen */
     int64_t messages;   /* prepared so far, the same on both ranks */
     int64_t wrong;      /* messages that arrived wrong on this rank */
 };
@@ -56,6 +61,7 @@ static inline bool overhead_receives(const struct overhead_exchange *exchange)
 struct mpi_overhead {
     struct overhead_parameters parameters;
     struct bc_run *run;
+    struct bc_device *device;     /* NULL: all buffers lie in host memory */
     struct bc_output *verbose;    /* the run's with --verbose, else NULL */
     struct bc_node_order by_node; /* in which ranks are paired */
     struct bc_work_rate rate;     /* of rank 0 */
@@ -99,6 +105,7 @@ struct overhead_row {
    two iterations in them; iter and work also the token (kernel.c), if any. Complete on rank 0 only.
  */
 struct overhead_result {
+    const char *memory, *buffers; /* the words of the options */
     const char *direction;
     int pair; /* the measuring rank */
     int64_t msgsize;
@@ -110,7 +117,9 @@ struct overhead_result {
     struct bc_outcome outcome;                /* BC_NO_KNEE without an overhead */
 };
 
-extern const struct bc_table overhead_table; /* columns.c */
+/* columns.c. The keys are those of buffers on a device, and of --buffers=new. */
+extern const struct bc_table overhead_table;
+extern const struct bc_column overhead_memory_column, overhead_buffers_column;
 
 /* One visit of bench->exchange within `seconds` (significant on rank 0): by the fit of a plateau
    and a line to all points (-b auto), or with the specification's thresholds (-b RATIO). Collective

@@ -13,7 +13,8 @@
 #include "common/run/program.h"
 #include "mpi_overhead/measure.h"
 
-#include <stdlib.h>
+/* What would do where a buffer doesn't fit into a GPU's memory. */
+#define MEMORY_ADVICE "a smaller --msgsize"
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
@@ -29,11 +30,18 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                             "pairs need an even number of processes, got %d: use mpirun -np 2, "
                             "4 ...%s",
                             run->job.ranks, run->job.ranks == 1 ? BC_LAUNCHER_HINT : "");
+    /* A new buffer is there before the former is freed. */
+    const double buffers = p->buffers == BC_BUFFERS_NEW ? 2.0 : 1.0;
     const int64_t bytes = bc_size_list_max(&p->sizes);
-    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
+    const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false) / buffers;
     return (double)bytes <= max_bytes ||
            bc_error_set(error, "--msgsize: %lld bytes do not fit into memory: use at most %.0f",
                         (long long)bytes, max_bytes);
+}
+
+static bool complete(void *state, struct bc_error *error)
+{
+    return bc_memory_complete(&((struct overhead_parameters *)state)->memory, error);
 }
 
 /* ---- what all rows share --------------------------------------------------------------------- */
@@ -58,17 +66,17 @@ static void open_overhead(struct mpi_overhead *bench, struct bc_run *run)
     bc_node_order_create(&bench->by_node, &run->job);
     const int half = run->job.ranks / 2;
     const int place = bench->by_node.place;
-    const size_t bytes = (size_t)bc_size_list_max(&p->sizes);
     bench->exchange = (struct overhead_exchange){
         .measures = place < half,
         .peer = place < half ? 1 : 0,
         .token = p->base_threshold <= 0.0,
         .check = run->settings.check,
-        .buffer = bc_allocate(bytes, 1, "no memory for a message of %zu bytes", bytes),
+        .renews = p->buffers == BC_BUFFERS_NEW,
     };
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, place % half, place, &bench->exchange.pair));
     note_pairs(bench,
                bc_node_order_rank(&bench->by_node, place < half ? place + half : place - half));
+    bc_memory_describe(run, bench->device);
     bench->rate = bc_work_calibrate();
 }
 
@@ -91,7 +99,6 @@ static void close_overhead(struct mpi_overhead *bench)
     bc_output_remark(bench->verbose, "verbose", "mpi_overhead: done");
     BC_MPI(MPI_Comm_free(&bench->exchange.pair));
     bc_node_order_destroy(&bench->by_node);
-    free(bench->exchange.buffer);
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -145,12 +152,16 @@ static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
     x->direction = row->direction;
     x->reports = bench->by_node.place == row->pair;
     x->bytes = row->bytes;
+    bc_buffer_create(&x->buffer, bench->device,
+                     bench->parameters.memory.of[overhead_receives(x) ? 1 : 0], (size_t)row->bytes,
+                     true, MEMORY_ADVICE);
     bc_amount_create(&x->message, row->bytes, MPI_BYTE);
     if (bench->run->visit == 0)
         tell_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
     overhead_visit(bench, visit->seconds, row);
     visit->is_precise = overhead_is_precise(bench, row);
     bc_amount_destroy(&x->message);
+    bc_buffer_destroy(&x->buffer);
 }
 
 static void write_row(const struct mpi_overhead *bench, struct overhead_row *row)
@@ -173,6 +184,7 @@ const struct bc_program mpi_overhead_program = {
     .row_bytes = sizeof(struct overhead_row),
     .budget_s = 50.0,
     .first_share = 0.4,
+    .complete = complete,
     .fit = fit,
 };
 
@@ -183,11 +195,29 @@ static const char *varying_keys(const struct overhead_parameters *p)
     return p->both ? "direction," : "";
 }
 
+/* A buffer, what it is to hold, and a new one before the former is freed. */
+static struct bc_device *open_device(const struct overhead_parameters *p, struct bc_run *run)
+{
+    const double bytes = 3.0 * (double)bc_size_list_max(&p->sizes);
+    return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
+}
+
+static const struct bc_table *table_of(const struct mpi_overhead *bench)
+{
+    const struct bc_table *table = &overhead_table;
+    if (bench->device != NULL)
+        table = bc_table_with_key(table, overhead_memory_column);
+    if (bench->parameters.buffers == BC_BUFFERS_NEW)
+        table = bc_table_with_key(table, overhead_buffers_column);
+    return table;
+}
+
 int main(int argc, char **argv)
 {
     struct mpi_overhead bench;
     struct bc_run *const run = bc_start(&mpi_overhead_program, &bench, argc, argv);
-    bc_open_result(run, &overhead_table, varying_keys(&bench.parameters));
+    bench.device = open_device(&bench.parameters, run);
+    bc_open_result(run, table_of(&bench), varying_keys(&bench.parameters));
     open_overhead(&bench, run);
     list_rows(&bench);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
@@ -196,5 +226,5 @@ int main(int argc, char **argv)
         else
             write_row(&bench, visit->row);
     close_overhead(&bench);
-    return bc_finish(run);
+    return bc_memory_finish(run, bench.device);
 }

@@ -3,6 +3,7 @@
 const struct overhead_parameters overhead_default_parameters = {
     .sizes = {.text = "8"},
     .threshold = 1.5,
+    .memory = BC_MEMORY_DEFAULTS,
 };
 
 #define AT(member) offsetof(struct overhead_parameters, member)
@@ -32,4 +33,6 @@ const struct bc_option overhead_options[OVERHEAD_OPTIONS] = {
      .help = "print partial results: the times for each amount of work"},
     {"usage", BC_FLAG, AT(usage), .short_name = 'q', .internal = true,
      .help = "the same as --help"},
+    BC_MEMORY_OPTIONS(AT(memory)),
+    BC_BUFFERS_OPTION(AT(buffers)),
 };

@@ -156,8 +156,7 @@ static void read_data(const struct msgrate_access *x)
 {
     const size_t line_bytes = x->bench->flush.line_bytes;
     const volatile unsigned char *const start = x->window_memory + half_offset(x, x->iteration);
-    for (size_t i = 0; i < msgrate_block_bytes(&x->messages) * (size_t)x->messages.npeers;
-         i += line_bytes)
+    for (size_t i = 0; i < msgrate_buffer_bytes(&x->messages); i += line_bytes)
         (void)start[i];
 }
 
@@ -259,7 +258,7 @@ void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_
     create(&x);
     if (pattern->begin != NULL)
         pattern->begin(&x);
-    msgrate_sample(bench->run, iterate, &x, seconds, row);
+    msgrate_sample(bench->run, iterate, NULL, &x, seconds, row);
     if (pattern->end != NULL)
         pattern->end(&x);
     row->iterations.wrong += x.wrong;

@@ -63,7 +63,7 @@ struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, i
 
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages)
 {
-    return bc_allocate_pages(msgrate_block_bytes(messages) * (size_t)messages->npeers,
+    return bc_allocate_pages(msgrate_buffer_bytes(messages),
                              "no memory for %d x %d messages of %lld bytes", messages->npeers,
                              messages->count, (long long)messages->bytes);
 }
@@ -96,8 +96,7 @@ void msgrate_write(const struct bc_run *run, const struct msgrate_messages *mess
                    unsigned char *buffer, int64_t iteration)
 {
     if (!run->settings.check)
-        memset(buffer, (int)(iteration & 0x7f),
-               msgrate_block_bytes(messages) * (size_t)messages->npeers);
+        memset(buffer, (int)(iteration & 0x7f), msgrate_buffer_bytes(messages));
     for (int i = 0; i < messages->npeers && run->settings.check; i++)
         go_through(messages, msgrate_block(messages, buffer, i), iteration, run->job.rank,
                    messages->sends[i], true);
@@ -115,11 +114,12 @@ int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
-                    struct msgrate_row *row)
+void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, bc_repeat_fn *counterpart,
+                    void *context, double seconds, struct msgrate_row *row)
 {
     const MPI_Comm none = MPI_COMM_NULL;
     const struct bc_batch batch = {.repeat = iterate,
+                                   .counterpart = counterpart,
                                    .context = context,
                                    .repetitions = 1,
                                    .clock_readings = 1.0,
@@ -150,6 +150,10 @@ void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row
     r->nbytes = row->size_bytes;
     r->cache_size = bench->parameters.cache_bytes;
     r->ppn = bench->stride;
+    r->buffers = bc_buffers_word(bench->parameters.buffers);
+    if (msgrate_has_staged(bench))
+        r->staged = bc_staged_of(&bench->parameters.memory, &r->iterations.counterpart,
+                                 &r->iterations.gain, 1.0);
     r->rate_per_s = rate_per_s(count, iteration->value);
     r->rate_lo_per_s = rate_per_s(count, iteration->interval.hi);
     r->rate_hi_per_s = rate_per_s(count, iteration->interval.lo);

@@ -8,6 +8,8 @@
 #pragma once
 
 #include "common/batch/batch.h"
+#include "common/device/buffer.h"
+#include "common/device/memory.h"
 #include "common/large_count/large_count.h"
 #include "common/layout/node_order.h"
 #include "common/cache/cache.h"
@@ -36,7 +38,10 @@ struct msgrate_parameters {
     const char *cache_text;    /* "llc" or a size */
     int64_t stride;            /* between peers, in ranks ordered by node; 0: chosen */
 
-    bool machine_readable; /* msgrate only */
+    /* msgrate only. */
+    bool machine_readable;
+    struct bc_memory_options memory;
+    int buffers; /* enum bc_buffers */
 
     /* msgrate_rma only. */
     int transfer; /* enum msgrate_transfer */
@@ -48,13 +53,16 @@ struct msgrate_parameters {
 };
 
 extern const struct msgrate_parameters msgrate_default_parameters;
-enum { MSGRATE_OPTIONS = 7, MSGRATE_RMA_OPTIONS = 9 };
+enum { MSGRATE_OPTIONS = 10, MSGRATE_RMA_OPTIONS = 9 };
 extern const struct bc_option msgrate_options[MSGRATE_OPTIONS];
 extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 
 /* Functions of both programs (struct bc_program); `state` is a struct msgrate_bench. */
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
+
+/* The bytes of all buffers that msgrate has at a time on a rank, on its GPU if they lie there. */
+double msgrate_device_bytes(const struct msgrate_parameters *parameters, const struct bc_run *run);
 
 /* The members of struct bc_program that both programs have. */
 #define MSGRATE_PROGRAM                                                                            \
@@ -68,6 +76,7 @@ bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 struct msgrate_bench {
     struct msgrate_parameters parameters;
     struct bc_run *run;
+    struct bc_device *device; /* NULL: all buffers lie in host memory */
     struct bc_cache_flush flush;
     struct bc_node_order by_node; /* in which peers and partners are chosen */
     int npeers;                   /* length of both lists */
@@ -76,6 +85,15 @@ struct msgrate_bench {
     int partner;                  /* in the single direction; -1: this rank rests */
     bool lower;                   /* this rank is in the lower half of the ranks ordered by node */
 };
+
+/* What would do where buffers don't fit into a GPU's memory. */
+#define MSGRATE_MEMORY_ADVICE "a smaller --size, or fewer --messages"
+
+/* Whether each iteration has a counterpart that stages its messages. */
+static inline bool msgrate_has_staged(const struct msgrate_bench *bench)
+{
+    return bench->device != NULL && !bench->parameters.machine_readable;
+}
 
 /* Makes what all rows share, and writes notes. Collective. */
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run);
@@ -130,10 +148,14 @@ struct msgrate_messages {
 struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, int64_t bytes,
                                             bool one_partner);
 
-/* The bytes from one block to the next. */
+/* The bytes from one block to the next, and of a buffer. */
 static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)
 {
     return (size_t)messages->count * (size_t)messages->bytes;
+}
+static inline size_t msgrate_buffer_bytes(const struct msgrate_messages *messages)
+{
+    return msgrate_block_bytes(messages) * (size_t)messages->npeers;
 }
 
 /* Block number `place` of a buffer. */
@@ -168,12 +190,17 @@ struct msgrate_result {
     double rate_per_s, rate_lo_per_s, rate_hi_per_s; /* of a rank */
     double total_rate_per_s;                         /* of all ranks that take part */
     double rates_per_s[MSGRATE_PATTERNS];            /* msgrate -o only */
+    const char *buffers;                             /* msgrate only */
+    struct bc_staged staged;                         /* likewise, of an iteration */
     const char *synchronisation, *transfer;          /* msgrate_rma only */
     int64_t threads;                                 /* msgrate_rma only */
 };
 
 /* Of msgrate, without and with -o, and of msgrate_rma. */
 extern const struct bc_table msgrate_table, msgrate_machine_table, msgrate_rma_table;
+
+/* With --buffers=new. */
+extern const struct bc_column msgrate_buffers_column;
 
 /* What is known of a pattern at a size. */
 struct msgrate_row {
@@ -185,9 +212,10 @@ struct msgrate_row {
 
 /* One visit within `seconds` (significant on rank 0). `iterate` runs an iteration with what comes
    before and after it, the barrier included, and returns its time in ns, or BC_NO_PART on a rank
-   that times nothing. Collective. */
-void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, void *context, double seconds,
-                    struct msgrate_row *row);
+   that times nothing; `counterpart` does the same in another way, in turn with it (NULL: none).
+   Collective. */
+void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, bc_repeat_fn *counterpart,
+                    void *context, double seconds, struct msgrate_row *row);
 
 /* Makes the result of all visits, warns of wrong data, and frees what the row holds. Collective. */
 void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,

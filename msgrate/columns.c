@@ -18,6 +18,9 @@
 
 #define RATE "rate_per_s,rate_lo_per_s,rate_hi_per_s,status"
 
+const struct bc_column msgrate_buffers_column =
+    BC_COLUMN("buffers", BC_KEY, 0, msgrate_result, buffers);
+
 static const struct bc_column columns[] = {
     BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
     MSGRATE_COLUMNS,

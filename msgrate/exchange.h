@@ -3,40 +3,74 @@
 
 #include "msgrate/bench.h"
 
+struct msgrate_exchange;
+
+/* A pattern (kernel.c). */
+struct msgrate_pattern {
+    const char *name;
+    bool one_partner; /* lower half to upper half; else all peers, both ways */
+    void (*exchange)(struct msgrate_exchange *exchange); /* all of it is timed */
+    /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
+    void (*begin)(struct msgrate_exchange *exchange);
+    void (*end)(struct msgrate_exchange *exchange);
+};
+
 /* This rank's part in the iterations of a pattern. */
 struct msgrate_exchange {
     struct msgrate_messages messages;
     int64_t iteration; /* from 0 on */
-    unsigned char *send_buffer;
+    struct bc_buffer send;
     /* For even and odd iterations: two buffers with --check, since what is posted ahead must not
-       touch what is still to be verified; else one. */
-    unsigned char *receive_buffers[2];
+       touch what is still to be verified, and with --buffers=new; else one. */
+    struct bc_buffer receive[2];
+    int receive_count;
     MPI_Request *requests; /* 2 x peers x messages */
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 
     struct msgrate_bench *bench;
     const struct msgrate_pattern *pattern;
     int64_t wrong; /* messages with wrong data on this rank so far */
+
+    /* The counterpart, whose buffers are pinned memory, and which copies from and to the first
+       one's where these need it; NULL: there is none. */
+    struct msgrate_exchange *staged;
+    const struct msgrate_exchange *direct; /* of the counterpart; else NULL */
 };
 
-/* The buffer into which the messages of the present iteration go. */
-static inline unsigned char *msgrate_arriving(const struct msgrate_exchange *exchange)
+/* The buffer into which the messages of an iteration go, 0: of the present one, 1: of the next. */
+static inline struct bc_buffer *msgrate_arriving(struct msgrate_exchange *exchange, int ahead)
 {
-    return exchange->receive_buffers[exchange->iteration % 2];
+    return &exchange->receive[(exchange->iteration + ahead) % exchange->receive_count];
 }
 
-/* A pattern (kernel.c). */
-struct msgrate_pattern {
-    const char *name;
-    bool one_partner; /* lower half to upper half; else all peers, both ways */
-    /* The timed part of an iteration: returns its time in ns. */
-    int64_t (*time)(const struct msgrate_exchange *exchange);
-    /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
-    void (*begin)(const struct msgrate_exchange *exchange);
-    void (*end)(const struct msgrate_exchange *exchange);
-};
+/* Whether this rank sends, or receives, in an iteration. */
+static inline bool msgrate_sends(const struct msgrate_exchange *exchange)
+{
+    return !(exchange->pattern->one_partner && !exchange->bench->lower);
+}
+static inline bool msgrate_receives(const struct msgrate_exchange *exchange)
+{
+    return !(exchange->pattern->one_partner && exchange->bench->lower);
+}
+
+/* The direct exchange's buffers that this one copies from, and to; NULL: none. */
+static inline const struct bc_buffer *msgrate_copied_from(const struct msgrate_exchange *exchange)
+{
+    const struct msgrate_exchange *const direct = exchange->direct;
+    return direct != NULL && bc_memory_needs_copy(direct->send.memory) ? &direct->send : NULL;
+}
+static inline const struct bc_buffer *msgrate_copied_to(const struct msgrate_exchange *exchange)
+{
+    const struct msgrate_exchange *const direct = exchange->direct;
+    return direct != NULL && bc_memory_needs_copy(direct->receive[0].memory) ? &direct->receive[0]
+                                                                             : NULL;
+}
 
 extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
+
+/* The timed part of an iteration, or of the counterpart's: returns its time in ns (kernel.c). */
+int64_t msgrate_time(struct msgrate_exchange *exchange);
+int64_t msgrate_time_staged(struct msgrate_exchange *exchange);
 
 /* One visit: measures the row's pattern within `seconds` (significant on rank 0), in buffers made
    anew. Collective. */

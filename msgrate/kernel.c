@@ -12,7 +12,7 @@ enum { TAG = 1 };
 static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Request *request)
 {
     const int peer = x->messages.sends[i];
-    const unsigned char *block = msgrate_block(&x->messages, x->send_buffer, i);
+    const unsigned char *block = msgrate_block(&x->messages, x->send.start, i);
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
         BC_MPI(MPI_Isend(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
                          MPI_COMM_WORLD, request++));
@@ -20,11 +20,11 @@ static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Requ
 }
 
 /* The same for receives, in one of the receive buffers. */
-static MPI_Request *post_receives(const struct msgrate_exchange *x, unsigned char *buffer, int i,
-                                  MPI_Request *request)
+static MPI_Request *post_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer,
+                                  int i, MPI_Request *request)
 {
     const int peer = x->messages.receives[i];
-    unsigned char *block = msgrate_block(&x->messages, buffer, i);
+    unsigned char *block = msgrate_block(&x->messages, buffer->start, i);
     for (int m = 0; m < x->messages.count; m++, block += x->messages.bytes)
         BC_MPI(MPI_Irecv(block, x->messages.amount.count, x->messages.amount.type, peer, TAG,
                          MPI_COMM_WORLD, request++));
@@ -32,10 +32,9 @@ static MPI_Request *post_receives(const struct msgrate_exchange *x, unsigned cha
 }
 
 /* Posts the receives from one peer and the sends to another one, by their numbers in the lists. */
-static MPI_Request *post_both(const struct msgrate_exchange *x, int from, int to,
-                              MPI_Request *request)
+static MPI_Request *post_both(struct msgrate_exchange *x, int from, int to, MPI_Request *request)
 {
-    request = post_receives(x, msgrate_arriving(x), from, request);
+    request = post_receives(x, msgrate_arriving(x, 0), from, request);
     return post_sends(x, to, request);
 }
 
@@ -44,40 +43,27 @@ static void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
     BC_MPI(MPI_Waitall((int)(end - x->requests), x->requests, x->statuses));
 }
 
-/* ---- the timed kernels ----------------------------------------------------------------------- */
+/* ---- what is timed --------------------------------------------------------------------------- */
 
-static int64_t time_single_sends(const struct msgrate_exchange *x)
+static void exchange_single(struct msgrate_exchange *x)
 {
-    const int64_t start_ns = bc_now_ns();
-    wait_all(x, post_sends(x, 0, x->requests));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_single_receives(const struct msgrate_exchange *x)
-{
-    const int64_t start_ns = bc_now_ns();
-    wait_all(x, post_receives(x, msgrate_arriving(x), 0, x->requests));
-    return bc_now_ns() - start_ns;
-}
-
-static int64_t time_single(const struct msgrate_exchange *x)
-{
-    return x->bench->lower ? time_single_sends(x) : time_single_receives(x);
+    if (x->bench->lower)
+        wait_all(x, post_sends(x, 0, x->requests));
+    else
+        wait_all(x, post_receives(x, msgrate_arriving(x, 0), 0, x->requests));
 }
 
 /* In each step, receives come from a rank as far away on one side as sends go on the other. The
    specification has both from and to peer i: with two peers or more, every rank would then wait
    for messages that its peer sends only after the messages that the peer itself waits for. */
-static int64_t time_pair_based(const struct msgrate_exchange *x)
+static void exchange_pair_based(struct msgrate_exchange *x)
 {
     const int n = x->messages.npeers;
-    const int64_t start_ns = bc_now_ns();
     for (int i = 0; i < n; i++)
         wait_all(x, post_both(x, i, n - 1 - i, x->requests));
-    return bc_now_ns() - start_ns;
 }
 
-static void post_all_receives(const struct msgrate_exchange *x, unsigned char *buffer)
+static void post_all_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer)
 {
     MPI_Request *request = x->requests;
     for (int i = 0; i < x->messages.npeers; i++)
@@ -85,7 +71,7 @@ static void post_all_receives(const struct msgrate_exchange *x, unsigned char *b
 }
 
 /* Sends to all peers, then waits for that and for what post_all_receives posted. */
-static void finish_pre_post(const struct msgrate_exchange *x)
+static void finish_pre_post(struct msgrate_exchange *x)
 {
     MPI_Request *request = x->requests + (size_t)x->messages.npeers * (size_t)x->messages.count;
     for (int i = 0; i < x->messages.npeers; i++)
@@ -93,33 +79,53 @@ static void finish_pre_post(const struct msgrate_exchange *x)
     wait_all(x, request);
 }
 
-static int64_t time_pre_post(const struct msgrate_exchange *x)
+static void exchange_pre_post(struct msgrate_exchange *x)
 {
-    unsigned char *const ahead = x->receive_buffers[(x->iteration + 1) % 2];
-    const int64_t start_ns = bc_now_ns();
     finish_pre_post(x);
-    post_all_receives(x, ahead);
-    return bc_now_ns() - start_ns;
+    post_all_receives(x, msgrate_arriving(x, 1));
 }
 
-static void begin_pre_post(const struct msgrate_exchange *x)
+static void begin_pre_post(struct msgrate_exchange *x)
 {
-    post_all_receives(x, msgrate_arriving(x));
+    post_all_receives(x, msgrate_arriving(x, 0));
 }
 
-static int64_t time_all_start(const struct msgrate_exchange *x)
+static void exchange_all_start(struct msgrate_exchange *x)
 {
-    const int64_t start_ns = bc_now_ns();
     MPI_Request *request = x->requests;
     for (int i = 0; i < x->messages.npeers; i++)
         request = post_both(x, i, i, request);
     wait_all(x, request);
+}
+
+/* ---- the timed kernels and the patterns ------------------------------------------------------ */
+
+int64_t msgrate_time(struct msgrate_exchange *x)
+{
+    const int64_t start_ns = bc_now_ns();
+    x->pattern->exchange(x);
+    return bc_now_ns() - start_ns;
+}
+
+/* All that is sent is copied at once, and so is what has arrived. */
+int64_t msgrate_time_staged(struct msgrate_exchange *x)
+{
+    const struct bc_buffer *const from = msgrate_copied_from(x), *const to = msgrate_copied_to(x);
+    struct bc_buffer *const arriving = msgrate_arriving(x, 0);
+    const size_t bytes = msgrate_buffer_bytes(&x->messages);
+    const bool sends = msgrate_sends(x), receives = msgrate_receives(x);
+    const int64_t start_ns = bc_now_ns();
+    if (sends && from != NULL)
+        bc_buffer_copy(&x->send, from, bytes);
+    x->pattern->exchange(x);
+    if (receives && to != NULL)
+        bc_buffer_copy(to, arriving, bytes);
     return bc_now_ns() - start_ns;
 }
 
 const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS] = {
-    {"single direction", .one_partner = true, .time = time_single},
-    {"pair-based", .time = time_pair_based},
-    {"pre-post", .time = time_pre_post, .begin = begin_pre_post, .end = finish_pre_post},
-    {"all-start", .time = time_all_start},
+    {"single direction", .one_partner = true, .exchange = exchange_single},
+    {"pair-based", .exchange = exchange_pair_based},
+    {"pre-post", .exchange = exchange_pre_post, .begin = begin_pre_post, .end = finish_pre_post},
+    {"all-start", .exchange = exchange_all_start},
 };

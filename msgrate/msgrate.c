@@ -22,6 +22,7 @@
  * What is written: a line a row after its last visit (columns.c): the messages that a rank sends
  * and receives a second, by the mean of the visits' medians.
  */
+#include "common/device/memory.h"
 #include "common/run/program.h"
 #include "msgrate/exchange.h"
 
@@ -103,13 +104,31 @@ const struct bc_program msgrate_program = {
     .fit = fit,
 };
 
+/* The main columns where buffers lie on a device. */
+#define MEMORY_COLUMNS                                                                             \
+    "pattern,nbytes,rate_per_s,iter_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"              \
+    "direct_gain_hi_pct,direct_verdict,status"
+
+static const struct bc_table *table_of(const struct msgrate_bench *bench)
+{
+    if (bench->parameters.machine_readable)
+        return &msgrate_machine_table;
+    const struct bc_table *const table = bc_memory_table(
+        bench->device, &msgrate_table, offsetof(struct msgrate_result, staged), MEMORY_COLUMNS);
+    return bench->parameters.buffers == BC_BUFFERS_NEW
+               ? bc_table_with_key(table, msgrate_buffers_column)
+               : table;
+}
+
 int main(int argc, char **argv)
 {
     struct msgrate_bench bench;
     struct bc_run *const run = bc_start(&msgrate_program, &bench, argc, argv);
-    const struct bc_table *const table =
-        bench.parameters.machine_readable ? &msgrate_machine_table : &msgrate_table;
-    bc_open_result(run, table, "");
+    bench.device =
+        bc_memory_open(run, &bench.parameters.memory, msgrate_device_bytes(&bench.parameters, run),
+                       MSGRATE_MEMORY_ADVICE);
+    bc_open_result(run, table_of(&bench), "");
+    bc_memory_describe(run, bench.device);
     run->row_shares = patterns_of(&bench.parameters); /* --max-time is for each pattern */
     msgrate_open(&bench, run);
     list_rows(&bench);
@@ -119,5 +138,5 @@ int main(int argc, char **argv)
         else /* BC_WRITE */
             write_row(&bench, visit->row);
     msgrate_close(&bench);
-    return bc_finish(run);
+    return bc_memory_finish(run, bench.device);
 }

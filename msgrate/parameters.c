@@ -17,6 +17,7 @@ const struct msgrate_parameters msgrate_default_parameters = {
     .messages = 128,
     .sizes = {.text = "8"},
     .cache_text = "16M",
+    .memory = BC_MEMORY_DEFAULTS,
     .threads = 1,
 };
 
@@ -27,6 +28,8 @@ const struct bc_option msgrate_options[MSGRATE_OPTIONS] = {
     {"machine-readable", BC_FLAG, AT(machine_readable), .short_name = 'o',
      .help = "one line of bare values a size: job_size npeers niters nmsgs nbytes cache_size ppn, "
              "then the rates of single direction, pair-based, pre-post and all-start"},
+    BC_MEMORY_OPTIONS(AT(memory)),
+    BC_BUFFERS_OPTION(AT(buffers)),
 };
 
 const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS] = {
@@ -52,6 +55,8 @@ static bool flushes_llc(const struct msgrate_parameters *p)
 bool msgrate_complete(void *state, struct bc_error *error)
 {
     struct msgrate_parameters *const p = state;
+    if (!bc_memory_complete(&p->memory, error))
+        return false;
     if (flushes_llc(p)) {
         p->cache_bytes = (int64_t)bc_cache_llc_flush_bytes();
         return true;
@@ -80,6 +85,21 @@ static bool fit_peers(const struct msgrate_parameters *p, int ranks, struct bc_e
                         ranks, (long long)p->peers, (long long)p->stride);
 }
 
+/* Buffers for all messages of an iteration that a rank has at a time: one to send from, and one to
+   receive into, or two with --check and --buffers=new. */
+static int buffers_of(const struct msgrate_parameters *p, const struct bc_run *run)
+{
+    return run->settings.check || p->buffers == BC_BUFFERS_NEW ? 3 : 2;
+}
+
+double msgrate_device_bytes(const struct msgrate_parameters *p, const struct bc_run *run)
+{
+    /* What a buffer is to hold is there, too; a new buffer is there before the former is freed. */
+    const int buffers = 2 * buffers_of(p, run) + (p->buffers == BC_BUFFERS_NEW);
+    return (double)buffers * (double)p->peers * (double)p->messages *
+           (double)bc_size_list_max(&p->sizes);
+}
+
 static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *run,
                        struct bc_error *error)
 {
@@ -91,8 +111,8 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
                             (long long)p->messages, (long long)p->peers,
                             INT_MAX / 2 / (long long)p->peers);
     const int64_t largest = bc_size_list_max(&p->sizes);
-    /* One to send from and one to receive into, or two of these with --check. */
-    const int buffers = run->settings.check ? 3 : 2;
+    /* With a GPU also those of the staged counterpart. */
+    const int buffers = buffers_of(p, run) * (strcmp(p->memory.words, "host") == 0 ? 1 : 2);
     const double flush = (double)p->cache_bytes;
     const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     const double bytes = messages * ((double)largest * buffers + 2 * REQUEST_BYTES) + flush;

@@ -1,5 +1,8 @@
 #include "pingpong/pingpong.h"
 
+const struct bc_column pingpong_buffers_column =
+    BC_COLUMN("buffers", BC_KEY, 0, pingpong_result, buffers);
+
 static const struct bc_column columns[] = {
     BC_COLUMN("arrangement", BC_KEY, 0, pingpong_result, arrangement),
     BC_COLUMN("pattern", BC_KEY, 16, pingpong_result, pattern),

@@ -37,13 +37,13 @@ enum { TAG = 1 };
 
 static inline void send_message(struct pingpong_game *g)
 {
-    BC_MPI(MPI_Send(g->coarray->values, g->message.count, g->message.type, g->partner, TAG,
-                    g->coarray->comm));
+    BC_MPI(
+        MPI_Send(g->origin, g->message.count, g->message.type, g->partner, TAG, g->coarray->comm));
 }
 
 static inline void receive_message(struct pingpong_game *g)
 {
-    BC_MPI(MPI_Recv(g->coarray->values, g->message.count, g->message.type, g->partner, TAG,
+    BC_MPI(MPI_Recv(g->landing, g->message.count, g->message.type, g->partner, TAG,
                     g->coarray->comm, MPI_STATUS_IGNORE));
 }
 
@@ -52,15 +52,15 @@ static inline void receive_message(struct pingpong_game *g)
 
 static void copy_out(struct pingpong_game *g)
 {
-    if (g->staged != NULL)
-        bc_device_copy(g->device, g->coarray->values, g->staged,
+    if (g->staged)
+        bc_device_copy(g->values->device, g->coarray->values, g->values->start,
                        (size_t)pingpong_nextent(&g->shape) * sizeof(double));
 }
 
 static void copy_in(struct pingpong_game *g)
 {
-    if (g->staged != NULL)
-        bc_device_copy(g->device, g->staged, g->coarray->values,
+    if (g->staged)
+        bc_device_copy(g->values->device, g->values->start, g->coarray->values,
                        (size_t)pingpong_nextent(&g->shape) * sizeof(double));
 }
 
@@ -140,7 +140,7 @@ int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
 /* What a rank does in half of a repetition before it synchronises. */
 static pingpong_step_fn *move_of(const struct pingpong_game *g, bool there)
 {
-    const bool moves = g->starts == there, staged = g->staged != NULL;
+    const bool moves = g->starts == there, staged = g->staged;
     if (g->partner < 0)
         return nothing;
     if (g->pattern->move == NULL && moves)
@@ -156,5 +156,5 @@ int64_t pingpong_play_half(struct pingpong_game *game, bool there)
 {
     pingpong_step_fn *const arrive = game->pattern->gets ? pass_on : copy_in;
     return time_steps(game, move_of(game, there), sync_of(game),
-                      game->staged != NULL && game->pattern->move != NULL ? arrive : nothing, 1);
+                      game->staged && game->pattern->move != NULL ? arrive : nothing, 1);
 }

@@ -1,8 +1,6 @@
 #include "common/mpi/mpi_check.h"
 #include "pingpong/pingpong.h"
 
-#include <stdlib.h>
-
 /* ---- the data of --check --------------------------------------------------------------------- */
 
 /* The value of gaps, of what lies behind the data, and of the target before the transfer. Source
@@ -13,10 +11,15 @@
 /* The number of values that are checked on this rank. */
 static int64_t checked_values(const struct pingpong_game *g)
 {
-    const int64_t guarded = pingpong_nextent(&g->shape) + PINGPONG_GUARD_VALUES;
-    if (g->partner < 0)
-        return 0;
-    return guarded < g->coarray->count ? guarded : g->coarray->count;
+    return g->partner < 0 ? 0 : pingpong_checked(g);
+}
+
+/* What this rank's values lie in, in a half in which it `moves` the data or not. */
+static struct bc_buffer *buffer_of(const struct pingpong_game *g, bool moves)
+{
+    if (g->fresh != NULL && g->pattern->move == NULL)
+        return &g->fresh[moves ? 0 : 1];
+    return g->fresh != NULL && moves ? &g->fresh[0] : g->values;
 }
 
 /* Value i of this rank's part before the present half, or after it: by then the target has the
@@ -29,72 +32,24 @@ static double expected_at(const struct pingpong_game *g, bool source, bool after
     return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
 
-/* ---- the same on a device -------------------------------------------------------------------- */
-
-/* Brings this rank's values: by a kernel, as a program fills its buffers. MPI may read them once
-   the kernel has ended. */
-static void fill_device(const struct pingpong_game *g, int64_t count)
+/* MPI may read the values once what has written them has ended. */
+static void set_values(struct pingpong_game *g, struct bc_buffer *buffer, bool source)
 {
-    double *const values = g->staged != NULL ? g->staged : g->coarray->values;
-    bc_device_copy(g->device, g->filling, g->image, (size_t)count * sizeof *values);
-    bc_device_move(g->device, values, g->filling, (size_t)count);
-    bc_device_wait(g->device);
-    if (g->staged != NULL)
-        bc_device_copy(g->device, g->coarray->values, values, (size_t)count * sizeof *values);
-}
-
-/* Whether the values are the image's, as the device sees them and as a copy does. */
-static bool is_device_right(const struct pingpong_game *g, int64_t count)
-{
-    const size_t bytes = (size_t)count * sizeof(double);
-    double *const values = g->staged != NULL ? g->staged : g->coarray->values;
-    double *const copy = bc_allocate((size_t)count, sizeof *copy, "no memory for a copy");
-    bc_device_copy(g->device, g->expected, g->image, bytes);
-    bool right = bc_device_is_equal(g->device, values, g->expected, (size_t)count);
-    bc_device_copy(g->device, copy, values, bytes);
-    for (int64_t i = 0; i < count && right; i++)
-        right = copy[i] == g->image[i];
-    free(copy);
-    return right;
-}
-
-/* The buffers that this needs. */
-static void make_images(struct pingpong_game *g)
-{
-    const size_t bytes = (size_t)g->coarray->count * sizeof(double);
-    g->image = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
-    g->filling = bc_device_allocate(g->device, BC_MEMORY_DEVICE, bytes);
-    g->expected = bc_device_allocate(g->device, BC_MEMORY_DEVICE, bytes);
-    if (g->filling == NULL || g->expected == NULL)
-        bc_abort("no memory on the device for %zu bytes", bytes);
-}
-
-static void free_images(struct pingpong_game *g)
-{
-    bc_device_free(g->device, BC_MEMORY_DEVICE, g->filling);
-    bc_device_free(g->device, BC_MEMORY_DEVICE, g->expected);
-    free(g->image);
-}
-
-/* ---- a half ---------------------------------------------------------------------------------- */
-
-static void set_values(struct pingpong_game *g, bool source)
-{
-    double *const values = g->device != NULL ? g->image : g->coarray->values;
+    double *const values = buffer->image;
     const int64_t count = checked_values(g);
     for (int64_t i = 0; i < count; i++)
         values[i] = expected_at(g, source, false, i);
-    if (g->device != NULL)
-        fill_device(g, count);
+    bc_buffer_write(buffer, (size_t)count * sizeof *values);
+    if (g->staged && count > 0)
+        bc_device_copy(buffer->device, g->coarray->values, buffer->start,
+                       (size_t)count * sizeof *values);
 }
 
-static bool are_right(struct pingpong_game *g, bool source)
+static bool are_right(const struct pingpong_game *g, struct bc_buffer *buffer, bool source)
 {
-    const double *const values = g->device != NULL ? g->image : g->coarray->values;
+    const double *const values = buffer->image;
     const int64_t count = checked_values(g);
-    for (int64_t i = 0; i < count && g->device != NULL; i++)
-        g->image[i] = expected_at(g, source, true, i);
-    bool right = g->device == NULL || is_device_right(g, count);
+    bool right = bc_buffer_read(buffer, (size_t)count * sizeof *values);
     for (int64_t i = 0; i < count && right; i++)
         right = values[i] == expected_at(g, source, true, i);
     return right;
@@ -105,16 +60,27 @@ static int64_t play_checked_half(struct pingpong_game *g, bool there)
 {
     const bool moves = g->starts == there;
     const bool source = moves != g->pattern->gets;
-    set_values(g, source);
+    struct bc_buffer *const buffer = buffer_of(g, moves);
+    set_values(g, buffer, source);
     bc_sync_all(g->coarray);
     const int64_t ns = pingpong_play_half(g, there);
     bc_sync_all(g->coarray);
-    g->wrong += !are_right(g, source);
+    g->wrong += !are_right(g, buffer, source);
     g->halves++;
     return ns;
 }
 
 /* ---- a visit --------------------------------------------------------------------------------- */
+
+/* Gives MPI memory that it hasn't seen. */
+static void renew(void *context)
+{
+    struct pingpong_game *const g = context;
+    for (int i = 0; i < 2; i++)
+        bc_buffer_renew(&g->fresh[i]);
+    g->origin = g->fresh[0].start;
+    g->landing = g->fresh[1].start;
+}
 
 static double repeat(void *context, int64_t repetitions)
 {
@@ -156,19 +122,12 @@ void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double
         .counterpart = counterpart == NULL ? NULL
                        : check             ? repeat_counterpart_checked
                                            : repeat_counterpart,
+        .prepare = game->fresh != NULL ? renew : NULL,
         .context = game,
-        .repetitions = check ? 1 : 0,
+        .repetitions = check || game->fresh != NULL ? 1 : 0,
         .clock_readings = check ? 2.0 : 1.0,
         .participants = check || game->sync == BC_SYNC_ALL ? NULL : game->participants,
     };
-    if (check && game->device != NULL) {
-        make_images(game);
-        make_images(counterpart);
-    }
     bc_batch_visit(run, &batch, seconds, row);
     row->wrong += game->wrong + (counterpart != NULL ? counterpart->wrong : 0);
-    if (check && game->device != NULL) {
-        free_images(game);
-        free_images(counterpart);
-    }
 }

@@ -41,6 +41,7 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
      .help = "every size, doubling, up to 4M values, and --max-time for every row, so 10 minutes "
              "and more; else every third size, up to 256K, in less than a minute"},
     BC_MEMORY_OPTIONS(AT(memory)),
+    BC_BUFFERS_OPTION(AT(buffers)),
 };
 
 static bool is_power_of_two(const char *option, int64_t value, struct bc_error *error)

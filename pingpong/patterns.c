@@ -47,10 +47,10 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
 
 /* ---- moving the data ------------------------------------------------------------------------- */
 
-/* Where this rank's part of the coarray has its value number `displacement`. */
+/* Where this rank has its value number `displacement`. */
 static inline double *at(const struct pingpong_game *g, int64_t displacement)
 {
-    return g->coarray->values + displacement;
+    return g->origin + displacement;
 }
 
 /* Of a function that is really called: the compiler doesn't inline it, makes no copy of it for a

@@ -27,12 +27,17 @@
     "pattern,sync,blksize,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                \
     "direct_gain_hi_pct,direct_verdict,status"
 
+/* What would do where buffers don't fit into a GPU's memory. */
+#define MEMORY_ADVICE "a smaller --max-ndata"
+
 /* The maximum number of sizes in a sweep: 2^0 to 2^40. */
 #define SIZES_MAX 41
 
-/* A coarray; and where its values lie on a device, another in pinned memory, for staged games. */
+/* A coarray and what its values lie in; and where that is on a device, another in pinned memory,
+   for staged games. */
 struct part {
     struct bc_coarray coarray, stage;
+    struct bc_buffer values, stage_values;
 };
 
 struct pingpong {
@@ -177,18 +182,11 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
 
 /* A coarray of zeros in memory of one kind. Collective. */
 static void create_on(struct pingpong *pingpong, enum bc_memory memory, int64_t count,
-                      struct bc_coarray *coarray)
+                      struct bc_coarray *coarray, struct bc_buffer *values)
 {
-    const size_t bytes = (size_t)bc_window_bytes(count);
-    double *const values = bc_device_allocate(pingpong->device, memory, bytes);
-    void *const zeros = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
-    if (values == NULL)
-        bc_abort("--memory=%s: no memory for %zu bytes: use a smaller --max-ndata",
-                 pingpong->parameters.memory.words, bytes);
-    bc_device_copy(pingpong->device, values, zeros, bytes);
-    bc_device_wait(pingpong->device);
-    free(zeros);
-    bc_coarray_create_on(coarray, MPI_COMM_WORLD, count, values);
+    bc_buffer_create(values, pingpong->device, memory, (size_t)bc_window_bytes(count),
+                     pingpong->run->settings.check, MEMORY_ADVICE);
+    bc_coarray_create_on(coarray, MPI_COMM_WORLD, count, values->start);
 }
 
 /* Collective. */
@@ -196,21 +194,21 @@ static void create_part(struct pingpong *pingpong, int64_t count, struct part *p
 {
     if (pingpong->device == NULL) {
         bc_coarray_create(&part->coarray, MPI_COMM_WORLD, count);
+        part->values = bc_buffer_in(part->coarray.values, (size_t)count * sizeof(double));
         return;
     }
-    create_on(pingpong, pingpong->memory, count, &part->coarray);
-    create_on(pingpong, BC_MEMORY_PINNED, count, &part->stage);
+    create_on(pingpong, pingpong->memory, count, &part->coarray, &part->values);
+    create_on(pingpong, BC_MEMORY_PINNED, count, &part->stage, &part->stage_values);
 }
 
 static void destroy_part(struct pingpong *pingpong, struct part *part)
 {
-    double *const values = part->coarray.values, *const stage = part->stage.values;
     bc_coarray_destroy(&part->coarray);
     if (pingpong->device == NULL)
         return;
     bc_coarray_destroy(&part->stage);
-    bc_device_free(pingpong->device, pingpong->memory, values);
-    bc_device_free(pingpong->device, BC_MEMORY_PINNED, stage);
+    bc_buffer_destroy(&part->values);
+    bc_buffer_destroy(&part->stage_values);
 }
 
 static void create_coarray(struct pingpong *pingpong)
@@ -320,7 +318,9 @@ static void create_game(struct pingpong *pingpong, const struct row *row, struct
         .pattern = pattern,
         .sync = row->sync,
         .coarray = &memory->coarray,
-        .device = pingpong->memory != BC_MEMORY_HOST ? pingpong->device : NULL,
+        .origin = memory->coarray.values,
+        .landing = memory->coarray.values,
+        .values = &memory->values,
         .shape = *shape,
         .partner = part.partner,
         .starts = part.starts,
@@ -344,21 +344,47 @@ static void destroy_game(struct pingpong_game *game)
     bc_amount_destroy(&game->message);
 }
 
+/* The same through pinned memory. */
+static struct pingpong_game staged_game(const struct pingpong *pingpong, struct part *memory,
+                                        const struct pingpong_game *game)
+{
+    struct pingpong_game staged = *game;
+    staged.coarray = &memory->stage;
+    staged.origin = staged.landing = memory->stage.values;
+    staged.staged = bc_memory_needs_copy(pingpong->memory);
+    if (!staged.staged)
+        staged.values = &memory->stage_values;
+    return staged;
+}
+
+/* With --buffers=new. */
+static void create_fresh(const struct pingpong *pingpong, struct pingpong_game *game,
+                         struct bc_buffer fresh[2])
+{
+    const size_t bytes = (size_t)pingpong_checked(game) * sizeof(double);
+    for (int i = 0; i < 2; i++)
+        bc_buffer_create(&fresh[i], pingpong->device, pingpong->memory, bytes,
+                         pingpong->run->settings.check, MEMORY_ADVICE);
+    game->fresh = fresh;
+}
+
 static void measure(struct pingpong *pingpong, struct bc_visit *visit)
 {
     struct row *const row = visit->row;
     struct part *const memory =
         row->pattern->exact ? exact_part(pingpong, pingpong_ndata(&row->shape)) : &pingpong->whole;
     struct pingpong_game game;
+    struct bc_buffer fresh[2];
     create_game(pingpong, row, memory, &game);
-    struct pingpong_game staged = game;
-    staged.coarray = &memory->stage;
-    if (bc_memory_needs_copy(pingpong->memory))
-        staged.staged = memory->coarray.values;
+    struct pingpong_game staged = staged_game(pingpong, memory, &game);
     if (pingpong->device != NULL)
         game.counterpart = &staged;
+    if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
+        create_fresh(pingpong, &game, fresh);
     pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
     visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions, -1);
+    for (int i = 0; i < 2 && game.fresh != NULL; i++)
+        bc_buffer_destroy(&fresh[i]);
     destroy_game(&game);
 }
 
@@ -372,6 +398,7 @@ static void write_row(const struct pingpong *pingpong, struct row *row)
         .shape = row->shape,
         .ndata = pingpong_ndata(&row->shape),
         .nextent = pingpong_nextent(&row->shape),
+        .buffers = bc_buffers_word(pingpong->parameters.buffers),
     };
     bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, &result.transfers);
     if (pingpong->device != NULL)
@@ -396,11 +423,24 @@ const struct bc_program pingpong_program = {
     .fit = fit,
 };
 
-/* With --check there are two more buffers, to fill from and to compare with. */
+/* With --check there is another buffer, to fill from and to compare with; with --buffers=new, two
+   more, and one that takes the place of one of these. */
 static struct bc_device *open_device(const struct pingpong_parameters *p, struct bc_run *run)
 {
-    const double bytes = needed_bytes(p, &p->limits) * (run->settings.check ? 3.0 : 1.0);
-    return bc_memory_open(run, &p->memory, bytes, "a smaller --max-ndata");
+    const double buffers = p->buffers == BC_BUFFERS_NEW ? 4.0 : 1.0;
+    const double bytes = needed_bytes(p, &p->limits) * buffers * (run->settings.check ? 2.0 : 1.0);
+    return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
+}
+
+/* `is_wide`: of several arrangements. */
+static const struct bc_table *table_of(const struct pingpong *pingpong, bool is_wide)
+{
+    const struct bc_table *const table =
+        bc_memory_table(pingpong->device, is_wide ? &pingpong_arranged_table : &pingpong_table,
+                        offsetof(struct pingpong_result, staged), MEMORY_COLUMNS);
+    return pingpong->parameters.buffers == BC_BUFFERS_NEW
+               ? bc_table_with_key(table, pingpong_buffers_column)
+               : table;
 }
 
 int main(int argc, char **argv)
@@ -409,10 +449,7 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
     pingpong.device = open_device(&pingpong.parameters, run);
     const bool is_wide = arrangements_of(&pingpong.parameters, run->job.ranks) > 1;
-    bc_open_result(run,
-                   bc_memory_table(pingpong.device,
-                                   is_wide ? &pingpong_arranged_table : &pingpong_table,
-                                   offsetof(struct pingpong_result, staged), MEMORY_COLUMNS),
+    bc_open_result(run, table_of(&pingpong, is_wide),
                    is_wide && pingpong.device != NULL ? "arrangement," : "");
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);

@@ -4,6 +4,7 @@
 
 #include "common/batch/batch.h"
 #include "common/coarray/coarray.h"
+#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/large_count/large_count.h"
 #include "common/run/run.h"
@@ -60,13 +61,17 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
 /* ---- patterns (patterns.c) ------------------------------------------------------------------- */
 
 /* One rank's end of a ping-pong. Where the coarray only stands in for memory of a device, each
-   repetition copies from there and to there. */
+   repetition copies from there and to there. With --buffers=new messages, and the own end of puts
+   and gets, are in memory of their own. */
 struct pingpong_game {
     const struct pingpong_pattern *pattern;
     enum bc_coarray_sync sync;
     struct bc_coarray *coarray; /* of at least nextent values */
-    struct bc_device *device;   /* that has this rank's values; NULL: they lie in host memory */
-    double *staged;             /* the values that the coarray stands in for; NULL: its own */
+    double *origin, *landing;   /* what this rank sends, puts or gets; and where messages come to.
+                                   The coarray's values, or `fresh` */
+    struct bc_buffer *values;   /* the coarray's values, or, staged, those that it stands in for */
+    bool staged;
+    struct bc_buffer *fresh; /* with --buffers=new: two, of origin and landing; else NULL */
     struct pingpong_game *counterpart; /* the same, staged; NULL: there is none */
     struct pingpong_shape shape;
     MPI_Datatype section;      /* of PINGPONG_STRIDED, whose patterns move single values at once */
@@ -79,8 +84,6 @@ struct pingpong_game {
                                      synchronisation. NULL: all ranks wait for all */
     int64_t halves;               /* of repetitions that were checked so far */
     int64_t wrong;                /* of these, on this rank */
-    /* With a device: what its values must be; the same on it, to fill from and to compare with. */
-    double *image, *filling, *expected;
 };
 
 /* A part of a repetition. */
@@ -133,10 +136,11 @@ struct pingpong_parameters {
     struct pingpong_limits limits; /* max_ndata 0: by `full`; `step` is no option */
     bool lowered;                  /* max_ndata, to what fits into memory; rank 0 */
     struct bc_memory_options memory;
+    int buffers; /* enum bc_buffers */
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-enum { PINGPONG_OPTIONS = 10 };
+enum { PINGPONG_OPTIONS = 11 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a struct pingpong_parameters, but for max_blocks. Local. */
@@ -159,6 +163,13 @@ int64_t pingpong_play_half(struct pingpong_game *game, bool there);
 /* The number of values behind the data that --check looks at, where the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
 
+/* The number of values that --check looks at, and that `fresh` has. */
+static inline int64_t pingpong_checked(const struct pingpong_game *game)
+{
+    const int64_t guarded = pingpong_nextent(&game->shape) + PINGPONG_GUARD_VALUES;
+    return guarded < game->coarray->count ? guarded : game->coarray->count;
+}
+
 /* One visit within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
    against the clock; with --check each half of a repetition is timed by itself, with its data made
    before and verified after. A counterpart is timed in turn. Collective over MPI_COMM_WORLD. */
@@ -171,9 +182,11 @@ struct pingpong_result {
     int64_t ndata, nextent;
     struct bc_batch_result transfers; /* two a repetition: there and back */
     struct bc_staged staged;
+    const char *buffers;
 };
 
 extern const struct bc_table pingpong_table;
+extern const struct bc_column pingpong_buffers_column; /* with --buffers=new */
 
 /* With the arrangement among the main columns, for a run of several. To fit a terminal, as
    tab-separated values, too, `count` isn't: within a pattern it follows from blksize and stride. */

@@ -155,6 +155,8 @@ struct round {
 static double take_way(const struct round *round, bc_repeat_fn *repeat)
 {
     const struct bc_batch *const batch = round->batch;
+    if (batch->prepare != NULL)
+        batch->prepare(batch->context);
     if (batch->window == NULL)
         release(batch);
     /* Ranks leave the first repetition as they leave all others, not as they leave a barrier. */

@@ -146,7 +146,7 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static const struct bc_column memory_column[] = {BC_COLUMN("memory", BC_KEY, 7, bc_staged, memory)};
+static const struct bc_column memory_column = BC_COLUMN("memory", BC_KEY, 7, bc_staged, memory);
 
 static const struct bc_column staged_columns[] = {
     BC_COLUMN_AS(BC_CELL_TIME, "staged_us", BC_LESS, 3, bc_staged, staged.value),
@@ -177,17 +177,28 @@ const struct bc_table *bc_memory_table(const struct bc_device *device, const str
     if (device == NULL)
         return own;
     struct bc_column *const columns =
-        bc_allocate(own->count + COUNT(memory_column) + COUNT(staged_columns), sizeof *columns,
-                    "no memory for a table");
+        bc_allocate(own->count + COUNT(staged_columns), sizeof *columns, "no memory for a table");
+    struct bc_column memory = memory_column;
     size_t count = 0;
-    append(columns, &count, memory_column, COUNT(memory_column), at);
+    memory.at += at;
     for (size_t i = 0; i < own->count; i++) {
         if (strcmp(own->columns[i].name, "visits") == 0)
             append(columns, &count, staged_columns, COUNT(staged_columns), at);
         append(columns, &count, &own->columns[i], 1, 0);
     }
     table = (struct bc_table){columns, count, main};
-    return &table;
+    return bc_table_with_key(&table, memory);
+}
+
+const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key)
+{
+    struct bc_column *const columns =
+        bc_allocate(own->count + 1, sizeof *columns, "no memory for a table");
+    struct bc_table *const table = bc_allocate(1, sizeof *table, "no memory for a table");
+    columns[0] = key;
+    memcpy(columns + 1, own->columns, own->count * sizeof *columns);
+    *table = (struct bc_table){columns, own->count + 1, own->main};
+    return table;
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */

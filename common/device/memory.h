@@ -66,6 +66,9 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
 const struct bc_table *bc_memory_table(const struct bc_device *device, const struct bc_table *own,
                                        size_t at, const char *main);
 
+/* The table with one more key in front. The result stays as long as the run. Local. */
+const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key);
+
 /* Ends the run (bc_finish), and then what it used of the device, which may be NULL. Returns the
    exit status. Collective. */
 int bc_memory_finish(struct bc_run *run, struct bc_device *device);

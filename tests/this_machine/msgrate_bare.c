@@ -89,6 +89,7 @@ static const struct msgrate_parameters defaults = {
     .messages = MESSAGES,
     .sizes = {.text = "8"},
     .cache_text = "0",
+    .memory = BC_MEMORY_DEFAULTS,
 };
 
 static void measure_ours(void *memory)

@@ -121,6 +121,8 @@ static void measure_ours(void *memory)
         .pattern = pattern_of(visit->pingpong->name),
         .sync = visit->pingpong->sync,
         .coarray = &visit->coarray,
+        .origin = visit->coarray.values,
+        .landing = visit->coarray.values,
         .shape = {1, visit->count, visit->count},
         .partner = visit->partner,
         .starts = visit->rank == 0,

@@ -1,5 +1,6 @@
 /* Data of operations, packed by the real library into memory that ranks share. */
 #include "common/large_count/counts.h"
+#include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"
 #include "tests/virtual/world.h"
@@ -24,6 +25,50 @@ static bool is_contiguous(MPI_Datatype type)
 }
 
 bool (*data_device)(const void *buffer, int64_t bytes);
+bool (*data_is_stale)(const void *memory);
+
+/* ---- registration ---------------------------------------------------------------------------- */
+
+enum { PAGE_BYTES = 4096 };
+
+static uintptr_t *seen; /* numbers of pages */
+static size_t seen_count;
+
+static bool is_seen(uintptr_t page)
+{
+    size_t i = 0;
+    while (i < seen_count && seen[i] != page)
+        i++;
+    return i < seen_count;
+}
+
+void data_register(const void *buffer, int64_t bytes)
+{
+    const size_t before = seen_count;
+    if (parameters.register_ns == 0.0 || bytes == 0)
+        return;
+    const uintptr_t last = ((uintptr_t)buffer + (uintptr_t)bytes - 1) / PAGE_BYTES;
+    for (uintptr_t page = (uintptr_t)buffer / PAGE_BYTES; page <= last; page++)
+        if (!is_seen(page)) {
+            seen = world_grow(seen, seen_count + 1, sizeof *seen);
+            seen[seen_count++] = page;
+        }
+    if (seen_count > before)
+        clock_spend(parameters.register_ns);
+}
+
+void data_forget(const void *start, size_t bytes)
+{
+    const uintptr_t first = ((uintptr_t)start + PAGE_BYTES - 1) / PAGE_BYTES;
+    const uintptr_t end = ((uintptr_t)start + bytes) / PAGE_BYTES;
+    size_t kept = 0;
+    for (size_t i = 0; i < seen_count; i++)
+        if (seen[i] < first || seen[i] >= end)
+            seen[kept++] = seen[i];
+    seen_count = kept;
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
 
 struct packed data_pack(const void *buffer, int64_t count, MPI_Datatype type)
 {

@@ -12,6 +12,7 @@
 #include "tests/virtual/virtual_mpi.h"
 #include "tests/virtual/world.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,14 +125,20 @@ BC_CUDA_FUNCTIONS(DECLARE_OWN)
 #endif
 
 static bool reach(const void *buffer, int64_t bytes);
+static bool is_stale(const void *memory);
 
-__attribute__((destructor)) static void unload(void) { data_device = NULL; }
+__attribute__((destructor)) static void unload(void)
+{
+    data_device = NULL;
+    data_is_stale = NULL;
+}
 
 int model_start(unsigned flags)
 {
     if (parameters.devices == 0.0) /* before MPI_Init */
         parameters_read();
     data_device = reach;
+    data_is_stale = is_stale;
     return flags == 0 ? OK : BAD_VALUE;
 }
 
@@ -182,7 +189,10 @@ static size_t piece_count;
 
 static int allocate(void **start, size_t bytes)
 {
-    if ((double)bytes > parameters.device_bytes || (*start = malloc(bytes > 0 ? bytes : 1)) == NULL)
+    enum { PAGE_BYTES = 4096 };
+    const size_t pages = bytes / PAGE_BYTES + 1;
+    if ((double)bytes > parameters.device_bytes ||
+        (*start = aligned_alloc(PAGE_BYTES, pages * PAGE_BYTES)) == NULL)
         return NO_MEMORY;
     memset(*start, 0xA5, bytes);
     return OK;
@@ -198,21 +208,30 @@ int model_allocate(void **start, size_t bytes)
     return OK;
 }
 
+static bool is_on_device(const char *at)
+{
+    size_t i = 0;
+    while (i < piece_count && (at < pieces[i].start || at >= pieces[i].start + pieces[i].bytes))
+        i++;
+    return i < piece_count;
+}
+
+static bool is_stale(const void *memory)
+{
+    return parameters.device_stale != 0.0 && is_on_device(memory);
+}
+
 /* What the model MPI does to reach a buffer. False: what arrives isn't there when a call returns.
  */
 static bool reach(const void *buffer, int64_t bytes)
 {
-    const char *const at = buffer;
     settle();
-    for (size_t i = 0; i < piece_count; i++) {
-        if (at < pieces[i].start || at >= pieces[i].start + pieces[i].bytes)
-            continue;
-        if (parameters.device_crash != 0.0)
-            raise(SIGSEGV);
-        clock_spend(parameters.reach_ns + (double)bytes * parameters.reach_byte_ns);
-        return parameters.device_stale == 0.0;
-    }
-    return true;
+    if (!is_on_device(buffer))
+        return true;
+    if (parameters.device_crash != 0.0)
+        raise(SIGSEGV);
+    clock_spend(parameters.reach_ns + (double)bytes * parameters.reach_byte_ns);
+    return parameters.device_stale == 0.0;
 }
 
 int model_allocate_managed(void **start, size_t bytes, unsigned flags)
@@ -230,6 +249,7 @@ int model_release(void *start)
     for (size_t i = 0; i < piece_count; i++)
         if (pieces[i].start == start)
             pieces[i] = pieces[--piece_count];
+    data_forget(start, malloc_usable_size(start));
     free(start);
     return OK;
 }

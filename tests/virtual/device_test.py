@@ -157,11 +157,38 @@ class DevicePingPong(Base):
                     self.near(row["staged_us"], host_us + copies * copy_us(size), 0.005 * host_us, memory)
                     self.assertEqual(row["memory"], memory)
 
-    def test_wrong_data(self):
+    def test_new_buffers(self):
+        """A buffer that the library sees for the first time takes it longer: at both ends of a message at the same
+        time, and at the rank that puts or gets. A window was seen when it was made. Staged, only pinned memory is seen,
+        and that stays."""
         self.use("cuda")
-        rows = virtual.run("pingpong", *self.OPTIONS, "--memory=device", "--check", expect=1, MODEL_CORRUPT=1,
-                           MODEL_DATA=1, **dict(COSTS))[0].rows
-        self.assertEqual({row["status"] for row in rows}, {"FAIL"})
+        for memory in ("device", "host"):
+            for buffers, register_us in (("new", 70), ("new", 0), ("reused", 70)):
+                for row in self.run_with("--memory=" + memory, "--buffers=" + buffers, MODEL_REGISTER_US=register_us):
+                    size = 8 * int(row["ndata"])
+                    message = row["pattern"] == "MPI Send"
+                    if message and (buffers, register_us) == ("new", 0):  # by itself it is sent before it is received
+                        continue
+                    host_us = self.MODEL.half_round(size) if message else self.MODEL.sync_all([size])
+                    direct_us = host_us + (reach_us(size) if memory == "device" else 0)
+                    if buffers == "new":
+                        direct_us += register_us
+                        self.assertEqual(row["buffers"], "new")
+                    what = "{} {} {} {} {}".format(memory, buffers, register_us, row["pattern"], size)
+                    self.near(row["latency_us"], direct_us, 0.005 * host_us, what)
+                    if memory == "device" and row["pattern"] == "put":
+                        staged_us = host_us + 2 * copy_us(size)
+                        self.near(row["staged_us"], staged_us, 0.005 * staged_us, what)
+
+    def test_wrong_data(self):
+        """Data that arrives wrong, and data that arrives too late, in buffers of both kinds."""
+        self.use("cuda")
+        for fault in ("MODEL_CORRUPT", "MODEL_DEVICE_STALE"):
+            for buffers in ("reused", "new"):
+                with self.subTest(fault, buffers=buffers):
+                    rows = virtual.run("pingpong", *self.OPTIONS, "--memory=device", "--check", "--buffers=" + buffers,
+                                       expect=1, MODEL_DATA=1, **dict(COSTS, **{fault: 1}))[0].rows
+                    self.assertEqual({row["status"] for row in rows}, {"FAIL"})
 
     def test_crash(self):
         self.use("cuda")
@@ -179,6 +206,165 @@ class DevicePingPong(Base):
                 if len(options) > 1:
                     self.use("cuda")
                 done = virtual.run_raw("pingpong", *options, DEVICE_COUNT=2, DEVICE_BYTES=1e7)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(error, done.stderr)
+
+
+class DeviceRates(Base):
+    """Messages of msgrate between buffers on a model of a GPU, direct and staged, and in memory that the library sees for
+    the first time."""
+
+    MODEL = rules.Model(post=0.2, wait=0.3, latency=20, byte_ns=10, barrier=2)
+    COUNT, SIZE = 8, 64
+    REGISTER_US = 70
+    OPTIONS = ("-p", 1, "-m", COUNT, "-s", SIZE, "-c", 0, "--samples=6", "--visits=2")
+
+    def rows(self, *options, expect=0, **variables):
+        costs = dict(COSTS, MODEL_DATA=1, MODEL_DEVICE_US=REACH_US, MODEL_DEVICE_PER_BYTE_NS=REACH_BYTE_NS,
+                     MODEL_REGISTER_US=self.REGISTER_US)
+        costs.update(variables)
+        (launch,) = virtual.run("msgrate", *self.OPTIONS, *options, expect=expect,
+                                **dict(self.MODEL.variables(), **costs))
+        self.assertEqual(len(launch.rows), 4)
+        return launch.rows
+
+    def iteration_us(self, pattern, sent_us=0.0, received_us=0.0, register_us=0.0):
+        """Of two ranks that send to each other, or of one that sends and one that receives. A buffer is reached, which
+        takes the processor, when its send is posted, and when its receive is complete."""
+        model, count = self.MODEL, self.COUNT
+        ways = 1 if pattern == "single direction" else 2
+        first_us = count * model.post if pattern in ("pair-based", "all-start") else 0
+        post_us = model.post + sent_us
+        arrived_us = first_us + max(count * post_us, (count - 1) * post_us + model.alone(self.SIZE))
+        ahead_us = count * model.post if pattern == "pre-post" else 0
+        return arrived_us + count * (ways * model.wait + received_us) + ahead_us + ways * register_us
+
+    def check(self, memory, copies, sent_us, received_us, *options, register_us=0.0):
+        for row in self.rows("--memory=" + memory, *options):
+            pattern = row["pattern"]
+            what = "{} {} {}".format(pattern, memory, options)
+            truth_us = self.iteration_us(pattern, sent_us, received_us, register_us)
+            self.near(row["iter_us"], truth_us, 0.005 * truth_us, what)
+            staged_us = self.iteration_us(pattern) + copies * copy_us(self.COUNT * self.SIZE)
+            self.near(row["staged_us"], staged_us, 0.005 * staged_us, what + " staged")
+            self.near(row["direct_gain_pct"], 100 * (1 - truth_us / staged_us), 0.5, what)
+            messages = self.COUNT * (1 if pattern == "single direction" else 2)
+            self.near(row["rate_per_s"], messages / truth_us * 1e6, 0.005 * messages / truth_us * 1e6, what)
+            self.assertEqual((row["memory"], row["status"]), (memory, "ok"))
+
+    def test_direct_and_staged(self):
+        self.use("cuda")
+        on_device = reach_us(self.SIZE)
+        for check in ((), ("--check",)):
+            self.check("device", 2, on_device, on_device, *check)
+            self.check("pinned", 0, 0, 0, *check)
+            self.check("device:host", 1, on_device, 0, *check)
+            self.check("host:managed", 1, 0, 0, *check)
+
+    def test_new_buffers(self):
+        self.use("amdhip64")
+        on_device = reach_us(self.SIZE)
+        for check in ((), ("--check",)):
+            self.check("device", 2, on_device, on_device, "--buffers=new", *check, register_us=self.REGISTER_US)
+        for row in self.rows("--buffers=new", "--check"):
+            truth_us = self.iteration_us(row["pattern"], register_us=self.REGISTER_US)
+            self.near(row["iter_us"], truth_us, 0.005 * truth_us, row["pattern"] + " in host memory")
+            self.assertEqual((row["buffers"], row["status"]), ("new", "ok"))
+
+    def test_verdict(self):
+        self.use("cuda")
+        for reach, verdict in ((0.5, "pays"), (20, "loses")):
+            rows = self.rows("--memory=device", MODEL_DEVICE_US=reach, MODEL_DEVICE_PER_BYTE_NS=0)
+            self.assertEqual({row["direct_verdict"] for row in rows}, {verdict})
+
+    def test_wrong_data(self):
+        self.use("cuda")
+        for fault in ("MODEL_CORRUPT", "MODEL_DEVICE_STALE"):
+            for buffers in ("reused", "new"):
+                with self.subTest(fault, buffers=buffers):
+                    rows = self.rows("--memory=device", "--check", "--buffers=" + buffers, expect=1, **{fault: 1})
+                    self.assertEqual({row["status"] for row in rows}, {"FAIL"})
+
+    def test_bare_values(self):
+        """-o has the same values as ever, and no counterpart."""
+        self.use("cuda")
+        done = virtual.run_raw("msgrate", *self.OPTIONS, "-o", "--memory=device", **dict(
+            self.MODEL.variables(), MODEL_DEVICE_US=REACH_US))
+        self.assertEqual((done.returncode, len(done.stdout.split("\t"))), (0, 11), done.stderr)
+
+    def test_refused(self):
+        for options, error in ((("--memory=gpu",), "--memory=gpu: no such memory: use host, pinned, device or managed"),
+                               (("--memory=device",), "no driver of a GPU"),
+                               (("--buffers=old",), "--buffers"),
+                               (("--memory=device", "-s", "1M"), "MiB on the GPU, and 9.5 are free: use a smaller --size")):
+            with self.subTest(options=options):
+                if len(options) > 1:
+                    self.use("cuda")
+                done = virtual.run_raw("msgrate", "-p", 1, "-m", 8, *options, DEVICE_BYTES=1e7)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(error, done.stderr)
+
+
+class DeviceOverhead(Base):
+    """mpi_overhead of messages between buffers on a model of a GPU, reused and new: what the library takes to reach and
+    to register its own end is overhead."""
+
+    POST_US, WAIT_US, LATENCY_US, SIZE = 1, 2, 30, 8
+
+    def row_of(self, *options, expect=0, **variables):
+        costs = dict(COSTS, MODEL_DATA=1, MODEL_DEVICE_US=REACH_US, MODEL_POST_US=self.POST_US,
+                     MODEL_WAIT_US=self.WAIT_US, MODEL_LATENCY_US=self.LATENCY_US, MODEL_REGISTER_US=10)
+        costs.update(variables)
+        (launch,) = virtual.run("mpi_overhead", "--max-time=0.5", *options, expect=expect, **costs)
+        (row,) = launch.rows
+        return row
+
+    def check(self, memory, direction, own_us, *options, received_us=0.0, register_us=0.0):
+        options = options + (("--recv",) if direction == "recv" else ())
+        row = self.row_of("--memory=" + memory, *options)
+        what = "{} {} {}".format(memory, direction, options)
+        truth_us = self.POST_US + self.WAIT_US + own_us + register_us
+        self.near(row["overhead"], truth_us, 0.005 * truth_us, what)
+        transfer_us = self.LATENCY_US + self.WAIT_US + received_us + register_us
+        self.near(row["transfer_us"], transfer_us, 0.005 * transfer_us, what + " transfer")
+        self.assertEqual((row["memory"], row["status"]) if memory != "host" else row["status"],
+                         (memory, "ok") if memory != "host" else "ok", what)
+        return row
+
+    def test_memories(self):
+        """What takes the receiver longer is part of the transfer; the sender reaches its buffer meanwhile."""
+        self.use("cuda")
+        for check in ((), ("--check",)):
+            for direction in ("send", "recv"):
+                self.check("device", direction, REACH_US, *check, received_us=REACH_US)
+                self.check("device:host", direction, REACH_US if direction == "send" else 0, *check)
+                self.check("pinned", direction, 0, *check)
+
+    def test_new_buffers(self):
+        """Both ends are registered at the same time."""
+        self.use("cuda")
+        for direction in ("send", "recv"):
+            self.check("device", direction, REACH_US, "--buffers=new", received_us=REACH_US, register_us=10)
+            row = self.check("host", direction, 0, "--buffers=new", register_us=10)
+            self.assertEqual(row["buffers"], "new")
+
+    def test_wrong_data(self):
+        self.use("cuda")
+        for fault in ("MODEL_CORRUPT", "MODEL_DEVICE_STALE"):
+            for direction in ("--recv", "--both"):
+                with self.subTest(fault, direction=direction):
+                    (launch,) = virtual.run("mpi_overhead", "--max-time=0.1", "--memory=device", "--check", direction,
+                                            expect=1, **dict(COSTS, **{fault: 1}))
+                    self.assertEqual({row["status"] for row in launch.rows}, {"FAIL"})
+
+    def test_refused(self):
+        for options, error in ((("--memory=gpu",), "--memory=gpu: no such memory: use host, pinned, device or managed"),
+                               (("--memory=device",), "no driver of a GPU"),
+                               (("--memory=device", "-m", "4M"), "and 9.5 are free: use a smaller --msgsize, or")):
+            with self.subTest(options=options):
+                if len(options) > 1:
+                    self.use("cuda")
+                done = virtual.run_raw("mpi_overhead", *options, DEVICE_BYTES=1e7)
                 self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
                 self.assertIn(error, done.stderr)
 

@@ -1,5 +1,6 @@
 /* The memory that a program itself allocates: with VIRTUAL_MEMORY=FILE that file gets what rank 0
    has at most, in bytes. The linker sends the program's calls here (--wrap). */
+#include "tests/virtual/virtual_mpi.h"
 #include "tests/virtual/world.h"
 
 #include <malloc.h>
@@ -60,7 +61,9 @@ void __real_free(void *memory);
 void __wrap_free(void *memory);
 void __wrap_free(void *memory)
 {
-    now_bytes -= (int64_t)malloc_usable_size(memory);
+    const size_t bytes = malloc_usable_size(memory);
+    now_bytes -= (int64_t)bytes;
+    data_forget(memory, bytes);
     __real_free(memory);
 }
 

@@ -145,6 +145,7 @@ static void begin_send(struct request *request)
         request->active = true;
         return;
     }
+    data_register(sending->buffer, request->bytes);
     sending->ready = 0;
     sending->last_start_ns = 0;
     const bool whole = sending->partitions == 0;
@@ -258,6 +259,7 @@ static void begin_receive(struct request *request)
         request->active = true;
         return;
     }
+    data_register(receiving->buffer, request->bytes);
     struct receive *const receive = world_allocate(sizeof *receive);
     *receive = (struct receive){
         .source = receiving->source, .tag = receiving->tag, .posted_ns = world_now_ns};

@@ -100,7 +100,8 @@ static void take_effect(struct transfer *transfer)
     there.base = memory;
     switch (transfer->what) {
     case PUT:
-        copy(&transfer->origin, &there);
+        if (!part->stale)
+            copy(&transfer->origin, &there);
         break;
     case GET:
         copy(&there, &transfer->origin);
@@ -177,6 +178,7 @@ static int post_transfer(const char *name, MPI_Win window, const struct transfer
                                  bytes_of(kept->origin.count, kept->origin.type), kept, handle);
     own->transfers = world_grow(own->transfers, (size_t)own->count + 1, sizeof(struct transfer *));
     own->transfers[own->count++] = kept;
+    data_register(kept->origin.base, kept->request->bytes);
     const int64_t start_ns = plan_after_gap(&last_started_ns, world_now_ns);
     request_plan(kept->request, next_number());
     plan_start(&kept->request->plan, start_ns);

@@ -90,9 +90,19 @@ struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type);
 void data_unpack(const struct packed *packed, void *buffer, int64_t count, MPI_Datatype type);
 void data_release(struct packed *packed);
 
+/* The library sees a buffer before a message or a one-sided operation starts, or a window's memory:
+   that takes MODEL_REGISTER_US if a page of it is new. */
+void data_register(const void *buffer, int64_t bytes);
+
+/* Forgets whole pages of memory that is freed. */
+void data_forget(const void *start, size_t bytes);
+
 /* Called with each buffer that data is taken from or put into; the model of a GPU sets it. False:
    nothing may be put into it. NULL: there is none. */
 extern bool (*data_device)(const void *buffer, int64_t bytes);
+
+/* Whether memory is the device's, on which nothing may be put; the model of a GPU sets it, too. */
+extern bool (*data_is_stale)(const void *memory);
 
 /* Makes a byte of packed data wrong. */
 void data_damage(const struct packed *packed);

@@ -42,8 +42,13 @@ static int make_window(void *base, MPI_Aint bytes, int unit, bool shared, MPI_Co
     struct own_window *const own = calloc(1, sizeof *own);
     own->own = comm_find(copy);
     own->comm = copy;
-    const struct exposed mine = {
-        .base = base, .bytes = bytes, .unit = unit, .process = getpid(), .shared = shared};
+    const struct exposed mine = {.base = base,
+                                 .bytes = bytes,
+                                 .unit = unit,
+                                 .process = getpid(),
+                                 .shared = shared,
+                                 .stale = data_is_stale != NULL && data_is_stale(base)};
+    data_register(base, (int64_t)bytes);
     struct collective *const all = meeting(&own->own, &mine, sizeof mine);
     const int size = own->own.comm->size;
     void **const place = meeting_made(all, 0);
@@ -177,8 +182,10 @@ int PMPI_Win_free(MPI_Win *handle)
     transfers_forget_done(own);
     meeting_end(meeting(&own->own, "", 1), &own->own);
     const struct exposed *const mine = &window->of[own->own.rank];
-    if (mine->shared)
+    if (mine->shared) {
+        data_forget(mine->base, (size_t)mine->bytes);
         world_release(mine->base, (size_t)mine->bytes);
+    }
     if (--window->users == 0) {
         const size_t size = (size_t)own->own.comm->size;
         world_release(window->of, size * sizeof *window->of);

@@ -18,6 +18,7 @@ struct exposed {
     int unit; /* of displacements */
     pid_t process;
     bool shared;   /* memory that all ranks see */
+    bool stale;    /* what is put there comes too late (data_is_stale) */
     int exclusive; /* the member that holds an exclusive lock + 1 */
     int sharers;
     int64_t free_ns; /* when a lock was given up last */
