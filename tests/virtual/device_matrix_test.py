@@ -33,12 +33,17 @@ PLANTED = {
     "overlap_put ": "echo 'TERMINATED WITH THE EXIT STRING: Bus error (signal 7)'; exit 7",
     "overlap_get ": "exit 3",
     "=stridedput ": '"$@"; kill -KILL $$',
+    "msgrate ": "MODEL_DEVICE_US=60",
+    "mpi_overhead ": "MODEL_BLOCKING_US=20",
+    "irecvpacked ": "MODEL_DEVICE_STALE=1",
+    "irecvtypes ": "MODEL_DEVICE_CRASH=1",
 }
 FOUND = {
     "MPI_Send": "works", "MPI_Put": "works", "MPI_Get": "works", "MPI_Put strided": "works",
     "MPI_Get strided": "works", "MPI_Isend": "refused", "MPI_Irecv": "refused", "MPI_Rput": "crash (SIGBUS)",
     "MPI_Rget": "failed", "MPI_Allreduce": "works", "MPI_Iallreduce": "hang", "MPI_Bcast": "wrong data",
-    "MPI_Ibcast": "crash (SIGSEGV)"}
+    "MPI_Ibcast": "crash (SIGSEGV)", "message rate": "works", "host overhead": "works", "halo packed": "wrong data",
+    "halo datatypes": "crash (SIGSEGV)"}
 MESSAGES = {"MPI_Isend": "MiB on the GPU, and 0.0 are free", "MPI_Irecv": "Invalid buffer pointer",
             "MPI_Ibcast": "Segmentation fault"}
 
@@ -67,8 +72,8 @@ class Base(virtual.Test):
     def setUp(self):
         self.folder = launches.Folder(self).path
         for program in os.listdir(os.path.join(virtual.BUILD, "tests/virtual")):
-            place = "pingpong" if program == "pingpong" else "overlap"
-            if program == "pingpong" or program.startswith("overlap_"):
+            place = "overlap" if program.startswith("overlap_") else program
+            if program in ("pingpong", "msgrate", "mpi_overhead", "halo") or place == "overlap":
                 os.makedirs(os.path.join(self.folder, place), exist_ok=True)
                 os.symlink(os.path.join(virtual.BUILD, "tests/virtual", program), os.path.join(self.folder, place, program))
         self.results = os.path.join(self.folder, "results")
@@ -111,19 +116,28 @@ class Matrix(Base):
 
     def test_planted(self):
         out, _ = self.run_matrix("--programs=pingpong,overlap_isend,overlap_irecv,overlap_put,overlap_get,"
-                                 "overlap_ibcast,overlap_iallreduce", "--sizes=8", "--time-limit=8", planted=PLANTED,
+                                 "overlap_ibcast,overlap_iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--time-limit=8", planted=PLANTED,
                                  MODEL_DEVICE_CLAIM=1)
         rows = self.rows()
         self.assertEqual({name: row["outcome"] for (name, _, _), row in rows.items()}, FOUND, out)
-        for name, verdict in (("MPI_Send", "pays"), ("MPI_Put", "loses"), ("MPI_Get", "even"), ("MPI_Allreduce", "even")):
+        for name, verdict in (("MPI_Send", "pays"), ("MPI_Put", "loses"), ("MPI_Get", "even"), ("MPI_Allreduce", "even"),
+                              ("message rate", "loses")):
             self.assertEqual(rows[name, "device", 8]["direct_verdict"], verdict, name)
         for name, reach_us in (("MPI_Put", 60), ("MPI_Put strided", REACH_US)):
             row, host_us = rows[name, "device", 8], MODEL.sync_all([8])
             self.near(float(row["time_us"]), host_us + reach_us, 0.005 * host_us, name)
             self.near(float(row["staged_us"]), host_us + 2 * COPY_US, 0.005 * host_us, name)
+        # Four messages to the other rank and from it, each of which is reached when it is sent and when it is received.
+        for column, reach_us, copies_us in (("time_us", 60, 0), ("staged_us", 0, 2 * COPY_US)):
+            truth_us = 8 * MODEL.post + 8 * MODEL.wait + 8 * reach_us + copies_us
+            if column == "staged_us":
+                truth_us += MODEL.alone(8) - MODEL.post
+            self.near(float(rows["message rate", "device", 8][column]), truth_us, 0.005 * truth_us, column)
+        overhead_us = MODEL.post + MODEL.wait + REACH_US
+        self.near(float(rows["host overhead", "device", 8]["time_us"]), overhead_us, 0.005 * overhead_us, "overhead")
         for name, message in MESSAGES.items():
             self.assertIn(message, rows[name, "device", 8]["message"])
-        self.assertIn("The claim is false: 7 of 13 launches with buffers there didn't work.", out)
+        self.assertIn("The claim is false: 9 of 17 launches with buffers there didn't work.", out)
         self.assertIn("staged pays", next(line for line in out.splitlines() if line.startswith("MPI_Put ")))
         self.assertLessEqual(max(map(len, out.splitlines())), 100)
         page = xml.etree.ElementTree.parse(os.path.join(self.results, "matrix.html"))

@@ -44,6 +44,7 @@ COMMON = "--check --max-time=0.5"
 PINGPONG = "--arrangements=single --coarray-sync=all --patterns="
 SIZES = " --min-ndata={doubles} --max-ndata={doubles}"
 STRIDED = " --max-stride=2 --max-ndata={twice}"  # every other double
+HALO = "--local=2x{edge}x{edge} --methods="
 OVERLAP = "--data-driven --min-num-elts={doubles} --max-num-elts={doubles} "
 
 
@@ -60,6 +61,10 @@ OPERATIONS = (
       for name, program, more in (
           ("MPI_Isend", "isend", ""), ("MPI_Irecv", "irecv", ""), ("MPI_Rput", "put", ""), ("MPI_Rget", "get", ""),
           ("MPI_Psend_init", "partitioned", "--partitions=1"))),
+    Operation("message rate", "msgrate/msgrate", "-p 1 -m 4 -c 0 -s {bytes}", "iter_us"),
+    Operation("host overhead", "mpi_overhead/mpi_overhead", "-m {bytes}", "overhead"),
+    *(Operation(name, "halo/halo", HALO + method, "latency_us") for name, method in (
+        ("halo packed", "isend/irecvpacked"), ("halo datatypes", "isend/irecvtypes"))),
     *(Operation(name, f"overlap/overlap_{collective}", OVERLAP + form, column)
       for collective in plan.collectives() if collective != "ibarrier"
       for name, form, column in zip(calls_of(collective), ("--form=blocking", "--no-blocking"),
