@@ -71,8 +71,7 @@ void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *ba
         row->in_time = bc_run_sample(run, batches, subtrahend, seconds, &row->batches);
         return;
     }
-    struct singles taken = {run, bc_sampler_create(MPI_COMM_WORLD), singles, row, bc_elapsed_s(),
-                            0.0};
+    struct singles taken = {run, bc_sampler_create(), singles, row, bc_elapsed_s(), 0.0};
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;

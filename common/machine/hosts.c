@@ -15,8 +15,6 @@
 /* A number with this many digits fits long long. */
 #define DIGITS_MAX 17
 
-#define RANGE_SIZE 64 /* for the text of any progression */
-
 #define NO_MEMORY "no memory for the names of %zu hosts"
 
 /* Ranks with a constant stride. */
@@ -52,15 +50,16 @@ static struct progression leading(const int *ranks, size_t count)
     return (struct progression){ranks[0], end > 1 ? step : 1, (int)end};
 }
 
-static void format_progression(const struct progression *p, char text[RANGE_SIZE])
+/* Writes a progression behind a text, as snprintf does. */
+static size_t write_progression(char *text, size_t size, const char *before,
+                                const struct progression *p)
 {
     const int last = p->first + (p->count - 1) * p->step;
     if (p->count == 1)
-        snprintf(text, RANGE_SIZE, "%d", p->first);
-    else if (p->step == 1)
-        snprintf(text, RANGE_SIZE, "%d-%d", p->first, last);
-    else
-        snprintf(text, RANGE_SIZE, "%d-%d/%d", p->first, last, p->step);
+        return (size_t)snprintf(text, size, "%s%d", before, p->first);
+    if (p->step == 1)
+        return (size_t)snprintf(text, size, "%s%d-%d", before, p->first, last);
+    return (size_t)snprintf(text, size, "%s%d-%d/%d", before, p->first, last, p->step);
 }
 
 size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
@@ -69,10 +68,7 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size)
     for (size_t i = 0; i < count;) {
         const struct progression next = leading(&ranks[i], count - i);
         const size_t left = used < size ? size - used : 0;
-        char range[RANGE_SIZE];
-        format_progression(&next, range);
-        used +=
-            (size_t)snprintf(left > 0 ? text + used : NULL, left, "%s%s", i > 0 ? "," : "", range);
+        used += write_progression(left > 0 ? text + used : NULL, left, i > 0 ? "," : "", &next);
         i += (size_t)next.count;
     }
     return used;
@@ -207,8 +203,8 @@ static void append_names(struct bc_text *text, const struct bc_host_run *run, lo
 
 static void append_progression(struct bc_text *text, const struct progression *ranks)
 {
-    char range[RANGE_SIZE];
-    format_progression(ranks, range);
+    char range[64]; /* for any progression */
+    write_progression(range, sizeof range, "", ranks);
     bc_text_append(text, "%s", range);
 }
 

@@ -39,7 +39,7 @@ void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
 
 /* Reads the environment and a command line into what was just prepared, and checks the values
    against each other and against the job, which the caller has filled in (job, thread_level).
-   False with the error set. True without any check where help or version is asked for. */
+   False with the error set. */
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error);
 

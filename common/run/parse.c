@@ -82,13 +82,10 @@ bool bc_parse_size(const char *text, int64_t *value)
     return text != NULL && parse_size_prefix(text, strlen(text), value);
 }
 
-bool bc_parse_boolean(const char *text, bool *value)
+bool bc_parse_boolean(const char *text)
 {
-    if (text == NULL)
-        return false;
-    *value = !(*text == '\0' || strcmp(text, "0") == 0 || strcasecmp(text, "no") == 0 ||
-               strcasecmp(text, "false") == 0);
-    return true;
+    return !(*text == '\0' || strcmp(text, "0") == 0 || strcasecmp(text, "no") == 0 ||
+             strcasecmp(text, "false") == 0);
 }
 
 /* One element of a list, a size or a range, of `length` characters. */

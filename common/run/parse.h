@@ -1,6 +1,6 @@
 /*
- * Values as users write them. Every function takes the whole text or none of it: on bad input, such
- * as NULL and the empty string, it returns false and leaves *value as it was.
+ * Values as users write them. Functions with a value to set take the whole text or none of it: on
+ * bad input, such as NULL and the empty string, they return false and leave the value as it was.
  */
 #pragma once
 
@@ -21,9 +21,8 @@ bool bc_parse_percent(const char *text, double *value);
    (binary: 1024, 1024 K, 1024 M; upper or lower case). */
 bool bc_parse_size(const char *text, int64_t *value);
 
-/* A boolean variable: false for "", "0", "no" and "false" (any case), true for everything else;
-   only NULL is bad input. */
-bool bc_parse_boolean(const char *text, bool *value);
+/* A boolean variable: false for "", "0", "no" and "false" (any case), true for everything else. */
+bool bc_parse_boolean(const char *text);
 
 /* Sizes in the order in which they were written. */
 struct bc_size_list {

@@ -93,24 +93,11 @@ static void settle_time_and_visits(struct bc_run *run)
     run->own->span_s = run->own->limits_time ? fmin(BC_SPAN_S, s->max_time_s) : BC_SPAN_S;
 }
 
-/* Whether help or version was asked for. mpi_overhead's specification has a second word for help.
- */
-static bool asks_for_answer(struct bc_run *run)
-{
-    const struct bc_option_entry *const usage = bc_options_find(&run->options, "usage");
-    run->settings.help = run->settings.help || (usage != NULL && *(bool *)usage->value);
-    return run->settings.help || run->settings.version;
-}
-
 bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn *lookup,
                    struct bc_error *error)
 {
     const struct bc_program *const program = run->program;
-    if (!bc_options_parse(&run->options, argc, argv, lookup, error))
-        return false;
-    if (asks_for_answer(run))
-        return true;
-    if (!check_samples(run, error) ||
+    if (!bc_options_parse(&run->options, argc, argv, lookup, error) || !check_samples(run, error) ||
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
         (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
@@ -138,21 +125,22 @@ static void print_answer(struct bc_run *run)
 }
 
 /* True if help or version was asked for, by a word that may stand behind a wrong one; then it has
-   been printed. */
+   been printed. mpi_overhead's specification has a second word for help. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored; /* it is said after MPI_Init */
+    bool *const help = &run->settings.help, *const version = &run->settings.version;
     (void)bc_options_parse(&run->options, argc, argv, NULL, &ignored);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        run->settings.help =
-            run->settings.help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        run->settings.version = run->settings.version || strcmp(argv[i], "--version") == 0;
+        *help = *help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        *version = *version || strcmp(argv[i], "--version") == 0;
     }
-    if (!asks_for_answer(run))
-        return false;
-    if (bc_launcher_is_first())
-        print_answer(run);
-    return true;
+    const struct bc_option_entry *const usage = bc_options_find(&run->options, "usage");
+    *help = *help || (usage != NULL && *(bool *)usage->value);
+    const bool asked = *help || *version;
+    if (asked && bc_launcher_is_first())
+        print_answer(run); /* which forgets what was asked for */
+    return asked;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
@@ -335,13 +323,8 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
         exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);
     }
     join(run, argc, argv);
-    const bool good = read_options(run, argc, argv);
-    /* Where a launcher brings the words with MPI_Init only. */
-    const bool asked = good && (run->settings.help || run->settings.version);
-    if (asked && run->job.rank == 0)
-        print_answer(run);
-    if (!good || asked || !start_clock(run))
-        end_early(run, asked ? BC_EXIT_DONE : BC_EXIT_USAGE);
+    if (!read_options(run, argc, argv) || !start_clock(run))
+        end_early(run, BC_EXIT_USAGE);
     return run;
 }
 
@@ -358,7 +341,7 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
     run->own->keys = keys;
     bc_require(run, run->job.rank != 0 || bc_files_open(run, &error), &error);
     bc_signals_watch();
-    run->sampler = bc_sampler_create(MPI_COMM_WORLD);
+    run->sampler = bc_sampler_create();
     if (run->settings.start == BC_START_WINDOW)
         run->window = run->program->starter->create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run);

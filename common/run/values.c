@@ -223,8 +223,7 @@ bool bc_value_set(const struct bc_option_entry *entry, const char *name, const c
     const char *wrong = NULL;
     switch (option->kind) {
     case BC_FLAG:
-        if (!bc_parse_boolean(text, entry->value))
-            *(bool *)entry->value = true;
+        *(bool *)entry->value = text == NULL || bc_parse_boolean(text);
         break;
     case BC_INTEGER:
     case BC_SIZE:

@@ -31,7 +31,6 @@ enum { LAST_END, FIRST_START, LAST_START, REDUCED };
 #define REDUCED_MAX ((size_t)BATCH_MAX * BC_QUANTITIES_MAX * REDUCED)
 
 struct bc_sampler {
-    MPI_Comm comm;
     int rank;
     struct bc_located local[REDUCED_MAX]; /* the values of a batch */
     struct bc_located *slowest;           /* the same, reduced; rank 0 */
@@ -62,11 +61,10 @@ struct run {
     bool settled;
 };
 
-struct bc_sampler *bc_sampler_create(MPI_Comm comm)
+struct bc_sampler *bc_sampler_create(void)
 {
     struct bc_sampler *const sampler = bc_allocate(1, sizeof *sampler, NO_MEMORY, REDUCED_MAX);
-    sampler->comm = comm;
-    BC_MPI(MPI_Comm_rank(comm, &sampler->rank));
+    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &sampler->rank));
     if (sampler->rank == 0)
         sampler->slowest =
             bc_allocate(REDUCED_MAX, sizeof *sampler->slowest, NO_MEMORY, REDUCED_MAX);
@@ -266,7 +264,7 @@ static void take_batch(struct bc_sampler *sampler, const struct bc_source *sourc
                                               sampler->rank};
         }
     bc_harness_reduce(sampler->local, sampler->slowest, (int)(next - sampler->local),
-                      MPI_DOUBLE_INT, MPI_MAXLOC, 0, sampler->comm);
+                      MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
     if (starts != NULL && sampler->rank == 0)
         join_starts_and_ends(sampler, source, rounds);
 }
@@ -292,7 +290,7 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *s
         struct order order = {0};
         if (sampler->rank == 0)
             order = next_order(&run);
-        bc_harness_bcast(&order, 3, MPI_INT32_T, 0, sampler->comm);
+        bc_harness_bcast(&order, 3, MPI_INT32_T, 0, MPI_COMM_WORLD);
         if (sampler->rank == 0 && order.end == BC_END_TIME)
             use_dropped(&run);
         if (order.rounds == 0)

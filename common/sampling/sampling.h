@@ -72,10 +72,10 @@ enum bc_end {
     BC_END_TIME     /* the deadline passed */
 };
 
-struct bc_sampler; /* what the rounds of one communicator are reduced in */
+struct bc_sampler; /* what rounds are reduced in, over MPI_COMM_WORLD */
 
-/* Collective over `comm`, which must outlive the sampler. */
-struct bc_sampler *bc_sampler_create(MPI_Comm comm);
+/* Collective. */
+struct bc_sampler *bc_sampler_create(void);
 
 /* Takes rounds from the source as rank 0's plan says and appends them to rank 0's `samples`, as a
    visit of their own: without the cost of the clock, in the order in which they were taken, but

@@ -307,7 +307,7 @@ static int create_run(void **state)
     run = (struct bc_run){
         .job = {.rank = rank, .ranks = ranks},
         .settings = bc_default_settings,
-        .sampler = bc_sampler_create(MPI_COMM_WORLD),
+        .sampler = bc_sampler_create(),
         .visits = 1,
         .own = &own,
     };

@@ -368,7 +368,7 @@ TEST(automatic_warmup)
     }
 }
 
-static void create_sampler(void) { sampler = bc_sampler_create(MPI_COMM_WORLD); }
+static void create_sampler(void) { sampler = bc_sampler_create(); }
 
 static void destroy_sampler(void)
 {
