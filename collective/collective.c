@@ -37,7 +37,8 @@ static void list_sizes(const struct collective *collective, const struct op_kind
     const size_t count = kind->no_elements ? 1 : sizes->count;
     for (size_t i = 0; i < count; i++) {
         const int64_t bytes = kind->no_elements ? 0 : sizes->values[i];
-        const char *const obstacle = collective_too_large(kind, type, bytes, run);
+        const char *const obstacle =
+            collective_too_large(kind, type, bytes, collective->parameters.in_place, run);
         if (!bc_size_list_is_first(sizes, i))
             continue;
         if (obstacle != NULL)

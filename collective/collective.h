@@ -47,7 +47,7 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
 /* What blocks of `bytes` bytes of a type don't fit into; NULL: they fit. Local, the same on all
    ranks. */
 const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
-                                 const struct bc_run *run);
+                                 bool in_place, const struct bc_run *run);
 
 /* ---- the timed region (kernel.c) ------------------------------------------------------------- */
 

@@ -52,11 +52,13 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
 }
 
 const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
-                                 const struct bc_run *run)
+                                 bool in_place, const struct bc_run *run)
 {
     const struct op_shape shape = {
         .ranks = run->job.ranks, .type = type, .elements = bytes / op_type_bytes(type)};
-    if (op_bytes(kind, &shape) > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
+    /* In place the receive buffer has room for what is sent. */
+    const double buffers = op_bytes(kind, &shape) * (in_place ? 2.0 : 1.0);
+    if (buffers > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     return op_passing_of(kind, &shape) == OP_BEYOND ? "what this MPI library can count" : NULL;
 }

@@ -29,30 +29,36 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
      .help = "the root of operations that have one, or rotate: another rank each time"},
 };
 
-/* Whether all sizes are whole numbers of elements of the chosen types, and fit. Sizes that weren't
-   given may be too large: their rows are left out. */
+/* Checks that blocks of these bytes are whole numbers of elements, and fit if they were asked for.
+   Sizes that weren't given may be too large: their rows are left out. */
+static bool fit_size(const struct collective_parameters *p, const struct bc_run *run,
+                     enum op_type type, int64_t bytes, struct bc_error *error)
+{
+    const int64_t unit = op_type_bytes(type);
+    if (bytes % unit != 0)
+        return bc_error_set(error,
+                            "--sizes: %lld bytes are no whole number of elements of type %s: use a "
+                            "multiple of %lld, or another of --types",
+                            (long long)bytes, op_type_names[type], (long long)unit);
+    for (int k = 0; k < COLLECTIVE_KINDS && bc_option_given(&run->options, "sizes"); k++) {
+        const struct op_kind *const kind = collective_kind(k);
+        const char *const obstacle = collective_too_large(kind, type, bytes, p->in_place, run);
+        if (p->operations.chosen[k] && !kind->no_elements && obstacle != NULL)
+            return bc_error_set(error,
+                                "--sizes: %s of %lld bytes with %d processes does not fit into %s: "
+                                "use a smaller size",
+                                kind->name, (long long)bytes, run->job.ranks, obstacle);
+    }
+    return true;
+}
+
 static bool fit_sizes(const struct collective_parameters *p, const struct bc_run *run,
                       struct bc_error *error)
 {
-    const bool given = bc_option_given(&run->options, "sizes");
     for (int type = 0; type < OP_TYPES; type++)
-        for (size_t i = 0; i < p->sizes.count && p->types.chosen[type]; i++) {
-            const int64_t bytes = p->sizes.values[i], unit = op_type_bytes(type);
-            if (bytes % unit != 0)
-                return bc_error_set(error,
-                                    "--sizes: %lld bytes are no whole number of elements of type "
-                                    "%s: use a multiple of %lld, or another of --types",
-                                    (long long)bytes, op_type_names[type], (long long)unit);
-            for (int k = 0; k < COLLECTIVE_KINDS && given; k++) {
-                const struct op_kind *const kind = collective_kind(k);
-                const char *const obstacle = collective_too_large(kind, type, bytes, run);
-                if (p->operations.chosen[k] && !kind->no_elements && obstacle != NULL)
-                    return bc_error_set(error,
-                                        "--sizes: %s of %lld bytes with %d processes does not fit "
-                                        "into %s: use a smaller size",
-                                        kind->name, (long long)bytes, run->job.ranks, obstacle);
-            }
-        }
+        for (size_t i = 0; i < p->sizes.count && p->types.chosen[type]; i++)
+            if (!fit_size(p, run, (enum op_type)type, p->sizes.values[i], error))
+                return false;
     return true;
 }
 

@@ -92,3 +92,35 @@ TEST(types_hold_their_values)
         assert_false(op_verify(&operation));
     }
 }
+
+/* A reduction in place overwrites what is sent: it is there again before the next one, on the root
+   where there is one. */
+TEST(in_place_is_filled_again)
+{
+    enum { RANKS = 3, ELEMENTS = 4 };
+    static const struct op_kind kinds[] = {
+        {.send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+         .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM},
+         .in_place = OP_WHOLE_IN_PLACE},
+        {.send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+         .receive = {OP_BLOCK, OP_ON_ROOT, OP_SUM},
+         .in_place = OP_WHOLE_IN_PLACE},
+    };
+    for (size_t k = 0; k < COUNT(kinds); k++)
+        for (int in_place = 0; in_place < 2; in_place++)
+            for (int rank = 0; rank < RANKS; rank++) {
+                double send[ELEMENTS] = {1.0, 2.0, 3.0, 4.0}, receive[ELEMENTS] = {0.0};
+                struct op_instance operation = {
+                    .kind = &kinds[k],
+                    .shape = {.ranks = RANKS, .rank = rank, .elements = ELEMENTS},
+                    .in_place = in_place != 0,
+                    .send_buffer = send,
+                    .receive_buffer = receive,
+                };
+                op_set_root(&operation, 1);
+                op_refill(&operation);
+                const bool has_it = in_place && (k == 0 || rank == 1);
+                assert_true((operation.send == MPI_IN_PLACE) == has_it);
+                assert_true((memcmp(send, receive, sizeof send) == 0) == has_it);
+            }
+}

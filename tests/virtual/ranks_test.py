@@ -38,7 +38,7 @@ COSTS = (
     ("mpi_overhead", "--msgsize=8"),
     ("overlap_ibcast", "--data-driven", "--max-num-elts=1"),
     ("overlap_ibarrier", "--data-driven"),
-    ("collective", "--operations=bcast", "--sizes=8"),
+    ("collective", "--operations=bcast", "--sizes=8", "--start=barrier"),
     ("linkmap", "--sizes=8", "--visits=1"),
 )
 # Whose operations are as many as there is time for.
