@@ -17,15 +17,15 @@ static const char *method_name(int i) { return halo_methods[i]->name; }
 
 const struct bc_option halo_options[HALO_OPTIONS] = {
     {"dims", BC_TEXT, AT(dims_text), .argument = "AxBxC",
-     .help = "processes in each direction; where 0, MPI_Dims_create chooses"},
+     .help = "number of processes in each direction; for 0 MPI_Dims_create chooses it"},
     {"local", BC_TEXT, AT(local.text), .argument = "LIST",
      .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
              "AxBxC, with commas"},
     {"methods", BC_NAMES, AT(methods), .argument = "NAMES", .name_at = method_name,
      .name_count = HALO_METHODS, .help = "methods"},
     {"coarray-sync", BC_CHOICE, AT(sync), .choices = "all|images|both",
-     .help = "synchronisation of puts and gets: of all processes, of neighbours, or both after "
-             "each other"},
+     .help = "synchronisation of puts and gets: of all processes, of neighbours, or first "
+             "one, then the other"},
     BC_MEMORY_OPTIONS(AT(memory)),
 };
 

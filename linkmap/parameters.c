@@ -21,9 +21,9 @@ const struct bc_option linkmap_options[LINKMAP_OPTIONS] = {
     {"pairs", BC_CHOICE, AT(pairs), .argument = "WHICH", .choices = "out-of-line|all",
      .help = "which pairs get a row"},
     {"alpha", BC_PERCENT, AT(alpha_pct), .argument = "PERCENT", .min = 1e-6, .max = 50,
-     .help = "probability that anything is suspected although all links are alike"},
+     .help = "probability that a node or link is called slow although all are alike"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 1, .max = 1000,
-     .help = "how much longer than others a slow node or link takes, at least"},
+     .help = "a node or link is slow if it takes longer than others by at least this"},
     {"exclude", BC_TEXT, AT(exclude), .argument = "FILE",
      .help = "write the names of slow nodes to a file, in one line with commas, as sbatch's "
              "--exclude takes them; an empty file if there are none"},

@@ -22,8 +22,8 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"patterns", BC_NAMES, AT(patterns), .argument = "NAMES", .name_at = pattern_name,
      .name_count = PINGPONG_PATTERNS, .help = "patterns"},
     {"coarray-sync", BC_CHOICE, AT(sync), .choices = "all|images|both",
-     .help = "synchronisation of puts and gets: of all processes, of the two, or both after each "
-             "other"},
+     .help = "synchronisation of puts and gets: of all processes, of the two, or first one, "
+             "then the other"},
     {"arrangements", BC_NAMES, AT(arrangements), .argument = "NAMES",
      .name_at = pingpong_arrangement_name, .name_count = PINGPONG_ARRANGEMENTS,
      .help = "arrangements"},
@@ -31,7 +31,7 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
      .help = "the smallest number of values in one piece; a power of two"},
     {"max-ndata", BC_SIZE, AT(limits.max_ndata), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .zero = "256K, or 4M with --full",
-     .help = "the largest number of values (doubles); a power of two"},
+     .help = "the largest number of values (doubles of 8 bytes); a power of two"},
     {"max-stride", BC_SIZE, AT(limits.max_stride), .argument = "N", .min = 1,
      .max = BC_ELEMENTS_MAX, .help = "the greatest stride, in values; a power of two"},
     {"max-blocks", BC_SIZE, AT(limits.max_blocks), .argument = "N", .min = 1,

@@ -27,7 +27,7 @@ const struct bc_option syncbench_options[SYNCBENCH_OPTIONS] = {
      .help = "work in every repetition, with the synchronisation and without: N steps of a loop, "
              "or auto, about 0.1 microseconds"},
     {"max-neighbours", BC_SIZE, AT(max_neighbours), .argument = "N", .min = 2, .max = 65536,
-     .help = "random and ring: 2, 4 ... N neighbours, and never more than processes less 2"},
+     .help = "random and ring: 2, 4 ... N neighbours, at most the number of processes less 2"},
     {"seed", BC_INTEGER, AT(seed), .argument = "N", .min = 0, .max = 9007199254740992.0,
-     .help = "chooses the neighbours of random"},
+     .help = "seed of the random choice of neighbours"},
 };

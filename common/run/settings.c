@@ -26,34 +26,38 @@ static const struct bc_option rows[] = {
      .help = "the columns to write: those that matter most (the default on stdout), all (the "
              "default in a file), or these; main may stand among the names"},
     {"metadata", BC_CHOICE, AT(metadata), .choices = "auto|short|full|none", .internal = true,
-     .help = "the lines that begin with #: auto is short on stdout and full in a file; without "
-             "them notes and warnings go to stderr"},
+     .help = "the lines that begin with #: auto is short on stdout and full in a file; with none, "
+             "notes and "
+             "warnings go to stderr"},
     {"no-header", BC_FLAG, AT(no_header),
      .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
-    {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true, .help = "--metadata=none"},
+    {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
+     .help = "the same as --metadata=none; of both the last holds"},
     {"precision", BC_PERCENT, AT(precision_pct), .argument = "PERCENT", .min = 0.001, .max = 100,
      .help = "sample until the interval's half-width is within this share of the value"},
     {"confidence", BC_PERCENT, AT(confidence_pct), .argument = "PERCENT", .min = 50, .max = 99.99,
      .help = "confidence of the intervals"},
     {"min-samples", BC_SIZE, AT(min_samples), .argument = "N", .min = 1, .max = 1e9,
-     .help = "samples of a row, at least, while there is time"},
+     .help = "min samples of a row, unless the time runs out"},
     {"max-samples", BC_SIZE, AT(max_samples), .argument = "N", .min = 1, .max = 1e9,
-     .help = "samples of a row, at most"},
+     .help = "max samples of a row"},
     {"samples", BC_SIZE, AT(samples), .argument = "N", .min = 1, .max = 1e9, .zero = "adaptive",
      .help = "take exactly N samples, as long as that takes, unless --max-time is given too"},
     {"max-time", BC_REAL, AT(max_time_s), .argument = "SECONDS", .min = 1e-3, .max = 1e6,
-     .help = "time for measuring a row, in all its visits"},
+     .help = "max time for measuring a row, all visits together"},
     {"visits", BC_SIZE, AT(visits), .argument = "N", .min = 1, .max = 1000, .zero = "auto",
-     .help = "measure a row in N visits, spread over the run, more where it isn't precise then; "
-             "auto is 6, fewer below 30 --samples, and 1 with a specification's own counts or "
-             "--estimator=mean"},
+     .help =
+         "measure a row in N visits, spread over the run, and in more if it isn't precise then; "
+         "auto is 6, fewer below 30 --samples, and 1 with a specification's own counts or "
+         "--estimator=mean"},
     {"warmup", BC_INTEGER, AT(warmup), .argument = "N", .min = -1, .max = 1e9,
      .help = "operations before sampling; -1: until the median settles, in later "
              "visits 1 to 5"},
     {"timer", BC_CHOICE, AT(timer), .choices = "monotonic|tsc|wtime",
      .help = "clock: clock_gettime, the processor's time stamp counter, or MPI_Wtime"},
     {"estimator", BC_CHOICE, AT(estimator), .choices = "median|mean",
-     .help = "robust, or mean and standard deviation as the specification says"},
+     .help = "median and other robust statistics, or mean and standard deviation as the "
+             "specification says"},
     {"check", BC_FLAG, AT(check), .help = "verify the data of every operation, outside the timing"},
     {"dump-samples", BC_TEXT, AT(dump_samples), .argument = "FILE",
      .help = "write the samples behind every row to FILE, in nanoseconds"},

@@ -10,13 +10,13 @@
 const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
     {"min-num-elts", BC_SIZE, AT(min_elements), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .variables = "OPENHPCA_OVERLAP_MIN_NUM_ELTS",
-     .help = "fewest elements (doubles) of the count argument"},
+     .help = "min elements (doubles of 8 bytes) of the count argument"},
     {"max-num-elts", BC_SIZE, AT(max_elements), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .variables = "OPENHPCA_OVERLAP_MAX_NUM_ELTS",
-     .help = "most elements (doubles) of the count argument"},
+     .help = "max elements (doubles of 8 bytes) of the count argument"},
     {"data-driven-execution", BC_FLAG, AT(data_driven), .alias = "data-driven",
      .variables = "OPENHPCA_DATA_DRIVEN_EXECUTION",
-     .help = "measure every size from the fewest to the most elements, doubling, instead of "
+     .help = "measure every size from the min to the max elements, doubling, instead of "
              "finding one whose operation takes the cutoff time"},
     {"cutoff-time", BC_REAL, AT(cutoff_ms), .argument = "MS", .min = 1e-6, .max = 1e6,
      .range_hint = "milliseconds above 0, say 1", .variables = "OPENHPCA_OVERLAP_CUTOFF_TIME",
@@ -27,13 +27,13 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
              "known to fit"},
     {"validation-steps", BC_SIZE, AT(validation_steps), .argument = "N", .min = 0, .max = 1000,
      .variables = "OPENHPCA_OVERLAP_VALIDATION_STEPS",
-     .help = "times that work found not to fit is tried again before that is believed"},
+     .help = "number of times that work that doesn't fit is tried again before it is given up"},
     {"default-tdm-n-iters", BC_SIZE, AT(default_iterations), .argument = "N", .min = 1, .max = 1e9,
      .variables = "OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR",
      .zero = "as many as the precision needs", .help = "operations for each amount of work"},
     {"max-tdm-iters", BC_SIZE, AT(max_iterations), .argument = "N", .min = 1, .max = 1e9,
      .variables = "OPENHPCA_OVERLAP_MAX_TDM_ITERS OVERLAP_MAX_TDM_ITERS_ENVVAR",
-     .zero = "--max-samples", .help = "operations for each amount of work, at most"},
+     .zero = "--max-samples", .help = "max operations for each amount of work"},
     {"root", BC_SIZE, AT(root), .argument = "RANK", .min = 0, .max = 2147483647.0,
      .help = "the root of rooted operations"},
     {"test-calls", BC_TEXT, AT(test_calls_text), .argument = "N|LIST|auto",
@@ -44,7 +44,7 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help = "how the operation is started: by the non-blocking function, by MPI_Start of a "
              "persistent request, or by the blocking function in their place; all: the first two"},
     {"plenty", BC_REAL, AT(plenty), .argument = "FACTOR", .min = 0.01, .max = 1000,
-     .help = "the work under which the exposed time is measured, in reference times"},
+     .help = "amount of work under which the exposed time is measured, in reference times"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 0, .max = 100,
      .help = "the verdict is that going non-blocking pays, or loses, from this share of the "
              "blocking call's time on"},

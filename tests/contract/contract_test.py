@@ -505,7 +505,7 @@ class OneForAll(ContractCase):
 
     # Their rows of default widths, in a fraction of a second.
     @each("program, options", [
-        ("halo/halo", []), ("linkmap/linkmap", []), ("mpi_overhead/mpi_overhead", ["-m", "8,1M"]),
+        ("collective/collective", []), ("halo/halo", []), ("linkmap/linkmap", []), ("mpi_overhead/mpi_overhead", ["-m", "8,1M"]),
         ("msgrate/msgrate", ["-p", "1"]), ("msgrate/msgrate_rma", ["-p", "1"]), ("noise/noise", []),
         (ONE, []), ("overlap/overlap_isend", []), ("overlap/overlap_halo", []),
         ("overlap/overlap_partitioned", []), ("overlap/overlap_ibarrier", []),

@@ -125,6 +125,12 @@ class Costs(CardCase):
             "Work during a send | yes | at 64 KiB |  | 95 % of the time is free for work",
             "Work during a receive | no |  |  | less than 10 % can be hidden"])
 
+    def test_host_overhead_below_noise(self):
+        """A time below 0 is none."""
+        rows = [{"direction": "send", "pair": 0, "msgsize": 8, "overhead": -36.0, "avail(%)": "NA"}]
+        self.assertEqual(self.said(("mpi_overhead", MPI_OVERHEAD, rows), launches=1), [
+            "Processor time of a send, 8 bytes | not clear |  |  | "])
+
     def test_message_rate(self):
         rows = [{"pattern": pattern, "rate_per_s": rate, "nbytes": size, "job_size": 2, "npeers": peers, "nmsgs": 128,
                  "cache_size": cache, "ppn": 1}

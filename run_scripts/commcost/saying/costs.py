@@ -6,7 +6,8 @@ import re
 from commcost.reading import benchmarks, placing
 from commcost.reading.intervals import is_less
 from commcost.reading.results import is_number
-from commcost.saying.facts import RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, Line, ranged, size_text, typical
+from commcost.saying.facts import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, UNSURE, Line, ranged, size_text,
+                                   typical)
 
 LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
 BOXES = 3              # lines about halo swaps
@@ -62,8 +63,10 @@ def host_overhead(tables):
     for direction, name in (("send", "send"), ("recv", "receive")):
         pairs = of_direction(tables, "overhead", direction)
         for pair in pairs[:1] + pairs[1:][-1:]:
-            size = size_text(pair[0].size("msgsize"))
-            yield line_of(f"Processor time of a {name}, {size}", pair, "overhead", TIME_US)
+            what = f"Processor time of a {name}, {size_text(pair[0].size('msgsize'))}"
+            # A difference of two times; below 0, without an interval that would bound it, it says nothing.
+            is_lost = pair[1].value < 0 and pair[1].low is None
+            yield Line(what, UNSURE) if is_lost else line_of(what, pair, "overhead", TIME_US)
 
 
 def of_direction(tables, column, direction):

@@ -7,6 +7,7 @@ import typing
 from commcost.words import bytes_text
 
 DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
+UNSURE = "not clear"
 WHAT = 46  # letters of what a line is about
 
 

@@ -11,9 +11,10 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import Measured, is_above, is_below, is_less
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying import costs
-from commcost.saying.facts import Line, grouped, listed, size_text
+from commcost.saying.facts import UNSURE, Line, grouped, listed, size_text
 
-YES, PARTLY, EVEN, NO, UNSURE = ANSWERS = "yes", "partly", "even", "no", "not clear"
+YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
+ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
 LINES = 12           # from which on lines leave out at which sizes
 MANY = 8             # sizes, of which one alone may be chance
 THRESHOLD_PCT = 2.0  # of the programs' verdicts where results don't say theirs
