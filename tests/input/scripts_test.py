@@ -70,7 +70,7 @@ class TrappedSuite(Suite):
 
     def call_suite(self, *words):
         """The same of run_suite.sh, without a process of its own."""
-        done = command("suite", *words, cwd=str(self.work), **self.environment)
+        done = command("suite", *words, cwd=str(self.work), environment=self.environment)
         self.trap.judge(done, words)
         return done.returncode, done.stdout, done.stderr
 

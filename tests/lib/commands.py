@@ -12,15 +12,18 @@ from commcost.__main__ import COMMANDS
 from commcost.command import run
 
 
-def command(name, *words, cwd=None, **environment):
-    """What the command of this name (COMMANDS) does with these words in a folder: a finished process with its texts."""
+def command(name, *words, cwd=None, environment=None):
+    """What the command of this name (COMMANDS) does with these words, in a folder and with all variables of an
+    environment: a finished process with its texts."""
     program, module, function = COMMANDS[name]
     entry = getattr(importlib.import_module("commcost." + module), function)
     words = [str(word) for word in words]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         child = os.fork()
         if child == 0:
-            os.environ.update(environment)
+            if environment is not None:
+                os.environ.clear()
+                os.environ.update(environment)
             os.chdir(cwd or ".")
             in_this_process(program, entry, words, output, errors)
         _, status = os.waitpid(child, 0)

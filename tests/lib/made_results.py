@@ -207,7 +207,8 @@ class MadeResults:
 
     def script(self, name, *words, status=0, environment=None):
         """The same without a process of its own."""
-        done = command(name[:-len(".sh")], *words, cwd=str(self.folder), **(environment or {}))
+        done = command(name[:-len(".sh")], *words, cwd=str(self.folder),
+                       environment={**os.environ, **(environment or {})})
         assert done.returncode == status, done.stderr + done.stdout
         return done
 

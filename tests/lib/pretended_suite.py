@@ -5,6 +5,7 @@ import collections
 import os
 import subprocess
 
+from commands import command
 from mpi_run import read, read_tsv
 from processes import is_alive, wait_for
 
@@ -120,9 +121,8 @@ class Suite:
         return words + list(options)
 
     def run(self, *options, launcher="orterun", status=0):
-        done = subprocess.run(self.line(*options, launcher=launcher), env=self.environment,
-                              capture_output=True, text=True, timeout=60, check=False,
-                              stdin=subprocess.DEVNULL)
+        _, _, *words = self.line(*options, launcher=launcher)
+        done = command("suite", *words, environment=self.environment)
         assert done.returncode == status, done.stdout + done.stderr
         return done
 

@@ -76,7 +76,7 @@ class Made:
             tsv("msgrate", columns, rows, metadata={"ranks": 2, "columns": roles}))
 
     def start(self, *words, locale="C.UTF-8"):
-        return command("cost", *words, self.report, self.results, LC_ALL=locale)
+        return command("cost", *words, self.report, self.results, environment={**os.environ, "LC_ALL": locale})
 
     def table(self, *words):
         """The rows of the table, and what else is said."""
