@@ -426,8 +426,8 @@ class Names(ResultsCase):
                     metadata={key: hostile for key in METADATA}))
             for words in (["plot.sh", "--format=svg", name], ["report.sh", name, "hostile 0"],
                           ["report_text.sh", name]):
-                done = self.results.call(*words)
-                assert done.returncode == 0, (words, hostile, done.stderr)
+                done = self.results.script(*words)
+                self.trap.judge(done, words)
             # Pictures and links of the page's own at most; none, and no HTML, in Markdown.
             page = parse_page(read(self.results.folder / name / "report.html"))
             assert not page.getElementsByTagName("img")
