@@ -90,7 +90,7 @@ class TuneCase(SuiteCase):
                 "--launches=12", *([f"--output={self.suite.results}"] if there else []), *options]
 
     def tune(self, *options, status=0, **variables):
-        done = command("tune", *self.line(*options)[2:], **self.suite.environment, **variables)
+        done = command("tune", *self.line(*options)[2:], environment={**self.suite.environment, **variables})
         assert done.returncode == status, done.stdout + done.stderr
         assert status != 2 or len(done.stderr.splitlines()) == 1, done.stderr
         return done
