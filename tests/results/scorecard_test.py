@@ -241,10 +241,11 @@ class NoiseAndLinks(CardCase):
         ([link("whole", "even"), link("node", "even", a="n1")], ["Nodes and links | all alike |  |  | "]),
         ([link("whole", "out of line"), link("node", "slow", a="n1"), link("node", "even", a="n2"),
           link("pair", "slow out", 1 << 20, "n2", "n3"), link("pair", "slow in", 1 << 20, "n4", "n5")],
-         ["Node n1 | slow |  |  | messages of 8 bytes", "Link from n2 to n3 | slow |  |  | messages of 1 MiB",
-          "Link from n5 to n4 | slow |  |  | messages of 1 MiB"]),
+         ["Node n1 | slow |  |  | messages of 8 bytes, in 6 of 6 launches",
+          "Link from n2 to n3 | slow |  |  | messages of 1 MiB, in 6 of 6 launches",
+          "Link from n5 to n4 | slow |  |  | messages of 1 MiB, in 6 of 6 launches"]),
         ([link("whole", "two groups, out of line"), link("node", "even", a="n1")],
-         ["Links between two groups of nodes | differ |  |  | messages of 8 bytes"]),
+         ["Links between two groups of nodes | differ |  |  | messages of 8 bytes, in 6 of 6 launches"]),
         # Suspects that weren't timed again have no verdict, nor has the whole.
         ([link("whole", "NA"), link("node", "NA", a="n1"), link("whole", "even", 1 << 20)],
          ["Nodes and links | not clear |  |  | suspects were not timed again"]),
@@ -255,7 +256,7 @@ class NoiseAndLinks(CardCase):
 
     @each("named, line", [
         (1, "Nodes and links | not clear |  |  | launches name other nodes or links each time"),
-        (5, "Link of n2 and n3 | slow |  |  | messages of 8 bytes")])
+        (5, "Link of n2 and n3 | slow |  |  | messages of 8 bytes, in 5 of 10 launches")])
     def test_links_that_some_launches_name(self, named, line):
         """A pair has a row in the launches that name it, and so few say nothing of the next one."""
         launches = [[link("whole", "out of line" if i < named else "even"), link("node", "even", a="n1")] +

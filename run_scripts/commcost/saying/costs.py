@@ -8,6 +8,7 @@ from commcost.reading.intervals import is_less
 from commcost.reading.results import is_number
 from commcost.saying.facts import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, UNSURE, Line, ranged, size_text,
                                    typical)
+from commcost.words import counted
 
 LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
 BOXES = 3              # lines about halo swaps
@@ -290,8 +291,9 @@ def slow_links(tables):
         verdict = max(sorted(set(said)), key=said.count)
         fault = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
         # A pair has a row in those launches alone that name it.
-        if fault and 2 * said.count(verdict) >= launches.get(row.keys["nbytes"], len(said)):
-            note = f"messages of {size_text(row.size('nbytes'))}"
+        count, of_all = said.count(verdict), launches.get(row.keys["nbytes"], len(said))
+        if fault and 2 * count >= of_all:
+            note = f"messages of {size_text(row.size('nbytes'))}, in {count} of {counted(of_all, 'launch', 'launches')}"
             lines.append(Line(fault[0].format(**row.keys), fault[1], note=note, rows=(row.identity,)))
     judged = {verdict for row in whole for verdict in verdicts_of(row)}
     if lines or judged <= {"NA"}:
