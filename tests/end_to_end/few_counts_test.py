@@ -48,6 +48,12 @@ class FewCounts(Case):
     def test_overlap_beyond_the_square(self):
         self.overlap("ibcast", 1001234, 1001234)
 
+    @each("options", [["--types=double,char", "--root=rotate"], ["--types=float", "--in-place"]])
+    def test_collective(self, options):
+        """By datatypes all operations whose blocks are alike and that reduce nothing, by large counts the others."""
+        names = [] if self.has_large_counts() else ["--operations=allgather,alltoall,bcast,gather,scatter"]
+        assert self.checked("collective", "--sizes=8K,40000", *names, *options)
+
     @each("collective", BY_LARGE_COUNTS)
     def test_overlap_by_large_counts(self, collective):
         """Without large counts, the largest power of two that would do is named, and does."""
