@@ -7,6 +7,7 @@ benchmark that says nothing, or something else, than its reproducer."""
 
 import os
 import re
+import signal
 import subprocess
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from mpi_run import WHOLE, Failed, available_gib, read, run_raw
 LIMIT_S = 5
 PROCESSORS = len(os.sched_getaffinity(0))
 NO_FUNCTION = 77
+FATAL = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
 
 # How libraries call themselves, whose defects are known.
 LIBRARIES = {"MPICH 4.0.2": r"MPICH Version:\s+4\.0\.2\b", "Open MPI 4.1.4": r"Open MPI v4\.1\.4\b"}
@@ -95,7 +97,8 @@ class Defects(Case):
             return False, "right"
         if done.returncode in (124, 137, -9):  # the last: timeout ended by its own SIGKILL
             return HANGS, f"no end in {limit_s} s"
-        if done.returncode > 128 or done.returncode < 0:
+        # Of several ranks hydra's own status is the signal of the first that died.
+        if done.returncode > 128 or done.returncode < 0 or done.returncode in FATAL:
             return CRASHES, f"exit status {done.returncode}"
         ours = [text for text in done.stdout.splitlines()
                 if text and not text.startswith(("=", "YOUR", "This", "Please"))]
