@@ -241,22 +241,38 @@ class Others(TuneCase):
 
 
 class Real(Case):
-    """The real library reads the file, and takes a rule for its own sizes and ranks alone: for 64 bytes of three ranks it
-    says an algorithm that can't be used there."""
+    """The real library."""
+
+    def setUp(self):
+        super().setUp()
+        self.launcher_of_build = launchers.find("", self.build)
+        self.program = self.built(tune.BENCHMARK)
+        self.library, _ = libraries.library_of(self.program, self.launcher_of_build)
+
+    def works(self, operation, ranks, size, variables):
+        """Whether a launch with these variables ends as it should."""
+        launch = self.launcher_of_build.line(launchers.Job(ranks), launchers.Launch(ranks, 1, variables))
+        done = call([*launch, self.program, "--start=barrier", "--check", f"--operations={operation}", f"--sizes={size}",
+                     "--max-time=0.01"], env={**os.environ, **variables})
+        return done.returncode == 0
+
+    def contest(self, operation):
+        return next(contest for contest in self.library.contests() if contest.name == operation)
 
     def test_rule_takes_effect(self):
-        program = self.built(tune.BENCHMARK)
-        library, _ = libraries.library_of(program, launchers.find("", self.build))
-        contest = next(contest for contest in library.contests() if contest.name == "allgather")
-        choice = {"MPICH": "recursive_doubling", "Open MPI": "two_proc"}[library.name]
-        rules = [libraries.Rule(contest, "allgather", 3, 64, 64, choice)]
-        path = self.folder / ("rules" + library.suffix)
-        path.write_text(library.file_text(rules, ["a comment: 1 2 3"]))
-        variables = library.file_variables(str(path), rules)
-        found = {}
-        for ranks, size in ((2, 64), (3, 56), (3, 64), (3, 72), (4, 64)):
-            launch = launchers.Launch(ranks, 1, variables)
-            done = call([*launchers.find("", self.build).line(launchers.Job(ranks), launch), program, "--start=barrier",
-                         "--operations=allgather", f"--sizes={size}", "--max-time=0.01"], env={**os.environ, **variables})
-            found[ranks, size] = done.returncode == 0
+        """A rule counts for its own sizes and ranks alone: one for 64 bytes of three ranks says an algorithm that can't
+        be used there."""
+        choice = {"MPICH": "recursive_doubling", "Open MPI": "two_proc"}[self.library.name]
+        rules = [libraries.Rule(self.contest("allgather"), "allgather", 3, 64, 64, choice)]
+        path = self.folder / ("rules" + self.library.suffix)
+        path.write_text(self.library.file_text(rules, ["a comment: 1 2 3"]))
+        variables = self.library.file_variables(str(path), rules)
+        found = {(ranks, size): self.works("allgather", ranks, size, variables)
+                 for ranks, size in ((2, 64), (3, 56), (3, 64), (3, 72), (4, 64))}
         assert found == {(2, 64): True, (3, 56): True, (3, 64): False, (3, 72): True, (4, 64): True}, found
+
+    def test_choices_work(self):
+        """No choice ends jobs since some call, such as one that the library makes inside, can't use it."""
+        contest = self.contest("allreduce")
+        assert [choice for choice in contest.choices
+                if not self.works("allreduce", 2, "64K", self.library.variables(contest, choice))] == []

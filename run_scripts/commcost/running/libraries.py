@@ -121,8 +121,9 @@ class Mpich(Library):
                 if operation in self._algorithms and f"collective={operation}" in self._tree]
 
     def variables(self, contest, choice):
-        """A choice that can't be used is an error, and not silently another one."""
-        return {contest.variable: choice, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}
+        """Where a choice can't be used, the library's own takes its place, also in calls that MPICH makes inside: an
+        error would end jobs whose communicator or count is another than the measured one."""
+        return {contest.variable: choice, "MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"}
 
     def file_text(self, rules, comment):
         tree = json.loads(json.dumps(self._tree))
