@@ -28,11 +28,19 @@ static int64_t count_wrong(struct msgrate_exchange *x)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-/* Other memory for what is sent, and for the next receives that are posted. */
+/* Other memory for what is sent, and for the next receives that are posted in the time. */
 static void renew(struct msgrate_exchange *x)
 {
     bc_buffer_renew(&x->send);
     bc_buffer_renew(msgrate_arriving(x, x->pattern->begin != NULL));
+}
+
+/* Posts the receives of an iteration ahead; `end` used their memory before. */
+static void begin(struct msgrate_exchange *x, bool renews)
+{
+    if (renews)
+        bc_buffer_renew(msgrate_arriving(x, 0));
+    x->pattern->begin(x);
 }
 
 /* The time of one iteration in ns, with what comes before and after it. */
@@ -40,10 +48,11 @@ static double iterate_way(struct msgrate_exchange *x, int64_t (*time)(struct msg
 {
     /* Receives that are posted ahead must not be there while the counterpart's messages come. */
     const bool begins = x->pattern->begin != NULL && (x->staged != NULL || x->direct != NULL);
+    const bool renews = x->bench->parameters.buffers == BC_BUFFERS_NEW && x->direct == NULL;
     double ns = BC_NO_PART;
     if (begins)
-        x->pattern->begin(x);
-    if (x->bench->parameters.buffers == BC_BUFFERS_NEW && x->direct == NULL)
+        begin(x, renews);
+    if (renews)
         renew(x);
     if (x->messages.npeers > 0) {
         bc_cache_flush_run(&x->bench->flush);

@@ -259,7 +259,6 @@ static void begin_receive(struct request *request)
         request->active = true;
         return;
     }
-    data_register(receiving->buffer, request->bytes);
     struct receive *const receive = world_allocate(sizeof *receive);
     *receive = (struct receive){
         .source = receiving->source, .tag = receiving->tag, .posted_ns = world_now_ns};
@@ -348,6 +347,7 @@ static void deliver_receive(struct request *request, MPI_Status *status)
     struct message *const message = receiving->receive->message;
     if (receiving->damaged)
         data_damage(&message->data);
+    data_register(receiving->buffer, message->bytes);
     data_unpack(&message->data, receiving->buffer, receiving->count, receiving->type);
     status_fill(status, message->source, message->tag, message->bytes);
     world_release(receiving->receive, sizeof *receiving->receive);
