@@ -349,8 +349,9 @@ class DeviceOverhead(Base):
             self.assertEqual(row["buffers"], "new")
             # Short enough for several in a loop.
             (launch,) = virtual.run("mpi_overhead", "--max-time=0.5", "--buffers=new", *(["--recv"][:direction == "recv"]),
-                                    MODEL_POST_US=0.2, MODEL_WAIT_US=0.3, MODEL_LATENCY_US=2, MODEL_REGISTER_US=1)
-            self.near(launch.rows[0]["overhead"], 1.5, 0.0075, direction)
+                                    MODEL_POST_US=0.05, MODEL_WAIT_US=0.05, MODEL_LATENCY_US=0.5, MODEL_BARRIER_US=0.1,
+                                    MODEL_REGISTER_US=0.4)
+            self.near(launch.rows[0]["overhead"], 0.5, 0.0025, direction)
 
     def test_wrong_data(self):
         self.use("cuda")
