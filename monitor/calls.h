@@ -143,21 +143,32 @@ static inline int operation_posted(struct operation *operation, int error, MPI_R
     return error;
 }
 
-/* Enters a call of a function that has no row of its own, if such calls are monitored; the other
-   function leaves it. Returns `error`. */
-static inline bool other_enter(struct mpi_call *call)
+/* Enters a call of this function if calls are monitored. Returns whether they are. */
+static inline bool call_enter_if_monitored(struct mpi_call *call, enum operation_kind kind)
 {
     const bool monitored = is_monitored(CLASS_CALLS);
     if (monitored)
-        call_enter(call, OPERATION_OTHER_MPI);
+        call_enter(call, kind);
     return monitored;
+}
+
+/* A call on the communicator of this number, which has completed no operation, has returned
+   `error`, which this returns, too. */
+static inline int call_returned(const struct mpi_call *call, int communicator, int error)
+{
+    call_left(call, communicator, ticks_now());
+    return error;
+}
+
+/* The same of a function that has no row of its own. */
+static inline bool other_enter(struct mpi_call *call)
+{
+    return call_enter_if_monitored(call, OPERATION_OTHER_MPI);
 }
 
 static inline int other_left(const struct mpi_call *call, bool entered, int error)
 {
-    if (entered)
-        call_left(call, NO_COMMUNICATOR, ticks_now());
-    return error;
+    return entered ? call_returned(call, NO_COMMUNICATOR, error) : error;
 }
 
 /* Measures the monitor's own work between the start and the end of an operation with a request, in

@@ -44,18 +44,6 @@ static bool make_room(struct call *call, int count)
     return true;
 }
 
-/* There is no room for the call, so these operations can't be followed. */
-static void lose(int count, const MPI_Request *requests)
-{
-    monitor_lock();
-    for (int i = 0; i < count; i++) {
-        struct operation operation;
-        if (request_take(requests[i], &operation))
-            operation_untracked(&operation);
-    }
-    monitor_unlock();
-}
-
 /* Enters a call on `count` requests, which has room for `most` on the stack. `statuses`, one for
    each request that the call may complete, become the monitor's where the program ignores them.
    Returns whether there is room to follow it. */
@@ -64,10 +52,8 @@ static inline bool follow(struct call *call, enum operation_kind kind, int count
 {
     call_enter(&call->mpi, kind);
     call->memory = NULL;
-    if (count > most && !make_room(call, count)) {
-        lose(count, requests);
-        return false;
-    }
+    if (count > most && !make_room(call, count))
+        return false; /* nobody sees the ends of these operations */
     if (*statuses == MPI_STATUSES_IGNORE || *statuses == MPI_STATUS_IGNORE)
         *statuses = call->statuses;
     call->statuses = *statuses;
@@ -253,7 +239,29 @@ uint64_t posted_own_ticks(void)
     return (uint64_t)(bc_median(ticks, ROUNDS) + 0.5);
 }
 
-/* ---- cancelling, freeing and starting -------------------------------------------------------- */
+/* ---- starting, cancelling and freeing -------------------------------------------------------- */
+
+void operation_posted_again(const struct operation *operation, MPI_Request request)
+{
+    int is_complete = 0;
+    MPI_Status status;
+    /* Not PMPI's: the request may be that of an interposer below the monitor. */
+    if (!operation->receives)
+        (void)next.Request_get_status(request, &is_complete, &status);
+    monitor_lock();
+    struct operation former;
+    while (request_take(request, &former)) {
+        if (is_complete && !former.receives)
+            operation_ended_when_posted(&former);
+        else
+            operation_untracked(&former);
+    }
+    if (is_complete)
+        operation_ended_when_posted(operation);
+    else
+        request_put_back(request, operation);
+    monitor_unlock();
+}
 
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
@@ -319,9 +327,7 @@ INTERPOSED int MPI_Start(MPI_Request *request)
     }
     struct mpi_call call;
     call_enter(&call, OPERATION_Start);
-    const int error = next.Start(request);
-    call_left(&call, NO_COMMUNICATOR, ticks_now());
-    return error;
+    return call_returned(&call, NO_COMMUNICATOR, next.Start(request));
 }
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])

@@ -2,6 +2,37 @@
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 
+#include <dlfcn.h>
+
+struct next_mpi next;
+struct freeing_around freeing_around;
+
+/* NULL if the MPI library lacks the function: then no program calls it. */
+static void *next_definition(const char *pmpi_name)
+{
+    void *const definition = dlsym(RTLD_NEXT, pmpi_name + 1);
+    return definition != NULL ? definition : dlsym(RTLD_DEFAULT, pmpi_name);
+}
+
+__attribute__((constructor)) void find_next_definitions(void)
+{
+#define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
+#include "monitor/next_functions.h"
+#undef NEXT
+    freeing_around.Comm_free = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_free");
+    freeing_around.Comm_disconnect = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
+}
+
+/* Also where the constructor of another library calls MPI. */
+static bool is_found_and_monitored(bool is_found)
+{
+    if (__builtin_expect(!is_found, 0))
+        find_next_definitions();
+    return is_monitored(CLASS_CALLS);
+}
+
+/* ---- what rows of functions.def use ---------------------------------------------------------- */
+
 enum { SENDS_ONLY = false, RECEIVES = true };
 
 /* Whether a rooted collective sends from this process. */
@@ -68,6 +99,88 @@ static bool needs_all(const struct communicator *on, const void *counts, size_t 
             (count_at(counts, size, i) == 0 || (of_each && bytes_of(1, datatypes[i]) == 0)))
             return false;
     return of_each || bytes_of(1, datatypes[0]) > 0;
+}
+
+/* ---- what wrappers do before and after the call ---------------------------------------------- */
+
+/* The call of a one-sided operation has returned `error`, which this returns, too. */
+static int one_sided_returned(struct operation *operation, int error, MPI_Win win, int target)
+{
+    if (target == MPI_PROC_NULL)
+        return operation_returned(operation, error, NULL);
+    operation_left(operation, ticks_now());
+    operation->posted = true;
+    if (error == MPI_SUCCESS)
+        window_add(win, target, operation);
+    return error;
+}
+
+#define IS_LOCAL(kind)                                                                             \
+    ((kind) == OPERATION_Win_flush_local || (kind) == OPERATION_Win_flush_local_all)
+
+static int synchronisation_returned(struct mpi_call *call, const struct ending *ending, int error)
+{
+    const uint64_t end_ticks = ticks_now();
+    call->is_idle = ending->is_idle;
+    if (!ending_finish(ending, error, call, end_ticks))
+        call_left(call, ending->communicator, end_ticks);
+    return error;
+}
+
+/* A collective that makes something, which the monitor remembers inside of the call. */
+struct making {
+    bool monitored;
+    struct operation operation;
+    uint64_t end_ticks;
+};
+
+static struct making making_begin(enum operation_kind kind, MPI_Comm comm)
+{
+    struct making making = {.monitored = is_monitored(CLASS_COLLECTIVE)};
+    if (making.monitored)
+        operation_begin(&making.operation, kind, comm, (struct sent){0}, false);
+    return making;
+}
+
+static void making_ends(struct making *making)
+{
+    making->end_ticks = making->monitored ? ticks_now() : 0;
+}
+
+static int making_returned(struct making *making, int error)
+{
+    return making->monitored
+               ? operation_returned_at(&making->operation, error, 0, making->end_ticks, ticks_now())
+               : error;
+}
+
+static int making_posted(struct making *making, int error, MPI_Request request)
+{
+    return making->monitored ? operation_posted(&making->operation, error, request) : error;
+}
+
+/* The communicator of a matched message is that of its probe. */
+static struct handle_map message_communicators = HANDLE_MAP(12);
+
+static void message_found(MPI_Message message, MPI_Comm comm)
+{
+    const int communicator = communicator_index(comm);
+    monitor_lock();
+    (void)handle_set(&message_communicators, message_key(message), communicator);
+    monitor_unlock();
+}
+
+/* Begins the receive of a message, if receives are monitored. Forgets the message in any case. */
+static bool begin_matched(struct operation *operation, enum operation_kind kind,
+                          MPI_Message message)
+{
+    monitor_lock();
+    const int found = handle_remove(&message_communicators, message_key(message));
+    monitor_unlock();
+    const int communicator = found != HANDLE_UNKNOWN       ? found
+                             : message == MPI_MESSAGE_NULL ? NULL_COMMUNICATOR
+                                                           : OTHER_COMMUNICATORS;
+    return begin_if_monitored(operation, kind, communicator, (struct sent){0}, true);
 }
 
 typedef int RANGE[3]; /* of ranks: the first, the last and the step */

@@ -69,54 +69,8 @@ static inline uint32_t handle_place(uint64_t key, int bits)
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
 }
 
-struct handle_slot {
-    uint64_t key;
-    int32_t value;
-    bool taken;
-};
-
-/* Open addressing in 2^bits slots, zeroed at first; at most three quarters of them are ever taken.
-   The caller has the lock. */
-struct handle_map {
-    struct handle_slot *slots;
-    int bits;
-    int count;
-};
-
-#define HANDLE_MAP(Bits)                                                                           \
-    {                                                                                              \
-        .slots = (struct handle_slot[1 << (Bits)]){{0}}, .bits = (Bits)                            \
-    }
-
-enum { HANDLE_UNKNOWN = -1 };
-
-/* The slot of a key, or the free slot where it would go. */
-static inline uint32_t handle_slot_of(const struct handle_map *map, uint64_t key)
-{
-    const uint32_t mask = (UINT32_C(1) << map->bits) - 1;
-    uint32_t i = handle_place(key, map->bits);
-    while (map->slots[i].taken && map->slots[i].key != key)
-        i = (i + 1) & mask;
-    return i;
-}
-
-/* The value of a key, or HANDLE_UNKNOWN. */
-static inline int handle_find(const struct handle_map *map, uint64_t key)
-{
-    const struct handle_slot *const slot = &map->slots[handle_slot_of(map, key)];
-    return slot->taken ? slot->value : HANDLE_UNKNOWN;
-}
-
-/* Sets the key's value, 0 or more. False if the map is full. */
-bool handle_set(struct handle_map *map, uint64_t key, int value);
-
-/* Removes the key; returns its value, or HANDLE_UNKNOWN. */
-int handle_remove(struct handle_map *map, uint64_t key);
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-/* The entry of a key, which isn't 0, among 2^bits entries of `bytes` each, which begin with their
-   keys; or the empty one, whose key is 0, where it would go. */
+/* Tables with open addressing. The entry of a key, which isn't 0, among 2^bits entries of `bytes`
+   each, which begin with their keys; or the empty one, whose key is 0, where it would go. */
 static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t key)
 {
     const uint32_t mask = (UINT32_C(1) << bits) - 1;
@@ -139,6 +93,49 @@ static inline void *table_add(void *entries, size_t bytes, int bits, int *used, 
     }
     return entry;
 }
+
+/* A map from keys to numbers: a table, whose keys are one more than the map's. Zeroed at first. The
+   caller has the lock. */
+struct handle_map {
+    struct handle_slot {
+        uint64_t key;
+        int32_t value;
+    } * slots;
+    int bits;
+    int used;
+};
+
+#define HANDLE_MAP(Bits)                                                                           \
+    {                                                                                              \
+        .slots = (struct handle_slot[1 << (Bits)]){{0}}, .bits = (Bits)                            \
+    }
+
+enum { HANDLE_UNKNOWN = -1 };
+
+static inline struct handle_slot *handle_slot_of(const struct handle_map *map, uint64_t key)
+{
+    return table_entry(map->slots, sizeof *map->slots, map->bits, key + 1);
+}
+
+/* The value of a key, or HANDLE_UNKNOWN. */
+static inline int handle_find(const struct handle_map *map, uint64_t key)
+{
+    const struct handle_slot *const slot = handle_slot_of(map, key);
+    return slot->key != 0 ? slot->value : HANDLE_UNKNOWN;
+}
+
+/* Sets the key's value, 0 or more. False if the map is full. */
+static inline bool handle_set(struct handle_map *map, uint64_t key, int value)
+{
+    struct handle_slot *const slot =
+        table_add(map->slots, sizeof *slot, map->bits, &map->used, key + 1);
+    if (slot != NULL)
+        slot->value = value;
+    return slot != NULL;
+}
+
+/* Removes the key; returns its value, or HANDLE_UNKNOWN. */
+int handle_remove(struct handle_map *map, uint64_t key);
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 

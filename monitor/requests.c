@@ -11,16 +11,18 @@ enum { PLACE_BITS = 16 };
 static struct node {
     uint64_t key;
     struct operation operation;
-    int32_t next; /* in the list of the place, or NONE */
+    const struct completing *keeper; /* for which it is kept; NULL: none */
+    int32_t next;                    /* in the list of the place, or NONE */
 } nodes[REQUESTS_MAX + 1];
 static int32_t places[1 << PLACE_BITS];
 static struct pool node_pool = {.given_back = (int32_t[REQUESTS_MAX]){0}, .max = REQUESTS_MAX};
 
-/* Where the number of the key's first node is stored, or NONE at the end of the list. */
-static int32_t *find_node(uint64_t key)
+/* Where the number of the key's first node of this keeper is stored, or NONE at the end of the
+   list. */
+static int32_t *find_node(uint64_t key, const struct completing *keeper)
 {
     int32_t *link = &places[handle_place(key, PLACE_BITS)];
-    while (*link != NONE && nodes[*link].key != key)
+    while (*link != NONE && (nodes[*link].key != key || nodes[*link].keeper != keeper))
         link = &nodes[*link].next;
     return link;
 }
@@ -117,65 +119,40 @@ static int operations_of(const struct completing *call, uint64_t key)
     int count = 0;
     for (int i = 0; i < call->count; i++)
         count += request_key(call->requests[i]) == key;
-    for (int32_t node = call->kept; node != NONE; node = nodes[node].next)
-        count -= nodes[node].key == key;
+    for (int32_t node = places[handle_place(key, PLACE_BITS)]; node != NONE;
+         node = nodes[node].next)
+        count -= nodes[node].key == key && nodes[node].keeper == call;
     return count;
 }
 
 /* Keeps operations with this key, the oldest first, for the calls that may have completed them. */
 static void keep_for_calls(uint64_t key)
 {
-    for (struct completing *call = in_progress; call != NULL; call = call->next) {
-        int32_t *end = &call->kept;
-        while (*end != NONE)
-            end = &nodes[*end].next;
+    for (struct completing *call = in_progress; call != NULL; call = call->next)
         for (int count = operations_of(call, key); count > 0; count--) {
-            const int32_t node = unlink_node(find_node(key));
+            const int32_t node = *find_node(key, NULL);
             if (node == NONE)
                 return;
-            nodes[node].next = NONE;
-            *end = node;
-            end = &nodes[node].next;
+            nodes[node].keeper = call;
+            call->keeps = true;
         }
-    }
 }
 
 /* Where the number of the oldest node with this key is stored that isn't kept for a call. */
 static int32_t *find_free_node(uint64_t key)
 {
-    int32_t *const link = find_node(key);
+    int32_t *const link = find_node(key, NULL);
     if (*link == NONE || in_progress == NULL)
         return link;
     keep_for_calls(key);
-    return find_node(key);
+    return find_node(key, NULL);
 }
 
-int32_t completing_take(struct completing *call, MPI_Request request)
+int32_t completing_take(const struct completing *call, MPI_Request request)
 {
     const uint64_t key = request_key(request);
-    int32_t *link = &call->kept;
-    while (*link != NONE && nodes[*link].key != key)
-        link = &nodes[*link].next;
-    return unlink_node(*link != NONE ? link : find_node(key));
-}
-
-static void push(int32_t *list, int32_t node)
-{
-    nodes[node].next = *list;
-    *list = node;
-}
-
-/* Puts the nodes of a list back, in front of the others: the last one first, so that they keep
-   their order. */
-static void put_back(int32_t list)
-{
-    int32_t reversed = NONE;
-    while (list != NONE)
-        push(&reversed, unlink_node(&list));
-    while (reversed != NONE) {
-        const int32_t node = unlink_node(&reversed);
-        push(&places[handle_place(nodes[node].key, PLACE_BITS)], node);
-    }
+    const int32_t kept = call->keeps ? unlink_node(find_node(key, call)) : NONE;
+    return kept != NONE ? kept : unlink_node(find_node(key, NULL));
 }
 
 void completing_leave(struct completing *call)
@@ -185,7 +162,9 @@ void completing_leave(struct completing *call)
         link = &(*link)->next;
     if (*link != NULL)
         *link = call->next;
-    put_back(call->kept);
+    for (int i = 0; call->keeps && i < call->count; i++)
+        for (int32_t node; (node = *find_node(request_key(call->requests[i]), call)) != NONE;)
+            nodes[node].keeper = NULL;
 }
 
 const struct operation *request_operation(int32_t number) { return &nodes[number].operation; }
@@ -226,23 +205,18 @@ bool request_take(MPI_Request request, struct operation *operation)
 void request_put_back(MPI_Request request, const struct operation *operation)
 {
     const uint64_t key = request_key(request);
-    if (!add_node(&places[handle_place(key, PLACE_BITS)], key, operation))
+    if (!add_node(find_node(key, NULL), key, operation))
         operation_untracked(operation);
-}
-
-static void clear_list(int32_t *list)
-{
-    while (*list != NONE)
-        pool_give_back(&node_pool, unlink_node(list));
 }
 
 /* What another thread has taken out stays its own. */
 void requests_clear(void)
 {
-    for (int32_t node = 1; node <= node_pool.used; node++)
-        clear_list(&places[handle_place(nodes[node].key, PLACE_BITS)]);
-    for (struct completing *call = in_progress; call != NULL; call = call->next)
-        clear_list(&call->kept);
+    for (int32_t node = 1; node <= node_pool.used; node++) {
+        int32_t *const list = &places[handle_place(nodes[node].key, PLACE_BITS)];
+        while (*list != NONE)
+            pool_give_back(&node_pool, unlink_node(list));
+    }
 }
 
 /* ---- persistent requests --------------------------------------------------------------------- */

@@ -41,14 +41,14 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
 /* Takes out the oldest operation of a request. False if there is none. */
 bool request_take(MPI_Request request, struct operation *operation);
 
-/* Puts it back, in front of the others. */
+/* Puts it back. */
 void request_put_back(MPI_Request request, const struct operation *operation);
 
 /* A call in progress that may complete operations. */
 struct completing {
     const MPI_Request *requests; /* as they were before the call */
     int count;
-    int32_t kept; /* list of operations of these whose request MPI has handed out again */
+    bool keeps; /* operations of these, whose requests MPI has handed out again */
     struct completing *next;
 };
 
@@ -60,7 +60,7 @@ void completing_leave(struct completing *call);
    lock. */
 static inline void completing_begin(struct completing *call)
 {
-    call->kept = NONE;
+    call->keeps = false;
     /* Without the lock there is one thread, so no request is handed out meanwhile. */
     if (monitor_lock_needed)
         completing_enter(call);
@@ -68,7 +68,7 @@ static inline void completing_begin(struct completing *call)
 
 /* Takes out the operation of a request that the call has completed. Returns its number, which is
    the caller's until request_release, or NONE. */
-int32_t completing_take(struct completing *call, MPI_Request request);
+int32_t completing_take(const struct completing *call, MPI_Request request);
 
 /* Ends the call: what was kept for it and not taken is in flight. */
 static inline void completing_end(struct completing *call)

@@ -75,14 +75,6 @@ void window_created(MPI_Win win, MPI_Comm comm)
     monitor_unlock();
 }
 
-int window_number(MPI_Win win)
-{
-    monitor_lock();
-    const int number = handle_find(&window_numbers, window_key(win));
-    monitor_unlock();
-    return number;
-}
-
 void window_freed(MPI_Win win, int number)
 {
     monitor_lock();
@@ -93,12 +85,19 @@ void window_freed(MPI_Win win, int number)
     monitor_unlock();
 }
 
-int window_communicator(MPI_Win win)
+static int communicator_of(MPI_Win win, int window)
 {
-    const int number = window_number(win);
-    return number != HANDLE_UNKNOWN ? windows[number].communicator
+    return window != HANDLE_UNKNOWN ? windows[window].communicator
            : win == MPI_WIN_NULL    ? NULL_COMMUNICATOR
                                     : OTHER_COMMUNICATORS;
+}
+
+int window_communicator(MPI_Win win)
+{
+    monitor_lock();
+    const int communicator = communicator_of(win, handle_find(&window_numbers, window_key(win)));
+    monitor_unlock();
+    return communicator;
 }
 
 /* Links a group into the lists of its place and its window. */
@@ -207,20 +206,6 @@ void window_unsure(MPI_Win win)
     monitor_unlock();
 }
 
-bool window_flush_is_idle(MPI_Win win, int target, bool is_local, struct ending ending)
-{
-    monitor_lock();
-    const int window = handle_find(&window_numbers, window_key(win));
-    const bool is_idle =
-        window != HANDLE_UNKNOWN && ending.first == NONE && !windows[window].is_unsure;
-    if (window != HANDLE_UNKNOWN && is_local && ending.first != NONE)
-        windows[window].is_unsure = true;
-    else if (window != HANDLE_UNKNOWN && !is_local && target == EVERY_TARGET)
-        windows[window].is_unsure = false;
-    monitor_unlock();
-    return is_idle;
-}
-
 /* Unlinks a group from the lists of its place and its window. */
 static void unlink_group(int32_t number)
 {
@@ -237,25 +222,41 @@ static void unlink_group(int32_t number)
         windows[group->window].groups = group->next;
 }
 
-struct ending window_take(MPI_Win win, int target)
+/* Takes the groups of a target, or all, out of a window. Returns their list. */
+static int32_t take_groups(int window, int target)
 {
-    monitor_lock();
-    struct ending ending = {.first = NONE, .generation = generation};
-    const int window = handle_find(&window_numbers, window_key(win));
-    int32_t next = NONE;
-    if (window != HANDLE_UNKNOWN) {
-        windows[window].latest = NONE;
-        next = target == EVERY_TARGET ? windows[window].groups : *place_of(window, target);
-    }
+    const bool all = target == EVERY_TARGET;
+    int32_t taken = NONE, next = all ? windows[window].groups : *place_of(window, target);
+    windows[window].latest = NONE;
     while (next != NONE) {
         const int32_t number = next;
         struct group *const group = &groups[number];
-        next = target == EVERY_TARGET ? group->next : group->next_in_place;
-        if (group->window != window || (target != EVERY_TARGET && group->target != target))
+        next = all ? group->next : group->next_in_place;
+        if (!all && (group->window != window || group->target != target))
             continue; /* another group in the same place */
         unlink_group(number);
-        group->next = ending.first;
-        ending.first = number;
+        group->next = taken;
+        taken = number;
+    }
+    return taken;
+}
+
+struct ending window_take(MPI_Win win, int target, bool is_local)
+{
+    monitor_lock();
+    const int number = handle_find(&window_numbers, window_key(win));
+    struct ending ending = {.window = number,
+                            .communicator = communicator_of(win, number),
+                            .first = NONE,
+                            .generation = generation};
+    if (number != HANDLE_UNKNOWN) {
+        struct window *const window = &windows[number];
+        ending.first = take_groups(number, target);
+        ending.is_idle = ending.first == NONE && !window->is_unsure;
+        if (is_local)
+            window->is_unsure = window->is_unsure || ending.first != NONE;
+        else if (target == EVERY_TARGET)
+            window->is_unsure = false;
     }
     monitor_unlock();
     return ending;
@@ -288,12 +289,6 @@ static int64_t operations_in_list(int32_t list)
     return count;
 }
 
-/* The list of an ending. The caller has the lock, without which it may be forgotten. */
-static int32_t list_of(struct ending ending)
-{
-    return ending.generation == generation ? ending.first : NONE;
-}
-
 /* `shares` are those of the call that has ended the operations; NULL: an operation has. */
 static void finish_group(const struct group *group, struct shares *shares, uint64_t end_ticks)
 {
@@ -315,14 +310,15 @@ static void finish_group(const struct group *group, struct shares *shares, uint6
         between_settle(&group->first, group->count, true);
 }
 
-bool ending_finish(struct ending ending, int error, const struct mpi_call *call, uint64_t end_ticks)
+bool ending_finish(const struct ending *ending, int error, const struct mpi_call *call,
+                   uint64_t end_ticks)
 {
     const bool is_done = error == MPI_SUCCESS;
     struct shares shares, *shares_of_call = NULL;
-    if (call != NULL && is_done && ending.first != NONE)
+    if (call != NULL && is_done && ending->first != NONE)
         call_completes(call);
     monitor_lock();
-    int32_t next = list_of(ending);
+    int32_t next = ending->generation == generation ? ending->first : NONE;
     if (call != NULL && is_done && next != NONE) {
         shares = shares_begin(call, operations_in_list(next), end_ticks);
         shares_of_call = &shares;

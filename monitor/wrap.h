@@ -13,43 +13,48 @@
 /* What is in the parentheses, for lists that something is added to. */
 #define UNPACK(...) __VA_ARGS__
 
-/* Wrapper of a blocking function. `begin` begins `operation`; `received` is the status of an
-   operation that receives, else NULL. */
-#define BLOCKING(Name, Class, parameters, arguments, begin, received)                              \
+/* While it is not monitored the wrapper does nothing but ask. Else `before` and `after` are what it
+   does around the call, whose result is `error`; `after` returns. */
+#define WRAPPER(Name, monitored, parameters, arguments, before, after)                             \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
-        if (!is_monitored(Class))                                                                  \
+        if (!(monitored))                                                                          \
             return NEXT(Name) arguments;                                                           \
-        struct operation operation;                                                                \
-        begin;                                                                                     \
-        return operation_returned(&operation, NEXT(Name) arguments, received);                     \
+        before;                                                                                    \
+        const int error = NEXT(Name) arguments;                                                    \
+        after;                                                                                     \
     }
+
+/* Of a blocking function. `begin` begins `operation`; `received` is the status of an operation that
+   receives, else NULL. */
+#define BLOCKING(Name, Class, parameters, arguments, begin, received)                              \
+    WRAPPER(Name, is_monitored(Class), parameters, arguments, struct operation operation;          \
+            begin, return operation_returned(&operation, error, received))
 
 /* The same of a non-blocking function. */
 #define NONBLOCKING(Name, Class, parameters, arguments, begin)                                     \
-    INTERPOSED int FUNCTION(Name)(UNPACK parameters, MPI_Request * request)                        \
-    {                                                                                              \
-        if (!is_monitored(Class))                                                                  \
-            return NEXT(Name)(UNPACK arguments, request);                                          \
-        struct operation operation;                                                                \
-        begin;                                                                                     \
-        const int error = NEXT(Name)(UNPACK arguments, request);                                   \
-        return operation_posted(&operation, error, *request);                                      \
-    }
+    WRAPPER(Name, is_monitored(Class), (UNPACK parameters, MPI_Request * request),                 \
+            (UNPACK arguments, request), struct operation operation;                               \
+            begin, return operation_posted(&operation, error, *request))
 
-/* Of a function without a row of its own: after a call that has succeeded, and inside of it, the
-   monitor remembers something, which the statements behind the arguments do. */
-#define REMEMBERED(Name, parameters, arguments, ...)                                               \
+/* Of a function after which, inside of the call and monitored or not, the monitor remembers
+   something if the call has succeeded. `leave` returns what it gives to the caller. */
+#define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
-        struct mpi_call call;                                                                      \
-        const bool entered = other_enter(&call);                                                   \
+        enter;                                                                                     \
         const int error = NEXT(Name) arguments;                                                    \
         if (error == MPI_SUCCESS) {                                                                \
-            __VA_ARGS__;                                                                           \
+            remember;                                                                              \
         }                                                                                          \
-        return other_left(&call, entered, error);                                                  \
+        return leave;                                                                              \
     }
+
+/* The same of a function without a row of its own. */
+#define REMEMBERED(Name, parameters, arguments, ...)                                               \
+    REMEMBERING(Name, parameters, arguments, struct mpi_call call;                                 \
+                const bool entered = other_enter(&call), UNPACK(__VA_ARGS__),                      \
+                other_left(&call, entered, error))
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -122,21 +127,10 @@
                        SENT(moved_bytes, target), false)
 
 #define ONE_SIDED(Name, parameters, arguments, moved_bytes)                                        \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return NEXT(Name) arguments;                                                           \
-        struct operation operation;                                                                \
-        BEGIN_ONE_SIDED(Name, moved_bytes);                                                        \
-        const int error = NEXT(Name) arguments;                                                    \
-        if (target == MPI_PROC_NULL)                                                               \
-            return operation_returned(&operation, error, NULL);                                    \
-        operation_left(&operation, ticks_now());                                                   \
-        operation.posted = true;                                                                   \
-        if (error == MPI_SUCCESS)                                                                  \
-            window_add(win, target, &operation);                                                   \
-        return error;                                                                              \
-    }
+    WRAPPER(Name, is_monitored(CLASS_POINT_TO_POINT), parameters, arguments,                       \
+            struct operation operation;                                                            \
+            BEGIN_ONE_SIDED(Name, moved_bytes),                                                    \
+            return one_sided_returned(&operation, error, win, target))
 
 #define ONE_SIDED_REQUEST(Name, parameters, arguments, moved_bytes)                                \
     NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, window_unsure(win);             \
@@ -144,78 +138,39 @@
 
 /* ---- windows and communicators --------------------------------------------------------------- */
 
-/* A collective on `comm` that makes something; `remember` remembers it, inside of the call. */
-#define MAKING(Name, comm, remember, parameters, arguments)                                        \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
-        struct operation operation;                                                                \
-        if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
-        const int error = NEXT(Name) arguments;                                                    \
-        const uint64_t end_ticks = monitored ? ticks_now() : 0;                                    \
-        if (error == MPI_SUCCESS)                                                                  \
-            remember;                                                                              \
-        return monitored ? operation_returned_at(&operation, error, 0, end_ticks, ticks_now())     \
-                         : error;                                                                  \
-    }
+/* A collective on `comm` that makes something. */
+#define MAKING(Name, comm, remember, leave, parameters, arguments)                                 \
+    REMEMBERING(Name, parameters, arguments,                                                       \
+                struct making making = making_begin(OPERATION_##Name, comm), remember, leave)
 
 #define WINDOW_CREATION(Name, comm, win, parameters, arguments)                                    \
-    MAKING(Name, comm, window_created(*(win), comm), parameters, arguments)
+    MAKING(Name, comm, making_ends(&making);                                                       \
+           window_created(*(win), comm), making_returned(&making, error), parameters, arguments)
 #define CREATION(Name, comm, newcomm, parameters, arguments)                                       \
-    MAKING(Name, comm, communicator_created(*(newcomm), "MPI_" #Name), parameters, arguments)
+    MAKING(Name, comm, making_ends(&making); communicator_created(*(newcomm), "MPI_" #Name),       \
+                                             making_returned(&making, error), parameters,          \
+                                             arguments)
 
 /* The duplicate has its handle at once; the program may use it when the request is complete. */
 #define DUPLICATION(Name, comm, newcomm, request, parameters, arguments)                           \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        const bool monitored = is_monitored(CLASS_COLLECTIVE);                                     \
-        struct operation operation;                                                                \
-        if (monitored)                                                                             \
-            operation_begin(&operation, OPERATION_##Name, comm, (struct sent){0}, false);          \
-        const int error = NEXT(Name) arguments;                                                    \
-        if (error == MPI_SUCCESS)                                                                  \
-            communicator_duplicated(*(newcomm), comm, "MPI_" #Name);                               \
-        return monitored ? operation_posted(&operation, error, *(request)) : error;                \
-    }
+    MAKING(Name, comm, communicator_duplicated(*(newcomm), comm, "MPI_" #Name),                    \
+           making_posted(&making, error, *(request)), parameters, arguments)
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
 
 /* Completes the operations on `win` at a target, or at all. */
 #define SYNCHRONISATION(Name, win, target, parameters, arguments)                                  \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        if (!is_monitored(CLASS_POINT_TO_POINT))                                                   \
-            return NEXT(Name) arguments;                                                           \
-        struct mpi_call call;                                                                      \
-        call_enter(&call, OPERATION_##Name);                                                       \
-        const int communicator = window_communicator(win);                                         \
-        const struct ending ending = window_take(win, target);                                     \
-        const bool is_local = OPERATION_##Name == OPERATION_Win_flush_local ||                     \
-                              OPERATION_##Name == OPERATION_Win_flush_local_all;                   \
-        call.is_idle = window_flush_is_idle(win, target, is_local, ending);                        \
-        const int error = NEXT(Name) arguments;                                                    \
-        const uint64_t end_ticks = ticks_now();                                                    \
-        if (!ending_finish(ending, error, &call, end_ticks))                                       \
-            call_left(&call, communicator, end_ticks);                                             \
-        return error;                                                                              \
-    }
+    WRAPPER(Name, is_monitored(CLASS_POINT_TO_POINT), parameters, arguments, struct mpi_call call; \
+            call_enter(&call, OPERATION_##Name);                                                   \
+            const struct ending ending = window_take(win, target, IS_LOCAL(OPERATION_##Name)),     \
+            return synchronisation_returned(&call, &ending, error))
 
 #define TIMED_CALL(Name, Kind, communicator, parameters, arguments)                                \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        if (!is_monitored(CLASS_CALLS))                                                            \
-            return NEXT(Name) arguments;                                                           \
-        struct mpi_call call;                                                                      \
-        call_enter(&call, Kind);                                                                   \
-        const int error = NEXT(Name) arguments;                                                    \
-        const int number = communicator;                                                           \
-        call_left(&call, number, ticks_now());                                                     \
-        return error;                                                                              \
-    }
-
+    WRAPPER(Name, is_monitored(CLASS_CALLS), parameters, arguments, struct mpi_call call;          \
+            call_enter(&call, Kind), return call_returned(&call, communicator, error))
 #define CALL(Name, communicator, parameters, arguments)                                            \
     TIMED_CALL(Name, OPERATION_##Name, communicator, parameters, arguments)
+
 /* MACRO(...), where one of the arguments is a NAMED. */
 #define WITH_NAMED(MACRO, ...) MACRO(__VA_ARGS__)
 #define OTHER(Name, ...)                                                                           \
@@ -223,24 +178,46 @@
 /* Programs call these also before MPI_Init. */
 #define ANY_THREAD(Name, ...) WITH_NAMED(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
 #define CALL_OF_ANY_THREAD(Name, parameters, arguments)                                            \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
-    {                                                                                              \
-        if (__builtin_expect(NEXT(Name) == NULL, 0))                                               \
-            find_next_definitions();                                                               \
-        if (!is_monitored(CLASS_CALLS))                                                            \
-            return NEXT(Name) arguments;                                                           \
-        struct mpi_call call;                                                                      \
-        call_enter(&call, OPERATION_OTHER_MPI);                                                    \
-        const int error = NEXT(Name) arguments;                                                    \
-        call_left_by_any_thread(&call, ticks_now());                                               \
-        return error;                                                                              \
-    }
+    WRAPPER(Name, is_found_and_monitored(NEXT(Name) != NULL), parameters, arguments,               \
+            struct mpi_call call;                                                                  \
+            call_enter(&call, OPERATION_OTHER_MPI), call_left_by_any_thread(&call, ticks_now());   \
+            return error)
+
+#define MATCHED_PROBE(Name, is_found, parameters, arguments)                                       \
+    REMEMBERING(Name, parameters, arguments, struct mpi_call call;                                 \
+                const bool entered = call_enter_if_monitored(&call, OPERATION_##Name),             \
+                if (is_found) message_found(*message, comm),                                       \
+                entered ? call_returned(&call, communicator_index(comm), error) : error)
 
 #define BY_HAND(Name, Class)
 #define BY_HAND_OTHER(Name)
 
 #define ROW(KIND, ...) KIND(__VA_ARGS__)
 #include "monitor/functions.def"
+
+/* ---- receives of matched messages ------------------------------------------------------------ */
+
+INTERPOSED int FUNCTION(Mrecv)(void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *message,
+                               MPI_Status *status)
+{
+    struct operation operation;
+    MPI_Status own;
+    if (!begin_matched(&operation, OPERATION_Mrecv, *message))
+        return NEXT(Mrecv)(buf, count, datatype, message, status);
+    if (status == MPI_STATUS_IGNORE)
+        status = &own;
+    const int error = NEXT(Mrecv)(buf, count, datatype, message, status);
+    return operation_returned(&operation, error, status);
+}
+
+INTERPOSED int FUNCTION(Imrecv)(void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *message,
+                                MPI_Request *request)
+{
+    struct operation operation;
+    const bool monitored = begin_matched(&operation, OPERATION_Imrecv, *message);
+    const int error = NEXT(Imrecv)(buf, count, datatype, message, request);
+    return monitored ? operation_posted(&operation, error, *request) : error;
+}
 
 #undef COUNT
 #undef DISPLACEMENT

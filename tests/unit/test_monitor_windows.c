@@ -70,6 +70,13 @@ static struct operation put_at(uint64_t start_ticks)
                               .posted = true};
 }
 
+/* Ends the puts that are in flight. */
+static void end_puts(const struct mpi_call *call, uint64_t end_ticks)
+{
+    const struct ending ending = window_take(win, TARGET, false);
+    (void)ending_finish(&ending, MPI_SUCCESS, call, end_ticks);
+}
+
 static struct count *count_of_puts(void)
 {
     return &snapshot->communicators[OTHER_COMMUNICATORS].operation[OPERATION_Put];
@@ -85,7 +92,7 @@ static void puts_in_order(const int order[STARTS])
         window_add(win, TARGET, &put);
         total += (double)(END - starts[i]);
     }
-    (void)ending_finish(window_take(win, TARGET), MPI_SUCCESS, NULL, END);
+    end_puts(NULL, END);
     assert_int_equal(count_of_puts()->completed, STARTS);
     assert_near(count_of_puts()->total_ticks, total, 0.0);
     assert_int_equal(count_of_puts()->max_ticks, END - starts[0]);
@@ -148,7 +155,7 @@ TEST(many_puts_for_a_long_time)
     const struct mpi_call call = {.computing_ticks = end, .is_outermost = true};
     assert_true(PUTS > UINT64_MAX / end);
     add_puts(PUTS, apart);
-    (void)ending_finish(window_take(win, TARGET), MPI_SUCCESS, &call, end);
+    end_puts(&call, end);
     assert_int_equal(count_of_puts()->completed, PUTS);
     assert_near(count_of_puts()->total_ticks / all, 1.0, 1e-9);
     assert_near(amounts_of_puts().total_ticks / all, 1.0, 1e-9);
@@ -160,7 +167,7 @@ TEST(puts_that_took_no_time)
 {
     snapshots_set_own_ticks(0, 100);
     add_puts(2, 10);
-    (void)ending_finish(window_take(win, TARGET), MPI_SUCCESS, NULL, 50);
+    end_puts(NULL, 50);
     snapshots_set_own_ticks(0, 0);
     assert_near(count_of_puts()->total_ticks, 0.0, 0.0);
     assert_near(amounts_of_puts().total_ticks, 0.0, 0.0);
@@ -194,7 +201,7 @@ TEST(windows_without_room)
     assert_int_equal(snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN], WITHOUT);
     assert_int_equal(unknown_in_next_snapshot(), WITHOUT);
     for (int i = ROOM + WITHOUT - 1; i > 0; i--)
-        window_freed(win_of(i), window_number(win_of(i)));
+        window_freed(win_of(i), window_take(win_of(i), EVERY_TARGET, false).window);
     assert_int_equal(snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN], WITHOUT);
     assert_int_equal(unknown_in_next_snapshot(), 0);
 }
