@@ -1,6 +1,5 @@
 /* Wrappers of the functions that start and end MPI. */
 #include "common/machine/job.h"
-#include "monitor/abi.h"
 #include "monitor/calls.h"
 #include "monitor/communicators.h"
 #include "monitor/environment.h"
@@ -18,7 +17,7 @@ static void refuse_other_library(void)
     enum { NAME_SIZE = 64 };
     char built_for[NAME_SIZE], used[NAME_SIZE];
     const char *library;
-    const struct abi built = abi_of_build(), program = abi_of_program(&library);
+    const int built = abi_of_build(), program = abi_of_program(&library);
     if (abi_fits(built, program))
         return;
     if (bc_launcher_is_first())

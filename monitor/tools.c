@@ -3,7 +3,82 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <string.h>
+
+/* ---- the ABI --------------------------------------------------------------------------------- */
+
+int abi_of_build(void)
+{
+    /* A header of a library's own ABI has no MPI_ABI_VERSION, or -1. */
+#if MPI_ABI_VERSION > 0
+    return MPI_ABI_VERSION;
+#elif defined(OPEN_MPI)
+    return ABI_OPEN_MPI;
+#elif defined(MPICH_VERSION)
+    return ABI_MPICH;
+#else
+    return ABI_OTHER;
+#endif
+}
+
+int abi_of_library(const char *library, int standard_version)
+{
+    static const char *const of_mpich[] = {"MPICH", "MVAPICH", "Intel(R) MPI"};
+    if (standard_version > 0)
+        return standard_version;
+    if (strstr(library, "Open MPI") != NULL)
+        return ABI_OPEN_MPI;
+    for (size_t i = 0; i < sizeof of_mpich / sizeof *of_mpich; i++)
+        if (strstr(library, of_mpich[i]) != NULL)
+            return ABI_MPICH;
+    return ABI_OTHER;
+}
+
+/* The major version of the standard's ABI of the library that the program's calls reach; 0 without
+   one. A library of that ABI may be loaded beside it, since this monitor, or something else in the
+   process, was built with it: only the one that also answers the other calls counts. */
+static int standard_version(void)
+{
+    void *const get_version = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
+    void *const other_call = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
+    Dl_info library, of_calls;
+    int major = 0, minor = 0;
+    if (get_version == NULL || dladdr(get_version, &library) == 0 ||
+        dladdr(other_call, &of_calls) == 0 || library.dli_fbase != of_calls.dli_fbase)
+        return 0;
+    int (*call)(int *, int *);
+    memcpy(&call, &get_version, sizeof call);
+    return call(&major, &minor) == MPI_SUCCESS && major > 0 ? major : 0;
+}
+
+int abi_of_program(const char **library)
+{
+    static char text[65536]; /* MPI_MAX_LIBRARY_VERSION_STRING is another one in each library */
+    int length;
+    PMPI_Get_library_version(text, &length);
+    text[strcspn(text, "\n")] = '\0';
+    *library = text;
+    return abi_of_library(text, standard_version());
+}
+
+bool abi_fits(int built, int program)
+{
+    if (built == program || built > 0 || program > 0)
+        return built == program;
+    return program == ABI_OTHER || (built == ABI_OTHER && program != ABI_OPEN_MPI);
+}
+
+const char *abi_name(int abi, char *text, size_t size)
+{
+    static const char *const names[] = {
+        [-ABI_MPICH] = "MPICH", [-ABI_OPEN_MPI] = "Open MPI", [ABI_OTHER] = "another MPI"};
+    if (abi > 0)
+        (void)snprintf(text, size, "the MPI standard's ABI, version %d", abi);
+    else
+        (void)snprintf(text, size, "%s", names[-abi]);
+    return text;
+}
 
 /* ---- who needs MPI --------------------------------------------------------------------------- */
 

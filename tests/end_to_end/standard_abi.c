@@ -4,4 +4,4 @@
 #undef MPI_ABI_VERSION
 #define MPI_ABI_VERSION 1
 
-#include "monitor/abi.c" /* NOLINT(bugprone-suspicious-include) */
+#include "monitor/tools.c" /* NOLINT(bugprone-suspicious-include) */
