@@ -108,6 +108,20 @@ static bool start(struct snapshot *snapshot)
     return started;
 }
 
+/* Gives the snapshot a place and the request its number. False if all places belong to snapshots
+   that other threads are ending. */
+static bool enter(struct snapshot *snapshot, MPIX_Monitor_request *request)
+{
+    (void)pthread_mutex_lock(&places_lock);
+    struct place *const place = make_place();
+    if (place != NULL) {
+        place->serial = snapshot->serial = request->serial = ++last_serial;
+        place->snapshot = snapshot;
+    }
+    (void)pthread_mutex_unlock(&places_lock);
+    return place != NULL;
+}
+
 INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {
     if (request == NULL || handle == NULL || handle->large_bytes < 0 ||
@@ -119,20 +133,7 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
     struct snapshot *const snapshot = snapshot_create(handle, f);
     if (snapshot == NULL)
         return MPIX_MONITOR_ERR_MEMORY;
-    if (!start(snapshot)) {
-        snapshot_free(snapshot);
-        return MPIX_MONITOR_ERR_LIMIT;
-    }
-    (void)pthread_mutex_lock(&places_lock);
-    struct place *const place = make_place();
-    if (place != NULL) {
-        place->serial = snapshot->serial = ++last_serial;
-        place->snapshot = snapshot;
-        request->serial = last_serial;
-    }
-    (void)pthread_mutex_unlock(&places_lock);
-    if (place == NULL) {
-        /* All places belong to snapshots that other threads are ending. */
+    if (!start(snapshot) || !enter(snapshot, request)) {
         snapshot_stop(snapshot);
         snapshot_free(snapshot);
         return MPIX_MONITOR_ERR_LIMIT;

@@ -1,4 +1,5 @@
-/* The wrappers that are made from the rows of functions.def. */
+/* The wrappers: most are made from the rows of functions.def; completions.c and life.c have others.
+ */
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 
@@ -64,26 +65,19 @@ static int64_t count_at(const void *counts, size_t size, int block)
     return size == sizeof(int) ? ((const int *)counts)[block] : ((const MPI_Count *)counts)[block];
 }
 
-/* Sums over the blocks for several peers, without the `absent` ones. */
+/* Sums over the blocks for several peers, without the `absent` ones, with one datatype or one each.
+ */
 static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, size_t size,
-                               MPI_Datatype datatype)
+                               const MPI_Datatype datatypes[], bool of_each)
 {
-    int64_t elements = 0;
-    for (int i = 0; i < blocks; i++)
-        if (!is_absent(absent, i))
-            elements += count_at(counts, size, i);
-    return elements == 0 ? 0 : elements * bytes_of(1, datatype);
-}
-
-/* The same with a datatype each. */
-static int64_t bytes_of_types(int blocks, uint64_t absent, const void *counts, size_t size,
-                              const MPI_Datatype datatypes[])
-{
-    int64_t bytes = 0;
-    for (int i = 0; i < blocks; i++)
-        if (!is_absent(absent, i))
-            bytes += bytes_of(count_at(counts, size, i), datatypes[i]);
-    return bytes;
+    int64_t bytes = 0, elements = 0;
+    for (int i = 0; i < blocks; i++) {
+        const int64_t count = is_absent(absent, i) ? 0 : count_at(counts, size, i);
+        if (of_each)
+            bytes += bytes_of(count, datatypes[i]);
+        elements += count;
+    }
+    return of_each || elements == 0 ? bytes : elements * bytes_of(1, datatypes[0]);
 }
 
 /* The mean of several blocks that have this size together, rounded down. */
@@ -202,3 +196,100 @@ typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 #define NEXT(Name) next.Name##_c
 #include "monitor/wrap.h"
 #endif
+
+/* ---- freeing communicators ------------------------------------------------------------------ */
+
+/* The communicator stays known until it is freed: the program's functions that delete its
+   attributes may still use it. */
+static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
+{
+    const MPI_Comm freed = *comm;
+    const int number = communicator_before_free(freed);
+    struct operation operation;
+    /* Unknown where monitoring begins meanwhile: then the call was before it. */
+    const bool monitored = number != HANDLE_UNKNOWN &&
+                           begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
+    const int error = free_it(comm);
+    if (error == MPI_SUCCESS)
+        communicator_freed(freed, number);
+    return monitored ? operation_returned(&operation, error, NULL) : error;
+}
+
+INTERPOSED int MPI_Comm_free(MPI_Comm *comm)
+{
+    return free_communicator(OPERATION_Comm_free, next.Comm_free, comm);
+}
+
+INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
+}
+
+/* Frees around the monitor: of tools that come before it, of layers for other languages. They don't
+   count, but a handle that was remembered is no longer valid. The monitor's own come here, too. */
+static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
+{
+    const MPI_Comm freed = *comm;
+    const int number = communicator_before_unseen_free(freed);
+    const int error = free_it(comm);
+    if (error == MPI_SUCCESS)
+        communicator_freed(freed, number);
+    return error;
+}
+
+INTERPOSED int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return free_around(freeing_around.Comm_free, comm);
+}
+
+INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return free_around(freeing_around.Comm_disconnect, comm);
+}
+
+/* ---- fences and the freeing of windows ------------------------------------------------------- */
+
+/* What a fence and the freeing of a window do before and after the call. */
+struct closing {
+    struct ending ending;
+    struct operation operation;
+    bool monitored; /* as a collective */
+};
+
+static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
+{
+    const uint64_t called_ticks = ticks_now();
+    struct closing closing = {.ending = window_take(win, EVERY_TARGET, false),
+                              .monitored = is_monitored(CLASS_COLLECTIVE)};
+    if (closing.monitored)
+        operation_begin_called(&closing.operation, kind, closing.ending.communicator,
+                               (struct sent){0}, called_ticks);
+    return closing;
+}
+
+static int closing_end(struct closing *closing, int error)
+{
+    const uint64_t end_ticks = ticks_now();
+    (void)ending_finish(&closing->ending, error, NULL, end_ticks);
+    return closing->monitored
+               ? operation_returned_at(&closing->operation, error, 0, end_ticks, ticks_now())
+               : error;
+}
+
+INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
+{
+    if (!is_anything_monitored())
+        return next.Win_fence(assertions, win);
+    struct closing closing = closing_begin(OPERATION_Win_fence, win);
+    return closing_end(&closing, next.Win_fence(assertions, win));
+}
+
+INTERPOSED int MPI_Win_free(MPI_Win *win)
+{
+    const MPI_Win freed = *win;
+    struct closing closing = closing_begin(OPERATION_Win_free, freed);
+    const int error = closing_end(&closing, next.Win_free(win));
+    if (error == MPI_SUCCESS)
+        window_freed(freed, closing.ending.window);
+    return error;
+}
