@@ -1,5 +1,4 @@
-/* The wrappers: most are made from the rows of functions.def; completions.c and life.c have others.
- */
+/* The wrappers, most from the rows of functions.def; completions.c and life.c have others. */
 #include "monitor/calls.h"
 #include "monitor/windows.h"
 
@@ -65,14 +64,16 @@ static int64_t count_at(const void *counts, size_t size, int block)
     return size == sizeof(int) ? ((const int *)counts)[block] : ((const MPI_Count *)counts)[block];
 }
 
-/* Sums over the blocks for several peers, without the `absent` ones, with one datatype or one each.
+/* Bytes of the blocks for several peers, without the `absent` ones, of one datatype or of one each.
  */
 static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, size_t size,
                                const MPI_Datatype datatypes[], bool of_each)
 {
     int64_t bytes = 0, elements = 0;
     for (int i = 0; i < blocks; i++) {
-        const int64_t count = is_absent(absent, i) ? 0 : count_at(counts, size, i);
+        if (is_absent(absent, i))
+            continue;
+        const int64_t count = count_at(counts, size, i);
         if (of_each)
             bytes += bytes_of(count, datatypes[i]);
         elements += count;
