@@ -107,8 +107,9 @@ static inline int operation_returned_at(struct operation *operation, int error,
 
 /* The same of an operation whose `status` says how much it received; NULL: nothing. It ends, and
    its call is left, now. */
-static inline int operation_returned(struct operation *operation, int error,
-                                     const MPI_Status *status)
+__attribute__((always_inline)) static inline int operation_returned(struct operation *operation,
+                                                                    int error,
+                                                                    const MPI_Status *status)
 {
     const uint64_t end_ticks = ticks_now();
     const bool has_received = error == MPI_SUCCESS && status != NULL;
@@ -122,7 +123,8 @@ void operation_posted_again(const struct operation *operation, MPI_Request reque
 
 /* The call of a non-blocking operation has returned `error`, which this returns, too. From now on
    the operation is in flight, unless it is complete already. */
-static inline int operation_posted(struct operation *operation, int error, MPI_Request request)
+__attribute__((always_inline)) static inline int operation_posted(struct operation *operation,
+                                                                  int error, MPI_Request request)
 {
     const uint64_t exit_ticks = ticks_now();
     if (error == MPI_SUCCESS && (request == MPI_REQUEST_NULL || request_is_complete(request)))
