@@ -261,20 +261,27 @@ char *bc_options_encode(const struct bc_options *options)
     return text.start;
 }
 
+/* The number at *text, which then is behind it and the space after it; false if there is none. */
+static bool next_number(const char **text, size_t *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)**text))
+        return false;
+    *number = strtoul(*text, &end, 10);
+    *text = end + 1;
+    return *end == ' ';
+}
+
 bool bc_options_decode(struct bc_options *options, const char *text)
 {
     for (size_t row = 0; row < options->count; row++) {
         struct bc_option_entry *const entry = &options->entries[row];
         struct bc_error ignored;
-        size_t length;
-        unsigned source, missing;
-        int read = 0;
-        if (!isdigit((unsigned char)*text) ||
-            sscanf(text, "%zu %u %u%n", &length, &source, &missing, &read) < 3 ||
-            text[read] != ' ' || strlen(text) - (size_t)read - 1 < length ||
-            source > BC_FROM_ARGUMENT || missing > (entry->option->kind == BC_TEXT))
+        size_t length, source, missing;
+        if (!next_number(&text, &length) || !next_number(&text, &source) ||
+            !next_number(&text, &missing) || strlen(text) < length || source > BC_FROM_ARGUMENT ||
+            missing > (entry->option->kind == BC_TEXT))
             return false;
-        text += read + 1;
         char *const value = missing ? NULL : bc_allocate(length + 1, 1, NO_MEMORY);
         if (value != NULL)
             memcpy(value, text, length);

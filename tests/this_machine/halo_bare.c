@@ -8,7 +8,6 @@
 #include "halo/halo.h"
 #include "tests/this_machine/bare.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum { TAG = 99 };
@@ -19,7 +18,9 @@ enum { N = 50 };
 /* The swaps' memory. */
 struct arrays {
     double (*own)[N + 2][N + 2];
-    double (*other)[N + 2][N + 2]; /* the other rank's; by shared window only */
+    /* By shared window only: the other rank's, and a window that is synchronised as halo's is. */
+    double (*other)[N + 2][N + 2];
+    MPI_Win window;
     int rank;
     MPI_Datatype sent[HALO_FACES], received[HALO_FACES]; /* by messages only */
 };
@@ -27,15 +28,16 @@ struct arrays {
 /* ---- by shared window ------------------------------------------------------------------------ */
 
 /* With the other rank. */
-static void meet(int peer)
+static void meet(const struct arrays *arrays)
 {
+    const int peer = 1 - arrays->rank;
     MPI_Request requests[2];
     MPI_Status statuses[2]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
-    atomic_thread_fence(memory_order_seq_cst);
+    MPI_Win_sync(arrays->window);
     MPI_Irecv(NULL, 0, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(NULL, 0, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests, statuses);
-    atomic_thread_fence(memory_order_seq_cst);
+    MPI_Win_sync(arrays->window);
 }
 
 /* What is copied of a row. Volatile, since gcc copies rows of a length that it knows in place,
@@ -49,7 +51,7 @@ static void swap_by_copies(const struct arrays *arrays)
 {
     double(*const own)[N + 2][N + 2] = arrays->own;
     double(*const other)[N + 2][N + 2] = arrays->other;
-    meet(1 - arrays->rank);
+    meet(arrays);
     for (int y = 1; y <= N; y++)
         copy_row(own[0][y], other[N][y]);
     for (int y = 1; y <= N; y++)
@@ -64,16 +66,25 @@ static void swap_by_copies(const struct arrays *arrays)
     for (int x = 1; x <= N; x++)
         for (int y = 1; y <= N; y++)
             own[x][y][N + 1] = own[x][y][1];
-    meet(1 - arrays->rank);
+    meet(arrays);
 }
 
 /* The parts of a shared window follow each other in the order of ranks. */
 static void find_other(struct arrays *arrays)
 {
     const struct halo_box box = {{N, N, N}};
+    void *unused;
+    MPI_Win_allocate_shared(1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&unused, &arrays->window);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, arrays->window);
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&box));
     char *const own = (char *)arrays->own;
     arrays->other = (double(*)[N + 2][N + 2])(arrays->rank == 0 ? own + bytes : own - bytes);
+}
+
+static void free_window(struct arrays *arrays)
+{
+    MPI_Win_unlock_all(arrays->window);
+    MPI_Win_free(&arrays->window);
 }
 
 /* ---- by messages ----------------------------------------------------------------------------- */
@@ -129,9 +140,9 @@ static const struct bare_swap {
     const char *name; /* of the method */
     void (*make)(struct arrays *arrays);
     void (*swap)(const struct arrays *arrays);
-    void (*free)(struct arrays *arrays); /* NULL: nothing to free */
+    void (*free)(struct arrays *arrays);
 } swaps[] = {
-    {"shared window", find_other, swap_by_copies, NULL},
+    {"shared window", find_other, swap_by_copies, free_window},
     {"isend/irecv types", make_types, swap_by_messages, free_types},
 };
 enum { SWAPS = sizeof swaps / sizeof *swaps };
@@ -210,8 +221,7 @@ static void measure(const struct state *state, struct bc_visit *visit)
     round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
     round.bare->make(&round.arrays);
     bare_in_turn(run, measure_ours, measure_bare, &round);
-    if (round.bare->free != NULL)
-        round.bare->free(&round.arrays);
+    round.bare->free(&round.arrays);
     halo_exchange_destroy(&round.exchange);
     visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
 }
