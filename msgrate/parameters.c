@@ -111,8 +111,10 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
                             (long long)p->messages, (long long)p->peers,
                             INT_MAX / 2 / (long long)p->peers);
     const int64_t largest = bc_size_list_max(&p->sizes);
-    /* With a GPU also those of the staged counterpart. */
-    const int buffers = buffers_of(p, run) * (strcmp(p->memory.words, "host") == 0 ? 1 : 2);
+    /* With a GPU also those of the staged counterpart; a new buffer is there before the former is
+       freed. */
+    const int buffers = buffers_of(p, run) * (strcmp(p->memory.words, "host") == 0 ? 1 : 2) +
+                        (p->buffers == BC_BUFFERS_NEW);
     const double flush = (double)p->cache_bytes;
     const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     const double bytes = messages * ((double)largest * buffers + 2 * REQUEST_BYTES) + flush;

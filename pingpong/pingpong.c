@@ -74,18 +74,20 @@ static int64_t largest_extent(const struct pingpong_parameters *p,
     return limits->max_ndata + PINGPONG_GUARD_VALUES;
 }
 
-/* The bytes of all coarrays that a run with these limits makes. */
+/* The bytes of all coarrays that a run with these limits makes; and with --buffers=new of two more
+   buffers, and of one that takes the place of one of these. */
 static double needed_bytes(const struct pingpong_parameters *p,
                            const struct pingpong_limits *limits)
 {
     struct pingpong_shape shape;
+    const double buffers = p->buffers == BC_BUFFERS_NEW ? 4.0 : 1.0;
     bool exact = false;
     int64_t values = largest_extent(p, limits);
     for (int i = 0; i < PINGPONG_PATTERNS; i++)
         exact = exact || (p->patterns.chosen[i] && pingpong_patterns[i].exact);
     for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
         values += pingpong_ndata(&shape);
-    return (double)sizeof(double) * (double)values;
+    return buffers * (double)sizeof(double) * (double)values;
 }
 
 /* Lowers max_ndata until the coarrays fit into memory, unless --max-ndata was given. */
@@ -423,12 +425,10 @@ const struct bc_program pingpong_program = {
     .fit = fit,
 };
 
-/* With --check there is another buffer, to fill from and to compare with; with --buffers=new, two
-   more, and one that takes the place of one of these. */
+/* With --check each has another buffer, to fill from and to compare with. */
 static struct bc_device *open_device(const struct pingpong_parameters *p, struct bc_run *run)
 {
-    const double buffers = p->buffers == BC_BUFFERS_NEW ? 4.0 : 1.0;
-    const double bytes = needed_bytes(p, &p->limits) * buffers * (run->settings.check ? 2.0 : 1.0);
+    const double bytes = needed_bytes(p, &p->limits) * (run->settings.check ? 2.0 : 1.0);
     return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
 }
 

@@ -1,8 +1,14 @@
-/* What is moved, and which ranks move it: the sweeps and arrangements of pingpong. */
-#include "helpers.h"
+/* What is moved, and which ranks move it: the sweeps and arrangements of pingpong; and which sizes
+   fit into memory. */
+#include "command_line.h"
+
 #include "pingpong/pingpong.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct bc_program pingpong_program;
 
 /* Writes the shapes of a sweep and returns their number. */
 static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *limits,
@@ -125,4 +131,37 @@ TEST(arrangements_pair_up)
             }
             assert_int_equal(idle, arrangement == PINGPONG_SINGLE ? ranks - 2 : 0);
         }
+}
+
+/* Reads the words of a run of 4 MiB a rank for windows. The largest number of values then, as text;
+   or, where they were refused, the error. */
+static const char *largest_of(const char *const *words)
+{
+    enum { MEMORY = 5 << 20 }; /* of which pingpong takes four fifths */
+    static char text[BC_ERROR_LENGTH];
+    char *argv[WORDS_MAX];
+    const int argc = make_arguments(argv, words);
+    struct bc_run run;
+    struct bc_error error = {""};
+    prepare(&run, &pingpong_program);
+    run.job.ranks = 2;
+    run.job.memory_per_rank = run.job.shared_memory_per_rank = MEMORY;
+    const bool good = bc_run_accept(&run, argc, argv, no_variable, &error);
+    char *const value = bc_option_text(bc_options_find(&run.options, "max-ndata"), true);
+    (void)snprintf(text, sizeof text, "%s", good ? value : error.text);
+    free(value);
+    bc_run_release(&run);
+    return text;
+}
+
+/* 256 Ki values are 2 MiB. New buffers need three times as much beside the coarray. */
+TEST(sizes_that_fit)
+{
+    assert_string_equal(largest_of(WORDS("--patterns=put")), "262144");
+    assert_string_equal(largest_of(WORDS("--patterns=put", "--max-ndata=1M")),
+                        "--max-ndata: coarrays for 1048576 values need 8.0 MiB a rank, and 4.0 fit "
+                        "into memory or /dev/shm: use --max-ndata=262144 or less");
+    assert_string_equal(largest_of(WORDS("--patterns=put", "--buffers=new")), "65536");
+    assert_non_null(strstr(largest_of(WORDS("--patterns=put", "--buffers=new", "--max-ndata=128K")),
+                           "use --max-ndata=65536 or less"));
 }
