@@ -47,7 +47,7 @@ struct overhead_exchange {
     int64_t iterations; /* in each of these */
     bool apart;         /* the work isn't done beside the message */
     bool check;         /* verify the data of each message */
-    bool renews;        /* each message is in memory that MPI hasn't seen */
+    bool renews;        /* each message is in memory that was allocated just before */
     int64_t messages;   /* prepared so far, the same on both ranks */
     int64_t wrong;      /* messages that arrived wrong on this rank */
 };

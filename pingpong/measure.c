@@ -72,7 +72,7 @@ static int64_t play_checked_half(struct pingpong_game *g, bool there)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* Gives MPI memory that it hasn't seen. */
+/* Gives MPI memory that is allocated now. */
 static void renew(void *context)
 {
     struct pingpong_game *const g = context;

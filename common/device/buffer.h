@@ -7,7 +7,8 @@
 #include "common/device/device.h"
 #include "common/run/program.h"
 
-/* Whether MPI gets the same memory again, or memory that it hasn't seen: --buffers. */
+/* Whether MPI gets the same memory again, or memory that was allocated since: --buffers. The
+   allocator may choose an address that MPI has seen, as in any program. */
 enum bc_buffers { BC_BUFFERS_REUSED, BC_BUFFERS_NEW };
 
 /* A row for a program's table of options; `at` is the offset of an int, an enum bc_buffers. */
