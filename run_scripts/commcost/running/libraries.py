@@ -104,16 +104,19 @@ class Mpich(Library):
               ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
 
     def __init__(self, data):
-        trees = [text for text in re.findall(rb'\{"collective=[^\0\n]*\}', data) if b'"algorithm=MPIR_Bcast_' in text]
-        self._tree = json.loads(max(trees, key=len).decode("ascii", "replace"))
+        self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
         self._algorithms = {}  # by operation: the tree's name by the variable's
         for operation, kind, name in re.findall(rb"algorithm=MPIR_([A-Z][a-z_]+)_(intra|allcomm)_(\w+)\0", data):
             operation, kind, name = (word.decode() for word in (operation, kind, name))
             self._algorithms.setdefault(operation.lower(), {})[name] = f"algorithm=MPIR_{operation}_{kind}_{name}"
 
     @staticmethod
+    def _trees(data):
+        return [text for text in re.findall(rb'\{"collective=[^\0\n]*\}', data) if b'"algorithm=MPIR_Bcast_' in text]
+
+    @staticmethod
     def is_in(data):
-        return data.find(Mpich.VARIABLE.encode()) >= 0 and data.find(b'{"collective=') >= 0
+        return data.find(Mpich.VARIABLE.encode()) >= 0 and bool(Mpich._trees(data))
 
     def contests(self):
         return [Contest(f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM", (operation,),

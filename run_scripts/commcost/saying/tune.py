@@ -110,8 +110,8 @@ class Tuning:
         """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or
         the budget of the proof, ended it."""
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
-        say(f"{counted(len(self.contests), 'variable')}, {counted(len(race.running), 'size')} of operations and "
-            f"numbers of ranks, {counted(race.tests, 'choice')} to race in {self.options.output}")
+        say(f"{counted(race.tests, 'choice')} of {counted(len(self.contests), 'variable')} race in "
+            f"{counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
@@ -130,7 +130,7 @@ class Tuning:
 
     def run(self, race, entries, first_run, suffix=""):
         """Measures until all of the race is decided, choices in turn. Left where a signal or the budget ended it."""
-        sizes = counted(len(race.running), "size")
+        cases = counted(len(race.running), "case")
         for run in range(race.looks[-1] if race.running else 0):
             for entry in entries:
                 places = list(enumerate(entry.settings.items()))
@@ -143,7 +143,7 @@ class Tuning:
             if run + 1 in race.looks:
                 race.look(run + 1)
             say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
-                f"of {sizes} decided, {counted(sum(map(len, race.running.values())), 'choice')} left")
+                f"of {cases} decided, {counted(sum(map(len, race.running.values())), 'choice')} left")
             if not race.running:
                 break
 
