@@ -1,6 +1,6 @@
 /*
- * What a blocking collective takes as a program meets it: from the first rank's start to the last
- * one's end, on a clock that all ranks share.
+ * The time of a blocking collective, from the first rank's start to the last one's end, on a clock
+ * that all ranks share.
  *
  * What is timed: all ranks start one call at a moment on which they agreed
  * (common/sync_clock/start_window.h; with --start=barrier when a barrier lets them go), and read

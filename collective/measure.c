@@ -14,8 +14,8 @@ struct round {
     bool rotates; /* the root is another rank each time */
 };
 
-/* What the ranks' own times have in common, on rank 0 alone: there the cost of the clock is added,
-   since the sampler takes it off. Two small reductions, after the timed region. */
+/* The mean of the ranks' own times and their difference, on rank 0 alone: with the cost of a clock
+   reading, which the sampler takes off. Two small reductions, after the timed region. */
 static void join_own_times(const struct bc_run *run, double own_ns, double *values)
 {
     double ends[2] = {own_ns, -own_ns}, sum_ns = 0.0;

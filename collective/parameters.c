@@ -43,7 +43,8 @@ static bool fit_size(const struct collective_parameters *p, const struct bc_run 
     for (int k = 0; k < COLLECTIVE_KINDS && bc_option_given(&run->options, "sizes"); k++) {
         const struct op_kind *const kind = collective_kind(k);
         const char *const obstacle = collective_too_large(kind, type, bytes, p->in_place, run);
-        if (p->operations.chosen[k] && !kind->no_elements && obstacle != NULL)
+        if (p->operations.chosen[k] && !kind->no_elements && collective_lacks(kind, p) == NULL &&
+            obstacle != NULL)
             return bc_error_set(error,
                                 "--sizes: %s of %lld bytes with %d processes does not fit into %s: "
                                 "use a smaller size",
