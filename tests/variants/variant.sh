@@ -59,8 +59,9 @@ sanitizers | sanitizers_full)
         build_targets all
     fi
     LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
-    # MPICH 4.0.2's persistent MPI_Neighbor_alltoallw uses memory from malloc that it hasn't set: filled with
-    # anything but zeros its first MPI_Wait hangs, depending on what was freed before. valgrind finds our uses of such.
+    # With MPICH 4.0.2 a persistent MPI_Neighbor_alltoallw hangs, also by calls of PMPI_, where sanitizers fill what
+    # malloc returns with 0xbe, their default; not where that is filled with zeros, or not at all. valgrind finds our
+    # own uses of memory that nobody has set.
     ASAN_OPTIONS="detect_stack_use_after_return=1:max_malloc_fill_size=0"
     # The C library keeps no frame pointers: who called its vasprintf, which Open MPI's
     # plug-ins do, is found without them only.
