@@ -2,15 +2,15 @@
  * The kernels of device.c, as text that the driver compiles when it loads them: PTX (NVIDIA,
  * "Parallel Thread Execution ISA", version 6.0) and HIP's C++. Both texts have the same kernels:
  *
- *   move(to, from, count)         copies `count` values of 8 bytes
- *   compare(a, b, count, differ)  sets *differ to 1 if two values of 8 bytes differ
+ *   move(to, from, count)             copies `count` values of 8 bytes
+ *   compare(a, b, count, differ)      sets *differ to 1 if two values of 8 bytes differ
  *   gather(to, from, places, count)   to[i] = from[places[i]], of values of 8 bytes
  *   scatter(to, from, places, count)  to[places[i]] = from[i]
  *
- *
  * They take every thread's share in turns, so any grid does. And for one thread
  *
- *   compute(out, steps)  a chain of `steps` multiply-adds, each of which needs the one before
+ *   compute(out, steps)               a chain of `steps` multiply-adds, each of which needs the one
+ * before
  */
 #pragma once
 
@@ -22,8 +22,8 @@
     "  shl.b64 %rd0, %rd0, 3;\n"                                                                   \
     "  mul.wide.u32 %rd1, %r1, %r3;  shl.b64 %rd1, %rd1, 3;\n"
 
-/* gather or scatter: `source` and `destination` are where a value lies, in bytes: %rd0, where the
-   thread is, or %rd6, what the list of places says there. */
+/* `source` and `destination` are where a value lies, in bytes: %rd0, where the thread is, or %rd6,
+   what the list of places says there. */
 #define BC_PTX_INDIRECT(name, source, destination)                                                 \
     ".visible .entry commcost_" name "(.param .u64 to, .param .u64 from, .param .u64 places,\n"    \
     "                                  .param .u64 count)\n"                                       \
@@ -48,6 +48,9 @@
     "done:\n"                                                                                      \
     "  ret;\n"                                                                                     \
     "}\n"
+
+#define BC_PTX_GATHER BC_PTX_INDIRECT("gather", "%rd6", "%rd0")
+#define BC_PTX_SCATTER BC_PTX_INDIRECT("scatter", "%rd0", "%rd6")
 
 static const char bc_kernels_ptx[] =
     ".version 6.0\n"
@@ -92,27 +95,25 @@ static const char bc_kernels_ptx[] =
     "  bra repeat;\n"
     "done:\n"
     "  ret;\n"
-    "}\n" BC_PTX_INDIRECT("gather", "%rd6", "%rd0") BC_PTX_INDIRECT(
-        "scatter", "%rd0",
-        "%rd6") ""
-                ".visible .entry commcost_compute(.param .u64 out, .param .u64 steps)\n"
-                "{\n"
-                "  .reg .pred %p0;  .reg .f32 %f<3>;  .reg .b64 %rd<2>;\n"
-                "  ld.param.u64 %rd0, [out];\n"
-                "  ld.param.u64 %rd1, [steps];\n"
-                "  mov.f32 %f0, 0f3F800000;\n"
-                "  mov.f32 %f1, 0f3F7FFF00;\n"
-                "  mov.f32 %f2, 0f3A83126F;\n"
-                "repeat:\n"
-                "  setp.eq.u64 %p0, %rd1, 0;\n"
-                "  @%p0 bra done;\n"
-                "  fma.rn.f32 %f0, %f0, %f1, %f2;\n"
-                "  sub.u64 %rd1, %rd1, 1;\n"
-                "  bra repeat;\n"
-                "done:\n"
-                "  st.f32 [%rd0], %f0;\n"
-                "  ret;\n"
-                "}\n";
+    "}\n" BC_PTX_GATHER BC_PTX_SCATTER
+    ".visible .entry commcost_compute(.param .u64 out, .param .u64 steps)\n"
+    "{\n"
+    "  .reg .pred %p0;  .reg .f32 %f<3>;  .reg .b64 %rd<2>;\n"
+    "  ld.param.u64 %rd0, [out];\n"
+    "  ld.param.u64 %rd1, [steps];\n"
+    "  mov.f32 %f0, 0f3F800000;\n"
+    "  mov.f32 %f1, 0f3F7FFF00;\n"
+    "  mov.f32 %f2, 0f3A83126F;\n"
+    "repeat:\n"
+    "  setp.eq.u64 %p0, %rd1, 0;\n"
+    "  @%p0 bra done;\n"
+    "  fma.rn.f32 %f0, %f0, %f1, %f2;\n"
+    "  sub.u64 %rd1, %rd1, 1;\n"
+    "  bra repeat;\n"
+    "done:\n"
+    "  st.f32 [%rd0], %f0;\n"
+    "  ret;\n"
+    "}\n";
 
 #define BC_HIP_SHARE                                                                               \
     "for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x;\n"     \
