@@ -13,9 +13,8 @@ struct halo_parameters {
     const char *dims_text;
     struct halo_box_list local;
     struct bc_names methods;
-    int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
-    struct bc_memory_options
-        memory; /* the arrays of the lower half of the ranks, and of the upper */
+    int sync;                        /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
+    struct bc_memory_options memory; /* arrays of the lower half of the ranks, and of the upper */
 
     /* From the texts. */
     int dims[HALO_DIRECTIONS];        /* 0: MPI_Dims_create chooses */

@@ -67,13 +67,13 @@ struct op_functions {
 
 /* How a collective arranges blocks in a buffer, and so how they are passed beyond ints. */
 enum op_layout {
-    OP_EQUAL,        /* blocks of the same size, no displacements: each block is one element of
-                             a datatype */
-    OP_REDUCED,      /* the same blocks, but operations such as MPI_SUM take predefined
-                             datatypes only: MPI-4's large counts */
+    OP_EQUAL,        /* blocks of the same size, no displacements: each block is one element of a
+                        datatype */
+    OP_REDUCED,      /* the same blocks, but operations such as MPI_SUM take predefined datatypes
+                        only: MPI-4's large counts */
     OP_VARYING,      /* v variants, displacements in elements: MPI-4's large counts */
-    OP_VARYING_BYTES /* w variant, displacements in bytes: each block is one element of a
-                             datatype, with the displacement in it */
+    OP_VARYING_BYTES /* w variant, displacements in bytes: each block is one element of a datatype,
+                        with the displacement in it */
 };
 
 /* How much a buffer holds. In v and w variants a rank's amount grows with the rank. */
@@ -142,7 +142,8 @@ struct op_kind {
 
     struct op_buffer send, receive; /* this rank's */
     enum op_in_place in_place;
-    /* As fails_large_in, of libraries where the blocking form fails in place, but with root 0. */
+    /* As fails_large_in, of libraries where the blocking form fails in place, unless the root is
+       rank 0. */
     const char *fails_in_place_in;
 
     struct op_functions functions;   /* with ints; `start` is never NULL */
@@ -197,8 +198,8 @@ struct op_counts {
     int64_t count; /* this rank's amount of elements, or one element of another type */
     MPI_Datatype type;
     struct op_blocks by_rank;
-    struct op_blocks own; /* of v and w variants in which a rank sends to each rank: all blocks
-                                  have this rank's amount */
+    struct op_blocks own; /* of v and w variants in which a rank sends to each rank: all blocks have
+                             this rank's amount */
     int64_t *starts;      /* of v and w variants: of the blocks by_rank, in elements */
 };
 
@@ -222,8 +223,8 @@ struct op_instance {
 
     op_call_fn *start, *between, *finish;
     op_call_fn *blocking;  /* NULL: there is no blocking counterpart */
-    MPI_Request *requests; /* what `start` posts; null where complete, but for persistent
-                                    ones, which stay */
+    MPI_Request *requests; /* what `start` posts; null where complete, but for persistent ones,
+                              which stay */
     int request_count;
     bool borrows_requests; /* `create` has set them, and `destroy` frees them */
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE, which gcc takes for an array of none */
@@ -287,7 +288,7 @@ enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape 
 /* Whether the MPI library has the persistent form, and it works. */
 bool op_has_persistent(const struct op_kind *kind);
 
-/* Whether the blocking form fails in place in this MPI library, but with root 0. */
+/* Whether the blocking form fails in place in this MPI library, unless the root is rank 0. */
 bool op_fails_in_place(const struct op_kind *kind);
 
 /* Makes the periodic 3D grid of all ranks, in the order of MPI_COMM_WORLD. Collective. */
@@ -300,7 +301,7 @@ struct op_choice {
     int64_t elements;
     const void *variant;          /* as the kind's functions know it; NULL: there is one only */
     const struct op_space *space; /* NULL: host memory */
-    enum op_type type;            /* but for double only in host memory */
+    enum op_type type;            /* on a device OP_DOUBLE only */
     enum op_reduction reduction;
     bool in_place; /* of a kind that can be */
     bool any_root; /* all ranks have the buffers of the root, which op_set_root may change */

@@ -64,8 +64,8 @@ struct bc_batch {
     bc_repeat_fn *repeat;
     /* Another way to do the same, timed in turn with it; NULL: none. */
     bc_repeat_fn *counterpart;
-    /* Called before the barrier that starts a batch of either way, in no time; NULL: nothing.
-       Local. Needs batches of 1 repetition. */
+    /* Called outside the timing, before the barrier that starts a batch of either way; NULL:
+       nothing. Local. Needs batches of 1 repetition. */
     void (*prepare)(void *context);
     void *context;
     int64_t repetitions;   /* in a batch; 0: enough for the clock */

@@ -121,8 +121,7 @@ int bc_memory_finish(struct bc_run *run, struct bc_device *device)
     return status;
 }
 
-/* ---- the staged counterpart -------------------------------------------------------------------
- */
+/* ---- the staged counterpart ------------------------------------------------------------------ */
 
 /* A gain or a loss below this is none, in percent. */
 #define THRESHOLD_PCT 2.0

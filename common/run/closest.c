@@ -16,8 +16,8 @@ static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 /* The edits that make one text the other; both have at most LENGTH_MAX characters. */
 static size_t edits(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    size_t to[LENGTH_MAX + 1]
-             [LENGTH_MAX + 1]; /* [i][j]: from the first i characters of a to the first j of b */
+    /* to[i][j]: from the first i characters of a to the first j of b */
+    size_t to[LENGTH_MAX + 1][LENGTH_MAX + 1];
     for (size_t i = 0; i <= a_length; i++)
         for (size_t j = 0; j <= b_length; j++) {
             if (i == 0 || j == 0) {

@@ -87,8 +87,7 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
             run->program->name, shown, lacks, closest.name);
     return bc_error_set(error,
                         "--columns: %s has no column '%.*s': use main, all, or names that "
-                        "--columns=all shows, with "
-                        "commas in between",
+                        "--columns=all shows, with commas in between",
                         run->program->name, shown, lacks);
 }
 

@@ -27,8 +27,7 @@ static const struct bc_option rows[] = {
              "default in a file), or these; main may stand among the names"},
     {"metadata", BC_CHOICE, AT(metadata), .choices = "auto|short|full|none", .internal = true,
      .help = "the lines that begin with #: auto is short on stdout and full in a file; with none, "
-             "notes and "
-             "warnings go to stderr"},
+             "notes and warnings go to stderr"},
     {"no-header", BC_FLAG, AT(no_header),
      .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
     {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
@@ -46,10 +45,9 @@ static const struct bc_option rows[] = {
     {"max-time", BC_REAL, AT(max_time_s), .argument = "SECONDS", .min = 1e-3, .max = 1e6,
      .help = "max time for measuring a row, all visits together"},
     {"visits", BC_SIZE, AT(visits), .argument = "N", .min = 1, .max = 1000, .zero = "auto",
-     .help =
-         "measure a row in N visits, spread over the run, and in more if it isn't precise then; "
-         "auto is 6, fewer below 30 --samples, and 1 with a specification's own counts or "
-         "--estimator=mean"},
+     .help = "measure a row in N visits, spread over the run, and in more if it isn't precise "
+             "then; auto is 6, fewer below 30 --samples, and 1 with a specification's own counts "
+             "or --estimator=mean"},
     {"warmup", BC_INTEGER, AT(warmup), .argument = "N", .min = -1, .max = 1e9,
      .help = "operations before sampling; -1: until the median settles, in later "
              "visits 1 to 5"},

@@ -41,6 +41,5 @@ double bc_start_window_time(struct bc_start_window *window, int quantity, int64_
 struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
 
 /* For struct bc_program: makes, uses and destroys the window. A program that names it has the
-   option
-   --start. */
+   option --start. */
 extern const struct bc_starter bc_window_starter;

@@ -11,7 +11,7 @@
 #define FEW_STEPS 1000
 #define MANY_STEPS 11000
 
-/* The lead takes this time at least, and this many times as long as starting what follows it. */
+/* The lead takes at least LEAD_NS, and LEAD_FACTOR times as long as starting what follows it. */
 #define LEAD_NS 20000.0
 #define LEAD_FACTOR 4.0
 

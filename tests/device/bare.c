@@ -7,7 +7,7 @@
  *                                  median of batches. WHAT: copy (between pinned and the device's
  *                                  memory, mean of both ways), kernel (SIZE steps of work, one
  *                                  kernel behind the other), or message (the device's memory of
- * rank 0, host memory of rank 1)
+ *                                  rank 0, host memory of rank 1)
  */
 #include "common/device/driver.h"
 

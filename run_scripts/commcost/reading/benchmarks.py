@@ -16,7 +16,8 @@ _SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mb
 # What has a column of these is of this kind, where there are no metadata.
 _BY_COLUMNS = ((("avail(%)",), "mpi_overhead"), (("rate_per_s", "synchronisation"), "msgrate_rma"),
                (("rate_per_s",), "msgrate"), (("arrangement",), "pingpong"), (("sync_us", "neighbours"), "syncbench"),
-               (("own_us", "skew_us"), "collective"), (("method", "local"), "halo"), (("added_ns",), "monitor_overhead"))
+               (("own_us", "skew_us"), "collective"), (("method", "local"), "halo"),
+               (("added_ns",), "monitor_overhead"))
 FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how other programs' benchmarks are called (foreign.py)
 
 

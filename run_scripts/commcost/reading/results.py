@@ -362,7 +362,7 @@ def find_results(path):
         if found:
             return found, remarks + unknown_beside(files)
     raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with '# columns:' in it, in runs/N "
-                      f"or in its folders, and no .txt, .out or .log of a benchmark that is known")
+                      "or in its folders, and no .txt, .out or .log of a benchmark that is known")
 
 
 def unknown_beside(files):

@@ -208,8 +208,8 @@ def claims_of(lines, found):
 
 # ---- the page, the table -------------------------------------------------------------------------
 
-LEGEND = ("A time: the right data arrived. direct pays: quicker than copying to pinned host memory by hand; staged pays: "
-          "slower than that; even: no difference of 2 %. No word: not clear, or there is no staged counterpart.")
+LEGEND = ("A time: the right data arrived. direct pays: quicker than copying to pinned host memory by hand; staged "
+          "pays: slower than that; even: no difference of 2 %. No word: not clear, or there is no staged counterpart.")
 
 
 def matrix_of(found, memory):
@@ -335,8 +335,8 @@ wrong usage.""", allow_abbrev=False)
     add("--memory", metavar="LIST", type=list_of(memory_of, "use host, pinned, device, managed, or pairs like "
         "device:host"), default=["device"], help="where buffers lie, with commas: device, managed, pinned, "
         "device:host and so on (default: device)")
-    add("--sizes", metavar="LIST", type=list_of(size_that(lambda size: size & (size - 1) == 0), "use powers of two from "
-        "8 on, like 8,64K,4M"), default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
+    add("--sizes", metavar="LIST", type=list_of(size_that(lambda size: size & (size - 1) == 0), "use powers of two "
+        "from 8 on, like 8,64K,4M"), default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
     add("--time-limit", metavar="TIME", type=suite.duration, default=60,
         help="for each launch, which then counts as a hang (default: 60 s)")
     add = made.add_argument_group("Where to run").add_argument

@@ -86,7 +86,7 @@ def way_of(function):
 
 
 def sources_of(way):
-    """The Ways that say what a way costs, the best first: collective's rows have the operation and no other around it."""
+    """The Ways that say what a way costs, the best first: collective's rows have nothing but the operation."""
     return (Way(way.operation, "time_us", BLOCKING), way) if way.column == "blocking_us" else (way,)
 
 
@@ -161,7 +161,8 @@ def points_of(way, tables, layout):
                 yield 0, row, value
     if way.form == BLOCKING:
         for row, value in tables.measured("collective", way.column, operation=way.operation[1:], in_place="no"):
-            if row.keys["type"] in ("double", "NA") and row.keys["op"] in ("sum", "NA") and row.keys["root"] in ("0", "NA"):
+            usual = (("type", "double"), ("op", "sum"), ("root", "0"))
+            if all(row.keys[key] in (cell, "NA") for key, cell in usual):
                 yield row.size(), row, value
         return
     for kind in tables.kinds():

@@ -18,8 +18,8 @@ def commit():
 
 class Output:
     """A result of `program`, to a file or to stdout: the metadata, one header row, rows, remarks,
-    an end line. Or, for people, tables of their own columns (begin without columns). With `rows_only` the metadata and the header row are left out, and remarks go to
-    stderr. UsageError where the file can't be written."""
+    an end line. Or, for people, tables of their own columns (begin without columns). With `rows_only` the metadata and
+    the header row are left out, and remarks go to stderr. UsageError where the file can't be written."""
 
     def __init__(self, program, path, rows_only=False):
         self.program, self._rows_only = program, rows_only

@@ -147,8 +147,8 @@ def remarks_on(run, tables, lines):
     rows = {id(row): row for line in lines if line.cost for row in line.cost.rows}.values()
     disturbed = [row for row in rows if max(map(float, row.texts("lost_pct")), default=0.0) > DISTURBED_PCT]
     if not any(benchmarks.entry_of(kind).kind in USED for kind in tables.kinds()):
-        yield ("the results have no row of an overlap program, collective, syncbench or msgrate, which say what calls cost: "
-               "give the folder that run_suite.sh wrote")
+        yield ("the results have no row of an overlap program, collective, syncbench or msgrate, which say what calls "
+               "cost: give the folder that run_suite.sh wrote")
     elif disturbed:
         yield (f"in {len(disturbed)} of {counted(len(rows), 'row')} of the results the system took more than "
                f"{DISTURBED_PCT:g} % of the time from the processes: measure again on a quieter machine")
