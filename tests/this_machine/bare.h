@@ -7,8 +7,9 @@
  * A row of the result has both times and their ratio. Environment variable BARE_ROW=N: measures
  * row N only, counted from 1.
  *
- * Bare loops are written from the specifications' text, with MPI_Wtime; what they time calls
- * nothing of this project, but for work between operations.
+ * Bare loops are written from the specifications' text, with MPI_Wtime, or the benchmark's clock
+ * where both ranks' readings are compared; what they time calls nothing of this project, but for
+ * work between operations.
  */
 #ifndef BARE_H
 #define BARE_H

@@ -2,8 +2,11 @@
 to the last end, the ranks' own times, and what these differ by."""
 
 import collections
+import math
+import os
 import random
 import statistics
+import tempfile
 
 import virtual
 
@@ -161,6 +164,37 @@ class Collective(virtual.Test):
             for row in launch.rows:
                 self.compare(row, "binomial", 4, 0.005, "root {} {}".format(root, row["operation"]))
                 self.assertEqual((row["check"], str(row["root"]).split(".")[0]), ("ok", root))
+
+    def test_rotation(self):
+        """Which rank was the root shows where blocks differ: it sends all but its own, one after the other."""
+        ranks, elements = 4, 500
+        blocks_us = [math.ceil(2 * elements * (rank + 1) / (ranks + 1)) * 8 * BYTE_US for rank in range(ranks)]
+        for root, roots in (("rotate", 2 * list(range(ranks))), ("1", 2 * ranks * [1])):
+            with tempfile.TemporaryDirectory() as folder:
+                dump = os.path.join(folder, "samples")
+                virtual.run("collective", "--operations=scatterv", "--sizes={}".format(8 * elements),
+                            "--start=barrier", "--samples=8", "--visits=1", "--warmup=0", "--root=" + root,
+                            options_not_in_digest=["--dump-samples=" + dump], ranks=ranks, MODEL_ALGORITHM="linear",
+                            **MESSAGES)
+                with open(dump, encoding="ascii") as stream:
+                    times_us = [row["value_ns"] / 1e3 for row in virtual.read_tsv(stream.read())
+                                if row["quantity"] == "time"]
+            self.assertEqual(len(times_us), len(roots))
+            for found, rank in zip(times_us, roots):
+                truth = sum(blocks_us) - blocks_us[rank] + LATENCY_US
+                self.near(found, truth, 0.005 * truth, "root {} {}".format(root, rank))
+
+    def test_bare_loop(self):
+        """What is measured beside bare calls in real time (tests/this_machine) is so in virtual time."""
+        for algorithm in ("linear", "recursive_doubling"):
+            (launch,) = virtual.run("collective_bare", "--visits=2", "--samples=5", "--warmup=3",
+                                    MODEL_ALGORITHM=algorithm, **MESSAGES)
+            self.assertEqual(len(launch.rows), 6)
+            for row in launch.rows:
+                operation, _, size, unit = row["name"].split()
+                truth = max(leaving_us(operation, algorithm, 2, int(size) * {"B": 1, "KiB": 1024}[unit]))
+                for column in ("ours_us", "bare_us"):
+                    self.near(row[column], truth, 0.005 * truth, "{} {} {}".format(algorithm, row["name"], column))
 
     def test_no_pipeline(self):
         """A root that only sends is done at once, and a loop of calls would show little else: a bare loop takes

@@ -1,0 +1,165 @@
+/*
+ * Is the time that collective reports that of the same call written out? A bare round: both ranks
+ * agree on a moment on the clock that a node's ranks share, wait for it and call. Its time is from
+ * the first start to the last end; a round in which a rank started late is taken again.
+ */
+#include "collective/collective.h"
+#include "common/mpi/mpi_check.h"
+#include "tests/this_machine/bare.h"
+
+#include <stdlib.h>
+
+/* How long before the start ranks agree on it: SLACK_RAISE times as long after a late start, and
+   shorter by 1 / SLACK_LOWER after another. */
+enum { SLACK_MIN_NS = 10000, SLACK_MAX_NS = 1000000, SLACK_RAISE = 2, SLACK_LOWER = 64 };
+
+/* A start is late that is later than this and LATE_READINGS readings of the clock. */
+#define LATE_NS 100.0
+#define LATE_READINGS 4.0
+
+struct row {
+    int number;
+    struct collective_row ours;
+    struct bare_row bare;
+};
+
+/* What both loops of a visit use. */
+struct visit {
+    const struct bc_run *run;
+    struct row *row;
+    double seconds;
+    double *sent, *received;
+    int count; /* of doubles in a block */
+    int64_t slack_ns;
+    bool is_precise;
+};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void bcast(const struct visit *visit)
+{
+    MPI_Bcast(visit->sent, visit->count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+static void allreduce(const struct visit *visit)
+{
+    MPI_Allreduce(visit->sent, visit->received, visit->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void alltoall(const struct visit *visit)
+{
+    MPI_Alltoall(visit->sent, visit->count, MPI_DOUBLE, visit->received, visit->count, MPI_DOUBLE,
+                 MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char *name;
+    const struct op_kind *kind;
+    void (*call)(const struct visit *visit);
+    int bytes; /* of a block */
+} calls[] = {
+    {"bcast of 8 B", &op_bcast, bcast, 8},
+    {"bcast of 64 KiB", &op_bcast, bcast, 65536},
+    {"allreduce of 8 B", &op_allreduce, allreduce, 8},
+    {"allreduce of 64 KiB", &op_allreduce, allreduce, 65536},
+    {"alltoall of 8 B", &op_alltoall, alltoall, 8},
+    {"alltoall of 64 KiB", &op_alltoall, alltoall, 65536},
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* Returns the time of a round; -1.0 if a rank started late. */
+static double bare_round(const struct visit *visit)
+{
+    int64_t agreed_ns = bc_now_ns() + visit->slack_ns;
+    MPI_Allreduce(MPI_IN_PLACE, &agreed_ns, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    while (bc_now_ns() < agreed_ns)
+        ;
+    const int64_t start_ns = bc_now_ns();
+    calls[visit->row->number].call(visit);
+    int64_t all[] = {bc_now_ns(), -start_ns, start_ns}; /* last end, first and last start */
+    MPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    const double late_ns = LATE_NS + LATE_READINGS * visit->run->max_clock.read_ns;
+    return (double)(all[2] - agreed_ns) > late_ns ? -1.0 : (double)(all[0] + all[1]);
+}
+
+static double bare(void *context)
+{
+    struct visit *const visit = context;
+    for (;;) {
+        const double ns = bare_round(visit);
+        if (ns >= 0.0) {
+            visit->slack_ns -= visit->slack_ns / SLACK_LOWER;
+            visit->slack_ns = visit->slack_ns > SLACK_MIN_NS ? visit->slack_ns : SLACK_MIN_NS;
+            return ns;
+        }
+        visit->slack_ns *= visit->slack_ns < SLACK_MAX_NS ? SLACK_RAISE : 1;
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void measure_ours(void *memory)
+{
+    struct visit *const visit = memory;
+    struct collective_row *const row = &visit->row->ours;
+    row->kind = calls[visit->row->number].kind;
+    row->elements = visit->count;
+    visit->is_precise = collective_visit(&collective_default_parameters, visit->run,
+                                         visit->seconds * BARE_OURS, row);
+}
+
+static void measure_bare(void *memory)
+{
+    struct visit *const visit = memory;
+    const size_t bytes = (size_t)visit->run->job.ranks * (size_t)visit->count * sizeof(double);
+    visit->sent = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
+    visit->received = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
+    bare_visit(visit->run, bare, NULL, visit, 1, visit->seconds, &visit->row->bare);
+    free(visit->sent);
+    free(visit->received);
+}
+
+static void measure(const struct bc_run *run, struct bc_visit *step)
+{
+    struct row *const row = step->row;
+    struct visit visit = {
+        .run = run,
+        .row = row,
+        .seconds = step->seconds,
+        .count = calls[row->number].bytes / (int)sizeof(double),
+        .slack_ns = SLACK_MIN_NS,
+    };
+    bare_in_turn(run, measure_ours, measure_bare, &visit);
+    step->is_precise = visit.is_precise;
+}
+
+static void write_row(struct bc_run *run, struct row *row)
+{
+    struct collective_result ours;
+    collective_conclude(&collective_default_parameters, run, &row->ours, &ours);
+    bare_write_row(run, calls[row->number].name, &ours.time, &ours.outcome, &row->bare);
+}
+
+static const struct bc_program collective_bare_program = {
+    .name = "collective_bare",
+    .summary = "Compares collective's times with bare calls.",
+    .starter = &bc_window_starter,
+    .start = BC_START_WINDOW,
+    BARE_PROGRAM,
+};
+
+int main(int argc, char **argv)
+{
+    char state; /* nothing is kept there */
+    struct bc_run *const run = bc_start(&collective_bare_program, &state, argc, argv);
+    bc_open_result(run, &bare_table, "");
+    bare_list(run, CALLS);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(run, visit);
+        else
+            write_row(run, visit->row);
+    return bc_finish(run);
+}
