@@ -46,7 +46,7 @@ OPTIONS = {
     "halo/halo": ["--local=2", "--methods=put,get,isend/irecv types,isend/irecv packed,persistent"],
     "linkmap/linkmap": ["--sizes=8", "--check"],
     "noise/noise": ["--per=rank"],
-    "collective/collective": ["--sizes=8"],
+    "collective/collective": ["--sizes=8"] + ([] if Case.full else ["--operations=bcast,reduce,scan"]),
     "msgrate/msgrate": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "msgrate/msgrate_rma": ["--messages=2", "--size=8", "--cache=64K", "--check"],
     "mpi_overhead/mpi_overhead": ["--msgsize=8,128K", "--both", "--check"],
