@@ -18,7 +18,8 @@
 #define SOME_PCT 20.0
 #define IN_CALLS_POINTS 20.0
 
-/* A row whose overlap isn't known better than this says nothing of it. */
+/* A row whose overlap isn't known better than this says nothing of it, nor does one whose operation
+   may take no time. */
 #define NOT_CLEAR_POINTS 50.0
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ void overlap_progress_add(struct overlap_progress *progress, const struct overla
     const void *const variant = row->choice.variant;
     if (result->overlap_hi_pct - result->overlap_lo_pct > NOT_CLEAR_POINTS ||
         row->size_bytes < OVERLAP_LARGE_BYTES || row->size_bytes < progress->size_bytes ||
-        !(reference_ns > 0.0) || isnan(pct))
+        !(result->reference.interval.lo > 0.0) || isnan(pct))
         return;
     if (row->size_bytes > progress->size_bytes)
         *progress = (struct overlap_progress){.size_bytes = row->size_bytes,

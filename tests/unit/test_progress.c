@@ -26,6 +26,7 @@ static void add_times(struct overlap_state *overlap, const struct overlap_row *r
                       double reference_ns, double exposed_ns)
 {
     const struct overlap_result result = {.reference.value = reference_ns,
+                                          .reference.interval.lo = 0.9 * reference_ns,
                                           .gain.exposed.value = exposed_ns};
     overlap_progress_add(&overlap->progress, row, &result);
 }
@@ -113,6 +114,18 @@ TEST(judgements)
             (found[0] == '\0') != (cases[i].note[0] == '\0'))
             fail_msg("case %zu: '%s' is not in '%s'", i, cases[i].note, found);
     }
+}
+
+/* Of an operation that may take no time nothing is known to be hidden. */
+TEST(no_note_where_the_operation_is_not_known)
+{
+    struct overlap_state overlap = no_rows();
+    const struct overlap_row row = {.size_bytes = MIB};
+    const struct overlap_result result = {.reference.value = REFERENCE_NS,
+                                          .reference.interval.lo = 0.0,
+                                          .gain.exposed.value = REFERENCE_NS};
+    overlap_progress_add(&overlap.progress, &row, &result);
+    assert_string_equal(note(&overlap), "");
 }
 
 /* Its parts of the work mark parts of the message, so it is not told to try calls. */
