@@ -249,6 +249,7 @@ class Outcomes(virtual.Test):
                 (139, "mpirun noticed that process rank 1 on node a exited on signal 11 (Segmentation fault).", "SIGSEGV"),
                 (134, "*** Process received signal ***\nSignal: Aborted (6)\nSignal code:  (-6)", "SIGABRT"),
                 (15, "TERMINATED WITH THE EXIT STRING: Terminated (signal 15)", ""),
+                (7, "[mpiexec@a] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed", ""),
                 (137, "srun: error: node1: task 0: Killed", "SIGKILL"), (1, "MPI_Abort was called", None), (255, "", None)):
             outcome = "crash ({})".format(name) if name else "crash" if name == "" else None
             self.assertEqual(trials.crash_of(status, text), outcome)

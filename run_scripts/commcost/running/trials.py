@@ -19,17 +19,18 @@ BUDGET = "budget"
 
 # What programs and libraries say before they end.
 WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
+WORDS_OF_HYDRA = "assert (!closed) failed"  # what it says where it lost a node's ranks
 WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
 
 
 def crash_of(status, text):
     """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
     status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
-    SIGKILL included: its SIGTERM may be any."""
+    SIGKILL included: its SIGTERM may be any. On a busy machine hydra 4.0 may fail itself then, and names none."""
     numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
     names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
     known = [name for name in names if name != "SIGTERM"]
-    return f"crash ({known[0]})" if known else "crash" if names else None
+    return f"crash ({known[0]})" if known else "crash" if names or WORDS_OF_HYDRA in text else None
 
 
 def outcome_of(status, timed_out, verdict, text):
