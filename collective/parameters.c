@@ -17,7 +17,8 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
     {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = collective_kind_name,
      .name_count = COLLECTIVE_KINDS, .help = "operations"},
     {"sizes", BC_SIZE_LIST, AT(sizes), .argument = "LIST", .min = 1, .max = SIZE_MAX_BYTES,
-     .help = "bytes of a block: what a rank sends to, or gets from, each other one"},
+     .help = "bytes of a block: the buffer of bcast, reduce, allreduce, scan and exscan; else what "
+             "a rank sends to, or gets from, each other one"},
     {"types", BC_NAMES, AT(types), .argument = "NAMES", .name_at = type_name,
      .name_count = OP_TYPES, .help = "types of the elements"},
     {"op", BC_CHOICE, AT(reduction), .choices = "sum|max|min",

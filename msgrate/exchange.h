@@ -5,14 +5,16 @@
 
 struct msgrate_exchange;
 
+/* Sends and receives the messages of an iteration, or some of them. */
+typedef void msgrate_exchange_fn(struct msgrate_exchange *exchange);
+
 /* A pattern (kernel.c). */
 struct msgrate_pattern {
     const char *name;
-    bool one_partner; /* lower half to upper half; else all peers, both ways */
-    void (*exchange)(struct msgrate_exchange *exchange); /* all of it is timed */
+    bool one_partner;              /* lower half to upper half; else all peers, both ways */
+    msgrate_exchange_fn *exchange; /* all of it is timed */
     /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
-    void (*begin)(struct msgrate_exchange *exchange);
-    void (*end)(struct msgrate_exchange *exchange);
+    msgrate_exchange_fn *begin, *end;
 };
 
 /* This rank's part in the iterations of a pattern. */
@@ -23,7 +25,7 @@ struct msgrate_exchange {
     /* For even and odd iterations: two buffers with --check, since what is posted ahead must not
        touch what is still to be verified, and with --buffers=new; else one. */
     struct bc_buffer receive[2];
-    int receive_count;
+    int receive_count;     /* 1 or 2 */
     MPI_Request *requests; /* 2 x peers x messages */
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 
@@ -40,7 +42,8 @@ struct msgrate_exchange {
 /* The buffer into which the messages of an iteration go, 0: of the present one, 1: of the next. */
 static inline struct bc_buffer *msgrate_arriving(struct msgrate_exchange *exchange, int ahead)
 {
-    return &exchange->receive[(exchange->iteration + ahead) % exchange->receive_count];
+    /* No division, since it is in the timed part. */
+    return &exchange->receive[(exchange->iteration + ahead) & (exchange->receive_count - 1)];
 }
 
 /* Whether this rank sends, or receives, in an iteration. */
