@@ -3,6 +3,7 @@ it writes. Whether its files are right: tests/virtual/tune_test.py."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 import xml.etree.ElementTree
@@ -138,6 +139,12 @@ class Mpich(TuneCase):
         assert "No rule: nothing surely gains 5 %." in done.stdout and not (self.suite.results / "rules.json").exists()
         assert self.evidence()[8]["reason"] == "no choice gains 5 %"
         assert len(self.started()) == 6
+        assert re.search("^allreduce +-$", done.stdout, re.M), done.stdout
+
+    def test_nothing_known(self):
+        """Where no choice works, nothing says that the library's own is as good."""
+        done = self.tune(f"{VARIABLE}crash", "--sizes=8")
+        assert re.search(r"^allreduce +\?$", done.stdout, re.M), done.stdout
 
     @each("fault, status, text", [
         ("ignores", 0, "way1 promised 30 %"), ("rejects", 1, "allreduce file, 4 ranks: crash")])

@@ -17,6 +17,7 @@ import typing
 from commcost.reading import rank_test
 
 DEFAULT = "default"
+NO_GAIN = "no choice gains"  # begins the reason of a cell whose default is as good as the choices
 ALPHA = 0.01
 DROPPED_AT = 0.9  # confidence of the interval by which choices are dropped
 PROVED_AT = 0.95
@@ -132,7 +133,7 @@ class Race:
             self.running[cell] = left
         else:
             count = len(self.values[cell, best])
-            self._decide(cell, Decision(DEFAULT, f"no choice gains {self.min_gain_pct:g} %", gains[best], None, count))
+            self._decide(cell, Decision(DEFAULT, f"{NO_GAIN} {self.min_gain_pct:g} %", gains[best], None, count))
 
     def end(self, reason):
         """Decides for the default what still runs."""

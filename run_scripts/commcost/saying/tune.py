@@ -21,7 +21,7 @@ from commcost.saying.device_matrix import list_of, place_options, size_that
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
-from commcost.saying.race import DEFAULT, Race, launches_needed
+from commcost.saying.race import DEFAULT, NO_GAIN, Race, launches_needed
 from commcost.saying.scorecard import readable
 from commcost.system import now, remove, replace_file
 from commcost.words import bytes_text, counted, cut, listed, size_text
@@ -278,12 +278,12 @@ def mark_of(decision, found):
         return Mark(f"{found.gain.value:.0f} %", "pays")
     if found is not None:
         return Mark("not held", "loses")
-    return Mark("?", "unclear") if "clear" in decision.reason or "budget" in decision.reason else Mark("-", "even")
+    return Mark("-", "even") if decision.reason.startswith(NO_GAIN) else Mark("?", "unclear")
 
 
 LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the operation takes with the file than with the "
-          "library's own choice, found in fresh launches. -: the library's own choice is as good; ?: not clear; not "
-          "held: the rule was taken out, since the file gained nothing.")
+          "library's own choice, found in fresh launches. -: the library's own choice is as good; ?: not known, see "
+          "the reasons; not held: the rule was taken out, since the file gained nothing.")
 
 
 def matrix_of(race, proof, ranks, is_last):
