@@ -349,11 +349,12 @@ class DoesItPay(CardCase):
         assert self.paid(by_size(4 * [5.0]), launches=5) == [
             "Non-blocking allreduce |  | not clear | needs more launches"]
         card = self.card(("overlap_iallreduce", OVERLAPS, 5 * [by_size(4 * [5.0])]))
-        assert card.mind == ["To decide what is not clear:\nrun_scripts/run_suite.sh --runs=6"]
+        assert card.mind == ["More launches may decide what is not clear:\nrun_scripts/run_suite.sh --runs=6"]
         (self.folder / "suite").mkdir()
         (self.folder / "suite" / "plan.tsv").write_text("")
         card = scorecard.card_of(tables.Tables([str(self.folder)]))
-        assert card.mind == [f"To decide what is not clear:\nrun_scripts/run_suite.sh --resume={self.folder} --runs=6"]
+        assert card.mind == [
+            f"More launches may decide what is not clear:\nrun_scripts/run_suite.sh --resume={self.folder} --runs=6"]
         assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).mind
 
     def test_alike_share_a_line(self):
@@ -472,7 +473,7 @@ class Whole(CardCase):
     def test_launches_that_differ(self):
         def launches(*of_each):
             return [swaps("10x10x10", persistent=time_us, put=9.0) for time_us in of_each]
-        said = ["In 1 of 2 rows launches differ by more than 2 times: end other programs and measure again."]
+        said = ["In 1 of 2 rows launches differ by more than 2 times: measure anew without other programs."]
         for of_each, mind in (((4.0, 7.9, 6.0, 5.0, 5.0, 4.0), []), ((4.0, 8.1, 6.0, 5.0, 5.0, 4.0), said)):
             assert self.card(("halo", HALO, launches(*of_each))).mind == mind
 
