@@ -6,7 +6,8 @@
  * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes
  * O(log P) steps, in each of which pairs of ranks measure at the same time, and the models along
  * the way to rank 0 are chained. All pairs measure once, and again after a wait that they share,
- * which gives the drift. Each later update makes that time longer.
+ * which gives the drift; not where all ranks read one clock. Each later update makes that time
+ * longer.
  *
  * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
  * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two

@@ -1,6 +1,8 @@
 """Clocks of ranks that differ: the clock that they share is known, starts on it are together, and
 each rank's own cost of a reading is taken off."""
 
+import re
+
 import rules
 import virtual
 
@@ -60,6 +62,15 @@ class Clock(virtual.Test):
                                          **clocks)
                 truth = MODEL.exchange([800] * 6)
                 self.near(row["latency_us"], truth, 0.005 * truth, "halo")
+
+    def test_one_clock(self):
+        """Ranks that read one clock don't wait for its drift to show; others do."""
+        for clocks, waits in ((CLOCKS[0], False), (CLOCKS[1], True)):
+            with self.subTest(clocks=clocks):
+                done = virtual.run_raw("overlap_ibarrier", "--start=window", "--samples=1",
+                                       "--metadata=full", VIRTUAL_RANKS=4, **MODEL.variables(), **clocks)
+                took_s = float(re.search("^# global_clock: .* in ([0-9.]+) s;", done.stdout, re.M).group(1))
+                self.assertEqual(took_s > 0.5, waits, took_s)
 
     def test_skew(self):
         """Where ranks leave a barrier up to 20 us late, an operation of known time takes that with
