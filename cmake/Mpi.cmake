@@ -14,6 +14,13 @@ if(MPI_C_COMPILER MATCHES "^([^ ]+) +(-.*)$")
   set(MPI_C_COMPILER "${CMAKE_MATCH_1}" CACHE STRING "The MPI library's compiler wrapper" FORCE)
   set(MPI_C_COMPILER_FLAGS "${CMAKE_MATCH_2}" CACHE STRING "Options of the MPI library's compiler wrapper" FORCE)
 endif()
+# Debian's mpicc may be any library's. Where MPICH's own is beside it that is taken, as quickstart.sh does.
+find_program(_mpicc mpicc)
+mark_as_advanced(_mpicc)
+if(NOT MPI_C_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME} AND NOT CMAKE_C_COMPILER MATCHES "mpi[^/]*$"
+   AND EXISTS "${_mpicc}.mpich")
+  set(MPI_C_COMPILER "${_mpicc}.mpich" CACHE STRING "The MPI library's compiler wrapper")
+endif()
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
 
@@ -78,7 +85,7 @@ if(NOT COMMCOST_MPIRUN_PROGRAM)
 endif()
 set(COMMCOST_MPIRUN "${COMMCOST_MPIRUN_PROGRAM}" ${_flags})
 
-message(STATUS "MPI library: ${_mpi_library} (${MPI_C_COMPILER})")
+message(STATUS "MPI library: ${_mpi_library} (${MPI_C_COMPILER}; another one: -DMPI_C_COMPILER=WRAPPER)")
 if(COMMCOST_MPI_ABI)
   message(STATUS "MPI ABI: the standard's, so the programs run with every MPI library that has it")
 else()

@@ -11,7 +11,7 @@ static const struct bc_column columns[] = {
     BC_COLUMN("operation", BC_KEY, 20, collective_result, operation),
     BC_COLUMN("type", BC_KEY, 6, collective_result, type),
     BC_COLUMN("op", BC_KEY, 3, collective_result, op),
-    BC_COLUMN("in_place", BC_KEY, 0, collective_result, in_place),
+    BC_COLUMN("in_place", BC_RUN_KEY, 0, collective_result, in_place),
     BC_COLUMN("root", BC_KEY, 6, collective_result, root),
     BC_COLUMN("elements", BC_INFO, 0, collective_result, elements),
     BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 3, collective_result, size_bytes),

@@ -9,18 +9,18 @@ static const struct bc_column columns[] = {
     BC_COLUMN("scope", BC_KEY, 5, linkmap_result, scope),
     BC_COLUMN("a", BC_KEY, 8, linkmap_result, a),
     BC_COLUMN("b", BC_KEY, 8, linkmap_result, b),
-    BC_COLUMN("nbytes", BC_KEY, 0, linkmap_result, bytes),
+    BC_COLUMN("nbytes", BC_KEY, 7, linkmap_result, bytes),
     BC_COLUMN_AS(BC_CELL_TIME, "time_us", BC_LESS, 3, linkmap_result, time.value),
     BC_COLUMN_AS(BC_CELL_TIME, "time_lo_us", BC_INFO, 3, linkmap_result, time.interval.lo),
     BC_COLUMN_AS(BC_CELL_TIME, "time_hi_us", BC_INFO, 3, linkmap_result, time.interval.hi),
     BANDWIDTH_COLUMNS("out", LINKMAP_OUT),
     BANDWIDTH_COLUMNS("in", LINKMAP_IN),
     BC_COLUMN("alone_pct", BC_INFO, 1, linkmap_result, alone_pct),
-    BC_COLUMN("verdict", BC_INFO, 10, linkmap_result, verdict),
+    BC_COLUMN("verdict", BC_INFO, 11, linkmap_result, verdict),
     BC_COLUMN("group", BC_INFO, 0, linkmap_result, group),
     BC_OUTCOME_COLUMNS(linkmap_result, outcome),
 };
 
 const struct bc_table linkmap_table = {
     columns, sizeof columns / sizeof *columns,
-    "scope,a,b,nbytes,time_us,out_mbs,in_mbs,alone_pct,verdict,status"};
+    "scope,a,b,nbytes,verdict,time_us,out_mbs,in_mbs,alone_pct,status"};

@@ -1,13 +1,13 @@
 #include "mpi_overhead/measure.h"
 
 const struct bc_column overhead_memory_column =
-    BC_COLUMN("memory", BC_KEY, 0, overhead_result, memory);
+    BC_COLUMN("memory", BC_RUN_KEY, 0, overhead_result, memory);
 const struct bc_column overhead_buffers_column =
-    BC_COLUMN("buffers", BC_KEY, 0, overhead_result, buffers);
+    BC_COLUMN("buffers", BC_RUN_KEY, 0, overhead_result, buffers);
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("direction", BC_KEY, 0, overhead_result, direction),
-    BC_COLUMN("pair", BC_KEY, 0, overhead_result, pair),
+    BC_COLUMN("direction", BC_RUN_KEY, 0, overhead_result, direction),
+    BC_COLUMN("pair", BC_RUN_KEY, 0, overhead_result, pair),
     BC_COLUMN("msgsize", BC_KEY, 0, overhead_result, msgsize),
     BC_COLUMN("iterations", BC_INFO, 0, overhead_result, iterations),
     BC_COLUMN_AS(BC_CELL_US, "iter_t", BC_INFO, 3, overhead_result, iter_ns),

@@ -1,13 +1,13 @@
 #include "msgrate/bench.h"
 
 #define MSGRATE_JOB_COLUMNS                                                                        \
-    BC_COLUMN("job_size", BC_KEY, 0, msgrate_result, job_size),                                    \
-        BC_COLUMN("npeers", BC_KEY, 0, msgrate_result, npeers),                                    \
+    BC_COLUMN("job_size", BC_RUN_KEY, 0, msgrate_result, job_size),                                \
+        BC_COLUMN("npeers", BC_RUN_KEY, 0, msgrate_result, npeers),                                \
         BC_COLUMN("niters", BC_INFO, 0, msgrate_result, iterations.repetitions),                   \
-        BC_COLUMN("nmsgs", BC_KEY, 0, msgrate_result, nmsgs),                                      \
-        BC_COLUMN("nbytes", BC_KEY, 0, msgrate_result, nbytes),                                    \
-        BC_COLUMN("cache_size", BC_KEY, 0, msgrate_result, cache_size),                            \
-        BC_COLUMN("ppn", BC_KEY, 0, msgrate_result, ppn)
+        BC_COLUMN("nmsgs", BC_RUN_KEY, 0, msgrate_result, nmsgs),                                  \
+        BC_COLUMN("nbytes", BC_RUN_KEY, 0, msgrate_result, nbytes),                                \
+        BC_COLUMN("cache_size", BC_RUN_KEY, 0, msgrate_result, cache_size),                        \
+        BC_COLUMN("ppn", BC_RUN_KEY, 0, msgrate_result, ppn)
 #define MSGRATE_COLUMNS                                                                            \
     MSGRATE_JOB_COLUMNS, BC_COLUMN("rate_per_s", BC_MORE, 1, msgrate_result, rate_per_s),          \
         BC_COLUMN("rate_lo_per_s", BC_INFO, 1, msgrate_result, rate_lo_per_s),                     \
@@ -19,7 +19,7 @@
 #define RATE "rate_per_s,rate_lo_per_s,rate_hi_per_s,status"
 
 const struct bc_column msgrate_buffers_column =
-    BC_COLUMN("buffers", BC_KEY, 0, msgrate_result, buffers);
+    BC_COLUMN("buffers", BC_RUN_KEY, 0, msgrate_result, buffers);
 
 static const struct bc_column columns[] = {
     BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
@@ -45,7 +45,7 @@ static const struct bc_column rma_columns[] = {
     BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
     BC_COLUMN("synchronisation", BC_KEY, 0, msgrate_result, synchronisation),
     BC_COLUMN("transfer", BC_KEY, 0, msgrate_result, transfer),
-    BC_COLUMN("threads", BC_KEY, 0, msgrate_result, threads),
+    BC_COLUMN("threads", BC_RUN_KEY, 0, msgrate_result, threads),
     MSGRATE_COLUMNS,
 };
 

@@ -1,10 +1,10 @@
 #include "pingpong/pingpong.h"
 
 const struct bc_column pingpong_buffers_column =
-    BC_COLUMN("buffers", BC_KEY, 0, pingpong_result, buffers);
+    BC_COLUMN("buffers", BC_RUN_KEY, 0, pingpong_result, buffers);
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("arrangement", BC_KEY, 0, pingpong_result, arrangement),
+    BC_COLUMN("arrangement", BC_RUN_KEY, 0, pingpong_result, arrangement),
     BC_COLUMN("pattern", BC_KEY, 16, pingpong_result, pattern),
     BC_COLUMN("sync", BC_KEY, 6, pingpong_result, sync),
     BC_COLUMN("count", BC_KEY, 6, pingpong_result, shape.count),

@@ -145,7 +145,7 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static const struct bc_column memory_column = BC_COLUMN("memory", BC_KEY, 7, bc_staged, memory);
+static const struct bc_column memory_column = BC_COLUMN("memory", BC_RUN_KEY, 7, bc_staged, memory);
 
 static const struct bc_column staged_columns[] = {
     BC_COLUMN_AS(BC_CELL_TIME, "staged_us", BC_LESS, 3, bc_staged, staged.value),

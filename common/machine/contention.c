@@ -81,7 +81,7 @@ void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
     struct bc_located max = {0.0, 0}; /* on rank 0 */
     bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
     if (max.value > 0.0)
-        bc_output_disturbed(output,
+        bc_output_disturbed(output, 100.0 * max.value,
                             "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
                             "row's time: something else runs there, and it is in the row's times",
                             row, max.rank, 100.0 * max.value);

@@ -1,7 +1,6 @@
 #include "common/result/lines.h"
 
 #include "common/mpi/mpi_check.h"
-#include "common/result/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -159,7 +158,7 @@ static void write_keys(FILE *stream, const struct bc_table *table, const void *r
     for (size_t i = 0; i < table->count; i++) {
         const struct bc_column *const column = &table->columns[i];
         char cell[BC_CELL_LENGTH];
-        if (column->role != BC_KEY || !format_cell(cell, column, result))
+        if (column->role > BC_RUN_KEY || !format_cell(cell, column, result))
             continue;
         fputc('/', stream);
         write_name(stream, column->name, strlen(column->name));
@@ -238,6 +237,7 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
         .shown = bc_allocate(max, sizeof(struct bc_column *), "no memory for %zu columns", max),
         .format = style->format,
         .program = style->program,
+        .varying = style->varying,
         .are_quoted = style->format == BC_FORMAT_TSV && style->content >= BC_WITH_HEADER,
     };
     if (style->columns == NULL)
@@ -251,6 +251,40 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
             lines->shown[lines->count++] = find_column(table, name, length);
             name += length;
         }
+}
+
+/* Whether a name is in a list with commas; NULL: no. */
+static bool is_listed(const char *names, const char *name)
+{
+    const size_t own = strlen(name);
+    while (names != NULL && *names != '\0') {
+        const size_t length = strcspn(names, ",");
+        if (own == length && strncmp(names, name, length) == 0)
+            return true;
+        names += length + (names[length] == ',');
+    }
+    return false;
+}
+
+static bool is_shown(const struct bc_lines *lines, const struct bc_column *column)
+{
+    size_t i = 0;
+    while (i < lines->count && lines->shown[i] != column)
+        i++;
+    return i < lines->count;
+}
+
+void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, struct bc_text *text)
+{
+    for (size_t i = 0; i < lines->table->count; i++) {
+        const struct bc_column *const column = &lines->table->columns[i];
+        char cell[BC_CELL_LENGTH];
+        if (column->role != BC_RUN_KEY || is_shown(lines, column) ||
+            is_listed(lines->varying, column->name) || is_listed(lines->table->main, column->name))
+            continue;
+        format_cell(cell, column, result);
+        bc_text_append(text, "%s%s=%s", text->length > 0 ? "; " : "", column->name, cell);
+    }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -281,8 +315,7 @@ static bool is_integer(const struct bc_column *column)
     return column->cell == BC_CELL_INT || column->cell == BC_CELL_INTEGER;
 }
 
-/* The width of a column in a table: that of its heading or of usual values. A longer value pushes
-   the rest of its line to the right. */
+/* The width of a column in a table: that of its heading or of usual values. */
 static int width_of(const struct bc_lines *lines, size_t i)
 {
     enum { NUMBER_WIDTH = 8, END_WIDTH = 7, STATUS_WIDTH = 8 };
@@ -306,10 +339,15 @@ static bool is_like_a_date(const char *text)
            text[strspn(text, "0123456789-/,:.")] == '\0';
 }
 
-static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text)
+/* `late`: by how many characters values before this cell were longer than their columns of a table.
+   Blanks of this one make good for them. */
+static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text,
+                       int *late)
 {
     const bool is_last = i + 1 == lines->count, is_left = is_text(lines->shown[i]);
-    const int width = are_aligned(lines) && !(is_last && is_left) ? width_of(lines, i) : 0;
+    const int whole = are_aligned(lines) && !(is_last && is_left) ? width_of(lines, i) : 0;
+    const int length = (int)strlen(text), width = whole > *late ? whole - *late : 0;
+    *late += (length > width ? length : width) - whole;
     const char *const quote = lines->are_quoted && is_left && is_like_a_date(text) ? "\"" : "";
     const char *const behind = is_last ? "\n" : are_aligned(lines) ? "  " : "\t";
     fprintf(stream, "%s%*s%s%s", quote, is_left ? -width : width, text, quote, behind);
@@ -317,8 +355,9 @@ static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, con
 
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
 {
+    int late = 0;
     for (size_t i = 0; lines->format != BC_FORMAT_METRICS && i < lines->count; i++)
-        write_cell(lines, stream, i, heading(lines, i));
+        write_cell(lines, stream, i, heading(lines, i), &late);
 }
 
 /* For people: a value that is better less, and whose interval contains 0, becomes a bound, `< x`: x
@@ -359,6 +398,7 @@ void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *
         write_metrics(lines, stream, result);
         return;
     }
+    int late = 0;
     for (size_t i = 0; i < lines->count; i++) {
         char cell[BC_CELL_LENGTH];
         const struct bc_column *const shown = lines->shown[i];
@@ -367,6 +407,6 @@ void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *
         format_cell(cell, &column, result);
         if (are_aligned(lines))
             bound_noise(cell, lines->table, shown, result);
-        write_cell(lines, stream, i, cell);
+        write_cell(lines, stream, i, cell, &late);
     }
 }

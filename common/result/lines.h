@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/result/output.h"
+#include "common/result/text.h"
 
 struct bc_lines {
     const struct bc_table *table;
@@ -9,6 +10,7 @@ struct bc_lines {
     size_t count;
     enum bc_format format;
     const char *program; /* begins the names of metrics */
+    const char *varying; /* the style's */
     /* Texts that spreadsheets take for dates stand in quotes: where there is no metadata. */
     bool are_quoted;
 };
@@ -17,6 +19,10 @@ struct bc_lines {
    memory the job ends. The caller frees lines->shown. */
 void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style);
+
+/* Appends the keys that all rows share and that aren't shown, as this row has them:
+   `direction=send; pair=0`. */
+void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, struct bc_text *text);
 
 /* Writes the header row; nothing with BC_FORMAT_METRICS. */
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream);

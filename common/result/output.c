@@ -2,11 +2,11 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/result/lines.h"
-#include "common/result/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,10 @@ struct bc_output {
     char *behind_text; /* what they are so far */
     size_t behind_length;
     int64_t rows;
+    bool waits;             /* the header, for the first row */
     int64_t disturbed;      /* rows that were, of which nothing has been said */
     int64_t last_disturbed; /* the number of the last of them */
+    double max_waited_pct;  /* of them */
     struct bc_lines lines;
 };
 
@@ -174,13 +176,14 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
         flush(output);
 }
 
-void bc_output_disturbed(struct bc_output *output, const char *format, ...)
+void bc_output_disturbed(struct bc_output *output, double waited_pct, const char *format, ...)
 {
     if (output == NULL)
         return;
     if (output->style.content == BC_WITH_SHORT_METADATA) {
         output->disturbed += output->last_disturbed != output->rows + 1;
         output->last_disturbed = output->rows + 1;
+        output->max_waited_pct = fmax(output->max_waited_pct, waited_pct);
         return;
     }
     va_list arguments;
@@ -191,32 +194,72 @@ void bc_output_disturbed(struct bc_output *output, const char *format, ...)
         flush(output);
 }
 
-static const char *const role_names[BC_ROLES] = {
-    [BC_KEY] = "key", [BC_LESS] = "less", [BC_MORE] = "more", [BC_INFO] = "info"};
+/* How a role is called in `# columns:`, and in that of a short head, which leaves out what has no
+   words. */
+static const struct {
+    const char *name, *words;
+} roles[BC_ROLES] = {[BC_KEY] = {"key", "rows are told apart by: "},
+                     [BC_RUN_KEY] = {"key", NULL},
+                     [BC_LESS] = {"less", "less is better: "},
+                     [BC_MORE] = {"more", "more is better: "},
+                     [BC_INFO] = {"info", NULL}};
 
 static void write_roles(struct bc_output *output)
 {
-    const bool is_short = output->style.content == BC_WITH_SHORT_METADATA;
     struct bc_text text = {0};
     for (size_t i = 0; i < output->lines.count; i++) {
         const struct bc_column *const column = output->lines.shown[i];
-        if (!is_short || column->role != BC_INFO)
-            bc_text_append(&text, "%s%s=%s", text.length > 0 ? " " : "", column->name,
-                           role_names[column->role]);
+        bc_text_append(&text, "%s%s=%s", text.length > 0 ? " " : "", column->name,
+                       roles[column->role].name);
     }
-    bc_text_append(&text, "%s%s", is_short && text.length > 0 ? " " : "",
-                   is_short ? "(others: info)" : "");
     write_line(output, "columns", text.start);
     free(text.start);
+}
+
+/* The same for people, with the keys that no column shows. */
+static void write_words(struct bc_output *output, const void *result)
+{
+    struct bc_text keys = {0}, text = {0};
+    if (result != NULL)
+        bc_lines_add_run_keys(&output->lines, result, &keys);
+    if (keys.length > 0)
+        write_line(output, "all_rows", keys.start);
+    for (int role = 0; role < BC_ROLES; role++) {
+        const char *before = text.length > 0 ? "; " : "", *words = roles[role].words;
+        for (size_t i = 0; words != NULL && i < output->lines.count; i++) {
+            const struct bc_column *const column = output->lines.shown[i];
+            const int own = column->role == BC_RUN_KEY ? BC_KEY : (int)column->role;
+            if (own != role)
+                continue;
+            bc_text_append(&text, "%s%s%s", before, words, column->name);
+            before = ", ";
+            words = "";
+        }
+    }
+    write_line(output, "columns", text.length > 0 ? text.start : "not compared");
+    free(keys.start);
+    free(text.start);
+}
+
+/* Writes the lines that have waited for the first row, or for the end of a result without one. */
+static void write_waiting_header(struct bc_output *output, const void *result)
+{
+    if (!output->waits)
+        return;
+    output->waits = false;
+    write_words(output, result);
+    bc_lines_write_names(&output->lines, output->stream);
 }
 
 void bc_output_header(struct bc_output *output)
 {
     if (output == NULL || output->style.content == BC_ROWS_ONLY)
         return;
-    if (has_metadata(output))
+    output->waits = output->style.content == BC_WITH_SHORT_METADATA;
+    if (output->style.content == BC_WITH_METADATA)
         write_roles(output);
-    bc_lines_write_names(&output->lines, output->stream);
+    if (!output->waits)
+        bc_lines_write_names(&output->lines, output->stream);
     flush(output);
 }
 
@@ -226,6 +269,7 @@ void bc_output_row(struct bc_output *output, const void *result)
 {
     if (output == NULL)
         return;
+    write_waiting_header(output, result);
     bc_lines_write_row(&output->lines, output->stream, result);
     flush(output);
     output->rows++;
@@ -233,16 +277,30 @@ void bc_output_row(struct bc_output *output, const void *result)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* Says how many rows were disturbed, how much, and what to do. */
+static void write_disturbed(struct bc_output *output)
+{
+    const bool waited = output->max_waited_pct > 0.0;
+    char much[64] = "";
+    if (output->disturbed == 0)
+        return;
+    if (waited)
+        snprintf(much, sizeof much, " for up to %.0f %% of the time", output->max_waited_pct);
+    bc_output_remark(output, "warning",
+                     "%" PRId64 " of %" PRId64
+                     " row%s %s disturbed%s, whatever the status: a rank %s. "
+                     "Measure again on a quieter machine (--metadata=full names the rows)",
+                     output->disturbed, output->rows, output->rows == 1 ? "" : "s",
+                     output->disturbed == 1 ? "was" : "were", much,
+                     waited ? "waited for a processor" : "started late");
+}
+
 void bc_output_end(struct bc_output *output, int status)
 {
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
-    if (output->disturbed > 0)
-        bc_output_remark(output, "warning",
-                         "%" PRId64 " of %" PRId64 " row%s %s disturbed: a rank waited for a "
-                         "processor or started late (--metadata=full says which)",
-                         output->disturbed, output->rows, output->rows == 1 ? "" : "s",
-                         output->disturbed == 1 ? "was" : "were");
+    write_waiting_header(output, NULL);
+    write_disturbed(output);
     write_waiting(output);
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
             output->rows == 1 ? "" : "s", status);

@@ -16,11 +16,13 @@
 
 /* What a column is to somebody who compares two results: in a result key, less, more, info. */
 enum bc_role {
-    BC_KEY,  /* tells rows apart; the same in every launch */
-    BC_LESS, /* a result; less is better */
-    BC_MORE, /* a result; more is better */
-    BC_INFO, /* neither: describes the measurement, or follows from results, or
-                varies too much to be compared (maxima) */
+    BC_KEY,     /* tells rows apart; the same in every launch */
+    BC_RUN_KEY, /* the same; all rows of a run share it, unless it is a main column or the style
+                   says that it varies */
+    BC_LESS,    /* a result; less is better */
+    BC_MORE,    /* a result; more is better */
+    BC_INFO,    /* neither: describes the measurement, or follows from results, or
+                   varies too much to be compared (maxima) */
     BC_ROLES
 };
 
@@ -142,6 +144,8 @@ struct bc_style {
                             BC_FORMAT_METRICS */
     const char *columns; /* the names of those that are shown, in their order, with commas in
                             between; NULL: all. BC_FORMAT_METRICS has all */
+    const char *varying; /* the names of BC_RUN_KEY columns in which rows differ, with a comma
+                            behind each; NULL: none */
 };
 
 struct bc_output; /* an open result */
@@ -171,15 +175,17 @@ void bc_output_short_meta(struct bc_output *output, int lines, const char *key, 
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes a warning of what disturbed the row that comes next. With short metadata the end of the
-   result says of how many rows there is one, instead. */
-void bc_output_disturbed(struct bc_output *output, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Writes a warning of what disturbed the row that comes next: that a rank waited for a processor
+   for this share of the row's time, or, where that is 0, something else. With short metadata the
+   end of the result says of how many rows there is one, and the largest share, instead. */
+void bc_output_disturbed(struct bc_output *output, double waited_pct, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* Writes `# columns:` with each column's name and role (`name=key time_us=less`; in a short head
-   only of those that aren't info), so that a result says by itself how to compare it, then the
-   header row, and flushes. Without metadata writes the header row alone, or nothing, as the style
-   says. */
+/* Writes `# columns:` with each column's name and role (`name=key time_us=less`), so that a result
+   says by itself how to compare it, then the header row, and flushes. Without metadata writes the
+   header row alone, or nothing, as the style says. With short metadata all that comes with the
+   first row: `# all_rows:` with the keys that aren't shown and their values, and `# columns:` with
+   words for the roles. */
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, whose type is the one that the table's columns name, and

@@ -113,7 +113,8 @@ bool bc_files_open(struct bc_run *run, struct bc_error *error)
         const struct bc_style style = {.format = (enum bc_format)s->format,
                                        .content = content_of(s),
                                        .program = run->program->name,
-                                       .columns = run->own->columns};
+                                       .columns = run->own->columns,
+                                       .varying = run->own->keys};
         run->output = bc_output_open(s->output, &style, run->own->table);
         if (run->output == NULL)
             cannot_write("--output", s->output != NULL ? s->output : "stdout", error);

@@ -372,7 +372,8 @@ static void remark_visits(struct bc_run *run, const struct row *row)
 {
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
     if (run->job.rank == 0 && row->late > 0)
-        bc_output_disturbed(run->output, "row %lld uses %lld rounds in which a rank started late",
+        bc_output_disturbed(run->output, 0.0,
+                            "row %lld uses %lld rounds in which a rank started late",
                             (long long)run->rows, (long long)row->late);
 }
 

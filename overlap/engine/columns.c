@@ -12,10 +12,10 @@
 
 /* With the roles of the data-driven model, where the sizes are the same in every launch. */
 static const struct bc_column columns[] = {
-    BC_COLUMN("collective", BC_KEY, 0, overlap_result, collective),
-    BC_COLUMN("model", BC_KEY, 0, overlap_result, model),
-    BC_COLUMN("form", BC_KEY, 11, overlap_result, form),
-    BC_COLUMN("test_calls", BC_KEY, 0, overlap_result, test_calls),
+    BC_COLUMN("collective", BC_RUN_KEY, 0, overlap_result, collective),
+    BC_COLUMN("model", BC_RUN_KEY, 0, overlap_result, model),
+    BC_COLUMN("form", BC_RUN_KEY, 11, overlap_result, form),
+    BC_COLUMN("test_calls", BC_RUN_KEY, 0, overlap_result, test_calls),
     BC_COLUMN("elements", BC_KEY, 0, overlap_result, elements),
     BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 1, overlap_result, size_bytes),
     BC_COLUMN_AS(BC_CELL_TIME, "ref_us", BC_LESS, 3, overlap_result, reference.value),

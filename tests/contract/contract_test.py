@@ -169,8 +169,8 @@ def split(output):
 
 def roles_of(output):
     """The columns' roles by name, from the line before the header row."""
-    words, = re.findall(r"(?m)^# columns: (.*)\n[^#]", output.replace("\n#   ", " "))
-    return dict(word.rsplit("=", 1) for word in words.replace(" (others: info)", "").split())
+    words, = re.findall(r"(?m)^# columns: (.*)\n[^#]", output)
+    return dict(word.rsplit("=", 1) for word in words.split())
 
 
 def words_for(program, table):
@@ -358,21 +358,27 @@ class EveryProgram:
 
     def test_for_people(self):
         """On stdout without more options: a short head and the columns that matter, in lines that a
-        terminal has room for. The same as a table, whose columns are aligned."""
-        header = split(self.text())[1]
+        terminal has room for; keys that aren't among these, and are the same in all rows. The same as a table, whose
+        columns are aligned."""
+        _, header, whole = split(self.text())
         done = self.start_words(*self.short)
         assert done.returncode == 0, done.stderr
         comments, names, rows = split(done.stdout)
         head = done.stdout[:done.stdout.index("\t".join(names))].splitlines()
+        said = dict(re.findall("# ([a-z_]+): (.*)\n", done.stdout.replace("\n#   ", " ")))
+        shared = dict(part.split("=", 1) for part in said.get("all_rows", "").split("; ") if part)
         assert [line.split()[1] for line in head if not re.match("# (note|warning): |#  ", line)] == [
-            "program:", "command:", "mpi_library:", "layout:", "intervals:", "columns:"]
+            "program:", "command:", "mpi_library:", "layout:", "intervals:", *(["all_rows:"] if shared else []), "columns:"]
+        assert len(head) <= 8
+        assert {name: {row[header.index(name)] for row in whole} for name in shared} == {
+            name: {value} for name, value in shared.items()}
         assert len(names) <= 12 and set(names) < set(header)
         assert "status" in names
         for line in done.stdout.splitlines():
             line = UNUSUAL.sub("12345.678", line)
             assert len(line.expandtabs()) <= TERMINAL or line.startswith("# command"), line
-        keys = [name for name, role in roles_of(done.stdout).items() if role == "key"]
-        where = [names.index(key) for key in keys]
+        keys = re.findall("rows are told apart by: ([^;]*)", said["columns"])
+        where = [names.index(key) for key in ", ".join(keys).split(", ") if key]
         assert len({tuple(row[at] for at in where) for row in rows}) == len(rows)
         table = self.start_words(*self.short, "--format=table", "--no-metadata").stdout
         table = UNUSUAL.sub("12345.678", table).splitlines()

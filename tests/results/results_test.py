@@ -188,7 +188,7 @@ SHORT_HEAD = """\
 # intervals: 95 % confidence, for this launch; other launches differ by more
 """
 SHORT = SHORT_HEAD.format("syncbench", "2 ranks") + """\
-# columns: sync=key neighbours=key sync_us=less (others: info)
+# columns: rows are told apart by: sync, neighbours; less is better: sync_us
 sync\tneighbours\tsync_us\tsync_lo_us\tsync_hi_us\tstatus
 MPI barrier\tNA\t0.622\t0.616\t0.630\tok
 # note: a long remark that doesn't fit into one hundred characters is wrapped at a blank, and
@@ -207,7 +207,8 @@ MPI barrier\tNA\t{0}\t9\t0.7\t0.6\tok
 # end: 1 row, exit 0
 """
 SHORT_OVERLAP = SHORT_HEAD.format("overlap_iallreduce", "2 ranks") + """\
-# columns: {}ref_us=less overlap_pct=more (others: info)
+# all_rows: {}
+# columns: {}less is better: ref_us; more is better: overlap_pct
 size_bytes\tref_us\toverlap_pct\tstatus
 64\t1.5\t20\tok
 # end: 1 row, exit 0
@@ -226,6 +227,23 @@ class ShortResults(ResultsCase):
             assert result.remarks == [("note", "a long remark that doesn't fit into one hundred characters is wrapped "
                                                "at a blank, and goes on in a line that begins with three blanks")]
             assert result.end == (2, 0)
+
+    def test_keys_of_all_rows(self):
+        """They are the first cells."""
+        text = SHORT.replace("# columns", "# all_rows: ranks=2; memory=host: one\n# columns")
+        with Result(self.files.write(text)) as result:
+            assert result.keys == result.header[:4] == ["ranks", "memory", "sync", "neighbours"]
+            assert [cells[:3] for cells in result.rows()] == [["2", "host: one", "MPI barrier"], ["2", "host: one", "pairs"]]
+        for wrong in ("ranks", "=2", "a=1; b"):
+            with self.assertRaisesRegex(ResultError, "in '# all_rows:' isn't a list"):
+                Result(self.files.write(text.replace("ranks=2; memory=host: one", wrong)))
+
+    def test_columns_that_are_not_compared(self):
+        head = SHORT[:SHORT.index("# columns")]
+        with Result(self.files.write(head + "# columns: not compared\nstatus\nok\n")) as result:
+            assert (result.keys, result.quantities(), list(result.rows())) == ([], [], [["ok"]])
+        with self.assertRaisesRegex(ResultError, "'more' in '# columns:' is none of rows are told apart by, less is"):
+            Result(self.files.write(head + "# columns: more: status\nstatus\nok\n"))
 
     def test_only_short_results_are_wrapped(self):
         with Result(self.files.write(HEAD + "# note: n\n#   table\n")) as result:
@@ -266,10 +284,11 @@ class ShortResults(ResultsCase):
         assert done.returncode == 2
         assert "no row in common" in done.stderr and "2.tsv lacks keys by which rows" in done.stderr
 
-    @each("columns, kind", [("size_bytes=key ", "overlap_iallreduce_sweep"), ("size_bytes=more ", "overlap")])
-    def test_overlap(self, columns, kind):
-        """Its operation is in the program's name; a size that is a key was asked for."""
-        path = self.files.write(SHORT_OVERLAP.format(columns))
+    @each("model, columns, kind", [("data", "rows are told apart by: size_bytes; ", "overlap_iallreduce_sweep"),
+                                   ("time", "", "overlap")])
+    def test_overlap(self, model, columns, kind):
+        """Its operation and model are what all rows share."""
+        path = self.files.write(SHORT_OVERLAP.format(f"collective=iallreduce; model={model}", columns))
         read = tables.Tables([path])
         assert read.kinds() == [kind]
         assert [row.median("overlap_pct") for row in read.rows(kind, collective="iallreduce")] == [20]

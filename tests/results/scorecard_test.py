@@ -92,7 +92,7 @@ class Values(Case):
 
 def single(pattern, sync, **by_doubles):
     return [{"latency_us": value, "bwidth_mbs": 8 * int(count[1:]) / value / 1.048576, "arrangement": "single",
-             "pattern": pattern, "sync": sync, "count": 1, "blksize": 1, "stride": 1, "ndata": int(count[1:])}
+             "pattern": pattern, "sync": sync, "count": 1, "blksize": int(count[1:]), "stride": 1, "ndata": int(count[1:])}
             for count, value in by_doubles.items()]
 
 
@@ -109,7 +109,7 @@ class Costs(CardCase):
                         "Bandwidth, messages of 1 MiB | 8.88 GB/s |  | 8.79 – 8.97 | ",
                         "Put of 8 bytes with a barrier | 1.00 µs |  | 0.99 – 1.01 | ",
                         "MPI_Put instead of send | yes | at 1 MiB |  | saves 9 %",
-                        "MPI_Put instead of send | no | at 8 bytes |  | takes up to 2.9 times as long"]
+                        "MPI_Put instead of send | no | at 8 bytes |  | up to 2.9 times as long"]
         small = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n1=0.35, n64=0.5)))
         assert [line.split(" | ")[0] for line in small] == ["Message of 8 bytes, one way"]
 
@@ -212,6 +212,14 @@ class NoiseAndLinks(CardCase):
             "Interruptions every 10 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 0.200 % of the time",
             "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | predicted; measured: 4.00 %"])
 
+    @each("ranks, stopped_pct, todo", [(2, 1.5, "try with a processor left free"), (1, 1.5, ""), (2, 1.005, ""),
+                                       (None, 1.5, "")])
+    def test_what_to_do_about_noise(self, ranks, stopped_pct, todo):
+        """Where each processor has a rank, and much is lost for sure."""
+        metadata = {"processors": 2, **({"ranks_per_node": ranks} if ranks else {})}
+        card = self.card(("noise", NOISE, [{**JOB, "stopped_pct": stopped_pct}]), metadata=metadata)
+        assert card.parts[0].lines[0].todo == todo
+
     @each("launches, lines, note", [(3, 2, ""), (2, 1, "no single cause stands out"), (0, 1, "no single cause stands out")])
     def test_sources_of_some_launches(self, launches, lines, note):
         """What fewer than half of six launches name says little of the next one."""
@@ -253,6 +261,9 @@ class NoiseAndLinks(CardCase):
         ([link("whole", "NA"), link("node", "NA", a="n1")], [])])
     def test_links(self, rows, said):
         assert self.said(("linkmap", LINKS, rows)) == said
+        for line in self.card(("linkmap", LINKS, rows)).parts[0].lines if said else ():
+            assert line.todo == {"Node": "leave it out (linkmap --exclude)", "Link": "look at the switches' ports between them",
+                                 "Links": "keep a job's nodes in one group"}.get(line.what.split()[0], "")
 
     @each("named, line", [
         (1, "Nodes and links | not clear |  |  | launches name other nodes or links each time"),
@@ -317,7 +328,7 @@ class DoesItPay(CardCase):
         ((150.0, 50.0, 40.0, 150.0), "1 KiB – 64 KiB | yes | saves 50 to 60 %", "at 1 MiB | no | costs up to 50 %"),
         ((100.0, 100.0, 50.0, 20.0), "from 64 KiB | yes | saves 50 to 80 %"),
         ((150.0, 150.0, 100.0, 120.0), " | no | costs up to 50 %"),
-        ((100.0, 100.0, 350.0, 100.0), " | no | takes up to 3.5 times as long"),
+        ((100.0, 100.0, 350.0, 100.0), " | no | up to 3.5 times as long"),
         ((100.0, 101.0, 99.0, 100.0), " | even | makes no difference")])
     def test_sizes(self, case):
         """What pays and what loses; of many sizes one alone may be chance."""
@@ -416,6 +427,20 @@ class DoesItPay(CardCase):
             "Persistent requests for allreduce | at 8 bytes | yes | saves 100 %",
             "Non-blocking allreduce | at 8 bytes | no | costs up to 50 %"])
 
+    @each("value, cells, todo", [
+        (50.0, {}, "work before MPI_Wait"), (150.0, {}, "keep it blocking"), (100.0, {}, ""),
+        (150.0, {"collective": "halo", "local": "1x1x1"}, "work after the swap"),
+        (50.0, {"collective": "partitioned", "partitions": 2}, "use them")])
+    def test_todo(self, value, cells, todo):
+        """Nothing where it makes no difference, or where the blocking call wasn't measured."""
+        columns = (f"overlap_{cells.get('collective', 'iallreduce')}", OVERLAPS)
+        (line,) = self.card((*columns, 6 * [[gain_cells(8, 100.0, value, **cells)]])).parts[-1].lines
+        assert line.todo == todo
+        for launches, overlap_pct in ((6, 3), (2, 95)):
+            rows = launches * [[gain_cells(8, None, value, overlap_pct=overlap_pct, **cells)]]
+            (line,) = self.card((*columns, rows)).parts[-1].lines
+            assert line.todo == ""
+
     @each("exposed_us, said", [
         ({0: 80.0, 1: 60.0, 4: 20.0, 16: 30.0}, "yes | saves 60 % with 4 calls"),
         ({0: 80.0, 1: 20.0}, "yes | saves 60 % with 1 call"),
@@ -457,7 +482,7 @@ class Whole(CardCase):
         columns = [*HALO, "lost_pct"]
         assert self.card(("halo", columns, rows)).mind == [
             "1 row has wrong data (status FAIL), first: halo (method persistent, dims 2x1x1, local 10x10x10, "
-            "ndata 600).",
+            "ndata 600). Try another version of the MPI library.",
             "1 of 3 rows lost more than 10 % of the time to interruptions: measure them again on a quieter machine."]
         # One interruption in a short row of one launch of three says nothing.
         launches = [[dict(row, status="ok", lost_pct=23 if run == 0 else 1) for row in rows] for run in range(3)]
@@ -492,7 +517,7 @@ What it costs           typical  launches
                                               than others have: 29.0 µs
 
 Does it pay?
-  Non-blocking allreduce  yes  saves 95 %
+  Non-blocking allreduce  yes  saves 95 %: work before MPI_Wait
 """
         with unittest.mock.patch.dict(os.environ, {"LC_ALL": "C"}):
             assert scorecard.readable(text).encode("ascii")

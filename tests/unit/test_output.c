@@ -127,25 +127,38 @@ TEST(without_metadata_remarks_go_to_stderr)
     check_without_metadata(f, &tsv_with_header, HEADER SOME);
     check_without_metadata(f, &aligned,
                            "name  size_bytes   time_us  status\n"
-                           "iallreduce     1048576    12.346  ok\n");
+                           "iallreduce  1048576  12.346  ok\n");
 }
 
-/* For people: a head of its own, roles that matter, remarks behind the rows, in lines of at most
-   100 characters. */
+/* For people: a head of its own, roles that matter, keys of the run that no column shows, remarks
+   behind the rows, in lines of at most 100 characters. The header waits for the first row. */
 TEST(short_metadata)
 {
     struct fixture *const f = *state;
-    static const struct bc_style style = {
-        .content = BC_WITH_SHORT_METADATA, .program = "bench", .columns = "time_us,name"};
+    static const struct bc_column short_columns[] = {
+        BC_COLUMN("name", BC_RUN_KEY, 0, result, name),
+        BC_COLUMN("operation", BC_RUN_KEY, 0, result, name),
+        BC_COLUMN("pair", BC_RUN_KEY, 0, result, size_bytes),
+        BC_COLUMN("main", BC_RUN_KEY, 0, result, size_bytes),
+        BC_COLUMN("size_bytes", BC_RUN_KEY, 0, result, size_bytes),
+        BC_COLUMN("time_us", BC_LESS, 3, result, time_us),
+    };
+    static const struct bc_table short_table = {short_columns, COUNT(short_columns),
+                                                "time_us,main"};
+    static const struct bc_style style = {.content = BC_WITH_SHORT_METADATA,
+                                          .program = "bench",
+                                          .columns = "time_us,name",
+                                          .varying = "pair,"};
     static const char word[] = "0123456789";
-    struct bc_output *const output = bc_output_open(f->path, &style, &table);
+    struct bc_output *const output = bc_output_open(f->path, &style, &short_table);
     bc_output_meta(output, "compiler", "any");
     bc_output_short_meta(output, 1, "program", "bench 1");
     bc_output_short_meta(output, 1, "layout", "%0200d", 0);
     bc_output_header(output);
+    assert_null(strstr(contents(f), "time_us"));
     bc_output_row(output, &some);
     for (int i = 0; i < 2; i++)
-        bc_output_disturbed(output, "row 2");
+        bc_output_disturbed(output, 12.4 * (i + 1), "row 2");
     bc_output_row(output, &some);
     /* 8 and 8 times 11 are 96 characters; a word more makes 107. */
     bc_output_remark(output, "note", "%s %s %s %s %s %s %s %s %s", word, word, word, word, word,
@@ -155,18 +168,39 @@ TEST(short_metadata)
     bc_output_end(output, 0);
     assert_true(bc_output_close(output));
     char expected[1024];
-    snprintf(
-        expected, sizeof expected,
-        "# program: bench 1\n# layout: %087d...\n# columns: time_us=less name=key (others: info)\n"
-        "time_us\tname\n12.346\tiallreduce\n12.346\tiallreduce\n"
-        "# verbose:   blanks   stay\n"
-        "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
-        "# note: %0120d\n#   end\n"
-        "# warning: 1 of 2 rows was disturbed: a rank waited for a processor or started late "
-        "(--metadata=full\n#   says which)\n"
-        "# end: 2 rows, exit 0\n",
-        0, word, word, word, word, word, word, word, word, word, 0);
+    snprintf(expected, sizeof expected,
+             "# program: bench 1\n# layout: %087d...\n# all_rows: operation=iallreduce; "
+             "size_bytes=1048576\n"
+             "# columns: rows are told apart by: name; less is better: time_us\n"
+             "time_us\tname\n12.346\tiallreduce\n12.346\tiallreduce\n"
+             "# verbose:   blanks   stay\n"
+             "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
+             "# note: %0120d\n#   end\n"
+             "# warning: 1 of 2 rows was disturbed for up to 25 %% of the time, whatever the "
+             "status: a rank "
+             "waited\n#   for a processor. Measure again on a quieter machine (--metadata=full "
+             "names the "
+             "rows)\n"
+             "# end: 2 rows, exit 0\n",
+             0, word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
+}
+
+TEST(short_metadata_without_rows)
+{
+    struct fixture *const f = *state;
+    static const struct bc_style style = {
+        .content = BC_WITH_SHORT_METADATA, .program = "bench", .columns = "status"};
+    struct bc_output *const output = bc_output_open(f->path, &style, &table);
+    bc_output_header(output);
+    bc_output_disturbed(output, 0.0, "row 1");
+    bc_output_end(output, 1);
+    assert_true(bc_output_close(output));
+    assert_string_equal(contents(f),
+                        "# columns: not compared\nstatus\n"
+                        "# warning: 1 of 0 rows was disturbed, whatever the status: a rank started "
+                        "late. Measure again on a\n#   quieter machine (--metadata=full names the "
+                        "rows)\n# end: 0 rows, exit 1\n");
 }
 
 TEST(names_that_are_no_columns)
@@ -389,7 +423,8 @@ TEST(shared_columns)
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Texts to the left, numbers to the right; an interval's ends behind their value are lo and hi;
-   what has 0 in its interval is less than its upper end, rounded up to two digits. */
+   what has 0 in its interval is less than its upper end, rounded up to two digits. Behind a value
+   that is longer than its column, blanks are left out until columns are aligned again. */
 TEST(tables_are_for_people)
 {
     struct fixture *const f = *state;
@@ -413,6 +448,7 @@ TEST(tables_are_for_people)
         {"round", {.value = 2e6, .interval = {-1, 1e6}}, 0.0},
         {"negative", {.value = -20, .interval = {-30, -10}}, 0.0},
         {"no interval", {.value = 20, .interval = {NAN, NAN}}, 0.0},
+        {"a name of 20 letters", {.value = 1500, .interval = {1400, 1600}}, 1.0},
     };
     static const struct bc_table own_table = {.columns = own, .count = COUNT(own)};
     static const struct bc_style aligned = {
@@ -429,7 +465,8 @@ TEST(tables_are_for_people)
                                      "much          < 130000   -0.001   123457       0.0\n"
                                      "round           < 1000   -0.001   1000.0       0.0\n"
                                      "negative        -0.020   -0.030   -0.010       0.0\n"
-                                     "no interval      0.020       NA       NA       0.0\n");
+                                     "no interval      0.020       NA       NA       0.0\n"
+                                     "a name of 20 letters  1.500  1.400  1.600      1.0\n");
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */

@@ -74,8 +74,8 @@ class Machine:
             for pattern, sync, first, share in [("MPI Send", "none", 1, 1)] + [("put", sync, *of)
                                                                               for sync, of in puts.items()]:
                 time_us = first * latency_us + share * byte_us * size
-                keys = {"arrangement": "single", "pattern": pattern, "sync": sync, "count": 1, "blksize": 1,
-                        "stride": 1, "ndata": size // 8}
+                keys = {"arrangement": "single", "pattern": pattern, "sync": sync, "count": 1,
+                        "blksize": size // 8, "stride": 1, "ndata": size // 8}
 
                 def found(time_us=time_us, size=size):
                     now_us = self.near(time_us)

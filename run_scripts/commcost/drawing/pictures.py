@@ -120,7 +120,7 @@ def rate_pictures(kind, rows):
 def pingpong_pictures(_, rows):
     series = (Key("pattern"), Key("sync", optional=True))
     shared, single = {"x_factor": 8, "log_from": 20}, {"arrangement": ("single",)}
-    whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "ndata", **shared}
+    whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "blksize", **shared}
     made = [Picture("pingpong", "What a transfer takes, synchronisation included", (
         Panel("latency", "latency (µs)", "latency_us", series, **whole),
         Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series, **whole)))]

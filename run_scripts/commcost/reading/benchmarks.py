@@ -41,11 +41,10 @@ def kind_of(result, first):
     name, header = result.benchmark, result.header
     if name is not None and is_foreign(name):
         BENCHMARKS[name] = foreign_entry(name, result, BENCHMARKS.get(name))
-    if "collective" in header and ("model" in header or result.is_short) and first:
+    if "collective" in header and "model" in header and first:
         collective = re.sub("[^A-Za-z0-9_]", "_", first["collective"])
         # The other model finds the size, and so has no such key.
-        is_sweep = (first["model"] == "data" and first.get("elements") != "NA" if "model" in header else
-                    "key" in (result.roles.get("elements"), result.roles.get("size_bytes")))
+        is_sweep = first["model"] == "data" and first.get("size_bytes") != "0"
         return f"overlap_{collective}_sweep" if is_sweep else "overlap"
     if name is not None:
         return name if name in BENCHMARKS else None

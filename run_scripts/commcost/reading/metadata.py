@@ -3,7 +3,7 @@ that results with different values of it aren't compared."""
 
 # Metadata that belongs to a launch: it may always differ (threshold: of overlap's verdicts, which aren't compared).
 OF_A_LAUNCH = set("""
-    benchmark clock_cost_ns clock_resolution_ns columns command date debug dump-samples environment format
+    all_rows benchmark clock_cost_ns clock_resolution_ns columns command date debug dump-samples environment format
     global_clock global_clock_error_bound_us global_clock_error_growth_us_per_s global_clock_error_us hosts
     intervals job_id last_date late_us layout machine-readable metadata no-header nohdr output schema threshold
     verbose""".split())

@@ -37,11 +37,11 @@ SHORT_HEAD = {
     "program": re.compile(r"(?P<benchmark>\S+) (?P<version>\S+) \(commcost\), (?P<date>\S+)"),
     "layout": re.compile(r"(?P<ranks>[0-9]+) ranks? on (?P<nodes>[0-9]+) nodes?\b"
                          r".*?(?:; binding: (?P<binding>.*))?")}
-OTHERS = " (others: info)"  # ends `# columns:` where it doesn't name all
+# How `# columns:` in a short head calls roles, and how it says that there are none.
+SHORT_ROLES = {"rows are told apart by": "key", "less is better": "less", "more is better": "more"}
+NO_ROLES = "not compared"
 GOES_ON = "#   "            # begins a line that continues the one before, in a short result
 
-
-OVERLAP = "overlap_"  # and the operation: these benchmarks' names
 _OVERLAP = {"collective", "model", "overlap_pct"}
 # Keys that results of a later version have: the name, the column that it follows, what it is in older ones, and
 # columns that tell which results it is of.
@@ -255,7 +255,7 @@ class Result:
                         "use the one that belongs to the results")
 
     def _take_columns(self, text):
-        for word in (text[:-len(OTHERS)] if text.endswith(OTHERS) else text).split():
+        for word in self._words_of(text) if self.is_short else text.split():
             name, _, role = word.rpartition("=")
             if not name or role not in ROLES:
                 self.refuse(f"'{word:.{SHOWN}}' in '# columns:' isn't a name with '=key', '=less', '=more' or '=info'")
@@ -266,6 +266,14 @@ class Result:
             self.roles[name] = role
             if len(self.roles) > COLUMNS_MAX:
                 self.refuse(f"more than {COLUMNS_MAX} columns")
+
+    def _words_of(self, text):
+        """What a short head says of the columns, as a full one does."""
+        parts = [part.partition(": ") for part in text.split("; ") if text != NO_ROLES]
+        for said, _, _ in parts:
+            if said not in SHORT_ROLES:
+                self.refuse(f"'{said:.{SHOWN}}' in '# columns:' is none of {listed(SHORT_ROLES, len(SHORT_ROLES))}")
+        return [f"{name}={SHORT_ROLES[said]}" for said, _, names in parts for name in names.split(", ")]
 
     def _take_header(self, line, needs_metadata):
         if needs_metadata:
@@ -286,12 +294,13 @@ class Result:
         self.keys = [name for name, role in self.roles.items() if role == "key" and name != "run"]
 
     def _add_keys(self):
-        """Takes in the keys that only results of later versions have. A short result leaves out more, for
-        which it need not be old."""
-        benchmark, added = self.value("benchmark"), ADDED
-        if self.is_short:
-            added = [("collective", None, benchmark[len(OVERLAP):], set())] if benchmark.startswith(OVERLAP) else ()
-        for name, after, value, of in added:
+        """Takes in the keys that only results of later versions have; in a short result those that its head has for
+        all rows."""
+        said = (self.value("all_rows") or "") if self.is_short else ""
+        shared = [part.partition("=") for part in said.split("; ") if part]
+        if not all(name and equals and len(name) <= NAME_MAX for name, equals, _ in shared):
+            self.refuse(f"'{said:.{SHOWN}}' in '# all_rows:' isn't a list of 'name=value'")
+        for name, after, value, of in [(name, None, value, set()) for name, _, value in reversed(shared)] or ADDED:
             if name in self.header or not of <= set(self.header):
                 continue
             place = self.header.index(after) + 1 if after else 0

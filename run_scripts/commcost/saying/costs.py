@@ -4,8 +4,9 @@ have nothing on it. Which of several ways is best is said where launches make it
 import re
 
 from commcost.reading import benchmarks, placing
-from commcost.reading.intervals import is_less
+from commcost.reading.intervals import is_above, is_less
 from commcost.reading.results import is_number
+from commcost.reading.tables import NEW
 from commcost.saying.facts import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, UNSURE, Line, ranged, size_text,
                                    typical)
 from commcost.words import counted
@@ -43,11 +44,12 @@ def best_of(named, units, more=False):
 def of_pattern(tables, column, pattern):
     """Pairs of pingpong's rows of one pair of ranks, by size."""
     pairs = tables.measured("pingpong", column, arrangement="single", pattern=pattern)
-    return sorted((pair for pair in pairs if is_number(pair[0].keys["ndata"])), key=lambda pair: bytes_of(pair[0]))
+    return sorted((pair for pair in pairs if is_number(pair[0].keys["blksize"])), key=lambda pair: bytes_of(pair[0]))
 
 
 def bytes_of(row):
-    return 8 * row.size("ndata")
+    """Of a row of pingpong whose data is one block, which short results have, too."""
+    return 8 * row.size("blksize")
 
 
 def messages(tables):
@@ -102,7 +104,7 @@ def caches_of(row):
 def put(tables):
     """The smallest put, with what tells its partner, by the quickest way."""
     pairs = of_pattern(tables, "latency_us", "put")
-    smallest = [pair for pair in pairs if pair[0].keys["ndata"] == pairs[0][0].keys["ndata"]]
+    smallest = [pair for pair in pairs if pair[0].keys["blksize"] == pairs[0][0].keys["blksize"]]
     for pair in sorted(smallest, key=lambda pair: pair[1].value)[:1]:
         yield line_of(f"Put of {size_text(bytes_of(pair[0]))} {WITH.get(pair[0].keys['sync'], '')}".rstrip(), pair,
                       "latency_us", TIME_US)
@@ -152,6 +154,7 @@ def method_of(row):
 
 # ---- noise ---------------------------------------------------------------------------------------
 
+MUCH_LOST_PCT = 1               # of the time, from which on something should be done about it
 SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and factor
 
 
@@ -164,8 +167,10 @@ def noise(tables):
         shares = [(source, tables.value(source, "noise", "stopped_pct")) for source in sources
                   if tables.value(source, "noise", "stop_us")]
         shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
-        yield line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
-                      explained(tables, stopped, shares))
+        lost = line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
+                       explained(tables, stopped, shares))
+        can_do = is_above(stopped, MUCH_LOST_PCT) and has_no_processor_left(tables)
+        yield lost._replace(todo="try with a processor left free" if can_do else "")
         for source, share in shares[:SOURCES]:
             yield of_source(tables, source, share)
     # The operation that interruptions of all ranks should slow down most, and by how much it was slower.
@@ -175,6 +180,14 @@ def noise(tables):
         measured = tables.value(row, "noise", "slowdown_pct")
         yield line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE,
                       "predicted" + (f"; measured: {typical(measured, SHARE)}" if measured else ""))
+
+
+def has_no_processor_left(tables):
+    """Whether each processor of the nodes has a rank, in all launches of noise."""
+    said = [[table.metadata.get(key, ["NA"])[0] for key in ("processors", "ranks_per_node")]
+            for table in tables.of(NEW, "noise")]
+    return all(is_number(text) for texts in said for text in texts) and all(
+        float(ranks) >= float(processors) for processors, ranks in said)
 
 
 def explained(tables, stopped, shares):
@@ -278,6 +291,8 @@ FAULTS = {("whole", "two groups"): ("Links between two groups of nodes", "differ
           ("node", "slow in"): ("Node {a}", "slow to receive"),
           ("pair", "slow"): ("Link of {a} and {b}", "slow"), ("pair", "slow out"): ("Link from {a} to {b}", "slow"),
           ("pair", "slow in"): ("Link from {b} to {a}", "slow")}
+AGAINST_FAULTS = {"whole": "keep a job's nodes in one group", "node": "leave it out (linkmap --exclude)",
+                  "pair": "look at the switches' ports between them"}
 
 
 def slow_links(tables):
@@ -294,7 +309,8 @@ def slow_links(tables):
         count, of_all = said.count(verdict), launches.get(row.keys["nbytes"], len(said))
         if fault and 2 * count >= of_all:
             note = f"messages of {size_text(row.size('nbytes'))}, in {count} of {counted(of_all, 'launch', 'launches')}"
-            lines.append(Line(fault[0].format(**row.keys), fault[1], note=note, rows=(row.identity,)))
+            lines.append(Line(fault[0].format(**row.keys), fault[1], note=note, rows=(row.identity,),
+                              todo=AGAINST_FAULTS[row.keys["scope"]]))
     judged = {verdict for row in whole for verdict in verdicts_of(row)}
     if lines or judged <= {"NA"}:
         return lines

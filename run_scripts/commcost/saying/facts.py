@@ -20,6 +20,12 @@ class Line(typing.NamedTuple):
     launches: str = ""  # the range over launches: "0.34 – 0.36"
     note: str = ""      # why, what else, or what would make it clear
     rows: tuple = ()    # identities of the tables.Rows that it rests on
+    todo: str = ""      # what follows for a developer, or who runs the machine
+
+    @property
+    def remark(self):
+        """The note, and what to do."""
+        return ": ".join(filter(None, (self.note, self.todo)))
 
 
 class Part(typing.NamedTuple):

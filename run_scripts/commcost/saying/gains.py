@@ -22,6 +22,14 @@ HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: so much hidden is worth 
 
 NAMES = {"isend": "send", "irecv": "receive", "sendrecv": "send with receive", "ibcast": "broadcast"}
 FAMILIES = {"halo": "Non-blocking halo by ", "partitioned": "Message in partitions: "}
+# By family: what to do where it pays, and where it doesn't.
+TODO = {"Non-blocking ": ("work before MPI_Wait", "keep it blocking"),
+        FAMILIES["halo"]: ("work before MPI_Wait", "work after the swap"),
+        FAMILIES["partitioned"]: ("use them", "send it whole"),
+        "Work during ": ("", ""),
+        "MPI_Test during ": ("", "don't call it"),
+        "Persistent requests for ": ("use them", "use new ones"),
+        "": ("use MPI_Put", "use MPI_Send")}
 
 
 class Size(typing.NamedTuple):
@@ -90,7 +98,15 @@ def line_of(answers):
     sizes = [size for answer in answers for size in answer.sizes]
     return Line(family + listed((answer.name for answer in answers), family), verdict,
                 places.pop() if len(places) == 1 else "at some sizes", "", why(verdict, sizes),
-                tuple(size.row.identity for size in sizes))
+                tuple(size.row.identity for size in sizes), todo_of(family, verdict, sizes))
+
+
+def todo_of(family, verdict, sizes):
+    """"" where nothing follows: what can be hidden says nothing of the blocking call."""
+    gain, loss = TODO[family]
+    if verdict == YES:
+        return gain
+    return loss if verdict == NO and not any(size.is_hidden for size in sizes) else ""
 
 
 def why(verdict, sizes):
@@ -103,7 +119,7 @@ def why(verdict, sizes):
         return "makes no difference"
     if verdict == NO:
         most = -min(size.saved_pct for size in sizes)
-        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {1 + most / 100:.2g} times as long"
+        return f"costs up to {most:.0f} %" if most < 100 else f"up to {1 + most / 100:.2g} times as long"
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
     share = f"{low if low == high else f'{low} to {high}'} %"
@@ -262,10 +278,10 @@ def work_during_messages(tables):
 
 def put(tables):
     """A put, with what tells its partner, against a send: by the quickest of several ways to put."""
-    sends = {row.keys["ndata"]: found for row, found in costs.of_pattern(tables, "latency_us", "MPI Send")}
+    sends = {row.keys["blksize"]: found for row, found in costs.of_pattern(tables, "latency_us", "MPI Send")}
     puts = {}
     for row, found in sorted(costs.of_pattern(tables, "latency_us", "put"), key=lambda pair: -pair[1].value):
-        puts[row.size("ndata")] = row, found, sends.get(row.keys["ndata"])
+        puts[row.size("blksize")] = row, found, sends.get(row.keys["blksize"])
     yield "", "MPI_Put instead of send", [
         Size(size_text(8 * count), row, verdict_between(found, send, THRESHOLD_PCT / 100 * send.value),
              100 * (1 - found.value / send.value))

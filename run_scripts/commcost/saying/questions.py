@@ -6,6 +6,7 @@ launches, and their ranges.
 """
 
 import math
+import re
 import typing
 
 from commcost.drawing import plot
@@ -99,9 +100,10 @@ def of_gains(tables):
 
 
 def of_messages(tables):
-    return against(tables.measured("pingpong", "latency_us", arrangement="single", count="1"),
-                   (Key("pattern"), Key("sync", optional=True)), lambda row: 8 * row.size("ndata"),
-                   "way / bytes", size_text, "MPI Send", "MPI_Send")
+    pairs = tables.measured("pingpong", "latency_us", arrangement="single")
+    return against([pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])],
+                   (Key("pattern"), Key("sync", optional=True)), costs.bytes_of, "way / bytes",
+                   size_text, "MPI Send", "MPI_Send")
 
 
 def of_processor(tables):
@@ -134,10 +136,10 @@ def of_synchronisation(tables):
 
 
 def of_halo(tables):
-    pairs = tables.measured("halo", "latency_us")
-    boxes = {row.size("ndata"): row.keys["local"] for row, _ in pairs}
-    return against(pairs, (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
-                   lambda row: row.size("ndata"), "way / box", boxes.get,
+    return against(tables.measured("halo", "latency_us"),
+                   (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
+                   lambda row: tuple(map(int, re.findall("[0-9]+", row.keys["local"]))), "way / box",
+                   lambda box: "x".join(map(str, box)),
                    "isend/irecv packed", "messages of packed faces")
 
 

@@ -116,7 +116,7 @@ def limits_of(tables, parts):
     wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
     if wrong:
         yield (f"{counted(len(wrong), 'row has', 'rows have')} wrong data (status FAIL), first: "
-               f"{wrong[0].identity.rpartition('-')[0]} ({named_keys(wrong[0])}).")
+               f"{wrong[0].identity.rpartition('-')[0]} ({named_keys(wrong[0])}). Try another version of the MPI library.")
     # By the median of launches: one interruption is much of a short row's time. What noise finds of that is its result.
     lost = [(row.median("lost_pct") or 0) > LOST_PCT for kind, row in rows if kind != "noise"]
     if any(lost):
@@ -159,8 +159,8 @@ def lines_of(part):
     widths = [max(map(len, column)) for column in zip(*heads, *cells)]
     lines = [aligned(head, widths) if heads else part.heading]
     for line, row in zip(part.lines, cells):
-        start = aligned(row, widths, line.note != "")
-        note = re.sub("(?<=[0-9]) ", NO_BREAK, line.note)  # a number keeps its unit
+        start = aligned(row, widths, line.remark != "")
+        note = re.sub("(?<=[0-9]) ", NO_BREAK, line.remark)  # a number keeps its unit
         lines += textwrap.wrap(note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
                                break_on_hyphens=False) or [start]
     return [line.replace(NO_BREAK, " ") for line in lines]
