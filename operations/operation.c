@@ -487,37 +487,6 @@ static void free_requests(struct op_instance *operation)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static void *allocate_bytes(struct bc_device *device, enum bc_memory memory, int64_t bytes)
-{
-    void *const buffer = bc_device_allocate(device, memory, (size_t)(bytes > 0 ? bytes : 1));
-    if (buffer == NULL)
-        bc_abort("no memory for a buffer of %lld bytes: use smaller sizes", (long long)bytes);
-    return buffer;
-}
-
-/* Brings the image to a buffer: where the device can write it, by a kernel, as a program fills its
-   buffers. It has ended when MPI may read the buffer. */
-static void bring_image(const struct op_instance *operation, enum bc_memory memory, double *buffer,
-                        int64_t count)
-{
-    struct bc_device *const device = operation->space.device;
-    const size_t bytes = (size_t)count * sizeof *buffer;
-    if (memory == BC_MEMORY_HOST) {
-        memcpy(buffer, operation->image, bytes);
-        return;
-    }
-    bc_device_copy(device, operation->filling, operation->image, bytes);
-    bc_device_move(device, buffer, operation->filling, (size_t)count);
-    bc_device_wait(device);
-}
-
-static void make_images(struct op_instance *operation, int64_t count)
-{
-    const size_t bytes = (size_t)count * sizeof *operation->image;
-    operation->image = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
-    operation->filling = allocate_bytes(operation->space.device, BC_MEMORY_DEVICE, (int64_t)bytes);
-}
-
 /* The elements of a buffer of any root. */
 static int64_t capacity(const struct op_buffer *buffer, const struct op_shape *shape, bool any_root)
 {
@@ -543,16 +512,14 @@ static void make_buffers(struct op_instance *operation, bool any_root)
     int64_t receive_count = capacity(&kind->receive, shape, any_root);
     if (operation->in_place && receive_count < send_count)
         receive_count = send_count;
-    operation->send_buffer = allocate_bytes(space->device, space->send, send_count * bytes);
-    operation->receive_buffer =
-        allocate_bytes(space->device, space->receive, receive_count * bytes);
-    if (space->device != NULL)
-        make_images(operation, send_count > receive_count ? send_count : receive_count);
-    void *const values = space->device != NULL ? operation->image : operation->send_buffer;
+    bc_buffer_create(&operation->send_buffer, space->device, space->send,
+                     (size_t)(send_count * bytes), true, "smaller sizes");
+    bc_buffer_create(&operation->receive_buffer, space->device, space->receive,
+                     (size_t)(receive_count * bytes), true, "smaller sizes");
     for (int64_t i = 0; i < send_count; i++)
-        set_element(values, shape->type, i, op_element(operation, kind->send.values, i));
-    if (space->device != NULL)
-        bring_image(operation, space->send, operation->send_buffer, send_count);
+        set_element(operation->send_buffer.image, shape->type, i,
+                    op_element(operation, kind->send.values, i));
+    bc_buffer_write(&operation->send_buffer, operation->send_buffer.bytes);
 }
 
 /* Whether this rank passes MPI_IN_PLACE. */
@@ -564,78 +531,112 @@ static bool is_in_place(const struct op_instance *operation)
     return operation->in_place && (is_root || !is_rooted);
 }
 
+/* The first element that this rank sends in place: of its block, or of all. */
+static int64_t first_in_place(const struct op_instance *operation)
+{
+    const struct op_shape *const shape = &operation->shape;
+    if (operation->kind->in_place == OP_WHOLE_IN_PLACE)
+        return 0;
+    return blocks_vary(operation->kind) ? operation->counts.starts[shape->rank]
+                                        : shape->rank * shape->elements;
+}
+
+/* The bytes of the elements that a buffer has with the present root. */
+static size_t bytes_in(const struct op_instance *operation, const struct op_buffer *buffer)
+{
+    return (size_t)(op_elements(buffer, &operation->shape) * op_type_bytes(operation->shape.type));
+}
+
+static void find_copies(struct op_instance *operation)
+{
+    const struct op_kind *const kind = operation->kind;
+    const bool in_place = operation->send == MPI_IN_PLACE;
+    const struct bc_buffer *const from =
+        in_place ? &operation->receive_buffer : &operation->send_buffer;
+    const struct bc_buffer *const to = &operation->receive_buffer;
+    const int64_t first = in_place ? first_in_place(operation) : 0;
+    operation->sent.start = (char *)from->start + first * op_type_bytes(operation->shape.type);
+    operation->sent.bytes =
+        bc_memory_needs_copy(from->memory) ? bytes_in(operation, &kind->send) : 0;
+    operation->received.start = to->start;
+    operation->received.bytes =
+        bc_memory_needs_copy(to->memory) && operation->receive != MPI_IN_PLACE
+            ? bytes_in(operation, &kind->receive)
+            : 0;
+}
+
 void op_set_root(struct op_instance *operation, int root)
 {
     operation->shape.root = root;
     const bool keeps = operation->kind->in_place == OP_ROOT_KEEPS;
     const bool in_place = is_in_place(operation);
-    operation->send = in_place && !keeps ? MPI_IN_PLACE : operation->send_buffer;
-    operation->receive = in_place && keeps ? MPI_IN_PLACE : operation->receive_buffer;
+    operation->send = in_place && !keeps ? MPI_IN_PLACE : operation->send_buffer.start;
+    operation->receive = in_place && keeps ? MPI_IN_PLACE : operation->receive_buffer.start;
+    if (operation->space.device != NULL)
+        find_copies(operation);
 }
 
-/* Puts what this rank sends into the receive buffer: all of it, or its block. */
+void op_renew(struct op_instance *operation)
+{
+    /* A window's memory holds data on ranks that don't work. */
+    if (operation->send_buffer.start == NULL ||
+        (operation->kind->create != NULL && !operation->works))
+        return;
+    bc_buffer_renew(&operation->send_buffer);
+    bc_buffer_renew(&operation->receive_buffer);
+    op_set_root(operation, operation->shape.root);
+}
+
+/* Puts what this rank sends where it belongs in what the receive buffer is to hold. */
 static void fill_in_place(struct op_instance *operation)
 {
-    const struct op_kind *const kind = operation->kind;
-    const struct op_shape *const shape = &operation->shape;
-    const bool whole = kind->in_place == OP_WHOLE_IN_PLACE;
-    const int64_t first = whole               ? 0
-                          : blocks_vary(kind) ? operation->counts.starts[shape->rank]
-                                              : shape->rank * shape->elements;
-    memcpy((char *)operation->receive_buffer + first * op_type_bytes(shape->type),
-           operation->send_buffer,
-           (size_t)(op_elements(&kind->send, shape) * op_type_bytes(shape->type)));
+    memcpy((char *)operation->receive_buffer.image +
+               first_in_place(operation) * op_type_bytes(operation->shape.type),
+           operation->send_buffer.image, bytes_in(operation, &operation->kind->send));
 }
 
 void op_refill(struct op_instance *operation)
 {
-    if (operation->kind->in_place == OP_WHOLE_IN_PLACE && is_in_place(operation))
-        fill_in_place(operation);
+    if (operation->kind->in_place != OP_WHOLE_IN_PLACE || !is_in_place(operation))
+        return;
+    fill_in_place(operation);
+    bc_buffer_write(&operation->receive_buffer, operation->receive_buffer.bytes);
 }
 
 static void free_buffers(struct op_instance *operation)
 {
-    const struct op_space *const space = &operation->space;
-    if (operation->send_buffer == NULL)
+    if (operation->send_buffer.start == NULL)
         return;
-    bc_device_free(space->device, space->send, operation->send_buffer);
-    bc_device_free(space->device, space->receive, operation->receive_buffer);
-    if (space->device != NULL)
-        bc_device_free(space->device, BC_MEMORY_DEVICE, operation->filling);
-    free(operation->image);
+    bc_buffer_destroy(&operation->send_buffer);
+    bc_buffer_destroy(&operation->receive_buffer);
 }
 
 void op_copy_sent(const struct op_instance *to, const struct op_instance *from)
 {
-    const int64_t count = op_elements(&to->kind->send, &to->shape);
-    if (count > 0 && bc_memory_needs_copy(from->space.send))
-        bc_device_copy(to->space.device, to->send_buffer, from->send_buffer,
-                       (size_t)(count * op_type_bytes(to->shape.type)));
+    if (from->sent.bytes > 0)
+        bc_device_copy(from->space.device, to->sent.start, from->sent.start, from->sent.bytes);
 }
 
 void op_copy_received(const struct op_instance *to, const struct op_instance *from)
 {
-    const int64_t count = op_elements(&to->kind->receive, &to->shape);
-    if (count > 0 && bc_memory_needs_copy(to->space.receive))
-        bc_device_copy(to->space.device, to->receive_buffer, from->receive_buffer,
-                       (size_t)(count * op_type_bytes(to->shape.type)));
+    if (to->received.bytes > 0)
+        bc_device_copy(to->space.device, to->received.start, from->received.start,
+                       to->received.bytes);
 }
 
 void op_poison(struct op_instance *operation)
 {
-    const struct op_space *const space = &operation->space;
+    struct bc_buffer *const buffer = &operation->receive_buffer;
     if (operation->kind->prepare != NULL)
         operation->kind->prepare(operation);
-    if (operation->receive_buffer == NULL)
+    if (buffer->start == NULL)
         return;
     const int64_t count = op_elements(&operation->kind->receive, &operation->shape);
-    void *const values = space->device != NULL ? operation->image : operation->receive_buffer;
     for (int64_t i = 0; i < count; i++)
-        set_element(values, operation->shape.type, i, -1.0);
-    if (space->device != NULL)
-        bring_image(operation, space->receive, operation->receive_buffer, count);
+        set_element(buffer->image, operation->shape.type, i, -1.0);
     if (operation->kind->in_place != OP_ROOT_KEEPS && is_in_place(operation))
         fill_in_place(operation);
+    bc_buffer_write(buffer, buffer->bytes);
     if (operation->kind->settle != NULL)
         operation->kind->settle(operation);
 }
@@ -652,19 +653,6 @@ static bool are_right(const struct op_instance *operation, const void *values, i
     return right;
 }
 
-/* The same on a device: as a copy shows it, and as the device sees it. */
-static bool is_device_right(const struct op_instance *operation, int64_t count)
-{
-    struct bc_device *const device = operation->space.device;
-    const size_t bytes = (size_t)count * sizeof *operation->image;
-    bc_device_copy(device, operation->image, operation->receive_buffer, bytes);
-    if (!are_right(operation, operation->image, count))
-        return false;
-    bc_device_copy(device, operation->filling, operation->image, bytes);
-    return operation->space.receive == BC_MEMORY_HOST ||
-           bc_device_is_equal(device, operation->receive_buffer, operation->filling, (size_t)count);
-}
-
 bool op_verify(struct op_instance *operation)
 {
     const struct op_kind *const kind = operation->kind;
@@ -672,11 +660,11 @@ bool op_verify(struct op_instance *operation)
         kind->settle(operation);
     if (kind->is_right != NULL)
         return kind->is_right(operation);
-    if (operation->receive_buffer == NULL || operation->receive == MPI_IN_PLACE)
+    if (operation->receive_buffer.start == NULL || operation->receive == MPI_IN_PLACE)
         return true;
-    const int64_t count = op_elements(&kind->receive, &operation->shape);
-    return operation->space.device != NULL ? is_device_right(operation, count)
-                                           : are_right(operation, operation->receive_buffer, count);
+    return bc_buffer_read(&operation->receive_buffer, bytes_in(operation, &kind->receive)) &&
+           are_right(operation, operation->receive_buffer.image,
+                     op_elements(&kind->receive, &operation->shape));
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */

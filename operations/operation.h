@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "common/device/device.h"
+#include "common/device/buffer.h"
 #include "common/machine/job.h"
 #include "common/layout/grid.h"
 #include "common/large_count/large_count.h"
@@ -209,6 +209,12 @@ struct op_space {
     enum bc_memory send, receive;
 };
 
+/* A part of a buffer; no bytes where it lies in host memory, which MPI can be handed as it is. */
+struct op_stretch {
+    void *start;
+    size_t bytes;
+};
+
 /* The operation at one size. */
 struct op_instance {
     const struct op_kind *kind;
@@ -231,15 +237,16 @@ struct op_instance {
     enum op_form form;
     int complete; /* what MPI_Test said in `between`; the caller clears it before each start */
 
-    void *send, *receive; /* for calls: the buffers, or MPI_IN_PLACE */
-    void *send_buffer, *receive_buffer;
+    void *send, *receive;                         /* for calls: the buffers, or MPI_IN_PLACE */
+    struct bc_buffer send_buffer, receive_buffer; /* `start` is NULL where the kind has none */
     MPI_Datatype type;
     MPI_Op op;
     enum op_reduction reduction;
     bool in_place; /* on all ranks alike; which of them have MPI_IN_PLACE the kind says */
     struct op_space space;
-    double *image, *filling; /* where buffers lie on a device: what one must hold, in host memory
-                                and on the device; else NULL */
+    /* Where buffers may lie on a device: what is sent and received, for op_copy_sent and
+       op_copy_received. */
+    struct op_stretch sent, received;
     struct op_counts counts;
     int dims[BC_GRID_DIMENSIONS];  /* on the grid only */
     int neighbours[OP_NEIGHBOURS]; /* ranks; on the grid only */
@@ -301,7 +308,7 @@ struct op_choice {
     int64_t elements;
     const void *variant;          /* as the kind's functions know it; NULL: there is one only */
     const struct op_space *space; /* NULL: host memory */
-    enum op_type type;            /* on a device OP_DOUBLE only */
+    enum op_type type;
     enum op_reduction reduction;
     bool in_place; /* of a kind that can be */
     bool any_root; /* all ranks have the buffers of the root, which op_set_root may change */
@@ -316,6 +323,10 @@ void op_create(struct op_instance *operation, const struct op_kind *kind, const 
    before the operation. */
 void op_set_root(struct op_instance *operation, int root);
 
+/* Moves the buffers to memory that is allocated now, and frees the former; a window's stays. Not of
+   the form persistent, whose requests know the buffers. Local; before an operation. */
+void op_renew(struct op_instance *operation);
+
 /* Fills what is sent in place, which the operation before has overwritten. Before each operation
    that is in place and reduces or exchanges data; does nothing to others. Local. */
 void op_refill(struct op_instance *operation);
@@ -327,9 +338,9 @@ void op_poison(struct op_instance *operation);
  */
 bool op_verify(struct op_instance *operation);
 
-/* Copies what `from` sends to the send buffer of `to`, the same operation in pinned memory; or what
-   `from` has received there to the receive buffer of `to`. Nothing where that buffer lies in host
-   memory, for which a program needs no copy. Local. */
+/* For timed regions. The first copies what `from` sends, also in place, to `to`, the same operation
+   in pinned memory; the second what `from` has received there to `to`. Nothing where that buffer
+   lies in host memory, for which a program needs no copy. Local. */
 void op_copy_sent(const struct op_instance *to, const struct op_instance *from);
 void op_copy_received(const struct op_instance *to, const struct op_instance *from);
 

@@ -100,8 +100,8 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
     bc_require(run, good, &error);
     const struct op_shape largest = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
-    /* With what fills the larger buffer. */
-    const double bytes = 2.0 * op_bytes(p->kind, &largest);
+    /* Each buffer, what it is to hold, and what the pinned buffer is to hold. */
+    const double bytes = 3.0 * op_bytes(p->kind, &largest);
     struct bc_device *const device = bc_memory_open(
         run, &p->memory, is_in_host_memory ? 0.0 : bytes, "a smaller --max-num-elts");
     if (p->work == OVERLAP_WORK_DEVICE)

@@ -72,8 +72,8 @@ TEST(types_hold_their_values)
             .kind = &gather,
             .shape = {.ranks = RANKS, .type = (enum op_type)type, .elements = ELEMENTS},
             .in_place = true,
-            .send_buffer = send,
-            .receive_buffer = receive,
+            .send_buffer = bc_buffer_in(send, sizeof send),
+            .receive_buffer = bc_buffer_in(receive, sizeof receive),
         };
         char *const blocks = (char *)receive;
         char from_each[sizeof receive];
@@ -114,8 +114,8 @@ TEST(in_place_is_filled_again)
                     .kind = &kinds[k],
                     .shape = {.ranks = RANKS, .rank = rank, .elements = ELEMENTS},
                     .in_place = in_place != 0,
-                    .send_buffer = send,
-                    .receive_buffer = receive,
+                    .send_buffer = bc_buffer_in(send, sizeof send),
+                    .receive_buffer = bc_buffer_in(receive, sizeof receive),
                 };
                 op_set_root(&operation, 1);
                 op_refill(&operation);
@@ -123,5 +123,41 @@ TEST(in_place_is_filled_again)
                 assert_true((operation.send == MPI_IN_PLACE) == has_it);
                 for (int i = 0; i < ELEMENTS; i++)
                     assert_true((send[i] == receive[i]) == has_it);
+            }
+}
+
+/* A staged operation copies what its rank sends, from where it lies in place, too, and what it
+   receives, where that isn't in host memory. */
+TEST(staged_copies_what_moves)
+{
+    enum { RANKS = 3, ELEMENTS = 4, ROOT = 1, BLOCK = ELEMENTS * sizeof(double) };
+    static const struct op_kind gather = {
+        .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+        .receive = {OP_BLOCK_PER_RANK, OP_ON_ROOT, OP_FROM_EACH},
+        .in_place = OP_BLOCK_IN_PLACE,
+    };
+    double send[ELEMENTS] = {0.0}, receive[RANKS * ELEMENTS] = {0.0};
+    void *const device = send; /* which nothing calls */
+    for (int rank = 0; rank < RANKS; rank++)
+        for (int in_place = 0; in_place < 2; in_place++)
+            for (int memory = 0; memory <= BC_MEMORY_MANAGED; memory++) {
+                struct op_instance operation = {
+                    .kind = &gather,
+                    .shape = {.ranks = RANKS, .rank = rank, .elements = ELEMENTS},
+                    .in_place = in_place != 0,
+                    .send_buffer = bc_buffer_in(send, sizeof send),
+                    .receive_buffer = bc_buffer_in(receive, sizeof receive),
+                    .space.device = device,
+                };
+                operation.send_buffer.memory = operation.receive_buffer.memory =
+                    (enum bc_memory)memory;
+                op_set_root(&operation, ROOT);
+                const bool copies = memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
+                const bool is_root = rank == ROOT;
+                assert_ptr_equal(operation.sent.start,
+                                 in_place && is_root ? receive + ROOT * ELEMENTS : send);
+                assert_ptr_equal(operation.received.start, receive);
+                assert_int_equal(operation.sent.bytes, copies ? BLOCK : 0);
+                assert_int_equal(operation.received.bytes, copies && is_root ? RANKS * BLOCK : 0);
             }
 }

@@ -605,7 +605,7 @@ TEST(one_wrong_element_is_found)
     struct op_instance operation = {
         .kind = &gather,
         .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
-        .receive_buffer = receive,
+        .receive_buffer = bc_buffer_in(receive, sizeof receive),
     };
     for (int64_t i = 0; i < TOTAL; i++)
         receive[i] = op_element(&operation, OP_FROM_EACH, i);

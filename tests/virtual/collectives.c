@@ -255,9 +255,11 @@ static void contribute(const struct part *part)
                   : part->exchange.flow == TO_NEIGHBOURS ? neighbours_of(part, neighbours)
                                                          : part->own.comm->size;
     mine->pieces = world_allocate((size_t)mine->count * sizeof *mine->pieces);
-    for (int i = 0; i < mine->count; i++)
+    for (int i = 0; i < mine->count; i++) {
+        data_register(start_of(&sent, i), bytes_of(count_of(&sent, i), type_of(&sent, i)));
         mine->pieces[i] = (part->exchange.op != MPI_OP_NULL ? data_keep : data_pack)(
             start_of(&sent, i), count_of(&sent, i), type_of(&sent, i));
+    }
 }
 
 /* The operation's own, the same on all members. */
@@ -398,6 +400,7 @@ static void receive_piece(const struct part *part, int from, int piece, int i, b
     const struct packed *const packed = &other->pieces[other->count == 1 ? 0 : piece];
     if (damaged)
         data_damage(packed);
+    data_register(start_of(received, i), bytes_of(count_of(received, i), type_of(received, i)));
     data_unpack(packed, start_of(received, i), count_of(received, i), type_of(received, i));
 }
 
@@ -419,6 +422,7 @@ static void reduce(const struct part *part, int first, int end)
                           x->received.type, x->op);
     if (is_damaged(part))
         data_damage(&sum);
+    data_register(x->received.base, (int64_t)sum.bytes);
     data_unpack(&sum, (void *)x->received.base, count_of(&x->received, 0), x->received.type);
     data_release(&sum);
 }

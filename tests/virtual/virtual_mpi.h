@@ -90,9 +90,9 @@ struct packed data_keep(const void *buffer, int64_t count, MPI_Datatype type);
 void data_unpack(const struct packed *packed, void *buffer, int64_t count, MPI_Datatype type);
 void data_release(struct packed *packed);
 
-/* The library sees a buffer before a message or a one-sided operation starts, and when a message
-   has arrived (as by rendezvous), or a window's memory: that takes MODEL_REGISTER_US if a page of
-   it is new. */
+/* The library sees a buffer before a message, a collective or a one-sided operation starts, and
+   when data has arrived (as by rendezvous), or a window's memory: that takes MODEL_REGISTER_US if a
+   page of it is new. Of a collective this is each member's block. */
 void data_register(const void *buffer, int64_t bytes);
 
 /* Forgets whole pages of memory that is freed. */
