@@ -7,7 +7,8 @@
  * the clock before and after it (kernel.c). Then they start anew: no call runs into the next one,
  * so a root that runs ahead gains nothing. A sample is the time from the first start to the last
  * end; beside it are the mean of the ranks' own times, and how much these differ. Rounds in which a
- * rank started late are taken again.
+ * rank started late are taken again. Where buffers lie on a device (--memory) each round also has
+ * the staged counterpart: a copy to pinned memory, the call, a copy back.
  *
  * When and how often: a row is an operation and a size. All rows are visited in turn, six times, in
  * new buffers each time; rows that aren't precise then up to twelve times, while there is time (50
@@ -23,11 +24,6 @@
 
 #include <string.h>
 
-struct collective {
-    struct collective_parameters parameters; /* first: options are read into it */
-    struct bc_run *run;
-};
-
 /* Adds the rows of an operation and a type; a barrier has one without a size. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
@@ -38,7 +34,7 @@ static void list_sizes(const struct collective *collective, const struct op_kind
     for (size_t i = 0; i < count; i++) {
         const int64_t bytes = kind->no_elements ? 0 : sizes->values[i];
         const char *const obstacle =
-            collective_too_large(kind, type, bytes, collective->parameters.in_place, run);
+            collective_too_large(kind, type, bytes, &collective->parameters, run);
         if (!bc_size_list_is_first(sizes, i))
             continue;
         if (obstacle != NULL)
@@ -73,7 +69,7 @@ static void list_rows(const struct collective *collective)
 static void write_row(const struct collective *collective, struct collective_row *row)
 {
     struct collective_result result;
-    collective_conclude(&collective->parameters, collective->run, row, &result);
+    collective_conclude(collective, row, &result);
     bc_write_row(collective->run, &result);
 }
 
@@ -89,6 +85,7 @@ const struct bc_program collective_program = {
     .budget_s = 50.0,
     .starter = &bc_window_starter,
     .start = BC_START_WINDOW,
+    .complete = collective_complete,
     .fit = collective_fit,
 };
 
@@ -96,15 +93,18 @@ int main(int argc, char **argv)
 {
     struct collective collective;
     struct bc_run *const run = bc_start(&collective_program, &collective, argc, argv);
+    const struct collective_parameters *const p = &collective.parameters;
     collective.run = run;
-    bc_open_result(run, &collective_table,
-                   strchr(collective.parameters.types.text, ',') != NULL ? "type," : "");
+    collective.device =
+        bc_memory_open(run, &p->memory, collective_device_bytes(p, run), "smaller --sizes");
+    bc_open_result(run, collective_table(&collective),
+                   strchr(p->types.text, ',') != NULL ? "type," : "");
+    bc_memory_describe(run, collective.device);
     list_rows(&collective);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
-            visit->is_precise =
-                collective_visit(&collective.parameters, run, visit->seconds, visit->row);
+            visit->is_precise = collective_visit(&collective, visit->seconds, visit->row);
         else /* BC_WRITE */
             write_row(&collective, visit->row);
-    return bc_finish(run);
+    return bc_memory_finish(run, collective.device);
 }

@@ -1,6 +1,8 @@
 /* The options of collective, the operations, the timed region, and a row. */
 #pragma once
 
+#include "common/device/buffer.h"
+#include "common/device/memory.h"
 #include "common/run/parse.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
@@ -17,14 +19,17 @@ struct collective_parameters {
     int reduction; /* enum op_reduction */
     bool in_place;
     int64_t root; /* or COLLECTIVE_ROTATE */
+    struct bc_memory_options memory;
+    int buffers; /* enum bc_buffers */
 };
 
 extern const struct collective_parameters collective_default_parameters;
-enum { COLLECTIVE_OPTIONS = 6 };
+enum { COLLECTIVE_OPTIONS = 9 };
 extern const struct bc_option collective_options[COLLECTIVE_OPTIONS];
 
-/* Checks the options of a state that begins with the parameters against processes and memory. See
-   struct bc_program. */
+/* Reads the words of options of a state that begins with the parameters, and checks them against
+   processes and memory. See struct bc_program. */
+bool collective_complete(void *state, struct bc_error *error);
 bool collective_fit(void *state, struct bc_run *run, struct bc_error *error);
 
 /* ---- operations (kinds.c) -------------------------------------------------------------------- */
@@ -47,15 +52,20 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
 /* What blocks of `bytes` bytes of a type don't fit into; NULL: they fit. Local, the same on all
    ranks. */
 const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
-                                 bool in_place, const struct bc_run *run);
+                                 const struct collective_parameters *p, const struct bc_run *run);
+
+/* The bytes that an operation's buffers, and what fills and checks them, need on a rank's device at
+   a time, for the operation of those chosen that needs most. Local, the same on all ranks. */
+double collective_device_bytes(const struct collective_parameters *p, const struct bc_run *run);
 
 /* ---- the timed region (kernel.c) ------------------------------------------------------------- */
 
 /* What is known of an operation; a quantity of the sampler. */
 enum collective_quantity {
-    COLLECTIVE_TIME, /* from the first start to the last end */
-    COLLECTIVE_OWN,  /* the mean of the ranks' own times */
-    COLLECTIVE_SKEW, /* the longest own time less the shortest */
+    COLLECTIVE_TIME,   /* from the first start to the last end */
+    COLLECTIVE_OWN,    /* the mean of the ranks' own times */
+    COLLECTIVE_SKEW,   /* the longest own time less the shortest */
+    COLLECTIVE_STAGED, /* as COLLECTIVE_TIME, of the staged counterpart, where there is one */
     COLLECTIVE_QUANTITIES
 };
 
@@ -63,7 +73,18 @@ enum collective_quantity {
    cost of reading the clock. `window` is NULL with --start=barrier. Collective. */
 double collective_time(struct op_instance *operation, struct bc_start_window *window);
 
+/* The same of the staged counterpart: copies what is sent to pinned memory, runs the operation
+   there, and copies back what was received. */
+double collective_time_staged(struct op_instance *operation, struct op_instance *staged,
+                              struct bc_start_window *window);
+
 /* ---- a row (measure.c, columns.c) ------------------------------------------------------------ */
+
+struct collective {
+    struct collective_parameters parameters; /* first: options are read into it */
+    struct bc_run *run;
+    struct bc_device *device; /* NULL: all buffers lie in host memory */
+};
 
 /* What a row is of, and remembers from visit to visit. */
 struct collective_row {
@@ -84,17 +105,20 @@ struct collective_result {
     int64_t elements;
     double size_bytes;
     struct bc_summary time, own, skew;
+    const char *buffers;
+    struct bc_staged staged; /* where buffers lie on a device */
     const char *check;
     struct bc_outcome outcome;
 };
 
-extern const struct bc_table collective_table;
+/* The table of these options. Local. */
+const struct bc_table *collective_table(const struct collective *collective);
 
 /* One visit, in buffers of its own, within `seconds` (significant on rank 0). True on rank 0 if the
    row is as precise as the settings ask for. Collective over MPI_COMM_WORLD. */
-bool collective_visit(const struct collective_parameters *p, const struct bc_run *run,
-                      double seconds, struct collective_row *row);
+bool collective_visit(const struct collective *collective, double seconds,
+                      struct collective_row *row);
 
 /* Makes the result of all visits, on rank 0, and frees what the row holds. Collective. */
-void collective_conclude(const struct collective_parameters *p, const struct bc_run *run,
-                         struct collective_row *row, struct collective_result *result);
+void collective_conclude(const struct collective *collective, struct collective_row *row,
+                         struct collective_result *result);

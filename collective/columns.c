@@ -22,6 +22,24 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(collective_result, outcome),
 };
 
-const struct bc_table collective_table = {
+static const struct bc_table table = {
     columns, sizeof columns / sizeof *columns,
     "operation,size_bytes,time_us,time_lo_us,time_hi_us,own_us,skew_us,status"};
+
+/* With --buffers=new. */
+static const struct bc_column buffers_column =
+    BC_COLUMN("buffers", BC_KEY, 0, collective_result, buffers);
+
+/* The main columns where buffers lie on a device. */
+#define MEMORY_COLUMNS                                                                             \
+    "operation,size_bytes,time_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                   \
+    "direct_gain_hi_pct,direct_verdict,status"
+
+const struct bc_table *collective_table(const struct collective *collective)
+{
+    const struct bc_table *const with_memory = bc_memory_table(
+        collective->device, &table, offsetof(struct collective_result, staged), MEMORY_COLUMNS);
+    return collective->parameters.buffers == BC_BUFFERS_NEW
+               ? bc_table_with_key(with_memory, buffers_column)
+               : with_memory;
+}

@@ -1,5 +1,7 @@
 #include "collective/collective.h"
 
+#include <math.h>
+
 static const struct op_kind *const kinds[COLLECTIVE_KINDS] = {
     &op_allgather,
     &op_allgatherv,
@@ -39,8 +41,15 @@ bool collective_reduces(const struct op_kind *kind)
            kind->receive.values == OP_SUM_UP_TO_ME || kind->receive.values == OP_SUM_BELOW_ME;
 }
 
+static bool is_in_host_memory(const struct collective_parameters *p)
+{
+    return p->memory.of[0] == BC_MEMORY_HOST && p->memory.of[1] == BC_MEMORY_HOST;
+}
+
 const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p)
 {
+    if (kind->no_elements && (!is_in_host_memory(p) || p->buffers == BC_BUFFERS_NEW))
+        return "it has no buffers that --memory or --buffers could be about";
     if (!p->in_place)
         return NULL;
     if (kind->in_place == OP_NOT_IN_PLACE)
@@ -51,14 +60,50 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
     return NULL;
 }
 
-const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
-                                 bool in_place, const struct bc_run *run)
+static struct op_shape shape_of(enum op_type type, int64_t bytes, const struct bc_run *run)
 {
-    const struct op_shape shape = {
+    return (struct op_shape){
         .ranks = run->job.ranks, .type = type, .elements = bytes / op_type_bytes(type)};
-    /* In place the receive buffer has room for what is sent. */
-    const double buffers = op_bytes(kind, &shape) * (in_place ? 2.0 : 1.0);
-    if (buffers > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
+}
+
+/* The bytes of the buffers that MPI gets. In place the receive buffer has room for what is sent. */
+static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
+                       const struct collective_parameters *p)
+{
+    return op_bytes(kind, shape) * (p->in_place ? 2.0 : 1.0);
+}
+
+/* A new buffer is there before the former is freed. */
+static double renewed(const struct collective_parameters *p)
+{
+    return p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0;
+}
+
+const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
+                                 const struct collective_parameters *p, const struct bc_run *run)
+{
+    const struct op_shape shape = shape_of(type, bytes, run);
+    /* With --memory also what buffers hold, pinned buffers, and what these hold. */
+    const double times = (is_in_host_memory(p) ? 1.0 : 4.0) + renewed(p);
+    if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     return op_passing_of(kind, &shape) == OP_BEYOND ? "what this MPI library can count" : NULL;
+}
+
+/* Each buffer, what it is to hold, and what the pinned buffer is to hold. */
+double collective_device_bytes(const struct collective_parameters *p, const struct bc_run *run)
+{
+    double max_bytes = 0.0;
+    for (int k = 0; k < COLLECTIVE_KINDS; k++)
+        for (int type = 0; type < OP_TYPES; type++)
+            for (size_t i = 0; i < p->sizes.count; i++) {
+                const struct op_kind *const kind = kinds[k];
+                const struct op_shape shape = shape_of((enum op_type)type, p->sizes.values[i], run);
+                if (p->operations.chosen[k] && p->types.chosen[type] &&
+                    collective_lacks(kind, p) == NULL &&
+                    collective_too_large(kind, (enum op_type)type, p->sizes.values[i], p, run) ==
+                        NULL)
+                    max_bytes = fmax(max_bytes, (3.0 + renewed(p)) * bytes_of(kind, &shape, p));
+            }
+    return max_bytes;
 }

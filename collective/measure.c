@@ -10,8 +10,10 @@
 struct round {
     const struct bc_run *run;
     struct op_instance *operation;
+    struct op_instance *staged; /* in pinned memory; NULL: there is no counterpart */
     struct collective_row *row;
     bool rotates; /* the root is another rank each time */
+    bool renews;  /* the operation has buffers that were allocated before it */
 };
 
 /* The mean of the ranks' own times and their difference, on rank 0 alone: with the cost of a clock
@@ -29,35 +31,65 @@ static void join_own_times(const struct bc_run *run, double own_ns, double *valu
     values[COLLECTIVE_SKEW] = ends[0] + ends[1] + run->own_clock.read_ns;
 }
 
-/* One operation, prepared and verified outside the timed region. A check of the kind's own runs
-   beside it: its data tells nothing. */
+static void prepare(const struct round *round, struct op_instance *operation)
+{
+    if (round->rotates)
+        op_set_root(operation, (int)(round->row->operations % round->run->job.ranks));
+    if (round->run->settings.check)
+        op_poison(operation);
+    else
+        op_refill(operation);
+}
+
+static void verify(const struct round *round, struct op_instance *operation)
+{
+    if (round->run->settings.check && !op_verify(operation))
+        round->row->wrong++;
+}
+
+static double take_staged(const struct round *round)
+{
+    struct op_instance *const operation = round->operation, *const staged = round->staged;
+    prepare(round, operation);
+    prepare(round, staged);
+    const double ns = collective_time_staged(operation, staged, round->run->window);
+    /* What arrives in host memory stays where the staged operation has put it. */
+    verify(round, bc_memory_needs_copy(operation->space.receive) ? operation : staged);
+    return ns;
+}
+
+/* One operation, prepared and verified outside the timed region, and its staged counterpart. A
+   check of the kind's own runs beside it: its data tells nothing. */
 static void take(void *context, double *values)
 {
     struct round *const round = context;
     const struct bc_run *const run = round->run;
     struct op_instance *const operation = round->operation;
     struct collective_row *const row = round->row;
-    if (round->rotates)
-        op_set_root(operation, (int)(row->operations % run->job.ranks));
-    row->operations++;
-    if (run->settings.check)
-        op_poison(operation);
-    else
-        op_refill(operation);
+    if (round->renews)
+        op_renew(operation);
+    prepare(round, operation);
     values[COLLECTIVE_TIME] = collective_time(operation, run->window);
-    if (run->settings.check && !op_verify(operation))
-        row->wrong++;
+    verify(round, operation);
     join_own_times(run, values[COLLECTIVE_TIME] - run->own_clock.read_ns, values);
+    if (round->staged != NULL)
+        values[COLLECTIVE_STAGED] = take_staged(round);
+    row->operations++;
     if (run->settings.check && row->kind->check != NULL && !row->kind->check(operation))
         row->wrong++;
 }
 
-bool collective_visit(const struct collective_parameters *p, const struct bc_run *run,
-                      double seconds, struct collective_row *row)
+bool collective_visit(const struct collective *collective, double seconds,
+                      struct collective_row *row)
 {
+    const struct collective_parameters *const p = &collective->parameters;
+    const struct bc_run *const run = collective->run;
+    const struct op_space space = {collective->device, p->memory.of[0], p->memory.of[1]};
+    const struct op_space stage = {collective->device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
     const bool rotates = p->root == COLLECTIVE_ROTATE && collective_is_rooted(row->kind);
-    const struct op_choice choice = {
+    struct op_choice choice = {
         .form = OP_BLOCKING_CALL,
+        .space = &space,
         .root = rotates || !collective_is_rooted(row->kind) ? 0 : (int)p->root,
         .elements = row->elements,
         .type = row->type,
@@ -65,11 +97,22 @@ bool collective_visit(const struct collective_parameters *p, const struct bc_run
         .in_place = p->in_place,
         .any_root = rotates,
     };
-    struct op_instance operation;
+    struct op_instance operation, staged;
     op_create(&operation, row->kind, &run->job, &choice);
-    struct round round = {run, &operation, row, rotates};
+    choice.space = &stage;
+    const bool has_staged = collective->device != NULL;
+    if (has_staged)
+        op_create(&staged, row->kind, &run->job, &choice);
+    struct round round = {
+        .run = run,
+        .operation = &operation,
+        .staged = has_staged ? &staged : NULL,
+        .row = row,
+        .rotates = rotates,
+        .renews = p->buffers == BC_BUFFERS_NEW,
+    };
     const struct bc_source source = {
-        .quantities = COLLECTIVE_QUANTITIES,
+        .quantities = has_staged ? COLLECTIVE_QUANTITIES : COLLECTIVE_STAGED,
         .take = take,
         .context = &round,
         .slowest_of = COLLECTIVE_TIME,
@@ -79,6 +122,8 @@ bool collective_visit(const struct collective_parameters *p, const struct bc_run
     const struct bc_precise_value value = {.quantity = COLLECTIVE_TIME, .subtrahend = -1};
     row->size_bytes = op_size_bytes(&operation);
     row->in_time = bc_run_sample(run, &source, -1, seconds, &row->samples);
+    if (has_staged)
+        op_destroy(&staged);
     op_destroy(&operation);
     return bc_run_is_precise(run, &row->samples, row->in_time, &value, 1);
 }
@@ -96,9 +141,21 @@ static void write_root(const struct collective_parameters *p, const struct op_ki
         (void)snprintf(root, BC_CELL_LENGTH, "%lld", (long long)p->root);
 }
 
-static void summarize(const struct bc_run *run, const struct collective_row *row,
+static void summarize_staged(const struct collective *collective, const struct bc_samples *samples,
+                             struct collective_result *result)
+{
+    const struct bc_run *const run = collective->run;
+    bc_run_dump(run, "staged", samples, COLLECTIVE_STAGED);
+    const struct bc_summary staged = bc_run_summarize(run, samples, COLLECTIVE_STAGED, -1);
+    const struct bc_summary longer =
+        bc_run_summarize(run, samples, COLLECTIVE_STAGED, COLLECTIVE_TIME);
+    result->staged = bc_staged_of(&collective->parameters.memory, &staged, &longer, 1.0);
+}
+
+static void summarize(const struct collective *collective, const struct collective_row *row,
                       struct collective_result *result)
 {
+    const struct bc_run *const run = collective->run;
     const struct bc_samples *const samples = &row->samples;
     const struct bc_precise_value value = {.quantity = COLLECTIVE_TIME, .subtrahend = -1};
     bc_run_dump(run, "time", samples, COLLECTIVE_TIME);
@@ -109,11 +166,15 @@ static void summarize(const struct bc_run *run, const struct collective_row *row
     result->skew = bc_run_summarize(run, samples, COLLECTIVE_SKEW, -1);
     result->outcome =
         bc_run_outcome(run, samples, bc_run_is_precise(run, samples, row->in_time, &value, 1));
+    if (collective->device != NULL)
+        summarize_staged(collective, samples, result);
 }
 
-void collective_conclude(const struct collective_parameters *p, const struct bc_run *run,
-                         struct collective_row *row, struct collective_result *result)
+void collective_conclude(const struct collective *collective, struct collective_row *row,
+                         struct collective_result *result)
 {
+    const struct collective_parameters *const p = &collective->parameters;
+    const struct bc_run *const run = collective->run;
     const struct op_kind *const kind = row->kind;
     *result = (struct collective_result){
         .operation = kind->name,
@@ -122,10 +183,11 @@ void collective_conclude(const struct collective_parameters *p, const struct bc_
         .in_place = p->in_place ? "yes" : "no",
         .elements = kind->no_elements ? BC_NO_INTEGER : row->elements,
         .size_bytes = row->size_bytes,
+        .buffers = bc_buffers_word(p->buffers),
     };
     write_root(p, kind, result->root);
     if (run->job.rank == 0)
-        summarize(run, row, result);
+        summarize(collective, row, result);
     const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
     if (wrong > 0)
         bc_output_remark(run->output, "warning",

@@ -4,6 +4,7 @@ const struct collective_parameters collective_default_parameters = {
     .operations = {.text = "all"},
     .sizes = {.text = "8,1K,64K,1M"},
     .types = {.text = "double"},
+    .memory = BC_MEMORY_DEFAULTS,
 };
 
 /* More than any buffer has. */
@@ -28,7 +29,21 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
     {"root", BC_INTEGER, AT(root), .argument = "RANK", .min = 0, .max = 2147483647,
      .word = "rotate", .word_value = COLLECTIVE_ROTATE,
      .help = "the root of operations that have one, or rotate: another rank each time"},
+    BC_MEMORY_OPTIONS(AT(memory)),
+    BC_BUFFERS_OPTION(AT(buffers)),
 };
+
+bool collective_complete(void *state, struct bc_error *error)
+{
+    struct collective_parameters *const p = state;
+    if (!bc_memory_complete(&p->memory, error))
+        return false;
+    return !p->in_place || p->memory.of[0] == p->memory.of[1] ||
+           bc_error_set(error,
+                        "--memory=%.80s: in place what is sent and received lies in one buffer: "
+                        "use one kind",
+                        p->memory.words);
+}
 
 /* Checks that blocks of these bytes are whole numbers of elements, and fit if they were asked for.
    Sizes that weren't given may be too large: their rows are left out. */
@@ -43,7 +58,7 @@ static bool fit_size(const struct collective_parameters *p, const struct bc_run 
                             (long long)bytes, op_type_names[type], (long long)unit);
     for (int k = 0; k < COLLECTIVE_KINDS && bc_option_given(&run->options, "sizes"); k++) {
         const struct op_kind *const kind = collective_kind(k);
-        const char *const obstacle = collective_too_large(kind, type, bytes, p->in_place, run);
+        const char *const obstacle = collective_too_large(kind, type, bytes, p, run);
         if (p->operations.chosen[k] && !kind->no_elements && collective_lacks(kind, p) == NULL &&
             obstacle != NULL)
             return bc_error_set(error,
@@ -82,5 +97,6 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
         if (lacks == NULL)
             return fit_sizes(p, run, error);
     }
-    return bc_error_set(error, "--in-place: no %s: %s: use another operation", name, lacks);
+    return bc_error_set(error, "--operations=%.80s: no %s: %s: use another operation",
+                        p->operations.text, name, lacks);
 }

@@ -25,7 +25,7 @@ struct row {
 
 /* What both loops of a visit use. */
 struct visit {
-    const struct bc_run *run;
+    struct bc_run *run;
     struct row *row;
     double seconds;
     double *sent, *received;
@@ -108,8 +108,8 @@ static void measure_ours(void *memory)
     struct collective_row *const row = &visit->row->ours;
     row->kind = calls[visit->row->number].kind;
     row->elements = visit->count;
-    visit->is_precise = collective_visit(&collective_default_parameters, visit->run,
-                                         visit->seconds * BARE_OURS, row);
+    const struct collective ours = {collective_default_parameters, visit->run, NULL};
+    visit->is_precise = collective_visit(&ours, visit->seconds * BARE_OURS, row);
 }
 
 static void measure_bare(void *memory)
@@ -123,7 +123,7 @@ static void measure_bare(void *memory)
     free(visit->received);
 }
 
-static void measure(const struct bc_run *run, struct bc_visit *step)
+static void measure(struct bc_run *run, struct bc_visit *step)
 {
     struct row *const row = step->row;
     struct visit visit = {
@@ -139,8 +139,9 @@ static void measure(const struct bc_run *run, struct bc_visit *step)
 
 static void write_row(struct bc_run *run, struct row *row)
 {
+    const struct collective collective = {collective_default_parameters, run, NULL};
     struct collective_result ours;
-    collective_conclude(&collective_default_parameters, run, &row->ours, &ours);
+    collective_conclude(&collective, &row->ours, &ours);
     bare_write_row(run, calls[row->number].name, &ours.time, &ours.outcome, &row->bare);
 }
 

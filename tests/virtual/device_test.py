@@ -2,7 +2,10 @@
 none; and programs with buffers there, beside the staged counterpart."""
 
 import os
+import signal
+import statistics
 
+import collective_test
 import ptx
 import rules
 import virtual
@@ -444,6 +447,172 @@ class DeviceOverlap(Base):
             done = virtual.run_raw(program, "--memory=device")
             self.assertEqual(done.returncode, 2)
             self.assertIn("has no buffers that can lie there: use host", done.stderr)
+
+
+class DeviceCollective(Base):
+    """Blocking collectives that go by messages between buffers on a model of a GPU, direct and staged, from the first
+    start to the last end. The library reaches each block before it sends, and when all has arrived."""
+
+    OPERATIONS = ("allgather", "allreduce", "alltoall", "bcast", "gather", "reduce", "reduce_scatter", "scan",
+                  "scatter")
+    RANKS, REGISTER_US = 3, 70
+
+    def rows(self, *options, operations=OPERATIONS, expect=0, **variables):
+        costs = dict(COSTS, MODEL_DATA=1, MODEL_DEVICE_US=REACH_US, MODEL_DEVICE_PER_BYTE_NS=REACH_BYTE_NS,
+                     MODEL_ALGORITHM="linear", **collective_test.MESSAGES)
+        costs.update(variables)
+        (launch,) = virtual.run("collective", "--operations=" + ",".join(operations), "--sizes=512",
+                                *collective_test.FEW, *options, ranks=self.RANKS, expect=expect, **costs)
+        self.assertEqual(len(launch.rows), len(operations))
+        return launch.rows
+
+    def blocks(self, operation, rank, in_place):
+        """How many blocks a rank sends, and receives."""
+        many, root = self.RANKS, rank == 0
+        return {"allgather": (1, many), "alltoall": (many, many), "bcast": (root, not root), "gather": (1, many * root),
+                "reduce": (1, root), "reduce_scatter": (many, 1),
+                "scatter": (many * root, not root or not in_place)}.get(operation, (1, 1))
+
+    # What blocks take before or after the call.
+
+    @staticmethod
+    def none(*_):
+        return 0
+
+    @staticmethod
+    def reach(blocks, size):
+        return blocks * reach_us(size)
+
+    @staticmethod
+    def copy(blocks, size):
+        return copy_us(blocks * size) if blocks else 0
+
+    def truth(self, row, algorithm, before, after):
+        """When the ranks are done."""
+        size, in_place = row["size_bytes"], row["in_place"] == "yes"
+        blocks = [self.blocks(row["operation"], rank, in_place) for rank in range(self.RANKS)]
+        ends_us = collective_test.leaving_us(row["operation"], algorithm, self.RANKS, size,
+                                             [before(sent, size) for sent, _ in blocks])
+        return [end + after(received, size) for end, (_, received) in zip(ends_us, blocks)]
+
+    def compare(self, row, algorithm, direct, staged, what):
+        """`direct` and `staged` are what comes before and after the call."""
+        what = "{} {}".format(what, row["operation"])
+        direct_us, staged_us = (self.truth(row, algorithm, *around) for around in (direct, staged))
+        for column, truth in (("time_us", max(direct_us)), ("own_us", statistics.mean(direct_us)),
+                              ("skew_us", max(direct_us) - min(direct_us)), ("staged_us", max(staged_us))):
+            self.near(row[column], truth, 0.005 * max(direct_us), "{} {}".format(what, column))
+        self.near(row["direct_gain_pct"], 100 * (1 - max(direct_us) / max(staged_us)), 0.5, what + " gain")
+
+    def test_direct_and_staged(self):
+        for library, algorithm, options in virtual.by_tier(plain=(("cuda", "linear", ("--check",)),), run=(
+                ("cuda", "linear", ("--check",)), ("amdhip64", "binomial", ()),
+                ("cuda", "linear", ("--in-place", "--check")))):
+            self.use(library)
+            in_place = "--in-place" in options
+            for row in self.rows("--memory=device", *options, MODEL_ALGORITHM=algorithm,
+                                 operations=[name for name in self.OPERATIONS if name != "bcast" or not in_place]):
+                self.compare(row, algorithm, (self.reach, self.reach), (self.copy, self.copy),
+                             "{} {}".format(algorithm, options))
+                self.assertEqual((row["memory"], row["status"]), ("device", "ok"))
+                self.assertEqual(row["check"], "ok" if "--check" in options else "off")
+
+    def test_barrier(self):
+        """Started by a barrier the slowest rank's time counts."""
+        self.use("cuda")
+        for row in self.rows("--memory=device", "--start=barrier", operations=("allreduce", "gather")):
+            for column, way in (("time_us", self.reach), ("staged_us", self.copy)):
+                truth_us = max(self.truth(row, "linear", way, way))
+                self.near(row[column], truth_us, 0.005 * truth_us, "barrier {} {}".format(row["operation"], column))
+
+    def test_memories(self):
+        """Only memory of the device takes the library longer; staged, what lies on a device is copied."""
+        self.use("cuda")
+        for memory, direct, staged in virtual.by_tier(plain=(), run=(
+                ("pinned", (self.none, self.none), (self.none, self.none)),
+                ("managed", (self.none, self.none), (self.copy, self.copy)),
+                ("device:host", (self.reach, self.none), (self.copy, self.none)),
+                ("host:device", (self.none, self.reach), (self.none, self.copy)))):
+            for row in self.rows("--memory=" + memory, "--check", operations=("alltoall", "bcast", "gather")):
+                self.compare(row, "linear", direct, staged, memory)
+                self.assertEqual((row["memory"], row["check"]), (memory, "ok"))
+
+    def test_verdict(self):
+        """A library that takes longer than copies, and one that takes as long. Whether it moves data by itself or in
+        calls only is the same to a call that blocks."""
+        self.use("cuda")
+        for reach, fraction, verdict in ((1, 0, "pays"), (9.1, 1, "even"), (20, 0.5, "loses")):
+            (row,) = self.rows("--memory=device", "--samples=6", "--visits=2", operations=("allreduce",),
+                               MODEL_ALGORITHM="", MODEL_PER_BYTE_NS=0, MODEL_DURATION_US=90, MODEL_BLOCKING_US=50,
+                               MODEL_FRACTION=fraction, MODEL_DEVICE_US=reach)
+            truth_us = 50 + 2 * (reach + reach_us(512) - REACH_US)
+            self.near(row["time_us"], truth_us, 0.005 * truth_us, verdict)
+            self.assertEqual(row["direct_verdict"], verdict)
+
+    def test_new_buffers(self):
+        """Memory that the library sees for the first time takes it longer. Staged, only pinned memory is seen, and that
+        stays."""
+        self.use("cuda")
+        for memory, reach in (("device", self.reach), ("host", self.none)):
+            def first_use(blocks, size, reach=reach):
+                return reach(blocks, size) + (self.REGISTER_US if blocks else 0)
+
+            for row in self.rows("--memory=" + memory, "--buffers=new", "--check", MODEL_REGISTER_US=self.REGISTER_US):
+                if memory == "device":
+                    self.compare(row, "linear", (first_use, first_use), (self.copy, self.copy), "new")
+                truth_us = max(self.truth(row, "linear", first_use, first_use))
+                self.near(row["time_us"], truth_us, 0.005 * truth_us, "new {} {}".format(row["operation"], memory))
+                self.assertEqual((row["buffers"], row["check"]), ("new", "ok"))
+
+    def test_data(self):
+        """Every operation brings the right data of any type, in each kind of memory, from any root; what comes too late
+        or wrong is found."""
+        self.use("amdhip64")
+        for memory, options in virtual.by_tier(plain=(("device", ()),), run=(
+                ("device", ()), ("managed:pinned", ("--buffers=new",)), ("device", ("--in-place",)))):
+            (launch,) = virtual.run("collective", "--memory=" + memory, "--types=all", "--sizes=8,104", "--root=rotate",
+                                    "--check", *collective_test.FEW, *options, ranks=self.RANKS, MODEL_DATA=1, **COSTS)
+            self.assertEqual({row["check"] for row in launch.rows}, {"ok"}, memory)
+            self.assertNotIn("barrier", {row["operation"] for row in launch.rows})
+        for fault, operations in (("MODEL_DEVICE_STALE", self.OPERATIONS), ("MODEL_CORRUPT", ("neighbor_alltoall",))):
+            rows = self.rows("--memory=device", "--check", operations=operations, expect=1, MODEL_ALGORITHM="",
+                             **{fault: 1})
+            self.assertEqual({row["status"] for row in rows}, {"FAIL"}, fault)
+
+    def test_crash(self):
+        self.use("cuda")
+        done = virtual.run_raw("collective", "--operations=bcast", "--memory=device", MODEL_DEVICE_CRASH=1)
+        self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
+
+    def test_driver(self):
+        """It is loaded for --memory only."""
+        self.use("cuda")
+        for options, is_loaded in (((), False), (("--buffers=new",), False), (("--memory=device",), True)):
+            done = virtual.run_raw("collective", "--operations=bcast", "--sizes=8", *collective_test.FEW, *options,
+                                   LD_DEBUG="files")
+            self.assertEqual((done.returncode, "libcuda" in done.stderr), (0, is_loaded), options)
+
+    def test_refused(self):
+        for options, error in (
+                (("--memory=gpu",), "--memory=gpu: no such memory: use host, pinned, device or managed"),
+                (("--device=1",), "--device: all buffers lie in host memory"),
+                (("--memory=device",), "no driver of a GPU"),
+                (("--memory=device:host", "--in-place"), "--memory=device:host: in place what is sent and received "
+                 "lies in one buffer: use one kind"),
+                (("--memory=device", "--operations=barrier"), "no barrier: it has no buffers that --memory or "
+                 "--buffers could be about: use another operation"),
+                (("--buffers=new", "--operations=barrier"), "--operations=barrier: no barrier: it has no buffers"),
+                (("--buffers=old",), "--buffers"),
+                (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1"),
+                (("--memory=device", "--operations=bcast", "--sizes=2M"), "MiB on the GPU, and 4.8 are free: use "
+                 "smaller --sizes, or --memory=host")):
+            with self.subTest(options=options):
+                os.environ.pop("LD_LIBRARY_PATH", None)
+                if len(options) > 1:
+                    self.use("cuda")
+                done = virtual.run_raw("collective", *options, DEVICE_COUNT=2, DEVICE_BYTES=5e6)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+                self.assertIn(error, done.stderr)
 
 
 class DeviceHalo(Base):
