@@ -24,10 +24,11 @@ HANG = "sleep {}".format(10 ** 9 + os.getpid())  # the same nowhere else
 PLANTED = {
     "=put ": "MODEL_DEVICE_US=60",
     "=get ": "MODEL_DEVICE_US=18.1",
-    "overlap_ibcast *=blocking": "MODEL_DEVICE_STALE=1",
-    "overlap_ibcast *--no-blocking": "MODEL_DEVICE_CRASH=1",
-    "iallreduce *=8192 *=blocking": "MODEL_DEVICE_CRASH=1",
-    "iallreduce *--no-blocking": "{0} & {0}".format(HANG),
+    "collective *=bcast ": "MODEL_DEVICE_STALE=1",
+    "collective *=65536 ": "MODEL_DEVICE_CRASH=1",
+    "collective *--in-place ": "MODEL_DEVICE_US=60",
+    "overlap_ibcast ": "MODEL_DEVICE_CRASH=1",
+    "overlap_iallreduce ": "{0} & {0}".format(HANG),
     "overlap_isend ": "DEVICE_BYTES=10",
     "overlap_irecv ": "echo 'commcost: rank 1: MPI_Recv(...) failed at irecv.c:9: Invalid buffer pointer'; exit 1",
     "overlap_put ": "echo 'TERMINATED WITH THE EXIT STRING: Bus error (signal 7)'; exit 7",
@@ -41,7 +42,7 @@ PLANTED = {
 FOUND = {
     "MPI_Send": "works", "MPI_Put": "works", "MPI_Get": "works", "MPI_Put strided": "works",
     "MPI_Get strided": "works", "MPI_Isend": "refused", "MPI_Irecv": "refused", "MPI_Rput": "crash (SIGBUS)",
-    "MPI_Rget": "failed", "MPI_Allreduce": "works", "MPI_Iallreduce": "hang", "MPI_Bcast": "wrong data",
+    "MPI_Rget": "failed", "MPI_Allreduce": "works", "MPI_Allreduce in place": "works", "MPI_Iallreduce": "hang", "MPI_Bcast": "wrong data",
     "MPI_Ibcast": "crash (SIGSEGV)", "message rate": "works", "host overhead": "works", "halo packed": "wrong data",
     "halo datatypes": "crash (SIGSEGV)"}
 MESSAGES = {"MPI_Isend": "MiB on the GPU, and 0.0 are free", "MPI_Irecv": "Invalid buffer pointer",
@@ -73,7 +74,7 @@ class Base(virtual.Test):
         self.folder = launches.Folder(self).path
         for program in os.listdir(os.path.join(virtual.BUILD, "tests/virtual")):
             place = "overlap" if program.startswith("overlap_") else program
-            if program in ("pingpong", "msgrate", "mpi_overhead", "halo") or place == "overlap":
+            if program in ("pingpong", "msgrate", "mpi_overhead", "halo", "collective") or place == "overlap":
                 os.makedirs(os.path.join(self.folder, place), exist_ok=True)
                 os.symlink(os.path.join(virtual.BUILD, "tests/virtual", program), os.path.join(self.folder, place, program))
         self.results = os.path.join(self.folder, "results")
@@ -115,18 +116,23 @@ class Matrix(Base):
                 for row in csv.DictReader(lines, delimiter="\t")}
 
     def test_planted(self):
-        out, _ = self.run_matrix("--programs=pingpong,overlap_isend,overlap_irecv,overlap_put,overlap_get,"
-                                 "overlap_ibcast,overlap_iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--time-limit=8", planted=PLANTED,
-                                 MODEL_DEVICE_CLAIM=1)
+        out, _ = self.run_matrix(
+            "--programs=pingpong,overlap_isend,overlap_irecv,overlap_put,overlap_get,MPI_Bcast,MPI_Ibcast,MPI_Allreduce,"
+            "MPI_Allreduce in place,MPI_Iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--time-limit=8",
+            planted=PLANTED, MODEL_DEVICE_CLAIM=1)
         rows = self.rows()
         self.assertEqual({name: row["outcome"] for (name, _, _), row in rows.items()}, FOUND, out)
         for name, verdict in (("MPI_Send", "pays"), ("MPI_Put", "loses"), ("MPI_Get", "even"), ("MPI_Allreduce", "even"),
-                              ("message rate", "loses")):
+                              ("MPI_Allreduce in place", "loses"), ("message rate", "loses")):
             self.assertEqual(rows[name, "device", 8]["direct_verdict"], verdict, name)
         for name, reach_us in (("MPI_Put", 60), ("MPI_Put strided", REACH_US)):
             row, host_us = rows[name, "device", 8], MODEL.sync_all([8])
             self.near(float(row["time_us"]), host_us + reach_us, 0.005 * host_us, name)
             self.near(float(row["staged_us"]), host_us + 2 * COPY_US, 0.005 * host_us, name)
+        for name, reach_us in (("MPI_Allreduce", REACH_US), ("MPI_Allreduce in place", 60)):
+            row, host_us = rows[name, "device", 8], 500 + MODEL.wait + 8e-3 * MODEL.byte_ns
+            self.near(float(row["time_us"]), host_us + 2 * reach_us, 0.005 * host_us, name)
+            self.near(float(row["staged_us"]), host_us + 2 * COPY_US, 0.005 * host_us, name + " staged")
         # Four messages to the other rank and from it, each of which is reached when it is sent and when it is received.
         for column, reach_us, copies_us in (("time_us", 60, 0), ("staged_us", 0, 2 * COPY_US)):
             truth_us = 8 * MODEL.post + 8 * MODEL.wait + 8 * reach_us + copies_us
@@ -137,7 +143,7 @@ class Matrix(Base):
         self.near(float(rows["host overhead", "device", 8]["time_us"]), overhead_us, 0.005 * overhead_us, "overhead")
         for name, message in MESSAGES.items():
             self.assertIn(message, rows[name, "device", 8]["message"])
-        self.assertIn("The claim is false: 9 of 17 launches with buffers there didn't work.", out)
+        self.assertIn("The claim is false: 9 of 18 launches with buffers there didn't work.", out)
         self.assertIn("staged pays", next(line for line in out.splitlines() if line.startswith("MPI_Put ")))
         self.assertLessEqual(max(map(len, out.splitlines())), 100)
         page = xml.etree.ElementTree.parse(os.path.join(self.results, "matrix.html"))

@@ -45,19 +45,27 @@ PINGPONG = "--arrangements=single --coarray-sync=all --patterns="
 SIZES = " --min-ndata={doubles} --max-ndata={doubles}"
 STRIDED = " --max-stride=2 --max-ndata={twice}"  # every other double
 HALO = "--local=2x{edge}x{edge} --methods="
-OVERLAP = "--data-driven --min-num-elts={doubles} --max-num-elts={doubles} "
+OVERLAP = "--data-driven --no-blocking --min-num-elts={doubles} --max-num-elts={doubles} "
+IN_PLACE = ("allgather", "allreduce", "alltoall")  # those that are tried in place, too
 
 
-def calls_of(collective):
-    """The two calls of a collective: iallreduce is MPI_Allreduce and MPI_Iallreduce."""
-    return f"MPI_{collective[1:].capitalize()}", f"MPI_{collective.capitalize()}"
+def collectives():
+    """The calls of each collective: iallreduce is MPI_Allreduce and MPI_Iallreduce."""
+    for name in plan.collectives():
+        blocking = name[1:]
+        if blocking == "barrier":
+            continue
+        for place, option in (("", ""), (" in place", " --in-place"))[:1 + (blocking in IN_PLACE)]:
+            yield Operation(f"MPI_{blocking.capitalize()}{place}", "collective/collective",
+                            f"--operations={blocking} --sizes={{bytes}}{option}", "time_us")
+        yield Operation(f"MPI_{name.capitalize()}", f"overlap/overlap_{name}", OVERLAP, "ref_us")
 
 
 OPERATIONS = (
     *(Operation(name, "pingpong/pingpong", PINGPONG + pattern, "latency_us") for name, pattern in (
         ("MPI_Send", "MPISend" + SIZES), ("MPI_Put", "put" + SIZES), ("MPI_Get", "get" + SIZES),
         ("MPI_Put strided", "stridedput" + STRIDED), ("MPI_Get strided", "stridedget" + STRIDED))),
-    *(Operation(name, f"overlap/overlap_{program}", OVERLAP + "--no-blocking " + more, "ref_us")
+    *(Operation(name, f"overlap/overlap_{program}", OVERLAP + more, "ref_us")
       for name, program, more in (
           ("MPI_Isend", "isend", ""), ("MPI_Irecv", "irecv", ""), ("MPI_Rput", "put", ""), ("MPI_Rget", "get", ""),
           ("MPI_Psend_init", "partitioned", "--partitions=1"))),
@@ -65,10 +73,7 @@ OPERATIONS = (
     Operation("host overhead", "mpi_overhead/mpi_overhead", "-m {bytes}", "overhead"),
     *(Operation(name, "halo/halo", HALO + method, "latency_us") for name, method in (
         ("halo packed", "isend/irecvpacked"), ("halo datatypes", "isend/irecvtypes"))),
-    *(Operation(name, f"overlap/overlap_{collective}", OVERLAP + form, column)
-      for collective in plan.collectives() if collective != "ibarrier"
-      for name, form, column in zip(calls_of(collective), ("--form=blocking", "--no-blocking"),
-                                    ("blocking_us", "ref_us"))))
+    *collectives())
 
 
 class Trial(typing.NamedTuple):
@@ -330,7 +335,7 @@ Exit status: 0 all launches were made, whatever they showed; 1 they weren't; 2
 wrong usage.""", allow_abbrev=False)
     add = made.add_argument_group("What to try").add_argument
     add("--programs", metavar="LIST", type=list_of(program_of, "no such operation or program: use names like "
-        "MPI_Allreduce, overlap_iallreduce, pingpong, overlap"), default=[],
+        "MPI_Allreduce, collective, overlap_iallreduce, pingpong"), default=[],
         help="operations or programs, with commas (default: all)")
     add("--memory", metavar="LIST", type=list_of(memory_of, "use host, pinned, device, managed, or pairs like "
         "device:host"), default=["device"], help="where buffers lie, with commas: device, managed, pinned, "
