@@ -3,6 +3,7 @@
 import shutil
 
 from case import Case
+from commcost.drawing import pictures
 from commcost.reading import tables
 from commcost.command import UsageError
 from made_results import SYNC, tsv
@@ -54,6 +55,20 @@ class Tables(Case):
             "\t".join(heading) + "\noverlap_ibcast\tibcast\tdata\toverlap_pct\t3\t6\tok\n")
         read = tables.Tables([str(self.folder)])
         assert (read.kinds(), read.left) == (["syncbench"], [])
+
+    def test_memories(self):
+        """Rows of buffers elsewhere are rows of their own, in pictures, too; host memory's have no such column."""
+        columns = ["operation", "size_bytes", "time_us", "own_us", "skew_us", "status"]
+        for name, keys in (("1", {}), ("2", {"memory": "device"}), ("3", {"buffers": "new", "memory": "device"})):
+            path = self.folder / f"{name}.tsv"
+            path.write_text(tsv("collective", [*keys, *columns], [[*keys.values(), "bcast", 8, 1, 1, 0, "ok"]]))
+        rows = tables.rows_by_key(tables.Tables([str(self.folder)]), "collective")
+        found = sorted((row.keys["memory"], row.keys["buffers"]) for row in rows)
+        assert found == [("NA", "NA"), ("device", "NA"), ("device", "new")]
+        picture, = pictures.pictures_of("collective", [row.keys for row in rows])
+        labels = pictures.Labels(picture.panels[0].series, [row.keys for row in rows])
+        assert sorted(labels.of(row.keys) for row in rows) == [
+            "bcast", "bcast, device memory", "bcast, device memory, new buffers"]
 
     def test_too_many(self):
         """Rows are held in memory."""

@@ -74,6 +74,10 @@ class Picture(typing.NamedTuple):
         return "lines" if self.panels[0].x else "dots"
 
 
+# What else tells rows of any benchmark apart: --memory and --buffers.
+BUFFERS = (Key("memory", "% memory", True), Key("buffers", "% buffers", True))
+
+
 def count_distinct(rows, column):
     return len({row.get(column, "NA") for row in rows})
 
@@ -209,4 +213,5 @@ PICTURES = {
 def pictures_of(kind, rows):
     """The Pictures of a kind and its rows, which are cells by column; none where it has none."""
     made = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind, ())
-    return made(kind, rows) if callable(made) else made
+    return [picture._replace(panels=tuple(panel._replace(series=panel.series + BUFFERS) for panel in picture.panels))
+            for picture in (made(kind, rows) if callable(made) else made)]

@@ -18,6 +18,8 @@ _BY_COLUMNS = ((("avail(%)",), "mpi_overhead"), (("rate_per_s", "synchronisation
                (("rate_per_s",), "msgrate"), (("arrangement",), "pingpong"), (("sync_us", "neighbours"), "syncbench"),
                (("own_us", "skew_us"), "collective"), (("method", "local"), "halo"),
                (("added_ns",), "monitor_overhead"))
+# Of any benchmark: what a suite varied; with --memory and --buffers=new where buffers lie, and whether MPI knows them.
+COMMON_KEYS = (("setting", "setting"), ("memory", "memory"), ("buffers", "buffers"))
 FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how other programs' benchmarks are called (foreign.py)
 
 
@@ -69,9 +71,8 @@ def quantity_of(kind, column):
 
 def keys_of(kind, rows):
     """What tells a kind's rows apart, pairs of a column and its heading: what its entry says, and
-    the setting where a suite varied some."""
-    varied = any("setting" in row for row in rows)
-    return ((("setting", "setting"),) if varied else ()) + tuple(entry_of(kind).keys)
+    of COMMON_KEYS those that rows have."""
+    return tuple(key for key in COMMON_KEYS if any(key[0] in row for row in rows)) + tuple(entry_of(kind).keys)
 
 
 class Quantity(typing.NamedTuple):
