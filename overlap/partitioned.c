@@ -180,6 +180,9 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
         return bc_error_set(error,
                             "--work: parts of the processor's work mark parts of the message "
                             "ready here: use --work=host");
+    if (p->buffers == BC_BUFFERS_NEW)
+        return bc_error_set(error, "--buffers=new: the message's request keeps its buffer: use "
+                                   "--buffers=reused");
     if (!bc_is_count(p->max_elements))
         return bc_error_set(error,
                             "--max-num-elts: %lld is more than one message's parts can "

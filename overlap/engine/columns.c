@@ -38,6 +38,9 @@ static const struct bc_column columns[] = {
     BC_TIME_RANGE_COLUMNS("total", 3, overlap_result, total),
     BC_OUTCOME_COLUMNS(overlap_result, outcome),
 };
+/* With --buffers=new. */
+static const struct bc_column buffers_column =
+    BC_COLUMN("buffers", BC_RUN_KEY, 0, overlap_result, buffers);
 enum { COUNT = sizeof columns / sizeof *columns, OWN_KEYS_AT = 4 };
 
 /* In the time-driven model a launch finds the size that takes the cutoff time, so that is a result,
@@ -82,8 +85,9 @@ void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap
         count++;
     }
     table = (struct bc_table){all, count, main};
-    bc_open_result(run,
-                   bc_memory_table(overlap->space.device, &table,
-                                   offsetof(struct overlap_result, staged), MEMORY_COLUMNS),
-                   varying_keys(parameters));
+    const struct bc_table *with = bc_memory_table(
+        overlap->space.device, &table, offsetof(struct overlap_result, staged), MEMORY_COLUMNS);
+    if (parameters->buffers == BC_BUFFERS_NEW)
+        with = bc_table_with_key(with, buffers_column);
+    bc_open_result(run, with, varying_keys(parameters));
 }

@@ -257,6 +257,8 @@ static double take(struct overlap_round *round, time_fn *time, int quantity, uin
         time == ways->staged && !bc_memory_needs_copy(operation->space.receive) ? round->staged
                                                                                 : operation;
     double ns = -INFINITY;
+    if (round->renews && time != ways->staged)
+        op_renew(operation);
     if (round->check)
         op_poison(arriving);
     if (operation->works)

@@ -42,6 +42,7 @@ struct overlap_round {
     struct overlap_worker worker;   /* does the work; zeros: the processor */
     struct bc_start_window *window; /* starts the ranks; NULL: a barrier does */
     bool check;                     /* verify every operation's data, outside the timing */
+    bool renews;                    /* each operation has buffers that were allocated before it */
     double clock_ns;                /* what a reading costs on this rank */
     int64_t parts;                  /* of all work; the operation's `between` is between two */
     uint64_t part_units;            /* in each part of work that is more than fits, or on trial */

@@ -51,6 +51,7 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
     {"no-blocking", BC_FLAG, AT(no_blocking),
      .help = "don't measure the blocking counterpart: no gain and no verdict"},
     BC_MEMORY_OPTIONS(AT(memory)),
+    BC_BUFFERS_OPTION(AT(buffers)),
     {"work", BC_CHOICE, AT(work), .choices = "host|device",
      .help = "what works under the operation: the processor, or a kernel on the GPU"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v', .variables = "OPENHPCA_OVERLAP_VERBOSE",

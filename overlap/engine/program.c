@@ -53,6 +53,18 @@ static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
                         p->kind->persistent_function);
 }
 
+static bool fit_buffers(const struct overlap_parameters *p, struct bc_error *error)
+{
+    if (p->buffers == BC_BUFFERS_REUSED)
+        return true;
+    if (p->kind->send.extent == OP_NO_BUFFER)
+        return bc_error_set(error, "--buffers=new: %s has no buffers that can be new: use reused",
+                            p->name);
+    return (p->form != OP_PERSISTENT && p->form != OP_FORMS) ||
+           bc_error_set(error, "--buffers=new: a persistent request keeps its buffers: use "
+                               "--form=nonblocking or --buffers=reused");
+}
+
 /* The specification's counts are sample counts under other names. */
 static void apply_iterations(const struct overlap_parameters *p, struct bc_run *run)
 {
@@ -82,7 +94,8 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
                             "the one or raise the other",
                             (long long)p->default_iterations, (long long)p->max_iterations);
     apply_iterations(p, run);
-    return fit_form(overlap, error) && overlap_fit_sizes(overlap, run, error);
+    return fit_form(overlap, error) && fit_buffers(p, error) &&
+           overlap_fit_sizes(overlap, run, error);
 }
 
 /* ---- what the rows share --------------------------------------------------------------------- */
@@ -100,8 +113,9 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
     bc_require(run, good, &error);
     const struct op_shape largest = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
-    /* Each buffer, what it is to hold, and what the pinned buffer is to hold. */
-    const double bytes = 3.0 * op_bytes(p->kind, &largest);
+    /* Each buffer, what it is to hold, and what the pinned buffer is to hold; and a new buffer
+       before the former is freed. */
+    const double bytes = (p->buffers == BC_BUFFERS_NEW ? 4.0 : 3.0) * op_bytes(p->kind, &largest);
     struct bc_device *const device = bc_memory_open(
         run, &p->memory, is_in_host_memory ? 0.0 : bytes, "a smaller --max-num-elts");
     if (p->work == OVERLAP_WORK_DEVICE)
@@ -232,6 +246,7 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
     (void)snprintf(result->test_calls, sizeof result->test_calls, searched ? "auto" : "%lld",
                    (long long)row->asked_test_calls);
     result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
+    result->buffers = bc_buffers_word(p->buffers);
     result->elements = p->kind->no_elements ? BC_NO_INTEGER : row->choice.elements;
     result->size_bytes = row->size_bytes;
 }

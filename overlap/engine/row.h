@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/run/program.h"
 #include "overlap/engine/estimate.h"
@@ -46,7 +47,8 @@ struct overlap_parameters {
     double threshold_pct;
     bool no_blocking;
     struct bc_memory_options memory;
-    int work; /* enum overlap_work */
+    int buffers; /* enum bc_buffers */
+    int work;    /* enum overlap_work */
 
     /* From the text. */
     int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
@@ -60,7 +62,7 @@ struct overlap_parameters {
     .memory = BC_MEMORY_DEFAULTS
 
 /* Collectives without elements keep options about elements: sweeps pass the same options to all. */
-enum { OVERLAP_OPTIONS = 19 };
+enum { OVERLAP_OPTIONS = 20 };
 extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
@@ -140,7 +142,7 @@ enum overlap_answer_quantity {
 
 /* What a row says. Times in ns, with the clock's cost taken off. */
 struct overlap_result {
-    const char *collective, *model, *form;
+    const char *collective, *model, *form, *buffers;
     char test_calls[24];
     int64_t elements;
     double size_bytes;

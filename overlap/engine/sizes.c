@@ -23,7 +23,9 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
     const bool asked =
         elements <= p->min_elements || bc_option_given(&run->options, "max-num-elts");
     const double bytes = op_bytes(p->kind, &shape);
-    if (bytes > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
+    /* A new buffer is there before the former is freed. */
+    const double buffers = p->buffers == BC_BUFFERS_NEW ? 2.0 : 1.0;
+    if (buffers * bytes > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     if (op_passing_of(p->kind, &shape) == OP_BEYOND)
         return "what this MPI library can count";
@@ -88,7 +90,7 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
 {
     enum { OPERATIONS = 5 };
     struct op_instance operation;
-    struct overlap_round round = {.operation = &operation};
+    struct overlap_round round = {.operation = &operation, .renews = p->buffers == BC_BUFFERS_NEW};
     double own_ns = INFINITY, max_ns;
     op_create(&operation, p->kind, &run->job, choice);
     for (int i = 0; i < OPERATIONS; i++) {
@@ -187,7 +189,9 @@ static double quick_reference_ns(const struct overlap_state *overlap,
     enum { ROUNDS = 5 };
     const struct bc_run *const run = overlap->run;
     struct op_instance operation;
-    struct overlap_round round = {.operation = &operation, .window = run->window};
+    struct overlap_round round = {.operation = &operation,
+                                  .window = run->window,
+                                  .renews = overlap->parameters.buffers == BC_BUFFERS_NEW};
     struct bc_samples samples = {.count = 0};
     double reference_ns = 0.0;
     op_create(&operation, overlap->parameters.kind, &run->job, choice);

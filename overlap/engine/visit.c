@@ -613,6 +613,7 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
                   .worker = overlap->worker,
                   .window = run->window,
                   .check = run->settings.check,
+                  .renews = p->buffers == BC_BUFFERS_NEW,
                   .clock_ns = run->own_clock.read_ns,
                   .blocking = row->has_blocking,
                   .own = &visit.own,

@@ -442,11 +442,44 @@ class DeviceOverlap(Base):
                     self.assertNotEqual(self.row_of(*options)["status"], "FAIL")
                     self.assertEqual(self.row_of(*options, expect=1, MODEL_CORRUPT=1)["status"], "FAIL")
 
+    def test_new_buffers(self):
+        """What the library sees for the first time takes it longer: what is sent, and what is received, and the origin's
+        end of a put or get. With reused buffers only the first operation does. What another rank sees before it sends
+        is hidden under work."""
+        self.use("cuda")
+        register_us = 70
+        for program, uses, exposed_uses in virtual.by_tier(plain=(("iallreduce", 2, 2),), run=(
+                ("iallreduce", 2, 2), ("ialltoallw", 2, 2), ("igatherv", 2, 2), ("ineighbor_alltoall", 2, 2),
+                ("sendrecv", 2, 2), ("ibcast", 2, 1), ("irecv", 2, 1), ("put", 1, 1), ("get", 1, 1))):
+            for memory in ("device", "host"):
+                with self.subTest(program=program, memory=memory):
+                    reused, new = (self.row_of(
+                        "overlap_" + program, "--memory=" + memory, "--buffers=" + buffers, "--check",
+                        MODEL_REGISTER_US=register_us) for buffers in ("reused", "new"))
+                    self.assertEqual((reused.get("buffers"), new["buffers"]), (None, "new"))
+                    self.assertNotIn("FAIL", (reused["status"], new["status"]))
+                    for column, times in (("ref_us", uses), ("blocking_us", uses), ("exposed_us", exposed_uses)):
+                        self.near(new[column] - reused[column], times * register_us, 0.005 * new[column], column)
+                    if memory == "device" and program == "iallreduce":
+                        self.near(new["staged_us"], reused["staged_us"], 0.005 * reused["staged_us"], "staged")
+
+    def test_new_wrong_data(self):
+        self.use("cuda")
+        for fault in ("MODEL_CORRUPT", "MODEL_DEVICE_STALE"):
+            row = self.row_of("overlap_iallreduce", "--memory=device", "--check", "--buffers=new", expect=1, **{fault: 1})
+            self.assertEqual(row["status"], "FAIL", fault)
+
     def test_refused(self):
-        for program in ("overlap_ibarrier", "overlap_halo"):
-            done = virtual.run_raw(program, "--memory=device")
-            self.assertEqual(done.returncode, 2)
-            self.assertIn("has no buffers that can lie there: use host", done.stderr)
+        for program, options, error in (
+                ("ibarrier", "--memory=device", "has no buffers that can lie there: use host"),
+                ("halo", "--memory=device", "has no buffers that can lie there: use host"),
+                ("ibarrier", "--buffers=new", "--buffers=new: ibarrier has no buffers that can be new: use reused"),
+                ("halo", "--buffers=new", "--buffers=new: halo has no buffers that can be new: use reused"),
+                ("partitioned", "--buffers=new", "--buffers=new: the message's request keeps its buffer"),
+                ("iallreduce", "--buffers=new --form=all", "--buffers=new: a persistent request keeps its buffers")):
+            done = virtual.run_raw("overlap_" + program, *options.split())
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+            self.assertIn(error, done.stderr)
 
 
 class DeviceCollective(Base):
