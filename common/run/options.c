@@ -157,7 +157,9 @@ static bool read_arguments(struct bc_options *options, const struct option *long
     opterr = 0;
     for (;;) {
         const int word = optind > 0 ? optind : 1;
-        const int found = getopt_long(argc, argv, shorts, longs, NULL);
+        /* In parentheses: SMPI has a macro of this name that goes on where the last reading ended.
+         */
+        const int found = (getopt_long)(argc, argv, shorts, longs, NULL);
         if (found == -1)
             break;
         /* The name without its value, for errors. */

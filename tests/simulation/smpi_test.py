@@ -61,18 +61,22 @@ class Smpi(Case):
         return sorted(os.path.relpath(path, build) for path in glob.glob(os.path.join(build, "*/*"))
                       if os.path.isfile(path) and os.access(path, os.X_OK) and "." not in os.path.basename(path))
 
-    def output(self, topology, hosts, program, *options):
-        """What a program prints with a rank on each host."""
+    def called(self, topology, hosts, program, *options):
+        """A program's end with a rank on each host."""
         # smpirun itself takes options apart at their spaces.
         with open(shutil.which("smpirun"), encoding="utf-8") as script:
             simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
         (self.folder / "platform.xml").write_text(PLATFORM.format(hosts - 1, topology, TOPOLOGIES[topology][hosts]))
         (self.folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(hosts)))
-        done = call(["timeout", "-k", "1", "1800", simulator, self.built(f"simulation/{program}"),
+        return call(["timeout", "-k", "1", "1800", simulator, self.built(f"simulation/{program}"),
                      "--cfg=smpi/privatization:1", f"--cfg=smpi/tmpdir:{self.folder}",
                      f"--cfg=smpi/hostfile:{self.folder}/hosts", f"--cfg=smpi/np:{hosts}", "--log=root.thres:critical",
                      *(f"--cfg={key}:{value}" for key, value in SETTINGS.items()),
                      self.folder / "platform.xml", *options])
+
+    def output(self, *arguments):
+        """What it prints."""
+        done = self.called(*arguments)
         # The simulator's status is 0 where ranks wait for each other for ever.
         assert done.returncode == 0, done.stderr
         assert re.search("\n# end: .* exit 0\n$", done.stdout), done.stdout + done.stderr
@@ -85,6 +89,12 @@ class Smpi(Case):
         for program in self.programs() if self.full else share:
             text = self.output(topology, hosts, program, *SHORT, *OPTIONS.get(program, OVERLAP))
             assert read_tsv(text), program
+
+    def test_wrong_option(self):
+        """Options are read before MPI_Init and behind it, by ranks that are threads of one process."""
+        done = self.called("TORUS", 16, "halo/halo", "--samples=2", "--nonsense")
+        assert done.returncode == 2 and not done.stdout, done
+        assert "--nonsense: no such option" in done.stderr, done.stderr
 
     @each("topology, sizes", [("TORUS", ["8"]), ("FAT_TREE", [])])
     def test_how_coarse(self, topology, sizes):
