@@ -47,6 +47,10 @@ class Tables(Case):
         self.written("2/syncbench", 4, 7, statuses=["ok", "FAIL"])
         assert launches_of(self.folder)[0] == [("2", "budget"), ("4", "FAIL")]
 
+    def test_medians_as_they_are_written(self):
+        assert [tables.median_text(texts.split()) for texts in (
+            "3.50 1.5 2", "1.020 1.0", "4 15", "2.1e-7 3e-7")] == ["2", "1.010", "9.5", "2.55e-07"]
+
     def test_summary_beside(self):
         """Of results of overlap, too, whose columns a summary has."""
         self.written("syncbench", 1)

@@ -428,12 +428,12 @@ class Gains(PlotsCase):
                                     ("nonblocking", 4, 7))])
         self.results.plot("result")
         assert self.results.table("overlap_gain.gain", 2, 4) == [[
-            "iallreduce|50.0", "ibcast, nonblocking, tests: 0|10.0",
-            "ibcast, persistent, tests: 0|20.0", "ibcast, nonblocking, tests: 4|30.0"]]
+            "iallreduce|50.0", "ibcast, nonblocking, MPI_Test: 0|10.0",
+            "ibcast, persistent, MPI_Test: 0|20.0", "ibcast, nonblocking, MPI_Test: 4|30.0"]]
         assert self.results.table("overlap.overlap", 2, 4) == [[
-            f"{name}|50" for name in ("iallreduce", "ibcast, nonblocking, tests: 0",
-                                      "ibcast, persistent, tests: 0",
-                                      "ibcast, nonblocking, tests: 4")]]
+            f"{name}|50" for name in ("iallreduce", "ibcast, nonblocking, MPI_Test: 0",
+                                      "ibcast, persistent, MPI_Test: 0",
+                                      "ibcast, nonblocking, MPI_Test: 4")]]
 
     def test_many_operations(self):
         """Common ones are drawn, those that are called usually first."""
@@ -574,6 +574,16 @@ class Matrices(PlotsCase):
         rows, _ = self.shown("nonblocking")
         assert rows == [["iallreduce", *["P"] * 11]]
 
+    def test_what_noise_hides(self):
+        """A time below 0 without an interval; one with 0 in its interval; shares beyond 0 and 100 %."""
+        both = {"direction": "send", "pair": 0}
+        self.add("x", "mpi_overhead", MPI_OVERHEAD, lambda run: [
+            [cells.get(column, "NA") for column in MPI_OVERHEAD] for cells in (
+                {**both, "msgsize": 8, "overhead": -36, "avail(%)": -500},
+                {**both, "msgsize": 64, "overhead": 0.2, "overhead_lo_us": -0.1, "overhead_hi_us": 0.4, "avail(%)": 120})], 1)
+        rows, _ = self.shown("processor")
+        assert rows == [["send (µs)", "?", "< 0.5"], ["send: free (%)", "0", "100"]]
+
     def test_times_against_a_usual_way(self):
         times = {("put", "all"): lambda run: 2 + run / 1000, ("put", "images"): lambda run: 1.01 + run / 1000,
                  ("get", "all"): lambda run: 0.5 + run / 1000, ("get", "images"): lambda run: run / 3,
@@ -582,6 +592,7 @@ class Matrices(PlotsCase):
             ["single", *way, 1, 1, 1, 1, 1, time(run), 0.1, 9, 1, "ok"] for way, time in times.items()])
         rows, page = self.shown("messages")
         assert "Times in µs. P: pays, is quicker than MPI_Send; E: even; L: loses; ?: not clear" in page.text_of("messages")
+        assert "all: with a barrier; images: with a notification." in page.text_of("messages")
         assert rows == [["MPI Send", "1.00"], ["put, all", "L 2.00"], ["put, images", "E 1.01"],
                         ["get, all", "P 0.504"], ["get, images", "? 1"]]
 
@@ -590,7 +601,7 @@ class Matrices(PlotsCase):
         self.results.add("new", "pingpong", rows=[row for row in PINGPONG_ROWS if row[1] == "MPI Send"])
         rows, page = self.shown("messages")
         assert rows == [["MPI Send", "0.5", "4"]]
-        assert "P: pays" not in page.text_of("messages")
+        assert "P: pays" not in page.text_of("messages") and "barrier;" not in page.text_of("messages")
 
     def test_numbers(self):
         """Without letters; every other column where there are many, and what may be noise is no number."""

@@ -84,7 +84,7 @@ def count_distinct(rows, column):
 
 # What else tells an operation's rows apart.
 WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
-        Key("test_calls", "tests: %", True))
+        Key("test_calls", "MPI_Test: %", True))
 # Where these are too many lines.
 _COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
            "collective": ("iallreduce", "ibcast", "ialltoall", "iallgather", "ireduce", "isend", "irecv", "put")}

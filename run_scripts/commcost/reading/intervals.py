@@ -30,6 +30,10 @@ class Measured(typing.NamedTuple):
         ends = [None if end is None else end * factor for end in (self.low, self.high)]
         return Measured(self.value * factor, *ends, self.launches)
 
+    def within(self, low, high):
+        ends = [None if end is None else min(max(end, low), high) for end in (self.value, self.low, self.high)]
+        return Measured(*ends, self.launches)
+
     @property
     def width(self):
         return self.high - self.low

@@ -215,8 +215,12 @@ def in_number_order(texts):
 
 
 def median_text(texts):
-    """The median of numbers as they are written: one of them, or the mean of two."""
+    """The median of numbers as they are written: one of them, or the mean of two, with as many decimals."""
     ordered = in_number_order(texts)
     middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (
-        f"{(float(ordered[middle - 1]) + float(ordered[middle])) / 2:.10g}")
+    if len(ordered) % 2:
+        return ordered[middle]
+    two = ordered[middle - 1:middle + 1]
+    decimals = max(len(text.partition(".")[2]) for text in two)
+    mean = sum(map(float, two)) / 2
+    return f"{mean:.{decimals}f}" if decimals and not re.search("[eE]", "".join(two)) else f"{mean:.10g}"

@@ -4,7 +4,7 @@ have nothing on it. Which of several ways is best is said where launches make it
 import re
 
 from commcost.reading import benchmarks, placing
-from commcost.reading.intervals import is_above, is_less
+from commcost.reading.intervals import is_less
 from commcost.reading.results import is_number
 from commcost.reading.tables import NEW
 from commcost.saying.facts import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, UNSURE, Line, ranged, size_text,
@@ -67,9 +67,12 @@ def host_overhead(tables):
         pairs = of_direction(tables, "overhead", direction)
         for pair in pairs[:1] + pairs[1:][-1:]:
             what = f"Processor time of a {name}, {size_text(pair[0].size('msgsize'))}"
-            # A difference of two times; below 0, without an interval that would bound it, it says nothing.
-            is_lost = pair[1].value < 0 and pair[1].low is None
-            yield Line(what, UNSURE) if is_lost else line_of(what, pair, "overhead", TIME_US)
+            yield Line(what, UNSURE) if is_lost(pair[1]) else line_of(what, pair, "overhead", TIME_US)
+
+
+def is_lost(found):
+    """Whether a Measured difference of two times is below 0, and has no interval that would bound it."""
+    return found.value < 0 and found.low is None
 
 
 def of_direction(tables, column, direction):
@@ -169,7 +172,7 @@ def noise(tables):
         shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
         lost = line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
                        explained(tables, stopped, shares))
-        can_do = is_above(stopped, MUCH_LOST_PCT) and has_no_processor_left(tables)
+        can_do = stopped.is_sure and stopped.low > MUCH_LOST_PCT and has_no_processor_left(tables)
         yield lost._replace(todo="try with a processor left free" if can_do else "")
         for source, share in shares[:SOURCES]:
             yield of_source(tables, source, share)

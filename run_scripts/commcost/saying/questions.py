@@ -50,10 +50,11 @@ def number_of(value):
 
 
 def numbers(pairs, keys, place_of):
-    """Marks of values by name, which Keys make, and place: numbers alone."""
+    """Marks of values by name, which Keys make, and place: numbers alone, or ? of what noise hides."""
     labels, found = Labels(keys, [row.keys for row, _ in pairs]), {}
     for row, value in pairs:
-        found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark_of(row, "", number_of(value))
+        mark = mark_of(row, gains.UNSURE) if costs.is_lost(value) else mark_of(row, "", number_of(value))
+        found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark
     return found
 
 
@@ -69,6 +70,8 @@ def against(pairs, keys, place_of, heading, column_of, usual, told):
             even = gains.THRESHOLD_PCT / 100 * base[place].value
             found[name][place] = mark_of(row, gains.verdict_between(value, base[place], even), number_of(value))
             legend = f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}"
+    if any(row.keys.get("sync") in costs.WITH for row, _ in pairs):
+        legend += " " + "; ".join(f"{sync}: {words}" for sync, words in costs.WITH.items()) + "."
     return parts_of(dict(sorted(found.items(), key=lambda item: item[0] != usual)), heading, column_of, legend)
 
 
@@ -109,11 +112,13 @@ def of_messages(tables):
 def of_processor(tables):
     found = {}
     for column, what in (("overhead", "{} (µs)"), ("avail(%)", "{}: free (%)")):
-        marks = numbers(tables.measured("mpi_overhead", column), (Key("direction"), Key("pair", "pair %", True)),
-                        lambda row: row.size("msgsize"))
+        pairs = tables.measured("mpi_overhead", column)
+        if column != "overhead":  # a share, which noise may take beyond 0 and 100 %
+            pairs = [(row, share.within(0.0, 100.0)) for row, share in pairs]
+        marks = numbers(pairs, (Key("direction"), Key("pair", "pair %", True)), lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
     return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
-                    "the share of the transfer's time that is free for other work.")
+                    "the share of the transfer's time that is free for other work. ?: not clear.")
 
 
 def of_rates(tables):
@@ -146,7 +151,7 @@ def of_halo(tables):
 def of_noise(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
     return parts_of(numbers(pairs, (Key("operation"),), lambda row: row.size("grain_us")),
-                    "operation", lambda work: f"after {work:g} µs of work" if work else "without work",
+                    "operation: slower by %", lambda work: f"after {work:g} µs of work" if work else "without work",
                     "By how many percent a step of work and an operation takes longer than undisturbed.")
 
 

@@ -57,7 +57,7 @@ def card_grid(part):
             Mark(line.typical, " ".join(["value", *questions.LETTERS.get(line.typical, ())[1:]]))
             for line in part.lines],
         Column("launches"): [Mark(line.launches, "value") for line in part.lines],
-        Column("", "note"): [line.remark for line in part.lines]}
+        Column("", "note"): [scorecard.unbroken(line.remark) for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
 
 

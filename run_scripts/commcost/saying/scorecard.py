@@ -160,10 +160,14 @@ def lines_of(part):
     lines = [aligned(head, widths) if heads else part.heading]
     for line, row in zip(part.lines, cells):
         start = aligned(row, widths, line.remark != "")
-        note = re.sub("(?<=[0-9]) ", NO_BREAK, line.remark)  # a number keeps its unit
-        lines += textwrap.wrap(note, WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
+        lines += textwrap.wrap(unbroken(line.remark), WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
                                break_on_hyphens=False) or [start]
     return [line.replace(NO_BREAK, " ") for line in lines]
+
+
+def unbroken(text):
+    """The text, whose numbers keep their units."""
+    return re.sub("(?<=[0-9]) ", NO_BREAK, text)
 
 
 def aligned(cells, widths, is_more=False):
