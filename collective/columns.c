@@ -28,7 +28,7 @@ static const struct bc_table table = {
 
 /* With --buffers=new. */
 static const struct bc_column buffers_column =
-    BC_COLUMN("buffers", BC_KEY, 0, collective_result, buffers);
+    BC_COLUMN("buffers", BC_RUN_KEY, 0, collective_result, buffers);
 
 /* The main columns where buffers lie on a device. */
 #define MEMORY_COLUMNS                                                                             \
