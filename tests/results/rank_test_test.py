@@ -5,7 +5,8 @@ import itertools
 import random
 
 from case import Case, Near, each, within
-from commcost.reading.rank_test import LAUNCHES_MAX, holm, lowest_p, median, median_interval, rank_shift, rank_sum_p
+from commcost.reading.rank_test import (LAUNCHES_MAX, holm, lowest_p, median, median_interval, rank_shift, rank_sum_p,
+                                        signed_rank_p, signed_rank_shift)
 
 
 # ---- by counting all permutations ----------------------------------------------------------------
@@ -119,6 +120,50 @@ class TheShift(Case):
         assert rank_shift(x[:3], y[:3], 0.95).interval is None
         assert rank_shift(x[:3], y[:3], 0.9).interval is not None
         assert rank_shift(x[:4], y, 0.95).interval is not None
+
+
+# ---- pairs ---------------------------------------------------------------------------------------
+
+def enumerated_signed_p(differences):
+    """The two-sided p-value by its definition: over all signs of the differences that aren't 0."""
+    sizes = [abs(of) for of in differences]
+    ranks = [sum(x < of for x in sizes) + (sum(x == of for x in sizes) + 1) / 2 for of in sizes if of]
+    signs = [of > 0 for of in differences if of]
+    sums = [sum(itertools.compress(ranks, chosen)) for chosen in itertools.product((False, True), repeat=len(ranks))]
+    observed = abs(sum(itertools.compress(ranks, signs)) - sum(ranks) / 2)
+    return sum(abs(of - sum(ranks) / 2) > observed - 1e-9 for of in sums) / len(sums)
+
+
+class Pairs(Case):
+    @each("kinds", [1, 2, 4, 7, 1000])
+    def test_p(self, kinds):
+        """With ties and zeros, and without."""
+        chance = random.Random(kinds)
+        for _ in range(60):
+            differences = [chance.randint(-kinds, kinds + 2) for _ in range(chance.randrange(1, 9))]
+            assert signed_rank_p(differences) == within(enumerated_signed_p(differences), 1e-12)
+
+    def test_interval_agrees_with_the_test(self):
+        chance = random.Random(8)
+        for _ in range(100):
+            differences = [chance.gauss(0.3, 1) for _ in range(11)]
+            shift = signed_rank_shift(differences, 0.95)
+            low, high = shift.interval
+            for by, inside in ((low - 1e-9, False), (low + 1e-9, True), (shift.value, True),
+                               (high - 1e-9, True), (high + 1e-9, False)):
+                assert (signed_rank_p([of - by for of in differences]) > 0.05) == inside
+
+    def test_values(self):
+        """Hollander and Wolfe's depression scores (R: wilcox.test(x, y, paired = TRUE, conf.int = TRUE))."""
+        before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+        after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+        differences = [y - x for x, y in zip(before, after)]
+        shift = signed_rank_shift(differences, 0.95)
+        assert signed_rank_p(differences) == within(0.0390625, 1e-12)
+        assert [shift.value, *shift.interval] == Near([-0.46, -0.786, -0.01], 1e-9)
+        assert signed_rank_shift(differences[:5], 0.95).interval is None
+        assert signed_rank_shift(differences[:6], 0.95).interval is not None
+        assert signed_rank_p([0, 0]) == 1
 
 
 # ---- Holm ----------------------------------------------------------------------------------------

@@ -102,7 +102,8 @@ def openmpi_chooses(path, choices, operation, ranks, size):
 # ---- machines ------------------------------------------------------------------------------------
 
 class Machine:
-    """What each choice takes. Launches differ by a spread, and some are late by half."""
+    """What each choice takes. Launches differ by a spread, and some are late by half. A third of the machines is in one
+    of two states, for some 50 launches, in which everything takes longer."""
 
     def __init__(self, seed, folder, nothing_to_gain=False):
         chance = self.chance = random.Random(seed)
@@ -125,6 +126,7 @@ class Machine:
                         self.gains[operation, ranks, size, choice] = ends[0] + (ends[1] - ends[0]) * share
                 for size in self.sizes:
                     self.gains[operation, ranks, size, DEFAULT] = 0.0
+        self.slow, self.is_slow = (chance.uniform(1.5, 3) if chance.random() < 1 / 3 else 1), False
         self.library = chance.choice((mpich_of, lambda choices: openmpi_of(choices, folder)))(self.choices)
 
     def chosen(self, path, *of):
@@ -133,7 +135,8 @@ class Machine:
 
     def times(self, choice_of, operations, ranks, sizes):
         """The rows of a launch; `choice_of` says what it uses for an operation of a size."""
-        launch = math.exp(self.spread * self.chance.gauss(0, 1))
+        self.is_slow ^= self.chance.random() < 1 / 50
+        launch = math.exp(self.spread * self.chance.gauss(0, 1)) * (self.slow if self.is_slow else 1)
         rows = []
         for operation in operations:
             for size in sizes:

@@ -1,7 +1,7 @@
-"""Did values shift between two samples? The rank-sum test, the shift that belongs to it, the correction for many tests
-at once, and the interval of a median.
+"""Did values shift between two samples? The rank-sum test, the signed-rank test of pairs, the shifts that belong to
+them, the correction for many tests at once, and the interval of a median.
 
-Nothing is assumed of the distribution; the values of a sample must be independent of each other. None of the functions
+Nothing is assumed of the distribution; the values of a sample, or the pairs, must be independent of each other. None of the functions
 changes its arguments; no value may be NaN. None is returned where there is no value.
 """
 
@@ -159,15 +159,48 @@ def rank_shift(base, other, confidence):
     doesn't reject at 1 - confidence: from the k-th lowest to the k-th highest difference (Hollander, Wolfe and Chicken,
     section 4.3). With ties the interval covers more often than it says. It is None where even all differences don't
     cover the shift that often (below 4 and 4 values at 95 %). Both samples must have values."""
-    differences = sorted(y - x for x in base for y in other)
     ways = untied_ways(len(base), len(other))
-    allowed = (1 - confidence) / 2 * binomial(len(base) + len(other), len(base)) * (1 + 1e-9)
+    return _shift((y - x for x in base for y in other), ways, binomial(len(base) + len(other), len(base)), confidence)
+
+
+def _shift(shifts, ways, all_ways, confidence):
+    """The Shift that is the median of these. Of all_ways that a statistic can come about, ways[u] give its value u
+    above the lowest."""
+    ordered, allowed = sorted(shifts), (1 - confidence) / 2 * all_ways * (1 + 1e-9)
     k, below = 0, ways[0]
-    while k < len(differences) // 2 and below <= allowed:
+    while k < len(ordered) // 2 and below <= allowed:
         k += 1
         below += ways[k]
-    interval = Interval(differences[k - 1], differences[-k]) if k > 0 else None
-    return Shift(median(differences), interval)
+    return Shift(median(ordered), Interval(ordered[k - 1], ordered[-k]) if k > 0 else None)
+
+
+def signed_ways(ranks):
+    """For t from 0 to the sum of these ranks: how many of all choices of some of them have the sum t."""
+    ways = [1]
+    for rank in ranks:
+        ways = [kept + taken for kept, taken in zip(ways + [0] * rank, [0] * rank + ways)]
+    return ways
+
+
+def signed_rank_p(differences):
+    """The two-sided p-value of the signed-rank test of pairs (Wilcoxon, as of rank_sum_p): the share of all ways to sign
+    the ranks of the differences whose sum of positive ranks is at least as far from its mean as this one's. Exact, ties
+    included, which get mid-ranks; differences of 0 have no sign (Pratt, "Remarks on Zeros and Ties in the Wilcoxon
+    Signed Rank Procedures", J. Am. Stat. Assoc. 54 (1959)). For up to LAUNCHES_MAX pairs."""
+    ordered = sorted(differences, key=abs)
+    ranks = [(rank, of) for rank, of in zip(twice_ranks([abs(of) for of in ordered]), ordered) if of != 0]
+    total = sum(rank for rank, _ in ranks)
+    distance = abs(2 * sum(rank for rank, of in ranks if of > 0) - total)
+    far = sum(ways for t, ways in enumerate(signed_ways([rank for rank, _ in ranks])) if abs(2 * t - total) >= distance)
+    return far / 2 ** len(ranks)
+
+
+def signed_rank_shift(differences, confidence):
+    """The shift of pairs with these differences: the median of the means of all two of them, each with itself included
+    (Hodges and Lehmann, as of rank_shift), with the interval of the shifts that the exact signed-rank test doesn't reject
+    at 1 - confidence (Hollander, Wolfe and Chicken, section 3.3); None with too few pairs (below 6 at 95 %)."""
+    means = ((x + y) / 2 for i, x in enumerate(differences) for y in differences[i:])
+    return _shift(means, signed_ways(range(1, len(differences) + 1)), 2 ** len(differences), confidence)
 
 
 def holm(p_values):

@@ -4,11 +4,14 @@ All choices of a cell (an operation of a size) get a few launches. Then those ar
 is asked for over the default or over the best choice; the others get as many launches again, and so on: a race (Maron
 and Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
 (1993)) in rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30
-(2013)). Its intervals are those of the exact rank-sum test, since a launch that is late must not decide.
+(2013)). Its intervals are those of exact rank tests, since a launch that is late must not decide.
 
-To be dropped is no evidence; to be better than the default is: the rank-sum test over launches with Holm's correction
-over all choices of all cells, those that were dropped included, and ALPHA divided among the looks at the evidence. So
-the chance of any choice that isn't better than the default, but is called so, is at most ALPHA for all together.
+A machine can be in one state for many launches and in another for many more, which differ by more than choices do. The
+launches of one round come one after the other, so they mostly share a state: gains are those of pairs of one round.
+
+What the race chooses is no evidence yet: it has picked the best of many. The proof is: the choice against the default
+in fresh launches, by a rank test with Holm's correction over all cells and ALPHA divided among the looks at it. So the
+chance of any choice that isn't better than the default, but is proved so, is at most ALPHA for all together.
 """
 
 import math
@@ -33,11 +36,26 @@ class Gain(typing.NamedTuple):
     high: typing.Optional[float]
 
 
+def _logs(values):
+    return [math.log(value) for value in values]
+
+
 def gain_over(base, other, confidence):
-    """The Gain of times over those of `base`: of the ratios of all pairs."""
-    shift = rank_test.rank_shift(*([math.log(value) for value in values] for values in (base, other)), confidence)
+    """The Gain of times over those of `base`, whose rounds are the same: of the ratios of pairs of a round; of all pairs
+    where the rounds are too few for an interval."""
+    base, other = _logs(base), _logs(other)
+    shift = rank_test.signed_rank_shift([y - x for x, y in zip(base, other)], confidence)
+    if shift.interval is None:
+        shift = rank_test.rank_shift(base, other, confidence)
     low, high = shift.interval or (None, None)
     return Gain(*(None if end is None else -100 * math.expm1(end) for end in (shift.value, high, low)))
+
+
+def p_of(base, other):
+    """That launches differ by chance: the lower p-value of two tests, doubled, as either would do. Pairs of a round tell
+    where the machine's state lasts for some launches, all against all need fewer launches where it doesn't."""
+    pairs = [y - x for x, y in zip(_logs(base), _logs(other))]
+    return min(1.0, 2 * min(rank_test.rank_sum_p(base, other), rank_test.signed_rank_p(pairs)))
 
 
 class Decision(typing.NamedTuple):
@@ -63,18 +81,19 @@ def alpha_of(looks):
 def launches_needed(tests):
     """The lowest number of launches with which any of these tests can be evidence."""
     launches = TESTED_FROM
-    while tests * rank_test.lowest_p(launches, launches) > alpha_of(looks_of(launches)):
+    while 2 * tests * rank_test.lowest_p(launches, launches) > alpha_of(looks_of(launches)):
         launches += 1
     return launches
 
 
 class Race:
-    """`cells`: each cell's choices, besides the default. Times are positive, in any unit."""
+    """`cells`: each cell's choices, besides the default. Times are positive, in any unit; each round of launches adds
+    one for every choice that runs. A proof has one choice a cell, and decides by p-values."""
 
-    def __init__(self, cells, min_gain_pct, launches):
-        self.min_gain_pct, self.looks = min_gain_pct, looks_of(launches)
+    def __init__(self, cells, min_gain_pct, launches, is_proof=False):
+        self.min_gain_pct, self.looks, self.is_proof = min_gain_pct, looks_of(launches), is_proof
         self.running = {cell: list(choices) for cell, choices in cells.items()}
-        self.tests = sum(map(len, cells.values()))
+        self.tests = len(cells)
         self.values, self.decisions, self._ps = {}, {}, {}
 
     def add(self, cell, choice, value):
@@ -108,20 +127,21 @@ class Race:
             self._drop_worse(cell)
         if launches < TESTED_FROM:
             return
-        best = {cell: self.best(cell) for cell in self.running}
-        self._ps.update({(cell, choice): rank_test.rank_sum_p(self.values[cell, DEFAULT], self.values[cell, choice])
-                         for cell, choice in best.items()})
-        # Those that were dropped, or wait, count as tests without evidence.
-        corrected = dict(zip(self._ps, rank_test.holm([*self._ps.values(), *[1.0] * (self.tests - len(self._ps))])))
-        for cell, choice in best.items():
-            gain, p = self.gain(cell, choice, confidence=PROVED_AT), corrected[cell, choice]
-            is_better = p <= alpha_of(self.looks) and gain.value >= self.min_gain_pct
+        corrected = self._corrected() if self.is_proof else {}
+        for cell in list(self.running):
+            choice = self.best(cell)
+            gain, p = self.gain(cell, choice, confidence=PROVED_AT), corrected.get(cell)
+            is_better = gain.value >= self.min_gain_pct and (gain.low > 0 if p is None else p <= alpha_of(self.looks))
             if is_better and (len(self.running[cell]) == 1 or launches == self.looks[-1]):
                 self._decide(cell, Decision(choice, "better", gain, p, launches))
             elif launches == self.looks[-1]:
                 self._decide(cell, Decision(DEFAULT, f"not clear after {launches} launches", gain, p, launches))
-            else:
-                self._ps.pop((cell, choice))
+
+    def _corrected(self):
+        """The p-values of the cells that run, corrected. Those that were dropped count as tests without evidence."""
+        self._ps.update({cell: p_of(self.values[cell, DEFAULT], self.values[cell, choice])
+                         for cell, (choice,) in self.running.items()})
+        return dict(zip(self._ps, rank_test.holm([*self._ps.values(), *[1.0] * (self.tests - len(self._ps))])))
 
     def _drop_worse(self, cell):
         """Drops choices that surely don't gain min_gain_pct over the default, or over the best of the others."""

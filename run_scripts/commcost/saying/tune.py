@@ -91,9 +91,9 @@ class Tuning:
 
     def begin(self):
         """Makes the folder or takes it up. UsageError where it is of other options, or no evidence is possible."""
-        options, tests = self.options, sum(map(len, self.choices().values()))
+        options, tests = self.options, len(self.choices())
         if options.launches < launches_needed(tests):
-            raise UsageError(f"--launches: {options.launches} are no evidence where {tests} choices race: use "
+            raise UsageError(f"--launches: {options.launches} prove nothing of {tests} cases: use "
                              f"{launches_needed(tests)} or more, or fewer --sizes")
         steps = [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
                  for entry in self.entries for place, variables in enumerate(entry.settings.values())]
@@ -203,7 +203,7 @@ class Tuning:
     def prove(self, race):
         """Launches with the file and without it, in turn, for all cells that have a rule: the Race of that."""
         chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
-        proof = Race({cell: [FILE] for cell in chosen}, 0, self.options.launches)
+        proof = Race({cell: [FILE] for cell in chosen}, 0, self.options.launches, is_proof=True)
         if chosen:
             rules = self.rules(chosen)
             text = self.library.file_text(rules, [])
@@ -241,7 +241,7 @@ def sizes_text(low, high):
 
 COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choice", "info"), ("reason", "info"),
            ("launches", "info"), ("gain_pct", "info"), ("gain_lo_pct", "info"), ("gain_hi_pct", "info"),
-           ("p_value", "info"), ("found_pct", "info"), ("found_lo_pct", "info"), ("found_hi_pct", "info"),
+           ("found_pct", "info"), ("found_lo_pct", "info"), ("found_hi_pct", "info"), ("p_value", "info"),
            ("verdict", "info"))
 
 
@@ -256,11 +256,10 @@ def write_evidence(path, tuning, race, proof, words):
     for cell, decision in sorted(race.decisions.items()):
         row = {"operation": cell.operation, "ranks": cell.ranks, "size_bytes": cell.size, "choice": decision.choice,
                "reason": decision.reason, "launches": decision.launches, "verdict": "default"}
-        if decision.p is not None:
-            row["p_value"] = f"{decision.p:.3g}"
         found = proof.decisions.get(cell)
         if found:
             row["verdict"] = "holds" if found.choice == FILE else "taken out"
+            row["p_value"] = "NA" if found.p is None else f"{found.p:.3g}"
         for name, gain in (("gain", decision.gain), ("found", found.gain if found else None)):
             for column, value in zip(("pct", "lo_pct", "hi_pct"), gain or ()):
                 row[f"{name}_{column}"] = "NA" if value is None else f"{value:.2f}"
@@ -283,7 +282,7 @@ def mark_of(decision, found):
 
 LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the operation takes with the file than with the "
           "library's own choice, found in fresh launches. -: the library's own choice is as good; ?: not known, see "
-          "the reasons; not held: the rule was taken out, since the file gained nothing.")
+          "the reasons; not held: the rule was taken out, since fresh launches didn't confirm it.")
 
 
 def matrix_of(race, proof, ranks, is_last):
@@ -394,9 +393,9 @@ the library itself reads. Where the evidence doesn't suffice, the library's own
 choice stays.
 
 A few launches of each algorithm, in turn, then more of those that may be best
-(a race); a rule needs evidence over launches, corrected for being many, and
---min-gain. At last, the file is proved: launches with it and without it in turn;
-a rule that gains nothing is taken out.
+(a race); who wins by --min-gain gets a rule. Then the file is proved: fresh
+launches with it and without it in turn, and a test corrected for being many; a
+rule that they don't confirm is taken out.
 
 FOLDER/rules.json (MPICH), rules.conf (Open MPI) or rules.sh (others) is the
 file; evidence.tsv has what it rests on, tune.html shows it.
@@ -436,7 +435,7 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
         "options given again")
     options = made.parse_args(words)
     if not 6 <= options.launches < 100:
-        raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer are no evidence")
+        raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer prove nothing")
     if options.limit < 1:
         raise UsageError("--limit: needs at least 1 s")
     place_options(options)
