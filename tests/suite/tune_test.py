@@ -194,7 +194,7 @@ class Mpich(TuneCase):
         ("--choices=A=,", "use VARIABLE=A,B,C"), ("--sizes=7", "use multiples of 8"),
         ("--sizes=1G", "more than the 2 GiB"),
         ("--ranks=1", "use numbers from 2"), ("--launches=5", "fewer prove nothing"),
-        ("--launches=6", "use 9 or more"), ("--min-gain=0", "use a number from"),
+        ("--launches=6", "use 8 or more"), ("--min-gain=0", "use a number from"),
         ("--budget=x", "use a time like"), ("--limit=0", "needs at least 1 s"), ("--max-time=0", "use seconds"),
         ("--resume=/no/such", "no folder '/no/such'")])
     def test_bad_input(self, option, text):
