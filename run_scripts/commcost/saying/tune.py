@@ -110,8 +110,8 @@ class Tuning:
         """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or
         the budget of the proof, ended it."""
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
-        say(f"{counted(race.tests, 'choice')} of {counted(len(self.contests), 'variable')} race in "
-            f"{counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
+        say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
+            f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
