@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const op_form_names[OP_FORMS] = {"nonblocking", "persistent", "blocking"};
+const char *const op_form_names[OP_FORMS] = {"nonblocking", "persistent"};
 const char *const op_type_names[OP_TYPES] = {"double", "float", "int", "char"};
 const char *const op_reduction_names[OP_REDUCTIONS] = {"sum", "max", "min"};
 

@@ -48,13 +48,13 @@ typedef void op_call_fn(struct op_instance *operation);
 
 /* How an operation is started. */
 enum op_form {
-    OP_NONBLOCKING,   /* MPI_Iallreduce, MPI_Isend ... */
-    OP_PERSISTENT,    /* MPI_Start of what MPI_Allreduce_init, MPI_Send_init ... have made */
-    OP_BLOCKING_CALL, /* the blocking counterpart in its place */
-    OP_FORMS
+    OP_NONBLOCKING, /* MPI_Iallreduce, MPI_Isend ... */
+    OP_PERSISTENT,  /* MPI_Start of what MPI_Allreduce_init, MPI_Send_init ... have made */
+    OP_FORMS,
+    OP_BLOCKING_CALL /* `start` is the blocking counterpart */
 };
 
-/* "nonblocking", "persistent", "blocking". */
+/* "nonblocking", "persistent". */
 extern const char *const op_form_names[OP_FORMS];
 
 /* The `int` or the MPI_Count variant of the calls. NULL: the MPI library lacks the function, or

@@ -40,9 +40,9 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help =
          "calls of MPI_Test during the work, which is cut into N + 1 equal parts; auto: as many "
          "as leave the least time exposed"},
-    {"form", BC_CHOICE, AT(form), .choices = "nonblocking|persistent|blocking|all",
-     .help = "how the operation is started: by the non-blocking function, by MPI_Start of a "
-             "persistent request, or by the blocking function in their place; all: the first two"},
+    {"form", BC_CHOICE, AT(form), .choices = "nonblocking|persistent|all",
+     .help = "how the operation is started: by the non-blocking function, or by MPI_Start of a "
+             "persistent request; all: both"},
     {"plenty", BC_REAL, AT(plenty), .argument = "FACTOR", .min = 0.01, .max = 1000,
      .help = "amount of work under which the exposed time is measured, in reference times"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 0, .max = 100,

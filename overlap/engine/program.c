@@ -24,19 +24,9 @@
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Whether all ranks make the same blocking call. */
-static bool has_blocking_form(const struct op_kind *kind)
-{
-    return kind->functions.blocking != NULL && kind->serve == NULL && !kind->variants_have_forms;
-}
-
 static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
-    if (p->form == OP_BLOCKING_CALL)
-        return has_blocking_form(p->kind) ||
-               bc_error_set(error, "--form=blocking: there is none of %s: use nonblocking",
-                            p->name);
     if (p->form == OP_NONBLOCKING || p->kind->variants_have_forms || op_has_persistent(p->kind))
         return true;
     if (p->form == OP_FORMS) {

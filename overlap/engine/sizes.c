@@ -76,7 +76,7 @@ static bool is_wanted(const struct overlap_parameters *p, int form)
 {
     if (p->kind->variants_have_forms)
         return form == OP_NONBLOCKING;
-    return p->form == form || (p->form == OP_FORMS && form != OP_BLOCKING_CALL);
+    return p->form == form || p->form == OP_FORMS;
 }
 
 static const struct op_space *space_of(const struct overlap_state *overlap)

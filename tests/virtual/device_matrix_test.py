@@ -199,13 +199,6 @@ class Matrix(Base):
         except OSError:
             return ""
 
-    def test_blocking_alone(self):
-        """--form=blocking makes no non-blocking call, so that a crash is that of the blocking one."""
-        (launch,) = virtual.run("overlap_iallreduce", "--data-driven", "--max-num-elts=1", "--form=blocking",
-                                "--max-time=0.2", MODEL_DURATION_US=70, MODEL_BLOCKING_US=50)
-        self.near(launch.rows[0]["ref_us"], 50, 0.25, "blocking")
-        self.assertEqual((launch.rows[0]["form"], launch.rows[0]["overlap_pct"]), ("blocking", 0))
-
     def test_refused(self):
         for option, error in (("--sizes=12", "use powers of two from 8 on"), ("--memory=gpu", "use host, pinned"),
                               ("--programs=bcast", "no such operation or program"), ("--np=1", "at least 2 ranks"),
