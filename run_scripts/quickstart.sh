@@ -3,38 +3,48 @@
 # what messages, puts, a barrier, an allreduce, a broadcast and a halo swap cost, how much of
 # the processor a message takes, whether non-blocking calls pay, and what interrupts processes.
 #
-# usage: quickstart.sh [--all] [RESULTS_FOLDER]
+# usage: quickstart.sh [--all] [--ranks=N] [--output=FOLDER | --resume=FOLDER]
+#   --ranks=N        number of processes; default: the cores, or what a control group's quota
+#                    allows of them, 2 to 8
+#   --output=FOLDER  where results go; default: results/DATE_TIME
+#   --resume=FOLDER  go on where it was interrupted
 #
 # Takes at most three minutes with the build on two cores: six launches of each program. With
 # --all it launches every program once instead, also those of all other collectives, the monitor
 # and the links. The folder then has one .tsv file a program, summary.tsv for spreadsheets,
 # report.md and report.html. run_suite.sh has more ways to measure.
 #
-# Interrupted, it goes on where it was when it is called with the same folder.
-#
-# Environment: MPICC (compiler wrapper), RANKS (number of processes; default: the cores, or what
-# a control group's quota allows of them, 2 to 8).
+# Environment: MPICC (compiler wrapper), RANKS (as --ranks).
 set -eu
 
 . "$(dirname -- "$0")/lib.sh"
 help_if_asked "$@"
 
-measured=--essentials
-all=
-if [ "${1:-}" = --all ]; then
-    measured=--quick
-    all="--all "
-    shift
+measured=
+ranks=
+where=--output
+results=$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)
+for option in "$@"; do
+    case $option in
+    --all) measured=--quick ;;
+    --ranks=*) ranks=${option#*=} ;;
+    --output=?* | --resume=?*)
+        where=${option%%=*}
+        results=${option#*=}
+        ;;
+    *) misused "'$option': no such option: see --help" ;;
+    esac
+done
+if [ "$where" = --output ]; then
+    # A folder that is resumed knows these.
+    measured=${measured:---essentials}
+    ranks=${ranks:-${RANKS:-}}
+elif [ ! -s "$results/suite/options" ]; then
+    misused "--resume: nothing was begun in '$results': use --output"
 fi
-case ${1:-} in
--*) misused "$1: no such option: use quickstart.sh [--all] [RESULTS_FOLDER]" ;;
+case ${ranks:-2} in
+*[!0-9]* | 0* | 1 | ???????*) misused "--ranks, or RANKS: '$ranks' is not a number of 2 to 999999" ;;
 esac
-[ $# -le 1 ] || misused "$2: one results folder at most"
-case ${RANKS:-2} in
-*[!0-9]* | 0* | 1 | ???????*) misused "RANKS: '$RANKS' is not a number of 2 to 999999" ;;
-esac
-
-results=${1:-$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)}
 build=$COMMCOST_TOP/build
 
 if [ -z "${MPICC:-}" ]; then
@@ -46,10 +56,10 @@ build_tree "$build" -DBUILD_TESTING=OFF >&2
 # The suite says how long it will take, and how far it is. What it could measure is
 # reported whatever failed.
 status=0
-passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" "$measured" --build="$build" \
-    ${RANKS:+"--ranks=$RANKS"} --output="$results" || status=$?
+passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" ${measured:+"$measured"} --build="$build" \
+    ${ranks:+"--ranks=$ranks"} "$where=$results" || status=$?
 if [ -n "$signalled" ]; then
-    echo "quickstart.sh: SIG$signalled: to go on and make the report: $0 $all$results" >&2
+    echo "quickstart.sh: SIG$signalled: to go on and make the report: $0 --resume=$results" >&2
     exit "$status"
 fi
 results=$(cd "$results" 2>/dev/null && pwd) || exit "$status"

@@ -159,7 +159,7 @@ class SuiteSignals(RunCase):
         environment = {"MPICC": "mpicc.of.nobody", "RANKS": "2", "PATH": f"{top}/bin:{os.environ['PATH']}"}
         results = os.path.join(self.folder, "results")
         for number in SIGNALS:
-            process = run.begin(["sh", top + "/run_scripts/quickstart.sh", results], environment)
+            process = run.begin(["sh", top + "/run_scripts/quickstart.sh", f"--output={results}"], environment)
             count = len(self.finished(results))
             assert wait_for(lambda: len(self.finished(results)) > count)  # noqa: B023
             before = self.finished(results)

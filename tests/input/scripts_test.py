@@ -166,10 +166,10 @@ for word in "$@"; do printf '<%s>\\n' "$word"; done
 
     def test_quickstart(self):
         """Only what it refuses: else it would build."""
-        for words in (["-x"], ["a", "b"], ["--help=$(id)"]):
+        for words in (["-x"], ["a"], ["--help=$(id)"], ["--resume=$(id)"], ["--output="], ["--ranks=2;id"]):
             self.suite.refused("quickstart.sh", *words)
         for ranks in ("2;id", "1", "9" * 30, "x\ny"):
-            self.suite.refused("quickstart.sh", "a", environment={"RANKS": ranks})
+            self.suite.refused("quickstart.sh", "--output=a", environment={"RANKS": ranks})
 
 
 class Resumed(SuiteCase):

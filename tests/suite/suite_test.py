@@ -406,7 +406,7 @@ class Results(SuiteCase):
         plan = read(self.suite.of_suite("plan.tsv"))
         again = self.suite.of_suite("run_again.sh")
         self.suite.results = self.suite.folder / "once more"
-        subprocess.run(["sh", again, self.suite.results], env=self.suite.environment, check=True,
+        subprocess.run(["sh", again, f"--output={self.suite.results}"], env=self.suite.environment, check=True,
                        capture_output=True)
         assert read(self.suite.of_suite("plan.tsv")) == plan
         self.suite.assert_rows("halo", 2, rows=5)
@@ -799,7 +799,7 @@ echo "# end: 1 row, exit 0"
 
     def test_six_launches(self):
         """Of the essentials, with their options; then what they say, and last where the page and the table are."""
-        done = self.quickstart("results")
+        done = self.quickstart("--output=results")
         assert "6 launches: 1 program, each launched 6 times" in done.stderr
         assert len(self.suite_lines("options", "--essentials")) == 1
         last = done.stdout.splitlines()[-1]
@@ -809,18 +809,21 @@ echo "# end: 1 row, exit 0"
         assert (done.stdout + done.stderr).count("report.html") == 1
 
     def test_goes_on(self):
-        """With the same folder, or as its suite says."""
-        self.quickstart("results")
-        os.remove(self.top / "results/runs/3/syncbench.tsv")
-        assert "[3/6] run 3 of 6" in self.quickstart("results").stderr
+        """With the same folder, as begun or resumed, or as its suite says."""
+        self.quickstart("--output=results")
+        for option in ("--output=results", "--resume=results"):
+            os.remove(self.top / "results/runs/3/syncbench.tsv")
+            assert "[3/6] run 3 of 6" in self.quickstart(option).stderr
         os.remove(self.top / "results/runs/4/syncbench.tsv")
         done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
                     env=self.suite.environment)
         assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr
 
     def test_all(self):
-        assert "1 launch: one of each program" in self.quickstart("--all", "results").stderr
-        assert len(self.suite_lines("options", "--quick")) == 1
+        assert "1 launch: one of each program" in self.quickstart("--all", "--output=results", "--ranks=3").stderr
+        assert len(self.suite_lines("options", "--quick")) == len(self.suite_lines("options", "--ranks=3")) == 1
+        os.remove(self.top / "results/runs/1/syncbench.tsv")
+        assert "1 launch: one of each program, with 3 ranks" in self.quickstart("--resume=results").stderr
 
     def suite_lines(self, name, line):
         return [one for one in read(self.top / "results/suite" / name).splitlines() if one == line]

@@ -173,7 +173,9 @@ class Mpich(TuneCase):
         resume = f"--resume={self.suite.results}"
         done = self.tune(resume, *options, "--ranks=2", status=2)
         assert "was begun with other options, such as --ranks" in done.stderr
-        self.tune(resume, *options, "--limit=1")
+        assert "--choices=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=way1,hang: that is not taken" in self.tune(
+            resume, status=2).stderr
+        self.tune(resume, options[0], "--limit=1")
         assert self.evidence()[8]["verdict"] == "holds"
         assert len(self.started()) == 2 * LAUNCHES + 1 + before.count(("hang", "8"))
         # All is recorded.

@@ -184,10 +184,14 @@ class Matrix(Base):
         while "=get " not in self.started() and time.monotonic() < deadline_s:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        self.assertIn("To go on: device_matrix.sh --build=", process.communicate(timeout=50)[1])
+        self.assertIn("To go on: device_matrix.sh --resume={} --build=".format(self.results),
+                      process.communicate(timeout=50)[1])
         self.assertEqual((process.returncode, len(self.rows())), (1, 2))
-        self.run_matrix(*options)
-        self.assertEqual({row["outcome"] for row in self.rows().values()}, {"works"})
+        table, before = os.path.join(self.results, "matrix.tsv"), os.path.join(self.folder, "before.tsv")
+        os.link(table, before)
+        self.run_matrix("--resume=" + self.results)
+        self.assertEqual([row["outcome"] for row in self.rows().values()], ["works"] * 3)
+        self.assertFalse(os.path.samefile(table, before), "a table is replaced as a whole")
         _, errors = self.run_matrix("--programs=MPI_Send", "--sizes=16", expect=1)
         self.assertTrue(errors.rstrip().endswith("(< then, > now): use another folder"), errors)
         self.assertEqual([self.started().count(name) for name in ("MPISend", "=put ", "=get ")], [1, 1, 2])
@@ -201,7 +205,7 @@ class Matrix(Base):
 
     def test_refused(self):
         for option, error in (("--sizes=12", "use powers of two from 8 on"), ("--memory=gpu", "use host, pinned"),
-                              ("--programs=bcast", "no such operation or program"), ("--np=1", "at least 2 ranks"),
+                              ("--programs=bcast", "no such operation or program"), ("--ranks=1", "--ranks: needs at least 2"),
                               ("--time-limit=0", "at least 1 s")):
             _, errors = self.run_matrix(option, expect=2)
             self.assertEqual(len(errors.splitlines()), 1)

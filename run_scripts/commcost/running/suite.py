@@ -16,11 +16,17 @@ from commcost.words import counted
 
 PROGRAM = "run_suite.sh"
 
-# The options that make a suite what it is, in the order in which they are kept.
-KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", "launcher",
-        "ranks", "ranks_per_node", "hosts", "bind")
+# The options that make results what they are, in the order in which they are kept: of all scripts that launch
+# programs, and of a suite.
+KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")
+KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", *KEPT_PLACE)
 FLAGS = ("--quick", "--essentials")
-REPEATED = ("options", "vary")
+REPEATED = ("options", "vary", "choices")
+# Those that --resume takes from a folder whatever their values.
+TAKEN = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
+         "min-gain", "launches", "max-time", "programs", "memory", "time-limit")
+RANKS_HELP = ("default: Slurm's tasks, PBS's slots, all of the hosts, or this machine's cores (2 to 8; hardware threads "
+              "of one core count once), or fewer where a control group's quota gives less time")
 OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 LOAD = 0.1  # of the processors' time, from which on quickstart says that other programs are at work
@@ -74,14 +80,22 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
         "result has half its rows")
     add("--limit", metavar="TIME", type=duration, help="for each launch, after which it has failed "
         "(default: 10 minutes and 20 times what it should take)")
+    add = add_shared(made, "DATE_TIME", "; --hosts, --vary, and --options that name a file. More --runs than before are "
+                     "added", metavar="N", type=count, help=RANKS_HELP)
+    add("--dry-run", action="store_true", help="print the commands of launches without a result, and "
+        "how long they will take")
+    return made
+
+
+def add_shared(made, output, again, **ranks):
+    """The options of all scripts that launch programs: where to run, and where results go. `again`: what --resume wants
+    again besides; `ranks`: what add_argument needs of --ranks. Returns the last group's add_argument."""
     add = made.add_argument_group("Where to run").add_argument
     add("--launcher", metavar="WHICH", type=text, help="hydra, openmpi, srun, or a command "
         "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
         "{ranks_per_node}, {nodes}, {hosts}, {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: "
         "srun in a Slurm job, else the mpirun that goes with the build")
-    add("--ranks", metavar="N", type=count, help="default: Slurm's tasks, PBS's slots, all of the hosts, "
-        "or this machine's cores (2 to 8; hardware threads of one core count once), or fewer where a "
-        "control group's quota gives less time")
+    add("--ranks", **ranks)
     add("--ranks-per-node", metavar="N", type=count)
     add("--hosts", metavar="LIST", type=text, help="with commas")
     add("--bind", metavar="TO", type=text, help="core, socket, none (as the launcher binds "
@@ -90,16 +104,13 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
         "own")
     add("--build", metavar="FOLDER", type=folder_there, help="default: build")
     add = made.add_argument_group("Where results go").add_argument
-    add("--output", metavar="FOLDER", type=text, help="default: results/DATE_TIME. A folder "
-        "of the same suite that was not finished is gone on with: what is there isn't measured again, "
-        "what was cut off is. More --runs than before add to it; any other difference is refused")
-    add("--resume", metavar="FOLDER", type=folder_there, help="the same, with the options that it was "
+    add("--output", metavar="FOLDER", type=text, help=f"default: results/{output}. A folder that was begun with the "
+        "same options and not finished is gone on with: what is there isn't measured again, what was cut off is. "
+        "Other options are refused")
+    add("--resume", metavar="FOLDER", type=folder_there, help="go on in that folder with the options that it was "
         "begun with. What could lead elsewhere is to be given again: --build, unless it is the default; "
-        "--launcher, unless it is hydra, openmpi, srun or the build's own; --hosts, --vary, and "
-        "--options that name a file")
-    add("--dry-run", action="store_true", help="print the commands of launches without a result, and "
-        "how long they will take")
-    return made
+        f"--launcher, unless it is hydra, openmpi, srun or the build's own{again}")
+    return add
 
 
 def text(value):
@@ -162,16 +173,21 @@ def program_options(value):
     return value
 
 
-def read_options(words):
-    """The options of a call, with those of the folder that it resumes before them; `kept` are those that make
-    the suite what it is, as words."""
-    options = parser().parse_args(words)
+def parsed(made, kept, words):
+    """The options of a call, with those of the folder that it resumes before them; `kept` of them, as words, are those
+    of these names that make the results what they are."""
+    options = made.parse_args(words)
     if options.resume:
-        options = parser().parse_args(resumed_words(options.resume, kept_words(options)) + words)
+        options = made.parse_args(resumed_words(made, kept, options) + words)
         options.output = options.resume
+    options.kept = kept_words(made, kept, options)
+    return options
+
+
+def read_options(words):
+    options = parsed(parser(), KEPT, words)
     if options.limit == 0:
         raise UsageError("--limit: '0': use a time like 90, 30m, 2h or 1:30:00")
-    options.kept = kept_words(options)
     options.suite = "quick" if options.quick else "essentials" if options.essentials else "full"
     options.runs = options.runs or (1 if options.quick else 6)
     options.build = options.build or own_build()
@@ -186,13 +202,15 @@ def read_options(words):
     return options
 
 
-def kept_words(options):
-    """The options that are kept and were given, as words: --name=value, or --name of a flag."""
+def kept_words(made, kept, options):
+    """The options of these names that were given, as words: --name=value, or --name of a flag."""
     words = []
-    for name in KEPT:
+    for name in kept:
         value = getattr(options, name)
-        words += [f"--{name.replace('_', '-')}" + ("" if one is True else f"={one}")
-                  for one in (value if name in REPEATED else [value]) if one and one != parser().get_default(name)]
+        for one in value if name in REPEATED else [value]:
+            if one and one != made.get_default(name):
+                shown = ",".join(map(str, one)) if isinstance(one, list) else one
+                words.append(f"--{name.replace('_', '-')}" + ("" if one is True else f"={shown}"))
     return words
 
 
@@ -202,27 +220,28 @@ def own_build():
     return next((os.path.abspath(path) for path in folders if os.path.isdir(path)), "")
 
 
-def resumed_words(path, given):
-    """The options that a folder's suite was begun with, but for those that are given again, as words. They are
+def resumed_words(made, kept, options):
+    """The options that the folder was begun with, but for those that are given again, as words. They are
     text from somebody's folder, a line each: what could lead elsewhere is refused."""
+    path, given = options.resume, kept_words(made, kept, options)
     there = folder.Folder(path)
     there.check()
     lines = there.read("options").splitlines()
     if not lines:
-        raise UsageError(f"--resume: no suite was begun in '{path:.200}'")
+        raise UsageError(f"--resume: {made.prog} has begun nothing in '{path:.200}'")
     named = dict(word[2:].partition("=")[::2] for word in given)
     build = named.get("build") or own_build()
     words = []
     for line in lines:
         name, equals, value = line[2:].partition("=")
         if not line.startswith("--") or has_controls(line) or not (
-                line in FLAGS or name.replace("-", "_") in KEPT and equals and value):
-            raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of a "
-                             f"suite: '{line:.200}'")
+                line in FLAGS or name.replace("-", "_") in kept and equals and value):
+            raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of {made.prog}: "
+                             f"'{line:.200}'")
         if is_taken(line, build) and (name in REPEATED or name not in named):
             words.append(line)
         elif name not in named:
-            raise UsageError(f"--resume: the suite was begun with {plan.quoted([line])}: that is not taken "
+            raise UsageError(f"--resume: it was begun with {plan.quoted([line])}: that is not taken "
                              "from a results folder, give it again")
     return words
 
@@ -239,7 +258,15 @@ def is_taken(word, build):
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
         return not names_any(value.partition(":")[2].split(), OF_FILES)
-    return name in ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node")
+    return name in TAKEN
+
+
+def going_on(program, options, path):
+    """The command that goes on in a folder."""
+    again = [word for word in options.kept if not is_taken(
+        word, own_build() if word.startswith("--build=") else options.build)]
+    pairs = [word.partition("=")[::2] for word in [f"--resume={path}", *again]]
+    return " ".join([program, *(f"{name}={plan.quoted([value])}" for name, value in pairs)])
 
 
 def in_words(seconds):
@@ -294,10 +321,7 @@ class Suite:
 
     def resuming(self):
         """The command that goes on."""
-        again = [word for word in self.options.kept if not is_taken(
-            word, own_build() if word.startswith("--build=") else self.options.build)]
-        pairs = [word.partition("=")[::2] for word in [f"--resume={self.folder.path}", *again]]
-        return " ".join([PROGRAM, *(f"{name}={plan.quoted([value])}" for name, value in pairs)])
+        return going_on(PROGRAM, self.options, self.folder.path)
 
     def is_measured(self, step):
         return os.path.exists(self.folder.launch_file(step))
@@ -336,17 +360,11 @@ class Suite:
         build = plan.quoted([f"--build={self.options.build}"])
         script = plan.quoted([os.path.join(TOP, "run_scripts/run_suite.sh")])
         self.folder.replace("run_again.sh", f"""#!/bin/sh
-# Runs this suite again, into a folder that is its argument (default: a new one).
+# Runs this suite again; more options are those of run_suite.sh, such as --output=FOLDER.
 set -eu
-case ${{1:-}} in
--*)
-    echo "usage: run_again.sh [RESULTS_FOLDER]" >&2
-    exit 2
-    ;;
-esac
 . "$(dirname "$0")/environment"
 exec sh {script} \\
-    {others} {build} ${{1:+"--output=$1"}}
+    {others} {build} "$@"
 """)
         os.chmod(self.folder.of_suite("run_again.sh"), 0o755)
         self.folder.replace("options", "".join(word + "\n" for word in kept))

@@ -74,12 +74,14 @@ class Trials:
         self.limit_s, self.budget_s, self.left_by = limit_s, budget_s, None
         self._signals, self._begin_s, self._outcomes, self._seconds = None, time.monotonic(), {}, []
 
-    def begin(self, made, used, hosts):
-        """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan."""
+    def begin(self, made, used, options):
+        """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan. `options`: of
+        suite.parsed."""
         self.folder.check()
         self.folder.make()
         self.folder.lock()
-        self.folder.begin(made, folder.versions_of(made.programs, used), hosts, "")
+        self.folder.begin(made, folder.versions_of(made.programs, used), options.hosts, "")
+        self.folder.replace("options", "".join(word + "\n" for word in options.kept))
         self._signals = processes.Signals()
         for process in processes.left_behind(os.path.join(self.folder.path, "runs")):
             processes.end(process)

@@ -19,7 +19,7 @@ from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.scorecard import readable
-from commcost.system import lines_of, remove, replace_file, said_by
+from commcost.system import lines_of, replace_file, said_by
 from commcost.words import bytes_text, counted, listed, short
 
 PROGRAM = "device_matrix.sh"
@@ -130,8 +130,8 @@ class Matrix:
         self.options, self.tried = options, tried
         self.trials = Trials(options.output, options.time_limit)
         self.launcher = launchers.find(options.launcher, options.build)
-        job = launchers.Job(options.np, options.ranks_per_node, options.hosts)
-        launch = self.launcher.line(job, launchers.Launch(options.np, 1, {}))
+        job = launchers.Job(options.ranks, options.ranks_per_node, options.hosts, options.bind)
+        launch = self.launcher.line(job, launchers.Launch(options.ranks, 1, {}))
         self.steps = [plan.Step(1, one.name, one.name, "", trials.FIRST_S, plan.quoted(one.line(options.build, launch)))
                       for one in tried]
 
@@ -142,7 +142,7 @@ class Matrix:
     def run(self):
         """Whether all launches were made."""
         programs = {self.options.build: {one.operation.program for one in self.tried}}
-        self.trials.begin(plan.Plan(self.steps, programs, []), [self.launcher], self.options.hosts)
+        self.trials.begin(plan.Plan(self.steps, programs, []), [self.launcher], self.options)
         left, total = self.left(), len(self.steps)
         for place, step in enumerate(left):
             say(f"[{total - len(left) + place + 1:{len(str(total))}}/{total}] {step.name:<40} about "
@@ -245,7 +245,7 @@ def page_of(matrix, found, lines):
     """The Page; its text is what the terminal shows."""
     works = sum(one.outcome == WORKS for one in found)
     gpu = re.sub("; the MPI library .*", "", value_of(lines, "^# note: rank 0 uses "))
-    used = "; ".join(filter(None, (f"{matrix.options.np} ranks", value_of(lines, "^# mpi_library: "), gpu)))
+    used = "; ".join(filter(None, (f"{matrix.options.ranks} ranks", value_of(lines, "^# mpi_library: "), gpu)))
     failures, claims = list(failures_of(found)), claims_of(lines, found)
     warnings = [line[len("# warning: "):] for line in lines if line.startswith("# warning: ") and "share a GPU" in line]
     sections = [Section("used", "What was used", [Text(used)])]
@@ -263,8 +263,7 @@ COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("out
 
 
 def write_table(path, found, lines, words):
-    remove(path)  # a link isn't followed
-    table = Output("device_matrix", path)
+    table = Output("device_matrix", None)
     table.begin(COLUMNS, [("mpi_library", value_of(lines, "^# mpi_library: ") or "NA")], words)
     for one in found:
         table.row({**one.row, "operation": one.trial.operation.name, "memory": one.trial.memory,
@@ -272,8 +271,7 @@ def write_table(path, found, lines, words):
                    "time_us": one.row.get(one.trial.operation.column, "NA"), "message": one.message or "NA"})
     for sentence in claims_of(lines, found):
         table.remark("note", sentence)
-    if not table.end(command.EXIT_DONE):
-        raise Failure(f"{path}: cannot be written")
+    replace_file(path, table.text(command.EXIT_DONE))
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -301,7 +299,7 @@ def place_options(options):
     """Fills in --build, --hosts, --launcher and --bind where they were not given. Failure without a build."""
     options.build = options.build or suite.own_build()
     for name in ("launcher", "hosts", "bind"):
-        setattr(options, name, getattr(options, name, None) or "")
+        setattr(options, name, getattr(options, name) or "")
     if not options.build:
         raise Failure("no folder build: build first, or use --build=FOLDER")
 
@@ -328,8 +326,8 @@ to hand MPI the GPU's address (direct), or to copy to pinned host memory by hand
 (staged)? Beside that stands what the MPI library claims.
 
 Prints a table; FOLDER/matrix.tsv has it for spreadsheets, FOLDER/matrix.html as
-a page; FOLDER/runs/1 has what each launch wrote and said. The same command goes
-on with a folder where it was interrupted.
+a page; FOLDER/runs/1 has what each launch wrote and said. With --resume=FOLDER
+it goes on where it was interrupted.
 
 Exit status: 0 all launches were made, whatever they showed; 1 they weren't; 2
 wrong usage.""", allow_abbrev=False)
@@ -344,18 +342,12 @@ wrong usage.""", allow_abbrev=False)
         "from 8 on, like 8,64K,4M"), default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
     add("--time-limit", metavar="TIME", type=suite.duration, default=60,
         help="for each launch, which then counts as a hang (default: 60 s)")
-    add = made.add_argument_group("Where to run").add_argument
-    add("--np", metavar="N", type=suite.count, default=2, help="ranks: one for each GPU (default: 2)")
-    add("--ranks-per-node", metavar="N", type=suite.count)
-    add("--hosts", metavar="LIST", type=suite.text, help="with commas")
-    add("--launcher", metavar="WHICH", type=suite.text, help="as of run_suite.sh")
-    add("--build", metavar="FOLDER", type=suite.folder_there, help="default: build")
-    add = made.add_argument_group("Where results go").add_argument
-    add("--output", metavar="FOLDER", type=suite.text, help="default: results/device_DATE_TIME")
+    add = suite.add_shared(made, "device_DATE_TIME", "; --hosts", metavar="N", type=suite.count, default=2,
+                           help="one for each GPU (default: 2)")
     add("--dry-run", action="store_true", help="print the commands of launches that were not made yet")
-    options = made.parse_args(words)
-    if options.np < 2 or options.time_limit < 1:
-        raise UsageError("--np: needs at least 2 ranks" if options.np < 2 else "--time-limit: needs at least 1 s")
+    options = suite.parsed(made, ("build", "programs", "memory", "sizes", "time_limit", *suite.KEPT_PLACE), words)
+    if options.ranks < 2 or options.time_limit < 1:
+        raise UsageError("--ranks: needs at least 2" if options.ranks < 2 else "--time-limit: needs at least 1 s")
     place_options(options)
     options.output = options.output or os.path.join("results", time.strftime("device_%Y-%m-%d_%H%M%S"))
     return options
@@ -379,7 +371,5 @@ def main(words):
     replace_file(os.path.join(matrix.trials.folder.path, "matrix.html"), page.as_html())
     print(readable(page.as_text()), end="")
     if not is_whole:
-        named = any(word.startswith("--output") for word in words)
-        again = plan.quoted(words if named else [*words, f"--output={matrix.trials.folder.path}"])
-        say(f"Ended by a signal. To go on: {PROGRAM} {again}")
+        say(f"Ended by a signal. To go on: {suite.going_on(PROGRAM, options, matrix.trials.folder.path)}")
     return command.EXIT_DONE if is_whole else command.EXIT_FAILED

@@ -69,11 +69,15 @@ class Output:
         else:
             self._comment(f"{kind}: {text}")
 
-    def end(self, status):
-        """Writes the end line, and all that is left. False if anything was lost."""
+    def text(self, status):
+        """All of it with the end line, for who writes it."""
         self._comment(f"end: {self._rows} row{'' if self._rows == 1 else 's'}, exit {status}")
+        return "".join(self._lines)
+
+    def end(self, status):
+        """Writes all of it with the end line. False if anything was lost."""
         try:
-            self._stream.writelines(self._lines)
+            self._stream.write(self.text(status))
             self._stream.flush()
             if self._stream is not sys.stdout:
                 self._stream.close()

@@ -104,7 +104,7 @@ class Tuning:
         if there and there != made.lines:
             raise UsageError(f"{options.output:.200} was begun with other options, such as --ranks, --sizes or "
                              "--choices: give the same again, or use another folder")
-        self.trials.begin(made, [self.launcher], options.hosts)
+        self.trials.begin(made, [self.launcher], options)
 
     def decide(self):
         """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or
@@ -247,9 +247,7 @@ COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choi
 
 def write_evidence(path, tuning, race, proof, words):
     """evidence.tsv: a row for each cell."""
-    new = path + ".new"
-    remove(new)
-    table = Output("tune", new)
+    table = Output("tune", None)
     table.begin(COLUMNS, [("mpi_library", said_in(tuning.heads, "mpi_library") or "NA"), ("host", os.uname().nodename),
                           ("choices", "; ".join(f"{contest.variable}={','.join(contest.choices)}"
                                                 for contest in tuning.contests))], words)
@@ -266,9 +264,7 @@ def write_evidence(path, tuning, race, proof, words):
         table.row(row)
     for (contest, ranks, choice), reason in tuning.out.items():
         table.remark("note", f"{contest} {choice}, {ranks} ranks: {reason}")
-    if not table.end(command.EXIT_DONE):
-        raise Failure(f"{path}: cannot be written")
-    os.replace(new, path)
+    replace_file(path, table.text(command.EXIT_DONE))
 
 
 def mark_of(decision, found):
@@ -409,8 +405,6 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
     add("--sizes", metavar="LIST", default=[8 << 3 * power for power in range(6)],
         type=list_of(size_that(lambda size: size % 8 == 0), "use multiples of 8 like 8,64K,1M"),
         help="bytes of a block, with commas (default: 8,64,512,4K,32K,256K)")
-    add("--ranks", metavar="LIST", type=list_of(ranks_of, "use numbers from 2, like 4,16"), default=[],
-        help="numbers of ranks, with commas (default: as run_suite.sh)")
     add("--choices", metavar="'VARIABLE=A,B'", type=suite.text, action="append", default=[],
         help="values of a variable of the environment instead of all that the library offers; may be repeated. For "
         "a library that isn't known the only way to say them")
@@ -423,24 +417,17 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
     add("--budget", metavar="TIME", type=suite.duration, help="time for this call (90, 30m, 2h, 1:30:00)")
     add("--limit", metavar="TIME", type=suite.duration, default=120,
         help="for each launch, which then counts as a hang (default: 2m)")
-    add = made.add_argument_group("Where to run").add_argument
-    add("--launcher", metavar="WHICH", type=suite.text, help="as of run_suite.sh")
-    add("--ranks-per-node", metavar="N", type=suite.count)
-    add("--hosts", metavar="LIST", type=suite.text, help="with commas")
-    add("--bind", metavar="TO", type=suite.text, help="as of run_suite.sh")
-    add("--build", metavar="FOLDER", type=suite.folder_there, help="default: build")
-    add = made.add_argument_group("Where results go").add_argument
-    add("--output", metavar="FOLDER", type=suite.text, help="default: results/tune_DATE_TIME")
-    add("--resume", metavar="FOLDER", type=suite.folder_there, help="go on with what is recorded there, with the same "
-        "options given again")
-    options = made.parse_args(words)
+    suite.add_shared(made, "tune_DATE_TIME", "; --hosts, and --choices", metavar="LIST", default=[],
+                     type=list_of(ranks_of, "use numbers from 2, like 4,16"), help=f"with commas; {suite.RANKS_HELP}")
+    options = suite.parsed(made, ("build", "operations", "sizes", "choices", "min_gain", "launches", "max_time", "limit",
+                                  *suite.KEPT_PLACE), words)
     if not 6 <= options.launches < 100:
         raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer prove nothing")
     if options.limit < 1:
         raise UsageError("--limit: needs at least 1 s")
     place_options(options)
     options.ranks = sorted(options.ranks or [launchers.default_ranks(options.hosts, options.ranks_per_node)])
-    options.output = options.resume or options.output or os.path.join("results", time.strftime("tune_%Y-%m-%d_%H%M%S"))
+    options.output = options.output or os.path.join("results", time.strftime("tune_%Y-%m-%d_%H%M%S"))
     return options
 
 
@@ -479,8 +466,7 @@ def main(words):
             raise UsageError(f"{name} is set: unset it, so that the library's own choice can be measured")
     tuning = Tuning(options, library, contests)
     tuning.begin()
-    again = f"{PROGRAM} {plan.quoted([word for word in words if not word.startswith(('--output=', '--resume='))])}"
-    again += f" --resume={plan.quoted([options.output])}"
+    again = suite.going_on(PROGRAM, options, options.output)
     try:
         race, proof, is_cut = tuning.decide()
     except Left:
