@@ -1,6 +1,7 @@
 #include "collective/collective.h"
 
 #include "common/mpi/harness.h"
+#include "common/sampling/plan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -53,15 +53,14 @@ static struct linkmap_result make_result(const struct linkmap *linkmap,
 {
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
     const struct bc_run *const run = linkmap->run;
-    const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
     const bool one_way = row->links.one_way;
     struct linkmap_result result = {.scope = scope,
                                     .bytes = row->links.bytes,
-                                    .time = none,
-                                    .ways = {none, none},
+                                    .time = bc_no_summary,
+                                    .ways = {bc_no_summary, bc_no_summary},
                                     .alone_pct = NAN,
                                     .group = BC_NO_INT,
-                                    .outcome = {run->presence.visits, run->presence.lost_pct,
+                                    .outcome = {run->visited.visits, run->visited.lost_pct,
                                                 (int64_t)times->visits * row->links.repetitions,
                                                 has_wrong_data ? BC_FAIL : row->status, rank}};
     for (int way = 0; way < (one_way ? LINKMAP_WAYS : 1); way++) {
@@ -182,10 +181,7 @@ static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
             own.links++;
             own.partner = i > points->own ? i : own.partner;
         }
-    if (points->own == 0)
-        row->wrong = bc_allocate((size_t)points->count, sizeof *row->wrong, "no memory for checks");
-    BC_MPI(MPI_Gather(&own, (int)sizeof own, MPI_BYTE, row->wrong, (int)sizeof own, MPI_BYTE, 0,
-                      points->comm));
+    row->wrong = bc_gather(&own, sizeof own, points->comm);
 }
 
 /* Warns of wrong data and names the first links with it, one a point. False if there are none; rank

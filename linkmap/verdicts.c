@@ -128,15 +128,12 @@ static void suspect_links(struct linkmap_verdicts *verdicts, const struct linkma
     const struct linkmap_points *const points = verdicts->map.links->points;
     struct linkmap_suspect own[OF_POINT_MAX];
     int left_out = own_suspects(&verdicts->map, limits, own), found = 0;
-    const size_t all_count = points->own == 0 ? (size_t)points->count * OF_POINT_MAX : 0;
-    struct linkmap_suspect *const all =
-        bc_allocate(all_count, sizeof *all, "no memory for suspects");
-    BC_MPI(MPI_Gather(own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0,
-                      points->comm));
-    for (size_t i = 0; i < all_count; i++)
+    struct linkmap_suspect *const all = bc_gather(own, sizeof own, points->comm);
+    for (int i = 0; all != NULL && i < points->count * OF_POINT_MAX; i++)
         if (all[i].from != NONE)
             all[found++] = all[i];
-    qsort(all, (size_t)found, sizeof *all, by_more);
+    if (found > 0)
+        qsort(all, (size_t)found, sizeof *all, by_more);
     for (int i = 0; i < found && i < LINKS_MAX; i++)
         verdicts->suspects[verdicts->count++] = all[i];
     free(all);

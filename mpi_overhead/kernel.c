@@ -18,7 +18,7 @@
  * before the other.
  */
 #include "common/clock/clock.h"
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/mpi/mpi_check.h"
 #include "mpi_overhead/measure.h"
 

@@ -33,8 +33,6 @@
 
 /* ---- common to both ways --------------------------------------------------------------------- */
 
-static const struct bc_summary none = {.value = NAN, .interval = {NAN, NAN}};
-
 /* Gives all ranks rank 0's units and iterations of the next loops. 0 iterations end the search;
    returns false then. Collective. */
 static bool agree_on_round(struct overhead_exchange *x)
@@ -61,7 +59,7 @@ static struct knee_point take_point(struct mpi_overhead *bench, int rounds, int 
         .warmup_rounds = warmup_rounds,
     };
     struct bc_samples samples = {.count = 0};
-    bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
+    bc_take_rounds(&source, &plan, &samples);
     const struct knee_point point = {
         .work_ns = bc_run_summarize(bench->run, &samples, 1, -1).value,
         .iter_ns = bc_run_summarize(bench->run, &samples, 0, -1).value,
@@ -93,7 +91,7 @@ static void say_point(const struct mpi_overhead *bench, uint64_t units,
 static struct bc_summary available(const struct bc_summary *overhead, const struct bc_summary *time)
 {
     const struct bc_interval *const o = &overhead->interval, *const t = &time->interval;
-    struct bc_summary share = none;
+    struct bc_summary share = bc_no_summary;
     if (!(time->value > 0.0))
         return share;
     share.value = 100.0 * (1.0 - overhead->value / time->value);
@@ -219,7 +217,7 @@ static bool work_is_enough(struct mpi_overhead *bench, bool knee, double deadlin
         .min_rounds = PROBE_ROUNDS, .max_rounds = PROBE_ROUNDS, .deadline_s = deadline_s};
     struct bc_samples samples = {.count = 0};
     x->apart = true;
-    bc_sampler_run(bench->run->sampler, &source, &plan, &samples);
+    bc_take_rounds(&source, &plan, &samples);
     x->apart = false;
     double message_ns = INFINITY, work_ns = INFINITY;
     for (size_t i = 0; i < samples.count; i++) {
@@ -285,8 +283,7 @@ static void visit_fit(struct mpi_overhead *bench, double seconds, struct overhea
                                      .take = overhead_take_full,
                                      .context = &bench->exchange,
                                      .slowest_of = OVERHEAD_BASE};
-    row->in_time =
-        bc_sampler_run(bench->run->sampler, &source, &plan, &row->samples) == BC_END_SETTLED;
+    row->in_time = bc_take_rounds(&source, &plan, &row->samples) == BC_END_SETTLED;
 }
 
 /* ---- -b RATIO: the specification to the letter ----------------------------------------------- */
@@ -410,7 +407,7 @@ static void summarize(const struct mpi_overhead *bench, const struct overhead_ro
     result->work_ns = bc_run_summarize(run, samples, OVERHEAD_WORK, -1).value;
     const struct bc_summary base = bc_run_summarize(run, samples, OVERHEAD_BASE, -1);
     result->base_ns = base.value;
-    result->overhead_ns = result->transfer_ns = none;
+    result->overhead_ns = result->transfer_ns = bc_no_summary;
     if (is_fitted(bench)) {
         result->transfer_ns = bc_run_summarize(run, samples, OVERHEAD_BASE, OVERHEAD_EMPTY);
         /* A disturbance may have passed for the knee. */

@@ -2,13 +2,13 @@
    message of one size in one direction. */
 #pragma once
 
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/layout/node_order.h"
 #include "common/large_count/large_count.h"
 #include "common/run/parse.h"
-#include "common/run/run.h"
+#include "common/sampling/plan.h"
 
 #include <mpi.h>
 #include <stdbool.h>

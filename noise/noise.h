@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/run/parse.h"
 #include "common/run/program.h"
 #include "common/sync_clock/global_clock.h"
@@ -82,7 +82,7 @@ struct noise {
     int step_kinds;
 };
 
-/* The timed regions: `count` quanta of `units` units of work (common/clock/work.h; 0: none), each
+/* The timed regions: `count` quanta of `units` units of work (common/work/work.h; 0: none), each
    alone, or followed by a barrier or an allreduce of one double over MPI_COMM_WORLD. Read the clock
    before the first and after each: readings_ns[0] to readings_ns[count]. Those with an operation
    are collective, with the same count on all ranks. An MPI error ends the job. */

@@ -10,27 +10,24 @@
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-static const struct bc_summary no_summary = {
-    .value = NAN, .sd = NAN, .interval = {NAN, NAN}, .p99 = NAN, .max = NAN};
-
 /* A result without values. */
 static struct noise_result begin_result(const struct noise *noise, const char *scope)
 {
-    const struct bc_presence *const presence = &noise->run->presence;
+    const struct bc_outcome *const visited = &noise->run->visited;
     return (struct noise_result){.scope = scope,
                                  .host = "NA",
                                  .ranks = "NA",
                                  .about = "NA",
                                  .grain_us = BC_NO_INTEGER,
-                                 .stops = {no_summary, no_summary, no_summary},
-                                 .step = no_summary,
-                                 .slowdown_pct = no_summary,
-                                 .predicted_pct = no_summary,
+                                 .stops = {bc_no_summary, bc_no_summary, bc_no_summary},
+                                 .step = bc_no_summary,
+                                 .slowdown_pct = bc_no_summary,
+                                 .predicted_pct = bc_no_summary,
                                  .period_ms = NAN,
                                  .usual_ns = NAN,
                                  .period_interval_ms = {NAN, NAN},
-                                 .outcome = {.visits = presence->visits,
-                                             .lost_pct = presence->lost_pct,
+                                 .outcome = {.visits = visited->visits,
+                                             .lost_pct = visited->lost_pct,
                                              .slowest_rank = BC_NO_INT}};
 }
 
@@ -82,8 +79,8 @@ static struct report *gather_reports(const struct noise *noise, const struct noi
         if (stops->stop[i].length_ns > own.max_ns)
             own.max_ns = stops->stop[i].length_ns;
     }
-    struct report *const reports = noise_gather(noise->run, &own, sizeof own);
-    *visits = noise_gather(noise->run, stops->visits, count * sizeof **visits);
+    struct report *const reports = bc_gather(&own, sizeof own, MPI_COMM_WORLD);
+    *visits = bc_gather(stops->visits, count * sizeof **visits, MPI_COMM_WORLD);
     for (int rank = 0; reports != NULL && rank < job->ranks; rank++)
         reports[rank].visits = *visits + (size_t)rank * count;
     return reports;
@@ -347,7 +344,7 @@ static struct bc_summary predict(const struct noise *noise, const struct noise_s
                                  const struct noise_steps *steps)
 {
     const size_t visits = (size_t)stops->visit_count;
-    struct bc_summary predicted = no_summary;
+    struct bc_summary predicted = bc_no_summary;
     if (noise->units == 0 || noise->run->job.shares_processors)
         return predicted;
     double *const step_ns = bc_allocate(2 * visits, sizeof *step_ns, "no memory for visits");

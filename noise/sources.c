@@ -141,15 +141,6 @@ static int by_stopped(const void *a, const void *b)
 
 /* ---- collective ------------------------------------------------------------------------------ */
 
-void *noise_gather(const struct bc_run *run, const void *own, size_t bytes)
-{
-    void *all = NULL;
-    if (run->job.rank == 0)
-        all = bc_allocate((size_t)run->job.ranks, bytes, "no memory for %d ranks", run->job.ranks);
-    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD));
-    return all;
-}
-
 /* Adds the periodic sources. source[i] gets the number of the period of stop i. */
 static void gather_periods(const struct bc_run *run, const struct noise_stops *stops,
                            const struct noise_limits *limits, signed char *source,
@@ -171,7 +162,7 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
     }
     /* A search may take seconds, on some ranks more than on others. */
     bc_harness_barrier(MPI_COMM_WORLD);
-    struct noise_source *const all = noise_gather(run, own, sizeof own);
+    struct noise_source *const all = bc_gather(own, sizeof own, MPI_COMM_WORLD);
     for (int i = 0; all != NULL && i < run->job.ranks * NOISE_PERIODS_MAX; i++)
         if (all[i].rank != NOT_FOUND)
             merge(sources, &all[i]);
@@ -244,8 +235,8 @@ static void gather_uneven(const struct bc_run *run, const struct noise_stops *st
     const size_t count = (size_t)rows.count * NOISE_CLASSES;
     struct noise_rate *const own = bc_allocate(2 * count, sizeof *own, "no memory for rates");
     count_classes(stops, source, &rows, own, own + count);
-    struct noise_rate *const no_period = noise_gather(run, own, count * sizeof *own);
-    struct noise_rate *const all = noise_gather(run, own + count, count * sizeof *own);
+    struct noise_rate *const no_period = bc_gather(own, count * sizeof *own, MPI_COMM_WORLD);
+    struct noise_rate *const all = bc_gather(own + count, count * sizeof *own, MPI_COMM_WORLD);
     const struct noise_rates rates = {no_period, all, run->job.ranks, rows.count};
     struct noise_source *found = NULL;
     const int found_count = run->job.rank == 0 ? noise_uneven_find(&rates, limits, &found) : 0;

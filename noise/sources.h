@@ -62,9 +62,6 @@ struct bc_summary noise_over_visits(const struct bc_run *run, double *values, si
 struct noise_amount noise_amount_over_visits(const struct bc_run *run,
                                              const struct noise_watch *visits, size_t count);
 
-/* `bytes` of all ranks on rank 0, NULL elsewhere; the caller frees them. Collective. */
-void *noise_gather(const struct bc_run *run, const void *own, size_t bytes);
-
 /* ---- periods.c ------------------------------------------------------------------------------- */
 
 /* Max number of periods of a rank; and of a stop that isn't periodic. */

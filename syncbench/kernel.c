@@ -1,5 +1,5 @@
 #include "common/clock/clock.h"
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/sync_clock/start_window.h"
 #include "syncbench/syncbench.h"
 

@@ -6,7 +6,7 @@
  * syncbench.h. Loops with and without are timed in turn and each pair gives a difference, so that
  * drift cancels. The delay is short, since its variation is in the result.
  */
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/layout/node_order.h"
 #include "common/layout/grid.h"
 #include "common/mpi/mpi_check.h"

@@ -35,7 +35,6 @@ int64_t bc_batch_double(int64_t min, int64_t max, double batch_ns, bc_repeat_fn 
 
 struct singles {
     const struct bc_run *run;
-    struct bc_sampler *sampler;
     const struct bc_source *source;
     struct bc_batch_row *row;
     double start_s, spent_s; /* spent on single repetitions so far */
@@ -53,7 +52,7 @@ static void take_until(struct singles *singles, int64_t count, double seconds, b
     plan.grace_rounds = needs_one ? 1 : 0;
     plan.warmup_rounds = 0;
     plan.adds = true;
-    bc_sampler_run(singles->sampler, singles->source, &plan, &singles->row->singles);
+    bc_take_rounds(singles->source, &plan, &singles->row->singles);
     singles->spent_s += bc_elapsed_s() - start_s;
 }
 
@@ -71,14 +70,13 @@ void bc_sample_with_singles(const struct bc_run *run, const struct bc_source *ba
         row->in_time = bc_run_sample(run, batches, subtrahend, seconds, &row->batches);
         return;
     }
-    struct singles taken = {run, bc_sampler_create(), singles, row, bc_elapsed_s(), 0.0};
+    struct singles taken = {run, singles, row, bc_elapsed_s(), 0.0};
     struct bc_source in_turn = *batches;
     in_turn.between = take_between;
     in_turn.between_context = &taken;
     bc_samples_begin_visit(&row->singles);
     row->in_time = bc_run_sample(run, &in_turn, subtrahend, seconds, &row->batches);
     take_until(&taken, SINGLES_WANTED / run->visits + 1, SINGLES_SHARE * seconds, true);
-    bc_sampler_destroy(taken.sampler);
 }
 
 struct bc_summary bc_batch_summarize(const struct bc_run *run, const struct bc_batch_row *row,
@@ -203,7 +201,7 @@ static bool find_shared_length(const struct bc_run *run, const struct bc_batch *
     for (int i = 0; i < 2 && agreed[1] != 0; i++) {
         const double start_s = bc_elapsed_s();
         bc_samples_clear(&row->batches);
-        bc_sampler_run(run->sampler, &source, &one_round, &row->batches);
+        bc_take_rounds(&source, &one_round, &row->batches);
         if (run->job.rank == 0) {
             const double round_s = bc_elapsed_s() - start_s;
             *left_s = *left_s - round_s < round_s ? 0.0 : *left_s - round_s;

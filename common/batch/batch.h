@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/run/run.h"
+#include "common/sampling/plan.h"
 
 /* ---- lengths of batches ---------------------------------------------------------------------- */
 

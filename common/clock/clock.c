@@ -45,8 +45,6 @@ bool bc_clock_select(enum bc_clock_kind kind)
 
 double bc_elapsed_s(void) { return (double)bc_source_monotonic_ns() * 1e-9; }
 
-bool bc_clock_is_shared_on_node(void) { return bc_clock_read == bc_source_monotonic_ns; }
-
 /* Takes the smallest step above 0 of a few readings into account. */
 static void see_steps(int64_t *step_ns)
 {

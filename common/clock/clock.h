@@ -29,11 +29,6 @@ static inline int64_t bc_now_ns(void) { return bc_clock_read(); }
    stamp counter takes about 20 ms, to measure its rate against CLOCK_MONOTONIC. */
 bool bc_clock_select(enum bc_clock_kind kind);
 
-/* Whether all processes of a node read the same clock with the one in force, unless something
-   shifts it for some. Other clocks have an origin or a rate that each process measures for itself.
- */
-bool bc_clock_is_shared_on_node(void);
-
 /* Measures the cost of the clock in force: the median over batches of readings; in about 1 ms. */
 struct bc_clock_cost bc_clock_measure(void);
 

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <mpi.h>
 
-#define STAT "/proc/stat"
-
 /* A row gets a warning if some rank waited for a larger share of its time. Below that the median
    doesn't move; the services of a quiet system take less than 1 %. */
 #define WAITED_SHARE_MAX 0.05
@@ -26,11 +24,11 @@
 
 /* ---- the kernel's counters ------------------------------------------------------------------- */
 
-struct bc_ticks bc_ticks_read(const char *stat)
+static struct bc_ticks read_ticks(void)
 {
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COUNT };
     int64_t of[COUNT];
-    if (!bc_system_numbers(of, COUNT, "cpu ", "%s", stat))
+    if (!bc_system_numbers(of, COUNT, "cpu ", "/proc/stat"))
         return (struct bc_ticks){0, 0};
     const int64_t used = of[USER] + of[NICE] + of[SYSTEM] + of[IRQ] + of[SOFTIRQ];
     return (struct bc_ticks){.stolen = of[STEAL], .busy = used + of[STEAL]};
@@ -38,12 +36,9 @@ struct bc_ticks bc_ticks_read(const char *stat)
 
 /* ---- a rank ---------------------------------------------------------------------------------- */
 
-void bc_contention_begin(struct bc_contention *contention, const char *schedstat)
+void bc_contention_begin(struct bc_contention *contention)
 {
-    *contention = (struct bc_contention){
-        .schedstat = schedstat != NULL ? schedstat : "/proc/thread-self/schedstat",
-        .ticks = bc_ticks_read(STAT),
-    };
+    contention->ticks = read_ticks();
     bc_contention_look(contention, NULL);
 }
 
@@ -59,7 +54,8 @@ void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits
 {
     const struct bc_contention before = *contention;
     int64_t ns[2]; /* on a processor; waiting for one */
-    contention->waited_ns = bc_system_numbers(ns, 2, "", "%s", contention->schedstat) ? ns[1] : -1;
+    const bool known = bc_system_numbers(ns, 2, "", "/proc/thread-self/schedstat");
+    contention->waited_ns = known ? ns[1] : -1;
     contention->looked_s = bc_elapsed_s();
     if (waits == NULL)
         return;
@@ -72,14 +68,21 @@ void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
+/* The largest of the ranks' values, on rank 0; where that is above 0, with its rank. Collective. */
+static struct bc_located max_over_ranks(double value, const struct bc_job *job)
+{
+    const struct bc_located own = {value, job->rank};
+    struct bc_located max = {0.0, 0};
+    bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    return max;
+}
+
 void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
                        struct bc_output *output, int64_t row)
 {
     if (job->shares_processors)
         return;
-    const struct bc_located own = {bc_waited_share(waits), job->rank};
-    struct bc_located max = {0.0, 0}; /* on rank 0 */
-    bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    const struct bc_located max = max_over_ranks(bc_waited_share(waits), job);
     if (max.value > 0.0)
         bc_output_disturbed(output, 100.0 * max.value,
                             "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
@@ -90,13 +93,11 @@ void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
 void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,
                        struct bc_output *output)
 {
-    const struct bc_ticks now = bc_ticks_read(STAT);
+    const struct bc_ticks now = read_ticks();
     const double stolen = (double)(now.stolen - contention->ticks.stolen);
     const double busy = (double)(now.busy - contention->ticks.busy);
     const double share = stolen >= STOLEN_TICKS_MIN ? stolen / busy : 0.0;
-    const struct bc_located own = {share, job->rank};
-    struct bc_located max = {0.0, 0}; /* on rank 0 */
-    bc_harness_reduce(&own, &max, 1, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    const struct bc_located max = max_over_ranks(share, job);
     if (max.value > STOLEN_SHARE_MAX)
         bc_output_remark(output, "warning",
                          "this is a virtual machine whose host took %.0f %% of the processors' "

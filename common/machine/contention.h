@@ -21,14 +21,10 @@ struct bc_ticks {
     int64_t busy;   /* all but idle, including the stolen */
 };
 
-/* Reads them from a file as /proc/stat. Zeros if that has another form. Local. */
-struct bc_ticks bc_ticks_read(const char *stat);
-
 struct bc_contention {
-    const char *schedstat; /* the path of a file that need not exist */
     int64_t waited_ns;     /* until the last look; -1: not known */
     double looked_s;       /* when that look was, on bc_elapsed_s() */
-    struct bc_ticks ticks; /* at the beginning */
+    struct bc_ticks ticks; /* at the beginning; zeros where the system doesn't say */
 };
 
 /* What a rank counted in the visits of a row. All zeros before the first one. */
@@ -41,9 +37,8 @@ struct bc_waits {
    or isn't known. Local. */
 double bc_waited_share(const struct bc_waits *waits);
 
-/* Begins to count for the calling thread. `schedstat` is the path of a file as
-   /proc/thread-self/schedstat, which is meant by NULL; it must stay valid. Local. */
-void bc_contention_begin(struct bc_contention *contention, const char *schedstat);
+/* Begins to count for the calling thread. Local. */
+void bc_contention_begin(struct bc_contention *contention);
 
 /* Adds what happened since the last look, or since the beginning, to `waits` (NULL: to nothing).
    The thread that began calls this. Local. */

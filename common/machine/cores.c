@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#define FOLDER "/sys/devices/system/cpu"
+
 bool bc_processors_read(struct bc_processors *processors)
 {
     *processors = (struct bc_processors){0};
@@ -19,12 +21,12 @@ bool bc_processors_cover(const struct bc_processors *all, const struct bc_proces
 
 /* A processor's core: the first in the list of the core's processors; -1: the system doesn't say.
  */
-static int read_core(const char *folder, int processor)
+static int read_core(int processor)
 {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
     int64_t first;
     for (int i = 0; i < 2; i++)
-        if (bc_system_numbers(&first, 1, "", "%s/cpu%d/topology/%s", folder, processor, names[i]) &&
+        if (bc_system_numbers(&first, 1, "", FOLDER "/cpu%d/topology/%s", processor, names[i]) &&
             first >= 0 && first < BC_PROCESSORS_MAX)
             return (int)first;
     return -1;
@@ -43,20 +45,20 @@ struct bc_processors bc_cores_of(const struct bc_cores *cores,
 }
 
 /* Processors beyond those of a cpu_set_t are looked for only where the system may have them. */
-static int processors_of(const char *folder)
+static int possible_processors(void)
 {
     int64_t last;
-    if (!bc_system_numbers(&last, 1, "0-", "%s/possible", folder) || last < CPU_SETSIZE)
+    if (!bc_system_numbers(&last, 1, "0-", FOLDER "/possible") || last < CPU_SETSIZE)
         return CPU_SETSIZE;
     return last < BC_PROCESSORS_MAX ? (int)last + 1 : BC_PROCESSORS_MAX;
 }
 
-void bc_cores_read(struct bc_cores *cores, const char *folder)
+void bc_cores_read(struct bc_cores *cores)
 {
     struct bc_processors found = {0};
-    const int processors = processors_of(folder);
+    const int processors = possible_processors();
     for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++) {
-        cores->of[processor] = processor < processors ? read_core(folder, processor) : -1;
+        cores->of[processor] = processor < processors ? read_core(processor) : -1;
         if (cores->of[processor] >= 0)
             bc_processors_add(&found, cores->of[processor]);
     }

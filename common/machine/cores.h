@@ -10,8 +10,6 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#define BC_CORES_FOLDER "/sys/devices/system/cpu"
-
 /* The most processors that Linux is built for, more than a cpu_set_t holds. */
 enum { BC_PROCESSORS_MAX = 8192 };
 
@@ -53,8 +51,7 @@ struct bc_cores {
                             core's lowest processor; -1: no such processor, or it is offline */
 };
 
-/* Reads the cores from a folder as /sys/devices/system/cpu. */
-void bc_cores_read(struct bc_cores *cores, const char *folder);
+void bc_cores_read(struct bc_cores *cores);
 
 /* The cores that have a processor in `processors`; one whose core isn't known is a core. */
 struct bc_processors bc_cores_of(const struct bc_cores *cores,

@@ -4,6 +4,7 @@
 #include "common/result/text.h"
 
 #include <ctype.h>
+#include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,4 +243,24 @@ char *bc_hosts_format(const struct bc_hosts *hosts)
         else
             list_hosts(&text, &hosts->runs[i]);
     return text.start;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int bc_different_names(const char *first, size_t step, int count)
+{
+    const char **const sorted = bc_allocate((size_t)count, sizeof *sorted, "no memory for names");
+    int different = 0;
+    for (int i = 0; i < count; i++)
+        sorted[i] = first + (size_t)i * step;
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_names);
+    for (int i = 0; i < count; i++)
+        different += i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0;
+    free(sorted);
+    return different;
 }

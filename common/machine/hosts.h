@@ -39,6 +39,10 @@ void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);
    Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
+/* The number of different ones among `count` names, which start every `step` bytes from `first` on.
+ */
+int bc_different_names(const char *first, size_t step, int count);
+
 /* Returns the text; the caller frees it. */
 char *bc_hosts_format(const struct bc_hosts *hosts);
 

@@ -21,34 +21,6 @@ static int over_ranks(int value, MPI_Op operation)
     return value;
 }
 
-/* Gathers `bytes` bytes from each rank on rank 0 of `comm`; the caller frees them. NULL on other
-   ranks. Collective over `comm`. */
-static void *gather(const void *own, size_t bytes, MPI_Comm comm)
-{
-    int rank, ranks;
-    BC_MPI(MPI_Comm_rank(comm, &rank));
-    BC_MPI(MPI_Comm_size(comm, &ranks));
-    void *const all = rank == 0 ? bc_allocate((size_t)ranks, bytes, NO_MEMORY) : NULL;
-    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, comm));
-    return all;
-}
-
-/* A number for a name (FNV-1a, Fowler, Noll and Vo); names that differ have different ones but for
-   a chance of 2^-64 a pair. */
-static uint64_t number_of_name(const char *name)
-{
-    uint64_t number = UINT64_C(14695981039346656037);
-    for (; *name != '\0'; name++)
-        number = (number ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return number;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
 /* Collects the hosts' names and ranks on rank 0. `ranks` are those of the node. Collective over the
    nodes' leaders. */
 static void find_hosts(struct bc_job *job, const int *ranks, MPI_Comm leaders)
@@ -59,13 +31,10 @@ static void find_hosts(struct bc_job *job, const int *ranks, MPI_Comm leaders)
     BC_MPI(MPI_Get_processor_name(name, &length));
     bc_hosts_add(&hosts, name, ranks, (size_t)job->node_ranks);
     bc_hosts_gather(&hosts, leaders);
-    const uint64_t own = number_of_name(name);
-    uint64_t *const names = gather(&own, sizeof own, leaders);
+    char *const names = bc_gather(name, sizeof name, leaders);
     if (job->rank == 0) {
         job->hosts = bc_hosts_format(&hosts);
-        qsort(names, (size_t)job->nodes, sizeof *names, compare_numbers);
-        for (int i = 0; i < job->nodes; i++)
-            job->host_names += i == 0 || names[i] != names[i - 1];
+        job->host_names = bc_different_names(names, sizeof name, job->nodes);
     }
     bc_hosts_free(&hosts);
     free(names);
@@ -91,7 +60,7 @@ static void find_nodes(struct bc_job *job)
     job->nodes = numbers[1];
     job->min_per_node = over_ranks(job->node_ranks, MPI_MIN);
     job->max_per_node = over_ranks(job->node_ranks, MPI_MAX);
-    int *const ranks = gather(&job->rank, sizeof job->rank, job->node_comm);
+    int *const ranks = bc_gather(&job->rank, sizeof job->rank, job->node_comm);
     if (leaders != MPI_COMM_NULL) {
         find_hosts(job, ranks, leaders);
         BC_MPI(MPI_Comm_free(&leaders));
@@ -249,14 +218,14 @@ static char *describe_shared_cores(struct place *places, int count, const struct
 }
 
 /* Collective. */
-static void find_processors(struct bc_job *job, const struct bc_system *system)
+static void find_processors(struct bc_job *job)
 {
     struct place own;
     memset(&own, 0, sizeof own);
     const bool known = bc_processors_read(&own.set);
-    own.last_processor = system->last_processor >= 0 ? system->last_processor : sched_getcpu();
+    own.last_processor = sched_getcpu();
     own.rank = job->rank;
-    struct place *const places = gather(&own, sizeof own, job->node_comm);
+    struct place *const places = bc_gather(&own, sizeof own, job->node_comm);
     int processors = INT32_MAX;
     bool shared = false;
     char *shared_cores = NULL;
@@ -265,7 +234,7 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
         const struct bc_processors all = union_of(places, job->node_ranks);
         processors = bc_processors_count(&all);
         shared = have_to_share(places, job->node_ranks) > 0;
-        bc_cores_read(&cores, system->cores);
+        bc_cores_read(&cores);
         if (job->rank == 0) {
             job->binding = describe_binding(places, job->node_ranks);
             job->cores = cores.count;
@@ -283,11 +252,11 @@ static void find_processors(struct bc_job *job, const struct bc_system *system)
 /* ---- quotas ---------------------------------------------------------------------------------- */
 
 /* Collective. */
-static void find_quotas(struct bc_job *job, const struct bc_system *system)
+static void find_quotas(struct bc_job *job)
 {
     struct bc_quotas own;
-    bc_quotas_read(&own, system->groups_of_process, system->groups_mount);
-    struct bc_quotas *const all = gather(&own, sizeof own, job->node_comm);
+    bc_quotas_read(&own);
+    struct bc_quotas *const all = bc_gather(&own, sizeof own, job->node_comm);
     int processors = job->min_processors;
     struct bc_text text = {0};
     if (job->node_rank == 0) {
@@ -310,18 +279,12 @@ static void find_quotas(struct bc_job *job, const struct bc_system *system)
 
 void bc_job_describe(struct bc_job *job)
 {
-    bc_job_describe_by(
-        job, &(struct bc_system){BC_CORES_FOLDER, -1, BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT});
-}
-
-void bc_job_describe_by(struct bc_job *job, const struct bc_system *system)
-{
     *job = (struct bc_job){0};
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &job->rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &job->ranks));
     find_nodes(job);
-    find_processors(job, system);
-    find_quotas(job, system);
+    find_processors(job);
+    find_quotas(job);
 }
 
 /* Collective. */

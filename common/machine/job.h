@@ -34,22 +34,10 @@ struct bc_job {
     int64_t memory_per_rank, shared_memory_per_rank;
 };
 
-/* The files that describe a system; tests write their own. */
-struct bc_system {
-    const char *cores;             /* as /sys/devices/system/cpu */
-    int last_processor;            /* on which this rank ran; -1: ask the kernel */
-    const char *groups_of_process; /* as /proc/self/cgroup */
-    const char *groups_mount;      /* as /sys/fs/cgroup */
-};
-
 /* Fills in all members but those of bc_job_find_memory, in O(log P) messages a rank and memory that
-   grows with the ranks of the node, not with P; on rank 0 it grows with the nodes by 8 bytes each,
-   and by the list of hosts without numbers (hosts.h). Free with bc_job_free. Collective over
-   MPI_COMM_WORLD. */
+   grows with the ranks of the node, not with P; on rank 0 it grows with the nodes, by a name each.
+   Free with bc_job_free. Collective over MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
-
-/* The same, from the files of another system, which may differ from rank to rank. */
-void bc_job_describe_by(struct bc_job *job, const struct bc_system *system);
 
 /* Fills in memory_per_rank and shared_memory_per_rank, the same on every rank: what each node has
    available over the ranks of the fullest node, minimum over nodes, in bytes; INT64_MAX: not known.

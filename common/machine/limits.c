@@ -50,12 +50,12 @@ bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char
  */
 typedef void look_fn(const char *folder, int version, void *context);
 
-/* Looks at a group and all groups above it, of the hierarchy that may be mounted at mount/name. */
-static void look_upwards(const char *mount, const char *name, const char *group, int version,
-                         look_fn *look, void *context)
+/* Looks at a group and all groups above it, of the hierarchy that may be mounted by this name. */
+static void look_upwards(const char *name, const char *group, int version, look_fn *look,
+                         void *context)
 {
     char path[PATH_MAX];
-    const int top = snprintf(path, sizeof path, "%s/%s", mount, name);
+    const int top = snprintf(path, sizeof path, "/sys/fs/cgroup/%s", name);
     const size_t length = (size_t)top + strlen(group);
     if (length >= sizeof path)
         return;
@@ -67,11 +67,10 @@ static void look_upwards(const char *mount, const char *name, const char *group,
 }
 
 /* Looks at each group of `controller` ("memory", "cpu"), from the innermost outwards. */
-static void visit_groups(const char *membership, const char *mount, const char *controller,
-                         look_fn *look, void *context)
+static void visit_groups(const char *controller, look_fn *look, void *context)
 {
     char line[PATH_MAX]; /* NUMBER:CONTROLLERS:GROUP, without controllers for version 2 */
-    FILE *const file = fopen(membership, "r");
+    FILE *const file = fopen("/proc/self/cgroup", "r");
     if (file == NULL)
         return;
     while (fgets(line, sizeof line, file) != NULL) {
@@ -85,12 +84,12 @@ static void visit_groups(const char *membership, const char *mount, const char *
         snprintf(listed, sizeof listed, ",%s,", controllers);
         snprintf(wanted, sizeof wanted, ",%s,", controller);
         if (controllers[0] == '\0') {
-            look_upwards(mount, "", group, 2, look, context);
-            look_upwards(mount, "unified", group, 2, look, context);
+            look_upwards("", group, 2, look, context);
+            look_upwards("unified", group, 2, look, context);
         } else if (strstr(listed, wanted) != NULL) {
-            look_upwards(mount, controller, group, 1, look, context);
+            look_upwards(controller, group, 1, look, context);
             if (strcmp(controller, controllers) != 0)
-                look_upwards(mount, controllers, group, 1, look, context);
+                look_upwards(controllers, group, 1, look, context);
         }
     }
     fclose(file);
@@ -125,20 +124,13 @@ static void take_min_left(const char *folder, int version, void *context)
         *min = left;
 }
 
-int64_t bc_memory_of_groups(const char *membership, const char *mount)
-{
-    int64_t min = INT64_MAX;
-    visit_groups(membership, mount, "memory", take_min_left, &min);
-    return min;
-}
-
 int64_t bc_memory_available(void)
 {
     int64_t kib;
     const bool known = bc_system_numbers(&kib, 1, "MemAvailable:", "/proc/meminfo");
-    const int64_t of_node = known ? kib * 1024 : INT64_MAX;
-    const int64_t of_groups = bc_memory_of_groups(BC_GROUPS_OF_PROCESS, BC_GROUPS_MOUNT);
-    return of_groups < of_node ? of_groups : of_node;
+    int64_t min = known ? kib * 1024 : INT64_MAX;
+    visit_groups("memory", take_min_left, &min);
+    return min;
 }
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
@@ -174,10 +166,10 @@ static void add_quota(const char *folder, int version, void *context)
         quotas->of[quotas->count++] = quota;
 }
 
-void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount)
+void bc_quotas_read(struct bc_quotas *quotas)
 {
     memset(quotas, 0, sizeof *quotas); /* padding too: ranks send the whole struct */
-    visit_groups(membership, mount, "cpu", add_quota, quotas);
+    visit_groups("cpu", add_quota, quotas);
 }
 
 const char *bc_quota_file(const struct bc_quota *quota)

@@ -9,10 +9,8 @@
  *
  * Containers and batch jobs bound a process by its control groups: memory, and processor time. When
  * the processes of a group have used up its quota of processor time, the kernel stops them for the
- * rest of the period ("docker run --cpus=1.5"). Below, `membership` is a file as /proc/self/cgroup,
- * which names the groups of a process, and `mount` is where the hierarchies of groups are mounted
- * (as /sys/fs/cgroup). The limits of all groups above the named ones count, too; those above the
- * top of a container's view can't be seen from inside.
+ * rest of the period ("docker run --cpus=1.5"). The limits of all groups above a process's own
+ * count, too; those above the top of a container's view can't be seen from inside.
  *
  * Source: Linux's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat,
  * cpu.max), cgroup-v1/cgroups.rst, cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst
@@ -25,8 +23,9 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The bytes that this process may still take: the minimum over its node and its control groups.
-   INT64_MAX where the system doesn't say. */
+/* The bytes that this process may still take: the minimum of what its node has available, and of
+   limit minus usage over its control groups. Cached pages of files don't count as usage, since the
+   kernel reclaims them. INT64_MAX where the system doesn't say. */
 int64_t bc_memory_available(void);
 
 /* The bytes that are free in /dev/shm; INT64_MAX where the system doesn't say. A signal handler may
@@ -39,13 +38,6 @@ int64_t bc_shared_memory_available(void);
 void bc_shared_memory_watch(bool speaks);
 
 /* ---- control groups -------------------------------------------------------------------------- */
-
-#define BC_GROUPS_OF_PROCESS "/proc/self/cgroup"
-#define BC_GROUPS_MOUNT "/sys/fs/cgroup"
-
-/* The bytes left in the groups: the minimum of limit minus usage. Cached pages of files don't count
-   as usage, since the kernel reclaims them. INT64_MAX without a limit. */
-int64_t bc_memory_of_groups(const char *membership, const char *mount);
 
 /* The quota of one group. */
 struct bc_quota {
@@ -63,7 +55,7 @@ struct bc_quotas {
     int64_t count;
 };
 
-void bc_quotas_read(struct bc_quotas *quotas, const char *membership, const char *mount);
+void bc_quotas_read(struct bc_quotas *quotas);
 
 /* What quotas mean for the ranks of one node. */
 struct bc_quota_finding {

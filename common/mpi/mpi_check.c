@@ -82,3 +82,16 @@ void *bc_allocate_pages(size_t bytes, const char *format, ...)
     va_end(arguments);
     return memory;
 }
+
+/* ---- from all ranks -------------------------------------------------------------------------- */
+
+void *bc_gather(const void *own, size_t bytes, MPI_Comm comm)
+{
+    int rank, ranks;
+    BC_MPI(MPI_Comm_rank(comm, &rank));
+    BC_MPI(MPI_Comm_size(comm, &ranks));
+    void *const all =
+        rank == 0 ? bc_allocate((size_t)ranks, bytes, "no memory for %d ranks", ranks) : NULL;
+    BC_MPI(MPI_Gather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, comm));
+    return all;
+}

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <mpi.h>
 #include <stddef.h>
 
 /* Evaluates an MPI call. If it fails, prints the call, file and line, the rank and MPI's error
@@ -19,6 +20,10 @@
         if (__builtin_expect(bc_mpi_code != 0, 0))                                                 \
             bc_mpi_failed(text, bc_mpi_code, __FILE__, __LINE__);                                  \
     } while (0)
+
+/* Gathers `bytes` bytes of each rank on rank 0 of `comm`, in the order of the ranks; the caller
+   frees them. NULL on all other ranks. Collective over `comm`. */
+void *bc_gather(const void *own, size_t bytes, MPI_Comm comm);
 
 /* Reports a failed MPI call and aborts the job. Local; does not return. */
 _Noreturn void bc_mpi_failed(const char *call, int code, const char *file, int line);

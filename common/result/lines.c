@@ -36,11 +36,6 @@ static void format_text(char *cell, const char *text)
             *c = '_';
 }
 
-static void format_integer(char *cell, int64_t value)
-{
-    snprintf(cell, BC_CELL_LENGTH, "%" PRId64, value);
-}
-
 static void format_real(char *cell, const struct bc_column *column, double value)
 {
     /* An operation that the clock can't see took no time, not less. */
@@ -71,11 +66,11 @@ static bool format_cell(char *cell, const struct bc_column *column, const void *
         break;
     case BC_CELL_INT:
         if (*(const int *)at != BC_NO_INT)
-            format_integer(cell, *(const int *)at);
+            snprintf(cell, BC_CELL_LENGTH, "%d", *(const int *)at);
         break;
     case BC_CELL_INTEGER:
         if (*(const int64_t *)at != BC_NO_INTEGER)
-            format_integer(cell, *(const int64_t *)at);
+            snprintf(cell, BC_CELL_LENGTH, "%" PRId64, *(const int64_t *)at);
         break;
     case BC_CELL_STATUS:
         format_text(cell, status_names[*(const enum bc_status *)at]);
@@ -179,7 +174,7 @@ static void write_metrics(const struct bc_lines *lines, FILE *stream, const void
             !format_cell(cell, column, result))
             continue;
         const size_t length = split(column, &unit);
-        write_name(stream, lines->program, strlen(lines->program));
+        write_name(stream, lines->style.program, strlen(lines->style.program));
         write_keys(stream, table, result);
         fputc('/', stream);
         write_name(stream, column->name, length);
@@ -234,23 +229,16 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
     const size_t max = table->count + (style->columns != NULL ? strlen(style->columns) : 0);
     *lines = (struct bc_lines){
         .table = table,
+        .style = *style,
         .shown = bc_allocate(max, sizeof(struct bc_column *), "no memory for %zu columns", max),
-        .format = style->format,
-        .program = style->program,
-        .varying = style->varying,
-        .are_quoted = style->format == BC_FORMAT_TSV && style->content >= BC_WITH_HEADER,
     };
-    if (style->columns == NULL)
-        while (lines->count < table->count) {
-            lines->shown[lines->count] = &table->columns[lines->count];
-            lines->count++;
-        }
-    else
-        for (const char *name = style->columns; *name != '\0'; name += *name == ',') {
-            const size_t length = strcspn(name, ",");
-            lines->shown[lines->count++] = find_column(table, name, length);
-            name += length;
-        }
+    for (size_t i = 0; style->columns == NULL && i < table->count; i++)
+        lines->shown[lines->count++] = &table->columns[i];
+    for (const char *name = style->columns; name != NULL && *name != '\0'; name += *name == ',') {
+        const size_t length = strcspn(name, ",");
+        lines->shown[lines->count++] = find_column(table, name, length);
+        name += length;
+    }
 }
 
 /* Whether a name is in a list with commas; NULL: no. */
@@ -280,7 +268,8 @@ void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, str
         const struct bc_column *const column = &lines->table->columns[i];
         char cell[BC_CELL_LENGTH];
         if (column->role != BC_RUN_KEY || is_shown(lines, column) ||
-            is_listed(lines->varying, column->name) || is_listed(lines->table->main, column->name))
+            is_listed(lines->style.varying, column->name) ||
+            is_listed(lines->table->main, column->name))
             continue;
         format_cell(cell, column, result);
         bc_text_append(text, "%s%s=%s", text->length > 0 ? "; " : "", column->name, cell);
@@ -295,7 +284,10 @@ static bool is_text(const struct bc_column *column)
            column->cell == BC_CELL_STATUS;
 }
 
-static bool are_aligned(const struct bc_lines *lines) { return lines->format == BC_FORMAT_TABLE; }
+static bool are_aligned(const struct bc_lines *lines)
+{
+    return lines->style.format == BC_FORMAT_TABLE;
+}
 
 /* What stands above a column. In a table the ends of an interval, right behind their value, are lo
    and hi. */
@@ -348,7 +340,10 @@ static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, con
     const int whole = are_aligned(lines) && !(is_last && is_left) ? width_of(lines, i) : 0;
     const int length = (int)strlen(text), width = whole > *late ? whole - *late : 0;
     *late += (length > width ? length : width) - whole;
-    const char *const quote = lines->are_quoted && is_left && is_like_a_date(text) ? "\"" : "";
+    /* Without metadata the lines may be for a spreadsheet. */
+    const bool is_bare =
+        lines->style.format == BC_FORMAT_TSV && lines->style.content >= BC_WITH_HEADER;
+    const char *const quote = is_bare && is_left && is_like_a_date(text) ? "\"" : "";
     const char *const behind = is_last ? "\n" : are_aligned(lines) ? "  " : "\t";
     fprintf(stream, "%s%*s%s%s", quote, is_left ? -width : width, text, quote, behind);
 }
@@ -356,7 +351,7 @@ static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, con
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
 {
     int late = 0;
-    for (size_t i = 0; lines->format != BC_FORMAT_METRICS && i < lines->count; i++)
+    for (size_t i = 0; lines->style.format != BC_FORMAT_METRICS && i < lines->count; i++)
         write_cell(lines, stream, i, heading(lines, i), &late);
 }
 
@@ -394,7 +389,7 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
 
 void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result)
 {
-    if (lines->format == BC_FORMAT_METRICS) {
+    if (lines->style.format == BC_FORMAT_METRICS) {
         write_metrics(lines, stream, result);
         return;
     }

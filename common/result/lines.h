@@ -6,13 +6,9 @@
 
 struct bc_lines {
     const struct bc_table *table;
+    struct bc_style style;
     const struct bc_column **shown;
     size_t count;
-    enum bc_format format;
-    const char *program; /* begins the names of metrics */
-    const char *varying; /* the style's */
-    /* Texts that spreadsheets take for dates stand in quotes: where there is no metadata. */
-    bool are_quoted;
 };
 
 /* Prepares the lines of the columns that the style names, which are all in the table. Without

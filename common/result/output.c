@@ -17,7 +17,7 @@ enum { TERMINAL = 100 };
 
 struct bc_output {
     FILE *stream;
-    struct bc_style style;
+    struct bc_lines lines;
     bool borrowed;     /* the stream stays open */
     int lost;          /* errno of what could not be written; 0: nothing */
     FILE *behind_rows; /* remarks that come after the last row; NULL: as they come */
@@ -28,14 +28,13 @@ struct bc_output {
     int64_t disturbed;      /* rows that were, of which nothing has been said */
     int64_t last_disturbed; /* the number of the last of them */
     double max_waited_pct;  /* of them */
-    struct bc_lines lines;
 };
 
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table)
 {
     struct bc_output *const output = bc_allocate(1, sizeof *output, "no memory for a result");
-    *output = (struct bc_output){.stream = stream, .style = *style, .borrowed = true};
+    *output = (struct bc_output){.stream = stream, .borrowed = true};
     bc_lines_prepare(&output->lines, table, style);
     return output;
 }
@@ -84,14 +83,14 @@ static void flush(struct bc_output *output)
 
 static bool has_metadata(const struct bc_output *output)
 {
-    return output->style.content <= BC_WITH_SHORT_METADATA;
+    return output->lines.style.content <= BC_WITH_SHORT_METADATA;
 }
 
 /* Where a line with this word goes: with short metadata notes and warnings wait until all rows are
    there. Without memory they don't. */
 static FILE *stream_of(struct bc_output *output, const char *word)
 {
-    const bool waits = output->style.content == BC_WITH_SHORT_METADATA &&
+    const bool waits = output->lines.style.content == BC_WITH_SHORT_METADATA &&
                        (strcmp(word, "note") == 0 || strcmp(word, "warning") == 0);
     if (waits && output->behind_rows == NULL)
         output->behind_rows = open_memstream(&output->behind_text, &output->behind_length);
@@ -103,7 +102,7 @@ static void write_line(struct bc_output *output, const char *word, const char *t
 {
     FILE *const stream = stream_of(output, word);
     const int column = fprintf(stream, "# %s: ", word);
-    if (output->style.content == BC_WITH_SHORT_METADATA)
+    if (output->lines.style.content == BC_WITH_SHORT_METADATA)
         bc_print_wrapped(stream, text, (size_t)column, TERMINAL, "#   ");
     else
         fprintf(stream, "%s\n", text);
@@ -122,23 +121,26 @@ static void write_waiting(struct bc_output *output)
     output->behind_rows = NULL;
 }
 
-/* Writes `# WORD: text` to the result, or to stderr if that is without metadata. */
+/* Writes `# WORD: text` to the result and flushes, or to stderr if the result is without metadata.
+ */
 static void write_remark(struct bc_output *output, const char *word, const char *format,
                          va_list arguments)
 {
     struct bc_text text = {0};
     bc_text_append_list(&text, format, arguments);
     bc_make_plain_text(text.start, ' ');
-    if (has_metadata(output))
+    if (has_metadata(output)) {
         write_line(output, word, text.start);
-    else
-        fprintf(stderr, "%s: %s: %s\n", output->style.program, word, text.start);
+        flush(output);
+    } else {
+        fprintf(stderr, "%s: %s: %s\n", output->lines.style.program, word, text.start);
+    }
     free(text.start);
 }
 
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
 {
-    if (output == NULL || output->style.content != BC_WITH_METADATA)
+    if (output == NULL || output->lines.style.content != BC_WITH_METADATA)
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -149,7 +151,7 @@ void bc_output_meta(struct bc_output *output, const char *key, const char *forma
 void bc_output_short_meta(struct bc_output *output, int lines, const char *key, const char *format,
                           ...)
 {
-    if (output == NULL || output->style.content != BC_WITH_SHORT_METADATA)
+    if (output == NULL || output->lines.style.content != BC_WITH_SHORT_METADATA)
         return;
     char text[2 * TERMINAL];
     va_list arguments;
@@ -172,15 +174,13 @@ void bc_output_remark(struct bc_output *output, const char *word, const char *fo
     va_start(arguments, format);
     write_remark(output, word, format, arguments);
     va_end(arguments);
-    if (has_metadata(output))
-        flush(output);
 }
 
 void bc_output_disturbed(struct bc_output *output, double waited_pct, const char *format, ...)
 {
     if (output == NULL)
         return;
-    if (output->style.content == BC_WITH_SHORT_METADATA) {
+    if (output->lines.style.content == BC_WITH_SHORT_METADATA) {
         output->disturbed += output->last_disturbed != output->rows + 1;
         output->last_disturbed = output->rows + 1;
         output->max_waited_pct = fmax(output->max_waited_pct, waited_pct);
@@ -190,8 +190,6 @@ void bc_output_disturbed(struct bc_output *output, double waited_pct, const char
     va_start(arguments, format);
     write_remark(output, "warning", format, arguments);
     va_end(arguments);
-    if (has_metadata(output))
-        flush(output);
 }
 
 /* How a role is called in `# columns:`, and in that of a short head, which leaves out what has no
@@ -253,10 +251,10 @@ static void write_waiting_header(struct bc_output *output, const void *result)
 
 void bc_output_header(struct bc_output *output)
 {
-    if (output == NULL || output->style.content == BC_ROWS_ONLY)
+    if (output == NULL || output->lines.style.content == BC_ROWS_ONLY)
         return;
-    output->waits = output->style.content == BC_WITH_SHORT_METADATA;
-    if (output->style.content == BC_WITH_METADATA)
+    output->waits = output->lines.style.content == BC_WITH_SHORT_METADATA;
+    if (output->lines.style.content == BC_WITH_METADATA)
         write_roles(output);
     if (!output->waits)
         bc_lines_write_names(&output->lines, output->stream);

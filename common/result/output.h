@@ -39,7 +39,8 @@ enum bc_status {
 /* What every row of measurements ends with. */
 struct bc_outcome {
     int visits;      /* in which the samples were taken */
-    double lost_pct; /* the share of the time in which ranks were interrupted */
+    double lost_pct; /* the share of the time in which ranks were interrupted, mean over ranks; NAN:
+                        not known */
     int64_t samples;
     enum bc_status status;
     int slowest_rank; /* of MPI_COMM_WORLD, the one that was slowest most often */

@@ -30,7 +30,7 @@ struct bc_own_run {
 extern const struct bc_settings bc_default_settings;
 
 /* Their table. Without `may_start_together` it lacks --start. */
-struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together);
+struct bc_option_rows bc_settings_table(bool may_start_together);
 
 /* ---- what bc_start does without MPI; all local ----------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "common/run/parse.h"
 #include "common/run/values.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,36 +14,30 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-void bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count)
+void bc_options_add(struct bc_options *options, struct bc_option_rows table, void *values)
 {
-    size_t rows = 0;
-    for (int i = 0; i < count; i++)
-        rows += tables[i].count;
-    *options =
-        (struct bc_options){.entries = bc_allocate(rows, sizeof *options->entries, NO_MEMORY)};
-    for (int i = 0; i < count; i++)
-        for (size_t row = 0; row < tables[i].count; row++) {
-            const struct bc_option *const option = &tables[i].rows[row];
-            struct bc_option_entry *const entry = &options->entries[options->count++];
-            entry->option = option;
-            entry->value = (char *)tables[i].values + option->at;
-            /* Some defaults are texts. */
-            struct bc_error error;
-            const char *const *const text = entry->value;
-            if ((option->kind == BC_SIZE_LIST || option->kind == BC_NAMES) && *text != NULL &&
-                !bc_value_set(entry, option->long_name, *text, false, &error))
-                bc_abort("default of %s", error.text);
-        }
+    options->entries = bc_reallocate(options->entries, options->count + table.count,
+                                     sizeof *options->entries, NO_MEMORY);
+    for (size_t row = 0; row < table.count; row++) {
+        const struct bc_option *const option = &table.rows[row];
+        struct bc_option_entry *const entry = &options->entries[options->count++];
+        *entry = (struct bc_option_entry){.option = option, .value = (char *)values + option->at};
+        /* Some defaults are texts. */
+        struct bc_error error;
+        const char *const *const text = entry->value;
+        if ((option->kind == BC_SIZE_LIST || option->kind == BC_NAMES) && *text != NULL &&
+            !bc_value_set(entry, option->long_name, *text, false, &error))
+            bc_abort("default of %s", error.text);
+    }
 }
 
 void bc_options_free(struct bc_options *options)
 {
-    for (size_t row = 0; row < options->count; row++) {
+    for (size_t row = 0; row < options->count; row++)
         if (options->entries[row].option->kind == BC_SIZE_LIST)
             bc_size_list_free(options->entries[row].value);
-        free(options->entries[row].owned);
-    }
     free(options->entries);
+    free(options->received);
     *options = (struct bc_options){0};
 }
 
@@ -71,7 +64,7 @@ static bool read_variables(struct bc_option_entry *entry, bc_lookup_fn *lookup,
                            struct bc_error *error)
 {
     const char *name = entry->option->variables;
-    while (lookup != NULL && name != NULL && *name != '\0') {
+    while (name != NULL && *name != '\0') {
         const size_t length = strcspn(name, " ");
         snprintf(entry->variable, sizeof entry->variable, "%.*s", (int)length, name);
         const char *const text = lookup(entry->variable);
@@ -247,9 +240,11 @@ void bc_options_help(FILE *stream, const struct bc_options *options)
 
 /* ---- to other ranks -------------------------------------------------------------------------- */
 
-/* A row is "LENGTH SOURCE MISSING VALUE": texts may hold anything, so the length of the value
-   stands first; it is missing if it is a text that is NULL. */
-char *bc_options_encode(const struct bc_options *options)
+/* A row is the number of the value's source as a digit, the value, and '\0'; a text that is NULL
+   has this in place of the digit. */
+#define MISSING '-'
+
+struct bc_text bc_options_encode(const struct bc_options *options)
 {
     struct bc_text text = {0};
     for (size_t row = 0; row < options->count; row++) {
@@ -257,43 +252,28 @@ char *bc_options_encode(const struct bc_options *options)
         const bool missing =
             entry->option->kind == BC_TEXT && *(const char *const *)entry->value == NULL;
         char *const value = bc_option_text(entry, false);
-        bc_text_append(&text, "%zu %d %d %s", strlen(value), (int)entry->source, missing, value);
+        bc_text_append(&text, "%c%s%c", missing ? MISSING : '0' + (int)entry->source, value, '\0');
         free(value);
     }
-    return text.start;
+    return text;
 }
 
-/* The number at *text, which then is behind it and the space after it; false if there is none. */
-static bool next_number(const char **text, size_t *number)
+bool bc_options_decode(struct bc_options *options, char *text, size_t length)
 {
-    char *end;
-    if (!isdigit((unsigned char)**text))
-        return false;
-    *number = strtoul(*text, &end, 10);
-    *text = end + 1;
-    return *end == ' ';
-}
-
-bool bc_options_decode(struct bc_options *options, const char *text)
-{
-    for (size_t row = 0; row < options->count; row++) {
+    const char *const end = text + length;
+    size_t row = 0;
+    free(options->received);
+    options->received = text;
+    for (; row < options->count && text < end; row++, text += strlen(text) + 1) {
         struct bc_option_entry *const entry = &options->entries[row];
+        const char source = *text++;
+        const char *const value = source != MISSING ? text : NULL;
         struct bc_error ignored;
-        size_t length, source, missing;
-        if (!next_number(&text, &length) || !next_number(&text, &source) ||
-            !next_number(&text, &missing) || strlen(text) < length || source > BC_FROM_ARGUMENT ||
-            missing > (entry->option->kind == BC_TEXT))
-            return false;
-        char *const value = missing ? NULL : bc_allocate(length + 1, 1, NO_MEMORY);
-        if (value != NULL)
-            memcpy(value, text, length);
-        free(entry->owned);
-        entry->owned = value;
+        entry->source = value != NULL ? (enum bc_option_source)(source - '0') : BC_FROM_DEFAULT;
         /* Not as a user writes it. */
-        if (!bc_value_set(entry, entry->option->long_name, value, false, &ignored))
+        if ((value == NULL && entry->option->kind != BC_TEXT) ||
+            !bc_value_set(entry, entry->option->long_name, value, false, &ignored))
             return false;
-        entry->source = (enum bc_option_source)source;
-        text += length;
     }
-    return *text == '\0';
+    return row == options->count && text == end;
 }

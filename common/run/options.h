@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "common/result/text.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +24,7 @@ enum bc_option_kind {
     BC_SIZE_LIST, /* struct bc_size_list; a default needs only `text` */
     BC_CHOICE,    /* int: the index of one of `choices` */
     BC_NAMES,     /* struct bc_names: some of a list of names, or all */
-    BC_TEXT       /* const char *: into argv, the environment or memory that the options own */
+    BC_TEXT       /* const char *: into argv, the environment or what was received */
 };
 
 /* Where a value came from. A later source beats an earlier one. */
@@ -61,11 +63,9 @@ struct bc_option {
     bool internal; /* not a parameter of the measurement (--help, --output): not in the metadata */
 };
 
-/* A table, and the caller's struct that its rows fill. */
-struct bc_option_table {
+struct bc_option_rows {
     const struct bc_option *rows;
     size_t count;
-    void *values;
 };
 
 /* A row of a table, and what is known of its value. */
@@ -75,13 +75,14 @@ struct bc_option_entry {
     enum bc_option_source source;
     int place; /* BC_FROM_ARGUMENT, on rank 0: the number of the word that set the value, from 1 */
     char variable[128]; /* BC_FROM_ENVIRONMENT: the one that set the value */
-    char *owned;        /* the text of a value that came by broadcast */
 };
 
-/* The options of a program: the rows of its tables, one table after the other. */
+/* The options of a program: the rows of its tables, one table after the other. All zeros is none.
+ */
 struct bc_options {
     struct bc_option_entry *entries;
     size_t count;
+    char *received; /* the values' texts if they are another rank's */
 };
 
 #define BC_ERROR_LENGTH 512
@@ -95,13 +96,13 @@ struct bc_error {
 bool bc_error_set(struct bc_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* As getenv; NULL: no variable is set. */
+/* As getenv. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Takes tables whose structs hold the defaults. Free with bc_options_free. */
-void bc_options_create(struct bc_options *options, const struct bc_option_table *tables, int count);
+/* Appends a table; `values`, the struct that its rows fill, holds the defaults. Free with
+   bc_options_free. */
+void bc_options_add(struct bc_options *options, struct bc_option_rows table, void *values);
 
-/* Frees what the values own. */
 void bc_options_free(struct bc_options *options);
 
 /* Reads the environment, then the command line, which beats it. argv[0] is skipped. False with
@@ -125,10 +126,11 @@ char *bc_option_text(const struct bc_option_entry *entry, bool for_people);
 void bc_options_help(FILE *stream, const struct bc_options *options);
 
 /* All values and their sources, for bc_options_decode on another rank; freed by the caller. */
-char *bc_options_encode(const struct bc_options *options);
+struct bc_text bc_options_encode(const struct bc_options *options);
 
-/* Takes the values of bc_options_encode of the same tables. False if the text doesn't fit them. */
-bool bc_options_decode(struct bc_options *options, const char *text);
+/* Takes the values of bc_options_encode of the same tables, and takes over the allocated text.
+   False if it doesn't fit the tables. */
+bool bc_options_decode(struct bc_options *options, char *text, size_t length);
 
 /* Marks the names in `names->chosen` that `names->text` lists: names separated by commas, or
    `all`. Case and the characters space, `-` and `_` don't count, so "many-put" is "many put".

@@ -27,7 +27,7 @@ bool bc_parse_boolean(const char *text);
 /* Sizes in the order in which they were written. */
 struct bc_size_list {
     const char *text; /* of a default that is a constant: the list as users write it, which
-                         bc_options_create reads; else NULL */
+                         bc_options_add reads; else NULL */
     int64_t *values;  /* allocated; freed by bc_size_list_free */
     size_t count;
 };

@@ -31,17 +31,14 @@ void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
         .row_shares = 1,
     };
     run->settings.start = (int)program->start;
-    /* The program's own options come first in --help and metadata. */
-    const struct bc_option_table tables[] = {
-        {program->own_options.rows, program->own_options.count, state},
-        {program->options.rows, program->options.count, state},
-        bc_settings_table(&run->settings, program->starter != NULL),
-    };
     run->own->state = state;
     memset(state, 0, program->state_bytes);
     if (program->defaults != NULL)
         memcpy(state, program->defaults, program->defaults_bytes);
-    bc_options_create(&run->options, tables, 3);
+    /* The program's own options come first in --help and metadata. */
+    bc_options_add(&run->options, program->own_options, state);
+    bc_options_add(&run->options, program->options, state);
+    bc_options_add(&run->options, bc_settings_table(program->starter != NULL), &run->settings);
 }
 
 void bc_run_release(struct bc_run *run)
@@ -108,39 +105,40 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
 
-/* Prints the help, which tells the defaults, or the version. */
-static void print_answer(struct bc_run *run)
+/* Prints the help, which tells the defaults. */
+static void print_help(struct bc_run *run)
 {
     const struct bc_program *const program = run->program;
-    if (run->settings.help) {
-        void *const state = run->own->state;
-        bc_run_release(run);
-        bc_run_prepare(run, program, state);
-        printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
-               program->summary);
-        bc_options_help(stdout, &run->options);
-    } else {
-        printf("%s (commcost) %s\n", program->name, COMMCOST_VERSION);
-    }
+    void *const state = run->own->state;
+    bc_run_release(run);
+    bc_run_prepare(run, program, state);
+    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
+           program->summary);
+    bc_options_help(stdout, &run->options);
 }
 
-/* True if help or version was asked for, by a word that may stand behind a wrong one; then it has
-   been printed. mpi_overhead's specification has a second word for help. */
+/* Reads this rank's own options: for the thread level, which MPI must be told before it can bring
+   rank 0's options to all ranks, and to see whether help or version is asked for, by a word that
+   may stand behind a wrong one. If so, prints it and returns true. mpi_overhead's specification has
+   a second word for help. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored; /* it is said after MPI_Init */
     bool *const help = &run->settings.help, *const version = &run->settings.version;
-    (void)bc_options_parse(&run->options, argc, argv, NULL, &ignored);
+    (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         *help = *help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
         *version = *version || strcmp(argv[i], "--version") == 0;
     }
     const struct bc_option_entry *const usage = bc_options_find(&run->options, "usage");
     *help = *help || (usage != NULL && *(bool *)usage->value);
-    const bool asked = *help || *version;
-    if (asked && bc_launcher_is_first())
-        print_answer(run); /* which forgets what was asked for */
-    return asked;
+    if (!*help && !*version)
+        return false;
+    if (*help && bc_launcher_is_first())
+        print_help(run);
+    else if (bc_launcher_is_first())
+        printf("%s (commcost) %s\n", run->program->name, COMMCOST_VERSION);
+    return true;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
@@ -183,7 +181,6 @@ void bc_finalize(int status)
 static void leave(struct bc_run *run, int status)
 {
     bc_visits_free(run);
-    bc_sampler_destroy(run->sampler);
     if (run->window != NULL)
         run->program->starter->destroy(run->window);
     bc_job_free(&run->job);
@@ -199,53 +196,57 @@ static _Noreturn void end_early(struct bc_run *run, int status)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* Agrees on whether all is well on rank 0, and prints the error if not, unless it is NULL.
-   Collective. */
-static bool agree(const struct bc_run *run, bool good, const struct bc_error *error)
+/* Agrees on whether all is well on rank 0. Collective. */
+static bool agree(bool good)
 {
-    int all_good = good;
-    BC_MPI(MPI_Bcast(&all_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    if (!all_good && error != NULL && run->job.rank == 0)
+    int root_good = good;
+    BC_MPI(MPI_Bcast(&root_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    return root_good;
+}
+
+void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
+{
+    if (agree(good))
+        return;
+    if (run->job.rank == 0)
         fprintf(stderr, "%s: %s\n", run->program->name, error->text);
-    return all_good;
+    end_early(run, BC_EXIT_USAGE);
 }
 
 /* Parses on rank 0 and gives every rank the result. Collective. */
-static bool read_options(struct bc_run *run, int argc, char **argv)
+static void read_options(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error error = {""};
+    struct bc_text text = {0};
     const bool root = run->job.rank == 0;
-    if (!agree(run, !root || bc_run_accept(run, argc, argv, lookup_variable, &error), &error))
-        return false;
-    char *text = root ? bc_options_encode(&run->options) : NULL;
-    int length = root ? (int)strlen(text) + 1 : 0;
+    bc_require(run, root && bc_run_accept(run, argc, argv, lookup_variable, &error), &error);
+    if (root)
+        text = bc_options_encode(&run->options);
+    int length = (int)text.length;
     BC_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!root)
-        text = bc_allocate((size_t)length, 1, "no memory for the options");
-    BC_MPI(MPI_Bcast(text, length, MPI_CHAR, 0, MPI_COMM_WORLD));
-    const bool decoded = root || bc_options_decode(&run->options, text);
-    if (!decoded || (!root && run->program->complete != NULL &&
-                     !run->program->complete(run->own->state, &error)))
+        text.start = bc_allocate((size_t)length, 1, "no memory for the options");
+    BC_MPI(MPI_Bcast(text.start, length, MPI_CHAR, 0, MPI_COMM_WORLD));
+    if (root)
+        free(text.start);
+    else if (!bc_options_decode(&run->options, text.start, (size_t)length) ||
+             (run->program->complete != NULL && !run->program->complete(run->own->state, &error)))
         bc_abort("could not read the options of rank 0");
-    free(text);
     run->visits = (int)run->settings.visits;
-    return true;
 }
 
 /* Collective. */
-static bool start_clock(struct bc_run *run)
+static void start_clock(struct bc_run *run)
 {
     static const struct bc_error error = {
         "--timer: this machine's time stamp counter is not invariant: use monotonic or wtime"};
     int good = bc_clock_select((enum bc_clock_kind)run->settings.timer);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    if (!agree(run, good, &error))
-        return false;
+    bc_require(run, good, &error);
     run->own_clock = bc_clock_measure();
     double cost[2] = {run->own_clock.read_ns, run->own_clock.resolution_ns};
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, cost, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
     run->max_clock = (struct bc_clock_cost){cost[0], cost[1]};
-    return true;
 }
 
 static void write_parameters(struct bc_run *run)
@@ -286,23 +287,14 @@ static void write_head(struct bc_run *run)
     bc_output_header(run->output);
 }
 
-/* MPI must be told before it can bring rank 0's options to all ranks, so each one looks at its own;
-   what is wrong with them is said after MPI_Init. */
-static int wanted_thread_level(struct bc_run *run, int argc, char **argv)
-{
-    struct bc_error ignored;
-    if (run->program->thread_level == NULL)
-        return MPI_THREAD_SINGLE;
-    (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
-    return run->program->thread_level(run->own->state);
-}
-
 /* Initializes MPI and describes the job. Collective. */
 static void join(struct bc_run *run, int argc, char **argv)
 {
-    int provided;
+    int wanted = MPI_THREAD_SINGLE, provided;
+    if (run->program->thread_level != NULL)
+        wanted = run->program->thread_level(run->own->state);
     bc_shared_memory_watch(bc_launcher_is_first());
-    MPI_Init_thread(&argc, &argv, wanted_thread_level(run, argc, argv), &provided);
+    MPI_Init_thread(&argc, &argv, wanted, &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     run->own->argc = argc;
     run->own->argv = argv;
@@ -323,15 +315,9 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
         exit(fflush(stdout) == 0 ? BC_EXIT_DONE : BC_EXIT_FAILED);
     }
     join(run, argc, argv);
-    if (!read_options(run, argc, argv) || !start_clock(run))
-        end_early(run, BC_EXIT_USAGE);
+    read_options(run, argc, argv);
+    start_clock(run);
     return run;
-}
-
-void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
-{
-    if (!agree(run, run->job.rank != 0 || good, error))
-        end_early(run, BC_EXIT_USAGE);
 }
 
 void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys)
@@ -339,19 +325,18 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
     struct bc_error error = {""};
     run->own->table = table;
     run->own->keys = keys;
-    bc_require(run, run->job.rank != 0 || bc_files_open(run, &error), &error);
+    bc_require(run, run->job.rank == 0 && bc_files_open(run, &error), &error);
     bc_signals_watch();
-    run->sampler = bc_sampler_create();
     if (run->settings.start == BC_START_WINDOW)
         run->window = run->program->starter->create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run);
     /* Nothing is measured that can't be written. */
-    if (!agree(run, bc_output_good(run->output), NULL)) {
+    if (!agree(bc_output_good(run->output))) {
         if (run->job.rank == 0)
             bc_files_close(run, BC_EXIT_FAILED);
         end_early(run, BC_EXIT_FAILED);
     }
-    bc_contention_begin(&run->own->contention, NULL);
+    bc_contention_begin(&run->own->contention);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------- */

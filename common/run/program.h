@@ -19,11 +19,6 @@
 
 #include "common/run/run.h"
 
-struct bc_option_rows {
-    const struct bc_option *rows;
-    size_t count;
-};
-
 struct bc_program {
     const char *name;
     const char *summary; /* what it measures, for --help */

@@ -1,5 +1,5 @@
 /*
- * A run of a benchmark, as its program sees it, and how it samples. bc_start makes it (program.h).
+ * A run of a benchmark, as its program sees it. bc_start makes it (program.h).
  */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "common/machine/job.h"
 #include "common/result/output.h"
 #include "common/run/options.h"
-#include "common/sampling/sampling.h"
+#include "common/run/samples.h"
 
 /* Exit status of a benchmark. */
 enum bc_exit {
@@ -51,6 +51,16 @@ struct bc_settings {
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
 
+/* When quantities began, for sources whose ranks start together at a moment on which they agreed. A
+   round in which a rank was late is a miss. It is dropped and taken again while the plan allows
+   that; after that it is used: its times are right for ranks that start like this. */
+struct bc_starts {
+    /* Set by `take`: this rank's start, from the agreed moment on, on the clock of the values. */
+    double start_ns[BC_QUANTITIES_MAX];
+    double late_ns;               /* a start after this is late; significant on rank 0 */
+    int64_t rounds, missed, used; /* without the warm-up; used: of the missed ones; on rank 0 */
+};
+
 /* What starts ranks together, in place of a barrier. A program that lets it do that links one and
    names it: bc_window_starter of common/sync_clock/start_window.h, which describes the functions.
    The rest of common/ reaches it only through this. */
@@ -67,13 +77,6 @@ struct bc_starter {
 
 struct bc_program;
 
-/* What a row's visits were like. */
-struct bc_presence {
-    int visits;
-    double lost_pct; /* the share of the time in which ranks were interrupted, mean over ranks; NAN:
-                        not known */
-};
-
 struct bc_run {
     const struct bc_program *program;
     struct bc_job job;
@@ -84,7 +87,6 @@ struct bc_run {
     struct bc_clock_cost max_clock; /* maximum over ranks: for metadata, and decisions made alike */
     double start_s;                 /* on bc_elapsed_s() */
     struct bc_output *output;       /* NULL on all ranks but rank 0 */
-    struct bc_sampler *sampler;     /* over MPI_COMM_WORLD */
     struct bc_start_window *window; /* NULL with --start=barrier */
     int visits; /* that each row gets, more if it isn't precise then; see --visits */
 
@@ -95,9 +97,9 @@ struct bc_run {
     int row_shares;  /* the number of --max-time shares that a row takes */
 
     /* The row in hand. */
-    int visit;                   /* its present one, from 0 on */
-    int64_t rows;                /* written so far */
-    struct bc_presence presence; /* of the row that is written; on rank 0 */
+    int visit;                 /* its present one, from 0 on */
+    int64_t rows;              /* written so far */
+    struct bc_outcome visited; /* while it is written: visits and lost_pct; on rank 0 */
 
     bool failed; /* on rank 0: a row's status was FAIL */
     int signal;  /* that ended the run, or 0 */
@@ -118,50 +120,6 @@ struct bc_starts *bc_run_starts(const struct bc_run *run);
 /* The part of `total` samples that belongs to the visit in hand; whatever the number of visits, the
    parts of all add up to it. Local. */
 int64_t bc_run_part_of_visit(int64_t total, const struct bc_run *run);
-
-/* The plan that the settings make for a visit, or a part of it, that may take `seconds` from now:
-   the row's numbers of samples are divided among its visits. `taken` has the row's samples so far;
-   NULL: this visit's are the first. Use on rank 0. */
-struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *taken,
-                           double seconds);
-
-/* A value that has to be precise before adaptive sampling ends. */
-struct bc_precise_value {
-    int quantity;
-    int subtrahend;       /* the quantity to subtract from it, round by round; -1: none */
-    double resolution_ns; /* an interval with a half-width below this is narrow enough */
-    double negligible_ns; /* a value up to this need not be precise; 0: every value must be */
-};
-
-#define BC_PRECISE_VALUES_MAX 4
-
-/* Internal to bc_plan_until_precise. */
-struct bc_precision {
-    const struct bc_run *run;
-    const struct bc_precise_value *values;
-    int count;
-    struct bc_stopping stopping[BC_PRECISE_VALUES_MAX];
-};
-
-/* Lets `plan` end when all `count` values (at most BC_PRECISE_VALUES_MAX) have intervals as narrow
-   as --precision asks for, by the samples of the visit; does nothing to a plan with a fixed number
-   of rounds. Fills in `rule`, which must outlive the plan, as the values must. Local. */
-void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
-                           const struct bc_run *run, const struct bc_precise_value *values,
-                           int count);
-
-/* Whether a row has what was asked for: the number of samples; or values whose intervals, over all
-   visits, are as narrow as --precision asks for; where rows are visited once, whether that visit
-   was precise in time. Local; what it says on other ranks than rank 0 means nothing. */
-bool bc_run_is_precise(const struct bc_run *run, const struct bc_samples *samples, bool in_time,
-                       const struct bc_precise_value *values, int count);
-
-/* Appends a visit to `samples`: quantity 0 of the source, less quantity `subtrahend` round by round
-   (-1: less nothing), within `seconds` (significant on rank 0) until its interval is as narrow as
-   the settings ask for, or there are as many samples. True if that was reached before the time was
-   up. Collective over the sampler's communicator. */
-bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
-                   double seconds, struct bc_samples *samples);
 
 /* What the samples make of a row: their number, BC_OK or BC_BUDGET by `precise`, the slowest rank,
    and the row's visits. Local; rank 0. */

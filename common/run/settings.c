@@ -66,8 +66,8 @@ static const struct bc_option rows[] = {
              "from first start to last end counts"},
 };
 
-struct bc_option_table bc_settings_table(struct bc_settings *settings, bool may_start_together)
+struct bc_option_rows bc_settings_table(bool may_start_together)
 {
     const size_t count = sizeof rows / sizeof *rows;
-    return (struct bc_option_table){rows, may_start_together ? count : count - 1, settings};
+    return (struct bc_option_rows){rows, may_start_together ? count : count - 1};
 }

@@ -2,7 +2,6 @@
  * local. */
 #pragma once
 
-#include "common/result/text.h"
 #include "common/run/options.h"
 
 /* Takes `text` (NULL for a flag without a value) as the option's value, written to the option or

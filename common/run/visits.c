@@ -4,7 +4,7 @@
  * What a machine does (its clock rate, its host, its other users) stays the same for seconds, so
  * samples that follow one another tell little about the next launch. Therefore each row is visited
  * several times (--visits). All rows are visited in turn, in another order each time, over at least
- * three seconds; a row's samples are those of all its visits (common/sampling/samples.h). Rows that
+ * three seconds; a row's samples are those of all its visits (common/run/samples.h). Rows that
  * aren't precise after the planned visits get more while there is time. When a run's budget ends,
  * rows have fewer visits, but at least one.
  *
@@ -398,8 +398,10 @@ static struct bc_visit *begin_write(struct bc_sweep *sweep)
     const int64_t own[2] = {row->stops.lost_ns, row->stops.watched_ns};
     int64_t all[2] = {0, 0}; /* of all ranks, on rank 0 */
     bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    sweep->run->presence = (struct bc_presence){
-        row->visits, all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN};
+    sweep->run->visited = (struct bc_outcome){
+        .visits = row->visits,
+        .lost_pct = all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN,
+    };
     sweep->shares_left -= shares_left(sweep, row);
     sweep->is_first_result = true;
     return begin_step(sweep, BC_WRITE);

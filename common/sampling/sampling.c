@@ -5,12 +5,9 @@
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BATCH_MAX 256 /* rounds in one reduction */
-
-#define NO_MEMORY "no memory for %zu samples"
 
 /* The warm-up ends when no quantity's median has fallen by more than WARMUP_FALL from one batch of
    WARMUP_BATCH rounds to the next, after WARMUP_BATCHES_MAX batches, or WARMUP_TIME_SHARE of the
@@ -30,13 +27,10 @@ enum { LAST_END, FIRST_START, LAST_START, REDUCED };
 
 #define REDUCED_MAX ((size_t)BATCH_MAX * BC_QUANTITIES_MAX * REDUCED)
 
-struct bc_sampler {
-    int rank;
-    struct bc_located local[REDUCED_MAX]; /* the values of a batch */
-    struct bc_located *slowest;           /* the same, reduced; rank 0 */
-    bool missed[BATCH_MAX];    /* whether a rank was late in each round of the batch; rank 0 */
-    struct bc_samples dropped; /* missed rounds of the present visit; rank 0 */
-};
+/* The batch in hand: its values; the same reduced, and whether a rank was late in each round, on
+   rank 0. */
+static struct bc_located local[REDUCED_MAX], slowest[REDUCED_MAX];
+static bool missed[BATCH_MAX];
 
 /* What rank 0 tells the others before each batch. */
 struct order {
@@ -47,7 +41,6 @@ struct order {
 
 /* The current run; what it has reached is known on rank 0. */
 struct run {
-    struct bc_sampler *sampler;
     const struct bc_source *source;
     const struct bc_plan *plan;
     struct bc_samples *samples; /* the row's; the run's are those of its last visit */
@@ -60,25 +53,6 @@ struct run {
     size_t next_look;
     bool settled;
 };
-
-struct bc_sampler *bc_sampler_create(void)
-{
-    struct bc_sampler *const sampler = bc_allocate(1, sizeof *sampler, NO_MEMORY, REDUCED_MAX);
-    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &sampler->rank));
-    if (sampler->rank == 0)
-        sampler->slowest =
-            bc_allocate(REDUCED_MAX, sizeof *sampler->slowest, NO_MEMORY, REDUCED_MAX);
-    return sampler;
-}
-
-void bc_sampler_destroy(struct bc_sampler *sampler)
-{
-    if (sampler == NULL)
-        return;
-    bc_samples_free(&sampler->dropped);
-    free(sampler->slowest);
-    free(sampler);
-}
 
 /* ---- rank 0 decides -------------------------------------------------------------------------- */
 
@@ -98,7 +72,7 @@ static bool has_warmed_up(struct run *run, int rounds)
     for (int q = 0; q < quantities; q++) {
         double batch[BATCH_MAX];
         for (int i = 0; i < rounds; i++)
-            batch[i] = run->sampler->slowest[i * quantities + q].value;
+            batch[i] = slowest[i * quantities + q].value;
         const double median = bc_median(batch, (size_t)rounds);
         const double before = run->warmup_medians[q];
         /* Without the clock's cost a value may be below 0. */
@@ -110,35 +84,42 @@ static bool has_warmed_up(struct run *run, int rounds)
            now_s - run->start_s > WARMUP_TIME_SHARE * (plan->deadline_s - run->start_s);
 }
 
+static int64_t dropped_rounds(const struct bc_samples *samples)
+{
+    return samples->dropped != NULL ? (int64_t)samples->dropped->count : 0;
+}
+
 static void keep_samples(struct run *run, int rounds)
 {
-    struct bc_sampler *const sampler = run->sampler;
+    struct bc_samples *const samples = run->samples;
     struct bc_starts *const starts = run->source->starts;
     const int quantities = run->source->quantities;
     for (int i = 0; i < rounds; i++) {
-        const struct bc_located *const round = &sampler->slowest[(ptrdiff_t)i * quantities];
-        const bool missed = sampler->missed[i];
-        const bool drops = missed && (int64_t)sampler->dropped.count < run->plan->retakes;
+        const struct bc_located *const round = &slowest[(ptrdiff_t)i * quantities];
+        const bool is_missed = starts != NULL && missed[i];
+        const bool drops = is_missed && dropped_rounds(samples) < run->plan->retakes;
         double values[BC_QUANTITIES_MAX];
         for (int q = 0; q < quantities; q++)
             values[q] = round[q].value;
-        bc_samples_append(drops ? &sampler->dropped : run->samples, values, quantities,
+        if (drops && samples->dropped == NULL)
+            samples->dropped = bc_allocate(1, sizeof *samples, "no memory for samples");
+        bc_samples_append(drops ? samples->dropped : samples, values, quantities,
                           round[run->source->slowest_of].rank);
         if (starts == NULL)
             continue;
         starts->rounds++;
-        starts->missed += missed;
-        starts->used += missed && !drops;
+        starts->missed += is_missed;
+        starts->used += is_missed && !drops;
     }
 }
 
 /* Uses the missed rounds if there are too few others. */
 static void use_dropped(struct run *run)
 {
-    struct bc_samples *const dropped = &run->sampler->dropped;
+    struct bc_samples *const dropped = run->samples->dropped;
     const int64_t grace_rounds = run->plan->grace_rounds;
     const int64_t needed = grace_rounds > 0 || run->plan->adds ? grace_rounds : 1;
-    if (dropped->count == 0 || (int64_t)bc_samples_in_visit(run->samples) >= needed)
+    if (dropped_rounds(run->samples) == 0 || (int64_t)bc_samples_in_visit(run->samples) >= needed)
         return;
     for (size_t i = 0; i < dropped->count; i++) {
         double values[BC_QUANTITIES_MAX];
@@ -171,8 +152,7 @@ static void take_in_batch(struct run *run, int rounds)
 static bool time_is_up(const struct run *run)
 {
     const struct bc_plan *const plan = run->plan;
-    const int64_t count =
-        (int64_t)(bc_samples_in_visit(run->samples) + run->sampler->dropped.count);
+    const int64_t count = (int64_t)bc_samples_in_visit(run->samples) + dropped_rounds(run->samples);
     const double now_s = bc_elapsed_s();
     if (count < 1 || now_s < plan->deadline_s)
         return false;
@@ -217,23 +197,22 @@ static struct order next_order(const struct run *run)
 /* ---- every rank follows ---------------------------------------------------------------------- */
 
 /* Turns the reduced values into samples, in place, and notes the missed rounds. Rank 0. */
-static void join_starts_and_ends(struct bc_sampler *sampler, const struct bc_source *source,
-                                 int rounds)
+static void join_starts_and_ends(const struct bc_source *source, int rounds)
 {
-    const struct bc_located *reduced = sampler->slowest;
-    struct bc_located *sample = sampler->slowest;
+    const struct bc_located *reduced = slowest;
+    struct bc_located *sample = slowest;
     for (int i = 0; i < rounds; i++) {
-        sampler->missed[i] = false;
+        missed[i] = false;
         for (int q = 0; q < source->quantities; q++, reduced += REDUCED) {
             if (reduced[LAST_START].value > source->starts->late_ns)
-                sampler->missed[i] = true;
+                missed[i] = true;
             *sample++ = (struct bc_located){reduced[LAST_END].value + reduced[FIRST_START].value,
                                             reduced[LAST_END].rank};
         }
     }
 }
 
-static void take_batch(struct bc_sampler *sampler, const struct bc_source *source, int rounds)
+static void take_batch(const struct bc_source *source, int rounds, int rank)
 {
     const struct bc_starts *const starts = source->starts;
     const double repetitions = source->repetitions > 0 ? (double)source->repetitions : 1.0;
@@ -250,7 +229,7 @@ static void take_batch(struct bc_sampler *sampler, const struct bc_source *sourc
        rank subtracts its own clock's cost from its end, before the last end is found. Starts are
        divided by the repetitions as the values are. A rank that takes no part has neither start
        nor end. */
-    struct bc_located *next = sampler->local;
+    struct bc_located *next = local;
     for (int i = 0; i < rounds; i++)
         for (int q = 0; q < source->quantities; q++) {
             const double value = values[i][q] - source->clock_ns;
@@ -260,20 +239,19 @@ static void take_batch(struct bc_sampler *sampler, const struct bc_source *sourc
                 [LAST_START] = start_ns[i][q],
             };
             for (int part = 0; part < (starts != NULL ? REDUCED : 1); part++)
-                *next++ = (struct bc_located){value > -INFINITY ? reduced[part] : -INFINITY,
-                                              sampler->rank};
+                *next++ = (struct bc_located){value > -INFINITY ? reduced[part] : -INFINITY, rank};
         }
-    bc_harness_reduce(sampler->local, sampler->slowest, (int)(next - sampler->local),
-                      MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
-    if (starts != NULL && sampler->rank == 0)
-        join_starts_and_ends(sampler, source, rounds);
+    bc_harness_reduce(local, slowest, (int)(next - local), MPI_DOUBLE_INT, MPI_MAXLOC, 0,
+                      MPI_COMM_WORLD);
+    if (starts != NULL && rank == 0)
+        join_starts_and_ends(source, rounds);
 }
 
-enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *source,
-                           const struct bc_plan *plan, struct bc_samples *samples)
+enum bc_end bc_take_rounds(const struct bc_source *source, const struct bc_plan *plan,
+                           struct bc_samples *samples)
 {
+    int rank;
     struct run run = {
-        .sampler = sampler,
         .source = source,
         .plan = plan,
         .samples = samples,
@@ -281,22 +259,23 @@ enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *s
         .warming = plan->warmup_rounds != 0,
         .next_look = (size_t)plan->min_rounds,
     };
-    if (sampler->rank == 0 && !plan->adds) {
+    BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    if (rank == 0 && !plan->adds) {
         bc_samples_begin_visit(samples);
-        bc_samples_free(&sampler->dropped); /* This source may have more quantities. */
+        if (samples->dropped != NULL)
+            bc_samples_clear(samples->dropped);
     }
-    memset(sampler->missed, 0, sizeof sampler->missed);
     for (;;) {
         struct order order = {0};
-        if (sampler->rank == 0)
+        if (rank == 0)
             order = next_order(&run);
         bc_harness_bcast(&order, 3, MPI_INT32_T, 0, MPI_COMM_WORLD);
-        if (sampler->rank == 0 && order.end == BC_END_TIME)
+        if (rank == 0 && order.end == BC_END_TIME)
             use_dropped(&run);
         if (order.rounds == 0)
             return (enum bc_end)order.end;
-        take_batch(sampler, source, order.rounds);
-        if (sampler->rank == 0)
+        take_batch(source, order.rounds, rank);
+        if (rank == 0)
             take_in_batch(&run, order.rounds);
         if (order.counts && source->between != NULL)
             source->between(source->between_context);

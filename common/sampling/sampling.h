@@ -11,20 +11,7 @@
  */
 #pragma once
 
-#include "common/sampling/samples.h"
-
-#include <mpi.h>
-#include <stdint.h>
-
-/* When quantities began, for sources whose ranks start together at a moment on which they agreed. A
-   round in which a rank was late is a miss. It is dropped and taken again while the plan allows
-   that; after that it is used: its times are right for ranks that start like this. */
-struct bc_starts {
-    /* Set by `take`: this rank's start, from the agreed moment on, on the clock of the values. */
-    double start_ns[BC_QUANTITIES_MAX];
-    double late_ns;               /* a start after this is late; significant on rank 0 */
-    int64_t rounds, missed, used; /* without the warm-up; used: of the missed ones; on rank 0 */
-};
+#include "common/run/run.h"
 
 struct bc_source {
     int quantities; /* 1 to BC_QUANTITIES_MAX */
@@ -41,7 +28,7 @@ struct bc_source {
        clocks may cost ranks different times); subtracted before the slowest rank is found. */
     double clock_ns;
     /* Called after each batch of rounds that count, before rank 0 decides on the next batch; NULL:
-       nothing is. May run another sampler; its time counts as time of the run. Collective. */
+       nothing is. May take rounds of another source; their time counts, too. Collective. */
     void (*between)(void *between_context);
     void *between_context;
 };
@@ -72,17 +59,9 @@ enum bc_end {
     BC_END_TIME     /* the deadline passed */
 };
 
-struct bc_sampler; /* what rounds are reduced in, over MPI_COMM_WORLD */
-
-/* Collective. */
-struct bc_sampler *bc_sampler_create(void);
-
 /* Takes rounds from the source as rank 0's plan says and appends them to rank 0's `samples`, as a
    visit of their own: without the cost of the clock, in the order in which they were taken, but
    with missed rounds that are used at the visit's end. On other ranks `samples` stay as they are.
-   Collective; returns the same on every rank. */
-enum bc_end bc_sampler_run(struct bc_sampler *sampler, const struct bc_source *source,
-                           const struct bc_plan *plan, struct bc_samples *samples);
-
-/* Local; the sampler may be NULL. */
-void bc_sampler_destroy(struct bc_sampler *sampler);
+   Collective over MPI_COMM_WORLD; returns the same on every rank. */
+enum bc_end bc_take_rounds(const struct bc_source *source, const struct bc_plan *plan,
+                           struct bc_samples *samples);

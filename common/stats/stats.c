@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct bc_summary bc_no_summary = {0, NAN, NAN, {NAN, NAN}, NAN, NAN};
+
 static int compare_doubles(const void *left, const void *right)
 {
     const double a = *(const double *)left;
@@ -164,7 +166,8 @@ static long below_interval(size_t count, double confidence)
 
 struct bc_summary bc_pseudomedian(const double *values, size_t count, double confidence)
 {
-    struct bc_summary summary = {count, NAN, NAN, {NAN, NAN}, NAN, NAN};
+    struct bc_summary summary = bc_no_summary;
+    summary.count = count;
     const size_t pairs = count * (count + 1) / 2;
     double *const means = count > 0 ? malloc(pairs * sizeof *means) : NULL;
     if (means == NULL)
@@ -205,9 +208,8 @@ struct bc_summary bc_summarize_visits(const double *samples, size_t count, const
                                       size_t visits, enum bc_estimator estimator, double confidence)
 {
     double *const sorted = malloc((count + visits + 1) * sizeof *sorted);
-    struct bc_summary all = {count, NAN, NAN, {NAN, NAN}, NAN, NAN};
     if (sorted == NULL)
-        return all;
+        return bc_no_summary;
     double *const centers = sorted + count;
     size_t taken = 0; /* visits with samples */
     for (size_t v = 0; v < visits; v++) {
@@ -220,7 +222,7 @@ struct bc_summary bc_summarize_visits(const double *samples, size_t count, const
             estimator == BC_MEAN ? bc_mean(sorted, length) : bc_median(sorted, length);
     }
     memcpy(sorted, samples, count * sizeof *sorted);
-    all = bc_summarize(sorted, count, estimator, confidence);
+    struct bc_summary all = bc_summarize(sorted, count, estimator, confidence);
     if (taken > 1) {
         const struct bc_interval together = all.interval;
         all.value = bc_mean(centers, taken);

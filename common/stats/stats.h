@@ -28,6 +28,9 @@ struct bc_summary {
     double p99, max;
 };
 
+/* The summary of nothing: NAN. */
+extern const struct bc_summary bc_no_summary;
+
 /* Sorts ascending, in place. */
 void bc_sort(double *values, size_t count);
 

@@ -7,7 +7,7 @@
  * its own time plus some slack, in which the allreduce has to return. A rank that is late all the
  * same raises its slack, so no rank needs to know how long an operation takes or how fast the
  * network is. Rounds in which a rank was late are taken again: see struct bc_starts in
- * common/sampling/sampling.h.
+ * common/run/run.h.
  *
  * Sources: windows on a shared clock: Worsch, Reussner and Augustin, "On Benchmarking Collective
  * MPI Operations", EuroPVM/MPI 2002 (SKaMPI); rounds whose start is agreed on one by one:
@@ -21,7 +21,7 @@
 #include "common/clock/clock.h"
 #include "common/machine/job.h"
 #include "common/result/output.h"
-#include "common/sampling/sampling.h"
+#include "common/run/run.h"
 
 struct bc_start_window;
 struct bc_starter;

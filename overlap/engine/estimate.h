@@ -32,7 +32,7 @@
  */
 #pragma once
 
-#include "common/sampling/samples.h"
+#include "common/run/samples.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "overlap/engine/kernel.h"
 
 #include "common/clock/clock.h"
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "overlap/engine/estimate.h"
@@ -387,5 +387,5 @@ void overlap_run_rounds(const struct bc_run *run, struct overlap_round *round, i
         .clock_ns = run->own_clock.read_ns,
     };
     round->take = take_values;
-    bc_sampler_run(run->sampler, &source, plan, samples);
+    bc_take_rounds(&source, plan, samples);
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/run/run.h"
+#include "common/sampling/plan.h"
 #include "common/sync_clock/start_window.h"
 #include "operations/operation.h"
 #include "overlap/engine/work.h"

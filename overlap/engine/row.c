@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct bc_summary none = {0, NAN, NAN, {NAN, NAN}, NAN, NAN};
-
 /* A part of a whole in percent, limited to 0 to 100. */
 static double percent(double part, double whole)
 {
@@ -178,7 +176,7 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     const struct bc_samples *const answers = &row->answers;
     const bool robust = overlap_is_robust(run);
     if (answers->count == 0 || !tells_shares(row, answers))
-        return none;
+        return bc_no_summary;
     const double clock_pct = percent((robust ? 2.0 : 1.0) * run->max_clock.read_ns,
                                      summarize(run, &row->rounds, OVERLAP_REFERENCE).value);
     struct bc_summary overlap = summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
@@ -231,15 +229,15 @@ static double calls_ns(const struct bc_run *run, const struct overlap_row *row)
 static struct overlap_gain summarize_gain(const struct bc_run *run, const struct overlap_row *row)
 {
     if (row->rounds.count == 0)
-        return (struct overlap_gain){none, none, none, none};
+        return (struct overlap_gain){bc_no_summary, bc_no_summary, bc_no_summary, bc_no_summary};
     struct overlap_gain gain = overlap_is_robust(run)
                                    ? overlap_gain_of_visits(&row->gains, &row->gain_blocks,
                                                             calls_ns(run, row), confidence(run))
                                    : gain_by_mean(run, &row->rounds);
     if (!row->has_blocking)
-        gain.blocking = gain.gain = none;
+        gain.blocking = gain.gain = bc_no_summary;
     if (!row->has_blocking || !tells_shares(row, &row->gains))
-        gain.gain_pct = none;
+        gain.gain_pct = bc_no_summary;
     return gain;
 }
 

@@ -1,9 +1,9 @@
 /*
- * The work under an operation: the processor's (common/clock/work.h), or a kernel's on a device.
+ * The work under an operation: the processor's (common/work/work.h), or a kernel's on a device.
  */
 #pragma once
 
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/device/device.h"
 
 enum overlap_work { OVERLAP_WORK_HOST, OVERLAP_WORK_DEVICE };

@@ -1,5 +1,6 @@
 #include "judge.h"
 
+#include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
 #include "common/result/text.h"
 
@@ -145,21 +146,22 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
 {
     struct bc_run other;
     struct bc_error error = {""};
-    char *const text = bc_options_encode(&run->options);
+    const struct bc_text text = bc_options_encode(&run->options);
+    char *const sent = bc_allocate(text.length, 1, "no memory");
+    memcpy(sent, text.start, text.length);
     program_prepare(&other, trial->program);
-    if (text == NULL || !bc_options_decode(&other.options, text)) {
+    if (!bc_options_decode(&other.options, sent, text.length)) {
         complain(trial, "the values can't be decoded");
     } else {
-        char *const again = bc_options_encode(&other.options);
-        if (again == NULL || strcmp(text, again) != 0)
-            complain(trial, "the values change when they are sent: '%.200s' becomes '%.200s'", text,
-                     again != NULL ? again : "nothing");
-        free(again);
+        const struct bc_text again = bc_options_encode(&other.options);
+        if (text.length != again.length || memcmp(text.start, again.start, text.length) != 0)
+            complain(trial, "the values change when they are sent");
+        free(again.start);
         if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
             !trial->program->complete(other.own->state, &error))
             complain(trial, "another rank refuses the values: %s", error.text);
     }
-    free(text);
+    free(text.start);
     program_release(&other);
 }
 

@@ -10,10 +10,10 @@ COMMON = os.path.join(Case.source, "common")
 # Rooms, lowest layer first. libbenchcommon ends with run; above it is what only some programs link.
 LAYERS = [
     {"stats", "clock", "mpi"},
-    {"result", "machine", "sampling"},
+    {"result", "machine"},
     {"run"},
-    {"batch", "cache", "device", "large_count", "layout", "sync_clock"},
-    {"coarray"},
+    {"cache", "device", "large_count", "layout", "sampling", "sync_clock", "work"},
+    {"batch", "coarray"},
 ]
 # What the build writes.
 GENERATED = {"build_info.h"}

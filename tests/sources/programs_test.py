@@ -1,5 +1,5 @@
-"""Each program is its own main() in its own file, and links no file of another program. Prints for each its file, and
-the files that it links with their lines."""
+"""Each program is its own main() in its own file, and links no file of another program; what all link is small. Prints
+for each program its file, and the files that it links with their lines."""
 
 import glob
 import json
@@ -59,6 +59,13 @@ def lines_of(sources):
 
 
 class Programs(Case):
+    def test_what_all_link_is_small(self):
+        members = os.path.join(Case.build, "common", "CMakeFiles", "benchcommon.dir", "")
+        rooms = {os.path.dirname(source) for path, source in sources_of_objects().items() if path.startswith(members)}
+        files = [file for room in rooms for file in glob.glob(os.path.join(Case.source, room, "*.[ch]"))]
+        print("libbenchcommon: {} files, {} lines".format(len(files), lines_of(files)))
+        self.assertLessEqual(lines_of(files), 6500)
+
     def test_each_has_its_main_and_files(self):
         objects = sources_of_objects()
         for program, words in programs().items():

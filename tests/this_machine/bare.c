@@ -1,5 +1,7 @@
 #include "bare.h"
 
+#include "common/sampling/plan.h"
+
 #include <stdlib.h>
 
 static const struct bc_column columns[] = {

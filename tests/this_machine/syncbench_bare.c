@@ -5,7 +5,7 @@
  * delays alone. The processor guesses the end of a delay better where there is nothing else in the
  * loop, so that a barrier between delays takes some 20 ns longer than one that follows another.
  */
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "syncbench/syncbench.h"
 #include "tests/this_machine/bare.h"
 

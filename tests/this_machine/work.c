@@ -1,7 +1,7 @@
 /*
  * Is the time of work linear in its units, and is it what the calibration says?
  */
-#include "common/clock/work.h"
+#include "common/work/work.h"
 #include "common/clock/clock.h"
 #include "tests/this_machine/in_process.h"
 

@@ -251,7 +251,7 @@ TEST(visits_share_the_samples)
         assert_int_equal(row.singles.count, rank == 0 ? in_all[run.visit] : 0);
         assert_true(rank != 0 || bc_batch_is_precise(&run, &row, -1) == (run.visit == 2));
     }
-    run.presence = (struct bc_presence){3, 0.5};
+    run.visited = (struct bc_outcome){.visits = 3, .lost_pct = 0.5};
     bc_batch_conclude(&run, &row, "repetition", &result);
     assert_int_equal(script.singles, 7 + 2 * 7);
     assert_int_equal(script.calls, script.singles + 7);
@@ -307,18 +307,10 @@ static int create_run(void **state)
     run = (struct bc_run){
         .job = {.rank = rank, .ranks = ranks},
         .settings = bc_default_settings,
-        .sampler = bc_sampler_create(),
         .visits = 1,
         .own = &own,
     };
     return 0;
 }
 
-static int destroy_run(void **state)
-{
-    bc_sampler_destroy(run.sampler);
-    return 0;
-}
-
-const struct test_program test_program = {
-    .mpi = true, .before_each = create_run, .after_each = destroy_run};
+const struct test_program test_program = {.mpi = true, .before_each = create_run};

@@ -11,7 +11,7 @@
 static void put_processor(int processor, const char *name, const char *list)
 {
     char path[64], text[64];
-    snprintf(path, sizeof path, "cpu%d/topology/%s", processor, name);
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%d/topology/%s", processor, name);
     snprintf(text, sizeof text, "%s\n", list);
     put(path, text);
 }
@@ -20,7 +20,7 @@ static void put_processor(int processor, const char *name, const char *list)
 static void assert_cores(int count, const int *expected, int processors)
 {
     static struct bc_cores cores;
-    bc_cores_read(&cores, folder);
+    bc_cores_read(&cores);
     assert_int_equal(cores.count, count);
     for (int i = 0; i < processors; i++)
         assert_int_equal(cores.of[i], expected[i]);
@@ -33,7 +33,7 @@ static void assert_core_set(const int *processors, int count, const int *expecte
     struct bc_processors set = {0};
     for (int i = 0; i < count; i++)
         bc_processors_add(&set, processors[i]);
-    bc_cores_read(&cores, folder);
+    bc_cores_read(&cores);
     const struct bc_processors found = bc_cores_of(&cores, &set);
     assert_int_equal(bc_processors_count(&found), cores_count);
     for (int i = 0; i < cores_count; i++)
@@ -43,7 +43,7 @@ static void assert_core_set(const int *processors, int count, const int *expecte
 TEST(nothing_is_known)
 {
     assert_cores(0, (int[]){-1, -1}, 2);
-    put("cpu0/online", "1\n");
+    put("sys/devices/system/cpu/cpu0/online", "1\n");
     put_processor(1, "core_cpus_list", "what");
     put_processor(2, "core_cpus_list", "99999");
     assert_cores(0, (int[]){-1, -1, -1}, 3);
@@ -82,7 +82,7 @@ TEST(many_processors)
         bc_processors_join(&found, &more);
         assert_true(bc_processors_cover(&found, &more));
     }
-    put("possible", "0-5001\n");
+    put("sys/devices/system/cpu/possible", "0-5001\n");
     put_processor(5000, "core_cpus_list", "5000-5001");
     put_processor(5001, "core_cpus_list", "5000-5001");
     assert_core_set((int[]){5000, 5001}, 2, (int[]){5000}, 1);
@@ -93,7 +93,7 @@ TEST(a_thread_a_core)
     put_processor(0, "core_cpus_list", "0");
     put_processor(1, "core_cpus_list", "1");
     put_processor(11, "core_cpus_list", "11");
-    put("cpufreq/boost", "1\n");
+    put("sys/devices/system/cpu/cpufreq/boost", "1\n");
     assert_cores(3, (int[]){0, 1, -1}, 3);
 }
 
@@ -116,7 +116,7 @@ TEST(two_threads_a_core)
    are of one core if their lists begin alike. */
 TEST(offline_processors)
 {
-    put("cpu0/online", "0\n");
+    put("sys/devices/system/cpu/cpu0/online", "0\n");
     put_processor(1, "core_cpus_list", "1,3");
     put_processor(2, "core_cpus_list", "2");
     put_processor(3, "core_cpus_list", "1,3");
@@ -140,7 +140,8 @@ TEST(here)
 {
     static struct bc_cores cores;
     int online = 0;
-    bc_cores_read(&cores, BC_CORES_FOLDER);
+    system_root = "";
+    bc_cores_read(&cores);
     for (int i = 0; i < BC_PROCESSORS_MAX; i++)
         online += cores.of[i] >= 0;
     if (online == 0)

@@ -22,13 +22,10 @@ static int processor_number(int index)
     return -1;
 }
 
-/* Without quotas, and nothing known of cores. */
-static struct bc_system made_up = {
-    .cores = "/no/such/folder",
-    .last_processor = -1,
-    .groups_of_process = "/no/such/file",
-    .groups_mount = "/no/such/folder",
-};
+/* On which this rank runs; -1: not known. */
+static int last_processor = -1;
+
+int sched_getcpu(void) { return last_processor; }
 
 /* The jobs of a test, which are freed after it. */
 static struct bc_job jobs[8];
@@ -41,8 +38,9 @@ static int free_jobs(void **state)
     return 0;
 }
 
-/* The job when this rank is bound to `count` processors from the `first`-th on. Collective. */
-static struct bc_job describe_bound(int first, int count)
+/* The job when this rank is bound to `count` processors from the `first`-th on, and the system's
+   files are in `root`. Collective. */
+static struct bc_job describe_in(const char *root, int first, int count)
 {
     cpu_set_t mask;
     struct bc_job *const job = &jobs[job_count++];
@@ -50,11 +48,19 @@ static struct bc_job describe_bound(int first, int count)
     for (int i = first; i < first + count; i++)
         CPU_SET((size_t)processor_number(i), &mask);
     const int bound = sched_setaffinity(0, sizeof mask, &mask);
-    bc_job_describe_by(job, &made_up);
+    system_root = root;
+    bc_job_describe(job);
+    system_root = "";
     sched_setaffinity(0, sizeof all_processors, &all_processors);
     if (bound != 0)
         job->min_processors = -1;
     return *job;
+}
+
+/* The same without quotas, and where nothing is known of cores. */
+static struct bc_job describe_bound(int first, int count)
+{
+    return describe_in("/no/such/folder", first, count);
 }
 
 /* ---- the job --------------------------------------------------------------------------------- */
@@ -143,15 +149,11 @@ static void share_folder(void)
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
-/* What describe_bound finds on this system, whose files are in the folder, which is removed then.
-   Collective. */
-static struct bc_job describe_system(const struct bc_system *system, int first, int count)
+/* The same on a system whose files are below the folder, which is removed then. Collective. */
+static struct bc_job describe_system(const char *root, int first, int count)
 {
-    const struct bc_system usual = made_up;
     MPI_Barrier(MPI_COMM_WORLD);
-    made_up = *system;
-    const struct bc_job finding = describe_bound(first, count);
-    made_up = usual;
+    const struct bc_job finding = describe_in(root, first, count);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         (void)remove_folder(NULL);
@@ -166,15 +168,15 @@ static struct bc_job describe_on_cores(const char *const *lists, int first, int 
     share_folder();
     const int beyond = processor_number(CPU_COUNT(&all_processors) - 1) + 1;
     for (int i = 0; rank == 0 && lists[i] != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "cpu%d/topology/core_cpus_list",
+        char name[80];
+        snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%d/topology/core_cpus_list",
                  lists[i + 1] == NULL ? beyond : processor_number(i));
         put(name, lists[i]);
     }
-    struct bc_system system = made_up;
-    system.cores = folder;
-    system.last_processor = last;
-    return describe_system(&system, first, count);
+    last_processor = last;
+    const struct bc_job finding = describe_system(folder, first, count);
+    last_processor = -1;
+    return finding;
 }
 
 /* Two ranks, two processors; the last list is of one more, which isn't theirs. */
@@ -221,25 +223,24 @@ TEST(ranks_on_hardware_threads)
 /* ---- quotas of control groups ---------------------------------------------------------------- */
 
 /* What is found with all processors when this rank is in a group of its own, `own`, with a quota of
-   `processors`, or all ranks are in one, on a system of rank 0's making. Collective. */
+   `processors`, or all ranks are in one. Collective. */
 static struct bc_job describe_with_quota(bool own, double processors)
 {
-    char membership[128], mount[128], name[64], text[64];
+    char name[64], text[64], root[96], groups[96], own_groups[128];
     share_folder();
     const int group = own ? rank : 0;
-    snprintf(name, sizeof name, "cgroup%d", rank);
+    snprintf(root, sizeof root, "%s/%d", folder, rank);
+    snprintf(name, sizeof name, "%d/proc/self/cgroup", rank);
     snprintf(text, sizeof text, "0::/group%d\n", group);
     put(name, text);
-    snprintf(membership, sizeof membership, "%s/%s", folder, name);
-    snprintf(mount, sizeof mount, "%s/fs", folder);
-    snprintf(name, sizeof name, "fs/group%d/cpu.max", group);
+    snprintf(groups, sizeof groups, "%s/sys", folder);
+    snprintf(own_groups, sizeof own_groups, "%s/sys", root);
+    assert_int_equal(symlink(groups, own_groups), 0);
+    snprintf(name, sizeof name, "sys/fs/cgroup/group%d/cpu.max", group);
     snprintf(text, sizeof text, "%.0f 100000\n", 1e5 * processors);
     if (own || rank == 0)
         put(name, text);
-    struct bc_system system = made_up;
-    system.groups_of_process = membership;
-    system.groups_mount = mount;
-    return describe_system(&system, 0, CPU_COUNT(&all_processors));
+    return describe_system(root, 0, CPU_COUNT(&all_processors));
 }
 
 /* Too little, which is said in this text, and enough. */

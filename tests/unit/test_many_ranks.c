@@ -8,7 +8,7 @@
  */
 #include "helpers.h"
 
-#include "common/sampling/samples.h"
+#include "common/run/samples.h"
 #include "overlap/engine/estimate.h"
 
 #include <math.h>

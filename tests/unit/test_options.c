@@ -99,11 +99,8 @@ static void set_up_fixture(struct fixture *f)
         .more = {.kinds = {.text = "put,isend/irecv"}, .peers = AUTO, .delay = 0.25},
     };
     assert_true(bc_parse_size_list("1,2", &f->values.list));
-    const struct bc_option_table tables[] = {
-        {rows, COUNT(rows), &f->values},
-        {more_rows, COUNT(more_rows), &f->more},
-    };
-    bc_options_create(&f->options, tables, 2);
+    bc_options_add(&f->options, (struct bc_option_rows){rows, COUNT(rows)}, &f->values);
+    bc_options_add(&f->options, (struct bc_option_rows){more_rows, COUNT(more_rows)}, &f->more);
 }
 
 /* The number of the row with this name. */
@@ -624,13 +621,11 @@ static void check_round_trip(const struct fixture *f)
 {
     struct fixture other;
     set_up_fixture(&other);
-    char *const text = bc_options_encode(&f->options);
-    assert_non_null(text);
-    assert_true(bc_options_decode(&other.options, text));
-    check_same(f, &other);
-    assert_true(bc_options_decode(&other.options, text));
-    check_same(f, &other);
-    free(text);
+    for (int i = 0; i < 2; i++) {
+        const struct bc_text text = bc_options_encode(&f->options);
+        assert_true(bc_options_decode(&other.options, text.start, text.length));
+        check_same(f, &other);
+    }
     bc_options_free(&other.options);
 }
 
@@ -649,9 +644,11 @@ TEST(values_arrive_on_other_ranks)
     check_round_trip(f);
     f->values.free_integer = INT64_MIN;
     f->values.file = "";
-    f->values.text = NULL;
+    f->values.text = NULL; /* as no user can set it */
+    f->options.entries[row_of(&f->options, "text")].source = BC_FROM_DEFAULT;
     check_round_trip(f);
     f->values.file = NULL;
+    f->options.entries[row_of(&f->options, "text-file")].source = BC_FROM_DEFAULT;
     f->values.text = "";
     check_round_trip(f);
     f->values.text = "12 1 ";
@@ -673,41 +670,45 @@ TEST(values_arrive_on_other_ranks)
     check_round_trip(f);
 }
 
-static bool decodes(const char *text)
+static bool decodes(const char *text, size_t length)
 {
     struct fixture other;
     set_up_fixture(&other);
-    const bool good = bc_options_decode(&other.options, text);
+    char *const own = malloc(length + 1);
+    memcpy(own, text, length);
+    const bool good = bc_options_decode(&other.options, own, length);
     bc_options_free(&other.options);
     return good;
 }
 
-/* Cut anywhere, longer, or with other words, lengths and sources. */
-TEST(hostile_texts_are_refused)
+/* Of other tables: cut behind any value, longer, with another value, or none where there must be
+ * one. */
+TEST(texts_of_other_tables_are_refused)
 {
     struct fixture *const f = *state;
-    static const char *const changes[][2] = {
-        {"green", "greex"}, {"some words", "some words "},
-        {"1.5", "nan"},     {"3 2 ", "3 3 "},
-        {"3 2 ", "3 -1 "},  {"3 2 ", "99999999999999999999999999 2 "},
-    };
+    static const char *const changes[][2] = {{"0green", "0greex"}, {"01.5", "0nan"}, {"01.5", "-"}};
     assert_true(parse(f, WORDS("--flag", "--text=some words", "-m1:64")));
-    char *const text = bc_options_encode(&f->options);
-    assert_true(decodes(text));
+    const struct bc_text text = bc_options_encode(&f->options);
+    assert_true(decodes(text.start, text.length));
     for (size_t i = 0; i < COUNT(changes); i++) {
-        char changed[1024];
-        const char *const place = strstr(text, changes[i][0]);
-        assert_non_null(place);
-        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(place - text), text, changes[i][1],
-                 place + strlen(changes[i][0]));
-        if (decodes(changed))
+        struct bc_text changed = {0};
+        for (size_t at = 0; at < text.length; at += strlen(text.start + at) + 1) {
+            const bool is_it = strcmp(text.start + at, changes[i][0]) == 0;
+            bc_text_append(&changed, "%s%c", is_it ? changes[i][1] : text.start + at, '\0');
+        }
+        if (decodes(changed.start, changed.length))
             fail_msg("with '%s' it was taken", changes[i][1]);
+        free(changed.start);
     }
-    for (size_t length = strlen(text); length > 0; length--) {
-        text[length - 1] = '\0';
-        assert_false(decodes(text));
-    }
-    free(text);
+    for (size_t at = 0; at < text.length; at += strlen(text.start + at) + 1)
+        assert_false(decodes(text.start, at));
+    struct bc_text longer = {0};
+    for (size_t at = 0; at < text.length; at += strlen(text.start + at) + 1)
+        bc_text_append(&longer, "%s%c", text.start + at, '\0');
+    bc_text_append(&longer, "0%c", '\0');
+    assert_false(decodes(longer.start, longer.length));
+    free(longer.start);
+    free(text.start);
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */
@@ -753,12 +754,12 @@ TEST(help_lists_a_name_once)
         "methods",       BC_NAMES,         0, .argument = "NAMES", .name_at = method_name,
         .name_count = 5, .help = "methods"};
     struct bc_names names = {.text = "all"};
-    struct bc_options options;
+    struct bc_options options = {0};
     char *help = NULL;
     size_t size = 0;
     FILE *const stream = open_memstream(&help, &size);
     assert_non_null(stream);
-    bc_options_create(&options, &(struct bc_option_table){&row, 1, &names}, 1);
+    bc_options_add(&options, (struct bc_option_rows){&row, 1}, &names);
     bc_options_help(stream, &options);
     fclose(stream);
     assert_non_null(strstr(help, "methods, with commas: put, get, send; or all."));

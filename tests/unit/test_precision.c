@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "common/run/run.h"
+#include "common/sampling/plan.h"
 
 enum { SAMPLES = 101, LOOKS = 10 };
 

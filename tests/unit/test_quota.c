@@ -11,12 +11,9 @@
 /* The quotas of a process whose /proc/self/cgroup has this text. */
 static struct bc_quotas quotas_of(const char *membership)
 {
-    char path[128], mount[128];
     struct bc_quotas quotas;
-    put("cgroup", membership);
-    snprintf(path, sizeof path, "%s/cgroup", folder);
-    snprintf(mount, sizeof mount, "%s/fs", folder);
-    bc_quotas_read(&quotas, path, mount);
+    put("proc/self/cgroup", membership);
+    bc_quotas_read(&quotas);
     return quotas;
 }
 
@@ -31,15 +28,15 @@ static void assert_quotas(const char *membership, int count, const double *proce
 TEST(no_quota)
 {
     struct bc_quotas quotas;
-    bc_quotas_read(&quotas, "/no/such/file", "/no/such/folder");
+    bc_quotas_read(&quotas);
     assert_int_equal(quotas.count, 0);
     assert_quotas("0::/a\n", 0, NULL);
-    put("fs/a/cpu.max", "max 100000\n");
+    put("sys/fs/cgroup/a/cpu.max", "max 100000\n");
     assert_quotas("0::/a\n", 0, NULL);
     const char *const odd[] = {"",           "\n",          "100000\n",   "x 100000\n",
                                "0 100000\n", "-1 100000\n", "100000 0\n", "100000 x\n"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        put("fs/a/cpu.max", odd[i]);
+        put("sys/fs/cgroup/a/cpu.max", odd[i]);
         assert_quotas("0::/a\n", 0, NULL);
     }
     assert_quotas("what\n::\n:\n0::\n", 0, NULL);
@@ -47,15 +44,15 @@ TEST(no_quota)
 
 TEST(version_2)
 {
-    put("fs/a/cpu.max", "150000 100000\n");
+    put("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
     assert_quotas("0::/a\n", 1, (double[]){1.5});
     assert_int_equal(quotas_of("0::/a\n").of[0].version, 2);
     assert_string_equal(bc_quota_file(&quotas_of("0::/a\n").of[0]), "cpu.max");
     /* Groups above count, too, up to the top, where a container has its own quota. */
-    put("fs/a/b/c/cpu.max", "50000 20000\n");
-    put("fs/a/b/cpu.max", "max 100000\n");
+    put("sys/fs/cgroup/a/b/c/cpu.max", "50000 20000\n");
+    put("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
     assert_quotas("0::/a/b/c\n", 2, (double[]){2.5, 1.5});
-    put("fs/cpu.max", "75000 100000\n");
+    put("sys/fs/cgroup/cpu.max", "75000 100000\n");
     assert_quotas("0::/a/b/c\n", 3, (double[]){2.5, 1.5, 0.75});
     assert_quotas("0::/\n", 1, (double[]){0.75});
     assert_quotas("0::/not/seen/here\n", 1, (double[]){0.75});
@@ -63,23 +60,23 @@ TEST(version_2)
 
 TEST(version_1)
 {
-    put("fs/cpu/job/cpu.cfs_quota_us", "-1\n");
-    put("fs/cpu/job/cpu.cfs_period_us", "100000\n");
+    put("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+    put("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
     assert_quotas("3:cpu:/job\n", 0, NULL);
-    put("fs/cpu/job/cpu.cfs_quota_us", "200000\n");
+    put("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "200000\n");
     assert_quotas("3:cpu:/job\n0::/\n", 1, (double[]){2.0});
     assert_string_equal(bc_quota_file(&quotas_of("3:cpu:/job\n").of[0]), "cpu.cfs_quota_us");
     assert_quotas("3:cpuset:/job\n", 0, NULL);
     /* Mounted by the name of both controllers, or by both names: one quota. */
     assert_quotas("3:cpu,cpuacct:/job\n", 1, (double[]){2.0});
-    put("fs/cpu,cpuacct/step/cpu.cfs_quota_us", "50000\n");
-    put("fs/cpu,cpuacct/step/cpu.cfs_period_us", "100000\n");
+    put("sys/fs/cgroup/cpu,cpuacct/step/cpu.cfs_quota_us", "50000\n");
+    put("sys/fs/cgroup/cpu,cpuacct/step/cpu.cfs_period_us", "100000\n");
     assert_quotas("3:cpu,cpuacct:/step\n", 1, (double[]){0.5});
     char target[128], path[128];
-    snprintf(target, sizeof target, "%s/fs/cpu,cpuacct", folder);
-    snprintf(path, sizeof path, "%s/fs/cpuacct,cpu", folder);
+    snprintf(target, sizeof target, "%s/sys/fs/cgroup/cpu,cpuacct", folder);
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup/cpuacct,cpu", folder);
     assert_int_equal(symlink(target, path), 0);
-    put("fs/cpu,cpuacct/step/more/cpu.cfs_quota_us", "-1\n");
+    put("sys/fs/cgroup/cpu,cpuacct/step/more/cpu.cfs_quota_us", "-1\n");
     assert_quotas("3:cpuacct,cpu:/step/more\n", 1, (double[]){0.5});
 }
 
@@ -125,13 +122,13 @@ TEST(ranks_of_groups)
         {{"job/a", "job/a", "job/b", "job/b"}, 4, 3.0, 4, 3.0},
         {{"job/a", "job/a", "job/a"}, 3, 2.0, 3, 2.0},
     };
-    put("fs/a/cpu.max", "200000 100000\n");
-    put("fs/b/cpu.max", "100000 100000\n");
-    put("fs/c/cpu.max", "50000 100000\n");
-    put("fs/e/cpu.max", "150000 100000\n");
-    put("fs/job/cpu.max", "300000 100000\n");
-    put("fs/job/a/cpu.max", "200000 100000\n");
-    put("fs/job/b/cpu.max", "200000 100000\n");
+    put("sys/fs/cgroup/a/cpu.max", "200000 100000\n");
+    put("sys/fs/cgroup/b/cpu.max", "100000 100000\n");
+    put("sys/fs/cgroup/c/cpu.max", "50000 100000\n");
+    put("sys/fs/cgroup/e/cpu.max", "150000 100000\n");
+    put("sys/fs/cgroup/job/cpu.max", "300000 100000\n");
+    put("sys/fs/cgroup/job/a/cpu.max", "200000 100000\n");
+    put("sys/fs/cgroup/job/b/cpu.max", "200000 100000\n");
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct bc_quotas quotas[4];
         for (int r = 0; r < cases[i].count; r++) {
@@ -147,14 +144,19 @@ TEST(ranks_of_groups)
 /* Containers see their own group as the top: it is the same group by other paths. */
 TEST(one_group_by_two_paths)
 {
-    char inner[128], path[128];
+    char group[128], path[128], inner[128];
     struct bc_quotas ranks[2];
-    put("fs/a/cpu.max", "100000 100000\n");
+    put("sys/fs/cgroup/a/cpu.max", "100000 100000\n");
     ranks[0] = quotas_of("0::/a\n");
-    put("cgroup", "0::/\n");
-    snprintf(path, sizeof path, "%s/cgroup", folder);
-    snprintf(inner, sizeof inner, "%s/fs/a", folder);
-    bc_quotas_read(&ranks[1], path, inner);
+    put("inner/proc/self/cgroup", "0::/\n");
+    put("inner/sys/fs/other", "");
+    snprintf(group, sizeof group, "%s/sys/fs/cgroup/a", folder);
+    snprintf(path, sizeof path, "%s/inner/sys/fs/cgroup", folder);
+    assert_int_equal(symlink(group, path), 0);
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    system_root = inner;
+    bc_quotas_read(&ranks[1]);
+    system_root = folder;
     assert_int_equal(ranks[1].count, 1);
     assert_finding(ranks, 2, 1.0, 2, 1.0);
 }

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/sampling/samples.h"
+#include "common/run/samples.h"
 
 /* Appends `count` rounds of two quantities to the last visit: the next whole numbers from `first`
    on, and these negated. The slowest rank is the number modulo 3. */

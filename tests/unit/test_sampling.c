@@ -7,7 +7,6 @@
 #include "common/clock/source.h"
 #include "common/sampling/sampling.h"
 
-static struct bc_sampler *sampler;
 static struct bc_samples store; /* what was taken; on rank 0 */
 
 /* ---- a source whose values and durations are known ------------------------------------------- */
@@ -59,7 +58,7 @@ static enum bc_end visit(struct script *script, const struct bc_plan *plan)
         .between = note_between,
         .between_context = script,
     };
-    return bc_sampler_run(sampler, &source, plan, &store);
+    return bc_take_rounds(&source, plan, &store);
 }
 
 static enum bc_end run(struct script *script, const struct bc_plan *plan)
@@ -368,13 +367,6 @@ TEST(automatic_warmup)
     }
 }
 
-static void create_sampler(void) { sampler = bc_sampler_create(); }
+static void free_store(void) { bc_samples_free(&store); }
 
-static void destroy_sampler(void)
-{
-    bc_samples_free(&store);
-    bc_sampler_destroy(sampler);
-}
-
-const struct test_program test_program = {
-    .mpi = true, .set_up = create_sampler, .tear_down = destroy_sampler};
+const struct test_program test_program = {.mpi = true, .tear_down = free_store};

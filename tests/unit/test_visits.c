@@ -9,6 +9,7 @@
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
 #include "common/run/internal.h"
+#include "common/sampling/plan.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void measure(struct bc_visit *visit)
 
 static void write_row(const struct row *row)
 {
-    struct result result = {row->number, row->visits, run.presence.visits, run.presence.lost_pct};
+    struct result result = {row->number, row->visits, run.visited.visits, run.visited.lost_pct};
     bc_write_row(&run, &result);
     if (!script.follows)
         return;
@@ -131,7 +132,7 @@ static void run_with(const struct bc_program *program, double default_max_s,
     run.row_shares = script.shares > 0 ? script.shares : 1;
     visit_count = renew_count = 0;
     assert_true(rank != 0 || bc_files_open(&run, &error));
-    bc_contention_begin(&run.own->contention, NULL);
+    bc_contention_begin(&run.own->contention);
     run.start_s = start_s = bc_elapsed_s();
     for (int64_t number = 1; number <= script.rows; number++)
         ((struct row *)bc_add_row(&run))->number = number;

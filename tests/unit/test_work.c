@@ -7,7 +7,7 @@
 #include "helpers.h"
 
 #include "common/clock/clock.h"
-#include "common/clock/work.h"
+#include "common/work/work.h"
 
 TEST(calibration_is_plausible)
 {

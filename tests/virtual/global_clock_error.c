@@ -14,7 +14,7 @@
 #include "common/sync_clock/global_clock.h"
 #include "common/clock/source.h"
 #include "common/mpi/harness.h"
-#include "common/sampling/sampling.h"
+#include "common/run/samples.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "common/sampling/samples.h"
+#include "common/run/samples.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -99,5 +99,8 @@ void bc_samples_free(struct bc_samples *samples)
         free(samples->values[q]);
     free(samples->slowest_rank);
     free(samples->visit_starts);
+    if (samples->dropped != NULL)
+        bc_samples_free(samples->dropped);
+    free(samples->dropped);
     *samples = (struct bc_samples){0};
 }

@@ -1,4 +1,4 @@
-#include "common/clock/work.h"
+#include "common/work/work.h"
 
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"

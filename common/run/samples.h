@@ -19,6 +19,7 @@ struct bc_samples {
     size_t count, capacity;
     size_t *visit_starts; /* the first round of each visit */
     size_t visits, visits_capacity;
+    struct bc_samples *dropped; /* rounds of the last visit that sampling.h drops; NULL: none */
 };
 
 /* Begins a visit: the rounds that are appended from now on belong to it. */
@@ -46,7 +47,8 @@ struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int qua
  */
 int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
 
-/* Removes all rounds and visits; the memory is kept, for rounds of as many quantities. */
+/* Removes all rounds and visits but those dropped; the memory is kept, for rounds of as many
+   quantities. */
 void bc_samples_clear(struct bc_samples *samples);
 
 /* Makes it an empty store without memory. */
