@@ -83,6 +83,7 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct collective_parameters *const p = state;
     const char *lacks = NULL, *name = ""; /* of the last chosen operation */
+    bool any = false, any_sized = false;  /* of the operations that are measured */
     if (run->job.ranks < 2)
         return bc_error_set(error, "a collective operation needs at least 2 processes, got 1: use "
                                    "mpirun -np 2 or more" BC_LAUNCHER_HINT);
@@ -94,9 +95,11 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
             continue;
         name = collective_kind_name(k);
         lacks = collective_lacks(collective_kind(k), p);
-        if (lacks == NULL)
-            return fit_sizes(p, run, error);
+        any = any || lacks == NULL;
+        any_sized = any_sized || (lacks == NULL && !collective_kind(k)->no_elements);
     }
-    return bc_error_set(error, "--operations=%.80s: no %s: %s: use another operation",
-                        p->operations.text, name, lacks);
+    if (!any)
+        return bc_error_set(error, "--operations=%.80s: no %s: %s: use another operation",
+                            p->operations.text, name, lacks);
+    return !any_sized || fit_sizes(p, run, error);
 }

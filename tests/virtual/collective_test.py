@@ -213,6 +213,12 @@ class Collective(virtual.Test):
         found = collections.Counter(row["operation"] for row in launch.rows)
         self.assertEqual((found.pop("barrier"), set(found.values()), len(found)), (1, {4}, 18))
 
+    def test_sizes_of_a_barrier(self):
+        """It has none, so it has one row whatever they are."""
+        (launch,) = virtual.run("collective", "--operations=barrier", "--sizes=3,8", *FEW, MODEL_BARRIER_US=10)
+        self.assertEqual([row["operation"] for row in launch.rows], ["barrier"])
+        virtual.run("collective", "--operations=barrier,bcast", "--sizes=3,8", *FEW, expect=2)
+
     def test_forms(self):
         """In place, and of other types and operations, the data is right, and the times are the same."""
         for options in (("--types=all", "--root=rotate"), ("--in-place", "--types=all", "--op=max"),
