@@ -118,14 +118,38 @@ Size          Latency (us)
 # Datatype: MPI_INT.
 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
 4                       0.72              0.70              0.74        1000
-""", "osu_allreduce_latency", {"size_bytes": "key", "avg_latency_us": "less",
-                               "min_latency_us": "info", "max_latency_us": "info",
-                               "iterations": "info"}, ["4|0.72|0.70|0.74|1000"]),
+""", "osu_collective", {"operation": "key", "size_bytes": "key", "avg_latency_us": "less",
+                        "min_latency_us": "info", "max_latency_us": "info",
+                        "iterations": "info"}, ["4|allreduce|0.72|0.70|0.74|1000"]),
+    "osu_alltoall of device buffers": ("""
+# OSU MPI-CUDA All-to-All Personalized Exchange Latency Test v7.5
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)
+1                      51.55
+""", "osu_cuda_collective", {"operation": "key", "size_bytes": "key", "avg_latency_us": "less"}, ["1|alltoall|51.55"]),
+    "osu_bcast of 5.x": ("""
+# OSU MPI Broadcast Latency Test v5.6.3
+# Size       Avg Latency(us)
+1                       1.05
+""", "osu_collective", {"operation": "key", "size_bytes": "key", "avg_latency_us": "less"}, ["1|bcast|1.05"]),
+    # Its sizes are those of all ranks' blocks together.
+    "osu_reduce_scatter": ("""
+# OSU MPI Reduce_scatter Latency Test v7.5
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)
+4                       1.06
+""", "osu_collective", {"operation": "key", "size_bytes": "key", "total_bytes": "key", "avg_latency_us": "less"},
+                           ["NA|reduce_scatter|4|1.06"]),
+    "osu_neighbor_allgather": ("""
+# OSU MPI Neighborhood Allgather Latency Test v7.5
+# Size       Avg Latency(us)
+1                       2.05
+""", "osu_neighborhood_allgather_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["1|2.05"]),
     "osu_barrier": ("""
 # OSU MPI Barrier Latency Test v7.3
 # Avg Latency(us)
              0.24
-""", "osu_barrier_latency", {"size_bytes": "key", "avg_latency_us": "less"}, ["NA|0.24"]),
+""", "osu_collective", {"operation": "key", "size_bytes": "key", "avg_latency_us": "less"}, ["NA|barrier|0.24"]),
     "osu_iallreduce": ("""
 # OSU MPI Non-blocking Allreduce Latency Test v7.3
 # Datatype: MPI_INT.
@@ -182,15 +206,15 @@ Size          Latency (us)
 #
        #bytes #repetitions      t[usec]   Mbytes/sec
             8         1000         0.50        16.00
-""", "imb", {"test": "key", "processes": "key", "size_bytes": "key", "repetitions": "info",
+""", "imb", {"operation": "key", "test": "key", "processes": "key", "size_bytes": "key", "repetitions": "info",
              "t_us": "less", "rate_mbs": "more", "t_min_us": "info", "t_max_us": "info",
              "t_avg_us": "less", "t_ovrl_us": "info", "t_pure_us": "less", "t_cpu_us": "info",
              "overlap_pct": "more"},
-            ["PingPong|2|0|1000|0.21|0.00|NA|NA|NA|NA|NA|NA|NA",
-             "Allreduce|4|4|1000|NA|NA|0.61|0.63|0.62|NA|NA|NA|NA",
-             "Barrier|2|NA|1000|NA|NA|0.31|0.33|0.32|NA|NA|NA|NA",
-             "Ibcast|2|8|1000|NA|NA|NA|NA|NA|1.51|0.81|0.79|11.81",
-             "Unidir_Put (aggregate)|2|8|1000|0.50|16.00|NA|NA|NA|NA|NA|NA|NA"]),
+            ["NA|PingPong|2|0|1000|0.21|0.00|NA|NA|NA|NA|NA|NA|NA",
+             "allreduce|Allreduce|4|4|1000|NA|NA|0.61|0.63|0.62|NA|NA|NA|NA",
+             "barrier|Barrier|2|NA|1000|NA|NA|0.31|0.33|0.32|NA|NA|NA|NA",
+             "NA|Ibcast|2|8|1000|NA|NA|NA|NA|NA|1.51|0.81|0.79|11.81",
+             "NA|Unidir_Put (aggregate)|2|8|1000|0.50|16.00|NA|NA|NA|NA|NA|NA|NA"]),
     "imb of groups": ("""#    Intel(R) MPI Benchmark Suite V3.2.2, MPI1 part
 # Benchmarking Multi-PingPing
 # ( 3 groups of 2 processes each running simultaneous )
@@ -203,10 +227,10 @@ Size          Latency (us)
 # ( 2 groups of 4 processes each running simultaneous )
         Group       #bytes #repetitions      t[usec]   Mbytes/sec
             0            0         1000         2.50         0.00
-""", "imb", {"test": "key", "processes": "key", "size_bytes": "key", "groups": "key", "group": "key",
-             "repetitions": "info", "t_us": "less", "rate_mbs": "more"},
-                      ["Multi-PingPing|2|0|3|0|1000|1.50|0.00", "Multi-PingPing|2|0|3|1|1000|1.60|0.00",
-                       "Multi-PingPing|4|0|2|0|1000|2.50|0.00"]),
+""", "imb", {"operation": "key", "test": "key", "processes": "key", "size_bytes": "key", "groups": "key",
+             "group": "key", "repetitions": "info", "t_us": "less", "rate_mbs": "more"},
+                      ["NA|Multi-PingPing|2|0|3|0|1000|1.50|0.00", "NA|Multi-PingPing|2|0|3|1|1000|1.60|0.00",
+                       "NA|Multi-PingPing|4|0|2|0|1000|2.50|0.00"]),
     "imb of threads": ("""# Benchmarking AllreduceMT
 # #processes = 2 (threads: 4)
        #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects
@@ -214,10 +238,28 @@ Size          Latency (us)
             8         1000         1.00         1.00         8.20         3.00
            16 time-out.; Time limit (a * b) is over; use "-time X" or Y=X (f.h) to increase time limit.
            32 int-overflow.; The production rank*size caused int overflow for given sample
-""", "imb", {"test": "key", "processes": "key", "size_bytes": "key", "threads": "key", "repetitions": "info",
-             "t_min_us": "info", "t_max_us": "info", "t_avg_us": "less", "defects": "info", "status": "info"},
-                                        ["AllreduceMT|2|4|4|1000|1.00|1.00|8.10|0.00|ok",
-                                         "AllreduceMT|2|8|4|1000|1.00|1.00|8.20|3.00|FAIL"]),
+""", "imb", {"operation": "key", "test": "key", "processes": "key", "size_bytes": "key", "threads": "key",
+             "repetitions": "info", "t_min_us": "info", "t_max_us": "info", "t_avg_us": "less", "defects": "info", "status": "info"},
+                                        ["NA|AllreduceMT|2|4|4|1000|1.00|1.00|8.10|0.00|ok",
+                                         "NA|AllreduceMT|2|8|4|1000|1.00|1.00|8.20|3.00|FAIL"]),
+    "imb Reduce_scatter of all blocks": ("""#    Intel(R) MPI Benchmarks 2018 Update 1, MPI-1 part
+# Benchmarking Reduce_scatter
+# #processes = 3
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           12         1000         0.61         0.63         0.62
+           16         1000         0.61         0.63         0.62
+""", "imb", {"operation": "key", "test": "key", "processes": "key", "size_bytes": "key", "repetitions": "info",
+             "t_min_us": "info", "t_max_us": "info", "t_avg_us": "less"},
+                                         [f"reduce_scatter|Reduce_scatter|3|{size}|1000|0.61|0.63|0.62"
+                                          for size in ("4", "5.33333")]),
+    "imb Reduce_scatter of a block": ("""#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part
+# Benchmarking Reduce_scatter
+# #processes = 3
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           12         1000         0.61         0.63         0.62
+""", "imb", {"operation": "key", "test": "key", "processes": "key", "size_bytes": "key", "repetitions": "info",
+             "t_min_us": "info", "t_max_us": "info", "t_avg_us": "less"},
+                                      ["reduce_scatter|Reduce_scatter|3|12|1000|0.61|0.63|0.62"]),
     "smb msgrate": ("""job size:   4
 npeers:     2
 niters:     4096
@@ -364,6 +406,22 @@ class Archive(Case):
         assert "osu_latency\t1\tavg_latency_us\tus\t1.00450\t" in text
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
+
+    def test_collectives_beside_ours(self):
+        """In one table with our rows: by operation and size, whatever the program."""
+        ours = ("# benchmark: collective\n# columns: operation=key size_bytes=key time_us=less status=info\n"
+                "operation\tsize_bytes\ttime_us\tstatus\nallreduce\t4\t1.0\tok\nallreduce\t8\t1.0\tok\n"
+                "barrier\tNA\t0.5\tok\n# end: 3 rows, exit 0\n")
+        for side in ("old", "new"):
+            self.written(side, OUTPUTS["osu_allreduce -f"][0], OUTPUTS["imb"][0], OUTPUTS["osu_barrier"][0])
+            (self.folder / side / "collective.tsv").write_text(f"# date: {side}\n{ours}")
+        rows, _ = self.compared()
+        found = {}
+        for row in rows:
+            if row["operation"] != "NA":
+                found.setdefault((row["operation"], row["size_bytes"]), set()).add(row["benchmark"])
+        every = {"osu_collective", "imb", "collective"}
+        assert found == {("allreduce", "4"): every, ("allreduce", "8"): {"collective"}, ("barrier", "NA"): every}, found
 
     def test_equal_text_is_no_copy(self):
         """Outputs have few digits and no date; only the same file is read twice."""

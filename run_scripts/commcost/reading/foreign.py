@@ -2,10 +2,13 @@
 Sandia's msgrate and mpi_overhead, so that an archive of old runs can be compared and drawn.
 
 Their rows are never those of our programs, whose methods are others: the benchmarks' names differ
-(osu_..., imb, smb_...), and so rows of one program are compared only with its own.
+(osu_..., imb, smb_...), and so rows of one program are compared only with its own. Blocking collectives have the keys
+of our `collective`, so that a table of all shows them side by side: the operation, and the bytes of a block.
 """
 
 import re
+
+from commcost.words import number_text
 
 HEAD = 1 << 20  # bytes, in which a file shows what it is
 # Columns that are no results of their own: what depends on how much work was asked for, and ends of ranges.
@@ -67,6 +70,14 @@ def _named(heading):
     if _INFO.search(name) or not name.endswith(("_us", "_mbs", "_per_s", "_pct")):
         return name, "info"
     return name, "less" if name.endswith("_us") else "more"
+
+
+# What collectives are called where that isn't MPI's name.
+_OPERATIONS = {"broadcast": "bcast", "all_to_all_personalized_exchange": "alltoall",
+               "all_to_allv_personalized_exchange": "alltoallv", "all_to_allw_personalized_exchange": "alltoallw",
+               **{name: name for name in (
+                   "allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast gather gatherv reduce "
+                   "reduce_scatter reduce_scatter_block scatter scatterv").split()}}
 
 
 def _looks_like_row(line):
@@ -148,7 +159,7 @@ class _Osu(_Output):
 
     title = r"#? ?(?:OSU|OMB)(-\w+)? (\S.* Test)(?: v([0-9]\S*))?\s*$"
     keys = ("size_bytes",)
-    _of_windows = "rate_mbs"
+    _of_windows, _operation = "rate_mbs", None
 
     def take(self, number, line):
         found = re.match(self.title, line)
@@ -156,6 +167,10 @@ class _Osu(_Output):
         if found or self.name and re.match(r"# ?\S.* Test v[0-9]\S*$", line):
             suffix, title, version = found.groups("") if found else ("", "", "")
             name = _word(suffix + " " + re.sub("^mpi[-_ ]?| test$", "", title.lower()))
+            # Behind a device's name; what is not blocking, or of neighbours, is another kind of call.
+            found = re.fullmatch(rf"((?!non_|neighborhood_)[a-z]+_)??({'|'.join(_OPERATIONS)})_latency", name)
+            self._operation = _OPERATIONS[found.group(2)] if found else None
+            name = f"{found.group(1) or ''}collective" if found else name
             self.begin(number, f"osu_{name}", f"OSU Micro-Benchmarks {version}")
         elif self.name and columns:
             if self._rows and columns != self.columns:
@@ -192,7 +207,14 @@ class _Osu(_Output):
         for window, cell in windows:
             self.add(number, [row[0], ("window", "key", window), (self._of_windows, "more", cell)])
         if not windows:
-            self.add(number, row)
+            self.add(number, row if self._operation is None else self._of_collective(row))
+
+    def _of_collective(self, row):
+        """The row with our keys. Sizes of reduce_scatter are those of all blocks, and the output doesn't say how many:
+        they keep a name of their own."""
+        is_total = self._operation.startswith("reduce_scatter")
+        return [("operation", "key", self._operation), *(
+            ("total_bytes", *cell) if is_total and name == "size_bytes" else (name, *cell) for name, *cell in row)]
 
 
 class _Imb(_Output):
@@ -200,7 +222,7 @@ class _Imb(_Output):
 
     title = r"#[ \t]*Intel ?\(R\) MPI Benchmark[^,\n]*,"
     headings = r"[ \t]*(?:Group +)?#(?:bytes|repetitions) "
-    keys = ("test", "processes", "size_bytes")
+    keys = ("operation", "test", "processes", "size_bytes")
     name, program = "imb", "Intel MPI Benchmarks"
     _SETTINGS = (("datatype", r"# MPI_Datatype\s*:\s*(\S+)"),
                  ("reduction_datatype", r"# MPI_Datatype for reductions\s*:\s*(\S+)"),
@@ -210,11 +232,13 @@ class _Imb(_Output):
                ("processes", r"#\s*\(? *(?:[0-9]+ groups of|#?processes =) ([0-9]+)"))
     _place = {"test": "NA", "processes": "NA"}
     _calls = False  # whether the next comment is the calling sequence
+    _year = 0       # of the version, from 2018 on
 
     def take(self, number, line):
         if re.match(self.title, line):
             version = re.search(r" (?:V|v)?([0-9]\S*?)(?: Update [0-9]+)?,", line)
             self.begin(number, self.name, f"Intel MPI Benchmarks {version.group(1) if version else ''}")
+            self._year = int(re.match("[0-9]+", version.group(1)).group()) if version else 0
         elif re.match(self.headings, line):
             self.columns = [_named(name) for name in line.split()]
         elif line.startswith("#"):
@@ -226,7 +250,16 @@ class _Imb(_Output):
                                     f"{left_out.group(1)}")
             else:
                 place = [(name, "key", value) for name, value in self._place.items()]
-                self.add(number, place + self.cells(number, line))
+                self.add(number, place + self._of_collective(self.cells(number, line)))
+
+    def _of_collective(self, row):
+        """The row with the operation, NA of what is none of our collectives. Up to 2018, sizes of Reduce_scatter are
+        those of all blocks."""
+        operation, processes = _OPERATIONS.get(self._place["test"].lower(), "NA"), self._place["processes"]
+        if operation == "reduce_scatter" and self._year < 2019 and processes.isdigit():
+            row = [(name, role, number_text(int(cell) / int(processes)) if name == "size_bytes" else cell)
+                   for name, role, cell in row]
+        return [("operation", "key", operation), *row]
 
     def _take_comment(self, line):
         if self._calls and line.strip("# "):
