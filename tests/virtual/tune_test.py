@@ -40,10 +40,10 @@ def mpich_of(choices):
     return libraries.Mpich("\0".join(["", json.dumps(tree, separators=(",", ":")), *names, ""]).encode())
 
 
-def openmpi_of(choices, folder):
+def openmpi_of(choices, folder, version):
     path = os.path.join(folder, "ompi_info")
     with open(path, "w", encoding="ascii") as stream:
-        stream.write("#!/bin/sh\ncat <<END\n" + "".join(
+        stream.write("#!/bin/sh\ncat <<END\nompi:version:full:{}\n".format(version) + "".join(
             "mca:coll:tuned:param:coll_tuned_{}_algorithm:enumerator:value:{}:{}\n".format(operation, number, choice)
             for operation, several in choices.items() for number, choice in enumerate(["ignore", *several])) + "END\n")
     os.chmod(path, stat.S_IRWXU)
@@ -78,8 +78,27 @@ def mpich_chooses(path, operation, ranks, size):
             raise AssertionError("nothing is true of {} {}".format(key, values))
 
 
+def openmpi6_chooses(path, operation, ranks, size):
+    """What a file of Open MPI's says from 6.0 on: the first rules whose numbers of ranks hold, and of these the first
+    one whose sizes hold. A word that the library doesn't know makes it ignore the file."""
+    with open(path, encoding="ascii") as stream:
+        text = json.load(stream)
+    assert (text.pop("rule_file_version"), text.pop("module"), list(text)) == (3, "tuned", ["collectives"])
+    bytes_ = size * (ranks if operation in OF_ALL_BLOCKS["Open MPI"] else 1)
+    assert set(text["collectives"]) <= set(OPERATIONS)
+    for of_ranks in text["collectives"].get(operation, []):
+        assert sorted(of_ranks) == ["comm_size_max", "comm_size_min", "rules"]
+        if of_ranks["comm_size_min"] <= ranks <= of_ranks["comm_size_max"]:
+            for rule in of_ranks["rules"]:
+                assert sorted(rule) == ["alg", "msg_size_max", "msg_size_min"]
+                if rule["msg_size_min"] <= bytes_ <= rule["msg_size_max"]:
+                    return rule["alg"]
+            break
+    return DEFAULT
+
+
 def openmpi_chooses(path, choices, operation, ranks, size):
-    """What a file of Open MPI's says."""
+    """What a file of Open MPI's says up to 5.0."""
     with open(path, encoding="ascii") as stream:
         numbers = iter([int(word) for line in stream for word in line.split("#")[0].split()])
     order = ("allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
@@ -127,11 +146,13 @@ class Machine:
                 for size in self.sizes:
                     self.gains[operation, ranks, size, DEFAULT] = 0.0
         self.slow, self.is_slow = (chance.uniform(1.5, 3) if chance.random() < 1 / 3 else 1), False
-        self.library = chance.choice((mpich_of, lambda choices: openmpi_of(choices, folder)))(self.choices)
+        self.version = chance.choice(("MPICH", "5.0.3", "6.0.0a1"))
+        self.library = (mpich_of(self.choices) if self.version == "MPICH" else
+                        openmpi_of(self.choices, folder, self.version))
 
     def chosen(self, path, *of):
-        return (mpich_chooses(path, *of) if self.library.name == "MPICH" else
-                openmpi_chooses(path, self.choices, *of))
+        return (mpich_chooses(path, *of) if self.version == "MPICH" else openmpi6_chooses(path, *of)
+                if self.version == "6.0.0a1" else openmpi_chooses(path, self.choices, *of))
 
     def times(self, choice_of, operations, ranks, sizes):
         """The rows of a launch; `choice_of` says what it uses for an operation of a size."""

@@ -188,9 +188,10 @@ def of_ranks(tree, ranks):
 class OpenMpi(Library):
     """Open MPI's component tuned: a file of numbers (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), which 4.0 to 5.0
     read. A rule counts from its size, or its number of ranks, to the next one, so what isn't measured has a rule of its
-    own, which says 0: the library's own choice."""
+    own, which says 0: the library's own choice. From 6.0 on JSON (same source), where a rule has both ends, and the
+    first one that holds counts: there a number of ranks in the file of numbers ends a range instead of beginning it."""
 
-    name, suffix, chooses_by_size = "Open MPI", ".conf", True
+    name, chooses_by_size = "Open MPI", True
     PREFIX = "OMPI_MCA_coll_tuned_"
     # Operations in the order of their numbers there.
     NUMBERS = {name: number for number, name in enumerate((
@@ -202,6 +203,8 @@ class OpenMpi(Library):
     def __init__(self, tools):
         self._said = said_by(tools("ompi_info"), "--parsable", "--all")
         self._tools, self._algorithms = tools, {}
+        version = re.search(r"(?m)^ompi:version:full:([0-9]+)", self._said)
+        self.suffix = ".json" if version and int(version.group(1)) >= 6 else ".conf"
         for operation, number, name in re.findall(
                 r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._said):
             if number != "0":
@@ -222,8 +225,16 @@ class OpenMpi(Library):
         found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
         return found.group(1) if found else "0"
 
+    def _fan_out(self, operation):
+        return self._value(operation, "chain_fanout" if operation in self.CHAINS else "tree_fanout")
+
     def file_text(self, rules, comment):
         operations = [name for name in self.NUMBERS if any(rule.operation == name for rule in rules)]
+        if self.suffix == ".json":
+            made = {operation: [
+                {"comm_size_min": ranks, "comm_size_max": ranks, "rules": list(map(self._json_of, several))}
+                for ranks, several in by_ranks(rules, operation).items()] for operation in operations}
+            return json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": made}, indent=1) + "\n"
         lines = [*(f"# {line}" for line in comment), f"{len(operations)} # operations"]
         for operation in operations:
             ranges, last = {}, 0
@@ -238,6 +249,14 @@ class OpenMpi(Library):
                 lines += [f"{ranks} # ranks", f"{len(by_size)} # sizes", *by_size]
         return "".join(line + "\n" for line in lines)
 
+    def _json_of(self, rule):
+        """A rule of JSON: what it doesn't say is 0."""
+        scale = rule.ranks if rule.operation in self.TOTAL else 1
+        values = {"faninout": self._fan_out(rule.operation), "seg_size": self._value(rule.operation, "segmentsize"),
+                  "reqs": self._value(rule.operation, "max_requests")}
+        return {"msg_size_min": scale * rule.low, "msg_size_max": scale * rule.high, "alg": rule.choice,
+                **{name: int(value) for name, value in values.items() if value != "0"}}
+
     def _by_size(self, rules):
         """A line for each size: from how many bytes on, the algorithm, its fan-out and segment size."""
         usual, lines, last = "0 0 0 # the library's own choice", [], 0
@@ -245,9 +264,9 @@ class OpenMpi(Library):
             scale = rule.ranks if rule.operation in self.TOTAL else 1
             if scale * rule.low > last or not rule.low and lines:
                 lines.append(f"{last} {usual}")
-            fan = self._value(rule.operation, "chain_fanout" if rule.operation in self.CHAINS else "tree_fanout")
-            lines.append(f"{scale * rule.low} {self._algorithms[rule.operation][rule.choice]} {fan} "
-                         f"{self._value(rule.operation, 'segmentsize')} # {rule.choice}")
+            segment = self._value(rule.operation, "segmentsize")
+            lines.append(f"{scale * rule.low} {self._algorithms[rule.operation][rule.choice]} "
+                         f"{self._fan_out(rule.operation)} {segment} # {rule.choice}")
             last = scale * rule.high + 1
         return lines if rules and rules[0].operation == "barrier" else [*lines, f"{last} {usual}"]
 
