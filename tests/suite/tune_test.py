@@ -108,8 +108,25 @@ class Mpich(TuneCase):
     def test_list(self):
         done = self.tune("--list")
         assert done.stdout.splitlines()[1:] == [
-            "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=crash,error,hang,way1,way2,wrong"], done.stdout
+            "allreduce (MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM)", "    crash, error, hang, way1, way2, wrong",
+            "# All of them: 21 to 108 launches, about 34 s to 3 min"], done.stdout
         assert not self.suite.results.exists()
+
+    def test_list_is_narrow(self):
+        self.make(MPICH + "".join(f"algorithm=MPIR_Allreduce_intra_way_{number}\0" for number in range(20)))
+        assert max(map(len, self.tune("--list").stdout.splitlines()[1:])) <= 100
+
+    def test_dry_run(self):
+        """Says how long it will take, as the run does."""
+        done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--dry-run")
+        head, *commands = done.stdout.splitlines()
+        # 1 s and 0.1 s for each size: three settings, and two in the proof.
+        assert head == "# 9 to 60 launches, about 11 s to 72 s; the first of each choice:", done.stdout
+        assert len(commands) == 3 and "_ALGORITHM=way2" in commands[2], commands
+        assert not self.suite.results.exists() and not os.path.exists(self.suite.environment["STARTED"])
+        done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--budget=1h")
+        assert "It takes 9 to 60 launches, about 11 s to 72 s, of which 60 min now\n" in done.stderr, done.stderr
+        assert re.search(r"launch 3 of at most 12: .* 2 choices left, at most [0-9]+ s\n", done.stderr), done.stderr
 
     def test_rule_and_faults(self):
         """The best choice is found, and what doesn't work is taken out, and said."""

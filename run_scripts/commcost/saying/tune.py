@@ -8,6 +8,7 @@ was, by doing all over without the launches that were made.
 import argparse
 import os
 import re
+import textwrap
 import time
 import typing
 import zlib
@@ -21,8 +22,8 @@ from commcost.saying.device_matrix import list_of, place_options, size_that
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
-from commcost.saying.race import DEFAULT, NO_GAIN, Race, launches_needed
-from commcost.saying.scorecard import readable
+from commcost.saying.race import DEFAULT, NO_GAIN, Race, launches_needed, looks_of
+from commcost.saying.scorecard import WIDTH, readable
 from commcost.system import now, remove, replace_file
 from commcost.words import bytes_text, counted, cut, listed, size_text
 
@@ -32,6 +33,7 @@ FILE = "file"           # the choice whose launches use the file
 PROOF_RUNS_FROM = 101   # in the folder
 MESSAGE_MOST = 100      # letters of what a launch said that failed
 SHARE_OF_RACE = 2 / 3   # of the budget; the rest is for the proof
+START_S = 1.0           # of a launch, besides what it measures, as expected before the first one
 
 
 # ---- what is measured ----------------------------------------------------------------------------
@@ -89,16 +91,37 @@ class Tuning:
         return {cell: [choice for choice in entry.settings if choice != DEFAULT] for entry in self.entries
                 for cell in entry.cells}
 
-    def begin(self):
-        """Makes the folder or takes it up. UsageError where it is of other options, or no evidence is possible."""
+    def expected(self):
+        """A sentence: how many launches it will take, and how long: where no choice can gain anything, and at most."""
+        options = self.options
+
+        def launch_s(cells):
+            return START_S + len(cells) * options.max_time
+
+        once = sum(len(entry.settings) for entry in self.entries)
+        once_s = sum(len(entry.settings) * launch_s(entry.cells) for entry in self.entries)
+        proofs = {}
+        for cell in self.choices():
+            proofs.setdefault((cell.operation, cell.ranks), []).append(cell)
+        proof_s = sum(2 * launch_s(cells) for cells in proofs.values())
+        first, most = looks_of(options.launches)[0], options.launches
+        ends = (suite.in_words(first * once_s), suite.in_words(most * (once_s + proof_s)))
+        return f"{first * once} to {most * (once + 2 * len(proofs))} launches, about {ends[0]} to {ends[1]}"
+
+    def steps(self):
+        """The first launch of each choice. UsageError where no evidence is possible."""
         options, tests = self.options, len(self.choices())
         if options.launches < launches_needed(tests):
             raise UsageError(f"--launches: {options.launches} prove nothing of {tests} cases: use "
                              f"{launches_needed(tests)} or more, or fewer --sizes")
-        steps = [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
-                 for entry in self.entries for place, variables in enumerate(entry.settings.values())]
-        steps.append(plan.Step(0, "decide", "decide", "", 0,
-                               f"--min-gain={options.min_gain:g} --launches={options.launches}"))
+        return [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
+                for entry in self.entries for place, variables in enumerate(entry.settings.values())]
+
+    def begin(self):
+        """Makes the folder or takes it up. UsageError where it is of other options."""
+        options = self.options
+        steps = [*self.steps(), plan.Step(0, "decide", "decide", "", 0,
+                                          f"--min-gain={options.min_gain:g} --launches={options.launches}")]
         made = plan.Plan(steps, {options.build: {BENCHMARK}}, [])
         there = self.trials.folder.read("plan.tsv").splitlines()
         if there and there != made.lines:
@@ -112,6 +135,8 @@ class Tuning:
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
             f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
+        say(f"It takes {self.expected()}" + ("" if self.options.budget is None else
+                                             f", of which {suite.in_words(self.options.budget)} now"))
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
@@ -142,8 +167,11 @@ class Tuning:
                         self._measure(race, choice, cells, step)
             if run + 1 in race.looks:
                 race.look(run + 1)
+            left = (race.looks[-1] - run - 1) * sum(any(race.runs(cell, choice) for cell in entry.cells)
+                                                    for entry in entries for choice in entry.settings)
             say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
-                f"of {cases} decided, {counted(sum(map(len, race.running.values())), 'choice')} left")
+                f"of {cases} decided, {counted(sum(map(len, race.running.values())), 'choice')} left" +
+                (f", at most {suite.in_words(left * self.trials.usual_s)}" if left else ""))
             if not race.running:
                 break
 
@@ -400,6 +428,8 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
 2 wrong usage.""", allow_abbrev=False)
     add = made.add_argument_group("What to tune").add_argument
     add("--list", action="store_true", help="print what the library offers, and exit")
+    add("--dry-run", action="store_true", help="print how long it will take and the first launch of each choice, and "
+        "exit")
     add("--operations", metavar="LIST", default=[], type=list_of(operation_of, "use names like allreduce,bcast"),
         help="with commas (default: all that the library's file can choose)")
     add("--sizes", metavar="LIST", default=[8 << 3 * power for power in range(6)],
@@ -457,14 +487,21 @@ def main(words):
         raise Failure(f"no program {program}: build it first")
     library, path = libraries.library_of(program, launchers.find(options.launcher, options.build))
     contests = chosen_contests(options, library)
+    tuning = Tuning(options, library, contests)
     if options.list:
-        print(f"# {library.name}: {path}", *(f"{contest.variable}={','.join(contest.choices)}" for contest in contests),
-              sep="\n")
+        print(f"# {library.name}: {path}", *(line for contest in contests for line in [
+            f"{listed(contest.operations)} ({contest.variable})", *textwrap.wrap(
+                ", ".join(contest.choices), WIDTH, initial_indent="    ", subsequent_indent="    ",
+                break_on_hyphens=False)]),
+              f"# All of them: {tuning.expected()}", sep="\n")
         return command.EXIT_DONE
     for name in [*library.file_variables("", ()), *(contest.variable for contest in contests)]:
         if name in os.environ:
             raise UsageError(f"{name} is set: unset it, so that the library's own choice can be measured")
-    tuning = Tuning(options, library, contests)
+    if options.dry_run:
+        steps = tuning.steps()
+        print(f"# {tuning.expected()}; the first of each choice:", *(step.command for step in steps), sep="\n")
+        return command.EXIT_DONE
     tuning.begin()
     again = suite.going_on(PROGRAM, options, options.output)
     try:
