@@ -11,7 +11,8 @@ import re
 import shutil
 
 from case import Case, call, each
-from mpi_run import read_tsv
+from commands import command
+from mpi_run import read, read_tsv
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -54,34 +55,41 @@ OPTIONS = {
     "overlap/overlap_halo": ["--local=2", "--methods=isend/irecv types,isend/irecv packed", "--check"]}
 
 
-class Smpi(Case):
+class SmpiCase(Case):
     def programs(self):
         """All of the simulated build."""
         build = os.path.join(self.build, "simulation")
         return sorted(os.path.relpath(path, build) for path in glob.glob(os.path.join(build, "*/*"))
                       if os.path.isfile(path) and os.access(path, os.X_OK) and "." not in os.path.basename(path))
 
-    def called(self, topology, hosts, program, *options):
-        """A program's end with a rank on each host."""
+    def words(self, topology, hosts):
+        """What starts a program with a rank on each host: the simulator, and what is between program and options."""
         # smpirun itself takes options apart at their spaces.
         with open(shutil.which("smpirun"), encoding="utf-8") as script:
             simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
         (self.folder / "platform.xml").write_text(PLATFORM.format(hosts - 1, topology, TOPOLOGIES[topology][hosts]))
         (self.folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(hosts)))
-        return call(["timeout", "-k", "1", "1800", simulator, self.built(f"simulation/{program}"),
-                     "--cfg=smpi/privatization:1", f"--cfg=smpi/tmpdir:{self.folder}",
-                     f"--cfg=smpi/hostfile:{self.folder}/hosts", f"--cfg=smpi/np:{hosts}", "--log=root.thres:critical",
-                     *(f"--cfg={key}:{value}" for key, value in SETTINGS.items()),
-                     self.folder / "platform.xml", *options])
+        return simulator, ["--cfg=smpi/privatization:1", f"--cfg=smpi/tmpdir:{self.folder}",
+                           f"--cfg=smpi/hostfile:{self.folder}/hosts", f"--cfg=smpi/np:{hosts}",
+                           "--log=root.thres:critical", *(f"--cfg={key}:{value}" for key, value in SETTINGS.items()),
+                           str(self.folder / "platform.xml")]
 
-    def output(self, *arguments):
+    def called(self, topology, hosts, program, *options, settings=()):
+        """A program's end."""
+        simulator, words = self.words(topology, hosts)
+        return call(["timeout", "-k", "1", "1800", simulator, self.built(f"simulation/{program}"), *settings, *words,
+                     *options])
+
+    def output(self, *arguments, **how):
         """What it prints."""
-        done = self.called(*arguments)
+        done = self.called(*arguments, **how)
         # The simulator's status is 0 where ranks wait for each other for ever.
         assert done.returncode == 0, done.stderr
         assert re.search("\n# end: .* exit 0\n$", done.stdout), done.stdout + done.stderr
         return done.stdout
 
+
+class Smpi(SmpiCase):
     @each("hosts", [64, 256, 1024] if Case.full else [64])
     @each("topology", TOPOLOGIES if Case.full else ["TORUS"])
     def test_all_end(self, topology, hosts):
@@ -101,3 +109,35 @@ class Smpi(Case):
         """linkmap says of which sizes routes differ so much that a slow link among them is hardly seen."""
         text = self.output(topology, 16, "linkmap/linkmap", "--visits=3")
         assert re.findall(r"^# note: (\d+) bytes: times vary, by routes", text, re.M) == sizes
+
+
+class Algorithms(SmpiCase):
+    @each("algorithm, links", [("flattree", 6), ("binomial_tree", 9)] if Case.full else [])
+    def test_shape_of_64_hosts(self, algorithm, links):
+        """A broadcast by an algorithm that SMPI is told takes 0.5 us for each link of its longest path: to the farthest
+        host, or to host 63 by 32, 48, 56, 60 and 62, each 2 links or 1 away from the one before."""
+        text = self.output("TORUS", 64, "collective/collective", *SHORT, "--operations=bcast", "--sizes=8",
+                           settings=[f"--cfg=smpi/bcast:{algorithm}"])
+        (row,) = read_tsv(text)
+        assert abs(float(row["time_us"]) - 0.5 * links) < 0.005 * links, text
+
+    def test_tuning(self):
+        """tune.sh finds the algorithm that is best, by a launcher that tells SMPI which one to use: of 16 hosts the
+        farthest is 4 links from the root, and 6 by a binomial tree, which is SMPI's own choice."""
+        hosts = 64 if self.full else 16
+        simulator, words = self.words("TORUS", hosts)
+        launcher = self.folder / "simulate"
+        launcher.write_text(f"""#!/bin/sh
+            program=$2
+            shift 2
+            exec {simulator} "$program" ${{BCAST:+--cfg=smpi/bcast:$BCAST}} {" ".join(words)} "$@" \\
+                {" ".join(SHORT)} --start=barrier
+            """)
+        launcher.chmod(0o755)
+        done = command("tune", f"--build={self.build}/simulation", f"--launcher={launcher} {{ranks}}",
+                       "--choices=BCAST=flattree", "--operations=bcast", "--sizes=8", f"--ranks={hosts}",
+                       "--launches=6", "--max-time=0.001", f"--output={self.folder}/tune")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "export BCAST='flattree'" in read(self.folder / "tune/rules.sh").splitlines()
+        (row,) = read_tsv(read(self.folder / "tune/evidence.tsv"))
+        assert abs(float(row["found_pct"]) - (25 if self.full else 33)) < 1, row
