@@ -148,6 +148,19 @@ class Costs(CardCase):
                             "Broadcast of 8 bytes | 100 µs |  | 99 – 101 | "]
         assert not self.said(("syncbench", SYNC, sync[:1]))
 
+    def test_collective_comes_first(self):
+        """Its rows say what blocking calls take, as programs usually call them."""
+        rows = [{"operation": name, "type": "double", "op": "sum", "in_place": in_place, "root": 0, "size_bytes": size,
+                 "time_us": value} for name, in_place, size, value in (
+                     ("barrier", "no", "NA", 2.0), ("allreduce", "yes", 8, 3.0), ("allreduce", "no", 64, 4.0),
+                     ("allreduce", "no", 1024, 1.0), ("bcast", "no", 8, 5.0))]
+        sync = [{"sync": "MPI barrier", "ranks": 4, "sync_us": 1.5}]
+        said = self.said(("syncbench", SYNC, sync), ("collective", list(rows[0]), rows),
+                         ("overlap_ibcast", OVERLAPS, by_size(4 * [50.0], "ibcast")), metadata={"ranks": "4"})
+        assert said[:3] == ["Barrier of 4 processes | 2.00 µs |  | 1.98 – 2.02 | ",
+                            "Allreduce of 64 bytes | 4.00 µs |  | 3.96 – 4.04 | ",
+                            "Broadcast of 8 bytes | 5.00 µs |  | 4.95 – 5.05 | "], said
+
     def test_halo(self):
         rows = (swaps("10x10x10", persistent=4.0, packed=6.0) + swaps("99x99x99", put=90.0) +
                 swaps("50x50x50", persistent=40.0, packed=40.5, types=41.0))

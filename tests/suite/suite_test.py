@@ -112,14 +112,14 @@ class Plan(SuiteCase):
     def test_essentials(self):
         """Six launches of each in turn, 110 s at most: with the build and the report, three minutes."""
         names = [f"overlap_{name}_sweep" for name in ("iallreduce", "ialltoall", "ibcast", "sendrecv")] + [
-            "msgrate", "pingpong", "syncbench", "halo", "mpi_overhead", "noise"]
+            "msgrate", "pingpong", "halo", "collective", "mpi_overhead", "noise"]
         listed = read_list("essentials")
         assert [entry.name for entry in listed] == names
         assert 6 * sum(entry.seconds for entry in listed) <= 110
         there = [name for name in names if any(name.replace("_sweep", "") in program for program in PROGRAMS)]
         plan = self.suite.plan("--essentials")
         assert [line[:2] for line in plan] == [[run, name] for run in "123456" for name in there]
-        assert len(there) == 7
+        assert len(there) == 6
         assert "not allowed with" in self.suite.run("--essentials", "--quick", status=2).stderr
 
     def test_groups_and_names(self):
@@ -770,15 +770,15 @@ class Budget(SuiteCase):
 
 
 class Quickstart(SuiteCase):
-    """quickstart.sh in a tree of its own, with a benchmark that pretends to be syncbench and nothing to build."""
+    """quickstart.sh in a tree of its own, with a benchmark that pretends to be collective and nothing to build."""
 
-    SYNCBENCH = r"""#!/bin/sh
+    COLLECTIVE = r"""#!/bin/sh
 for output; do :; done
 exec >"${output#--output=}"
-echo "# benchmark: syncbench"
-echo "# columns: sync=key neighbours=key sync_us=less sync_lo_us=info sync_hi_us=info status=info"
-printf 'sync\tneighbours\tsync_us\tsync_lo_us\tsync_hi_us\tstatus\n'
-printf 'MPI barrier\tNA\t1.5\t1\t2\tok\n'
+echo "# benchmark: collective"
+echo "# columns: operation=key size_bytes=key time_us=less time_lo_us=info time_hi_us=info status=info"
+printf 'operation\tsize_bytes\ttime_us\ttime_lo_us\ttime_hi_us\tstatus\n'
+printf 'barrier\tNA\t1.5\t1\t2\tok\n'
 echo "# end: 1 row, exit 0"
 """
 
@@ -787,7 +787,7 @@ echo "# end: 1 row, exit 0"
         self.top = self.suite.folder / "top"
         self.top.mkdir()
         (self.top / "run_scripts").symlink_to(SCRIPTS)
-        write_program(self.top / "build/syncbench/syncbench", self.SYNCBENCH)
+        write_program(self.top / "build/collective/collective", self.COLLECTIVE)
         for name in ("cmake", "mpicc.of.nobody"):
             write_program(self.suite.folder / "bin" / name, "#!/bin/sh\n")
 
@@ -804,7 +804,7 @@ echo "# end: 1 row, exit 0"
         assert len(self.suite_lines("options", "--essentials")) == 1
         last = done.stdout.splitlines()[-1]
         assert last == "Page: results/report.html    Table: results/summary.tsv"
-        for name in ("report.html", "report.md", "summary.tsv", "runs/6/syncbench.tsv"):
+        for name in ("report.html", "report.md", "summary.tsv", "runs/6/collective.tsv"):
             assert (self.top / "results" / name).is_file(), name
         assert (done.stdout + done.stderr).count("report.html") == 1
 
@@ -812,9 +812,9 @@ echo "# end: 1 row, exit 0"
         """With the same folder, as begun or resumed, or as its suite says."""
         self.quickstart("--output=results")
         for option in ("--output=results", "--resume=results"):
-            os.remove(self.top / "results/runs/3/syncbench.tsv")
+            os.remove(self.top / "results/runs/3/collective.tsv")
             assert "[3/6] run 3 of 6" in self.quickstart(option).stderr
-        os.remove(self.top / "results/runs/4/syncbench.tsv")
+        os.remove(self.top / "results/runs/4/collective.tsv")
         done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
                     env=self.suite.environment)
         assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr

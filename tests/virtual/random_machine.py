@@ -24,7 +24,7 @@ class Machine:
         self.chance = random.Random(seed)
         self.launches, self.are_alike = launches, are_alike
         self.spread = 10 ** self.chance.uniform(-3, -1)
-        self.files, self.truths = {}, {}
+        self.files, self.truths, self.has_collective = {}, {}, seed % 2 == 0
         for part in (self.pingpong, self.mpi_overhead, self.msgrate, self.others, self.halo, self.noise, self.linkmap):
             part()
         for collective in COLLECTIVES:
@@ -107,6 +107,11 @@ class Machine:
 
     def others(self):
         self.time("syncbench", {"sync": "MPI barrier", "ranks": 2}, "sync_us", self.between(0.3, 50))
+        # Not in older results.
+        for operation, size in (("barrier", 0), ("allreduce", 8), ("allreduce", 65536), ("bcast", 8)):
+            if self.has_collective:
+                self.time("collective", {"operation": operation, "type": "double", "op": "sum", "in_place": "no",
+                                         "root": 0, "size_bytes": size}, "time_us", self.between(0.3, 50))
         for call in ("MPI_Send", "MPI_Isend MPI_Wait"):
             self.time("monitor_overhead", {"call": call, "mode": "on"}, "added_ns", self.between(10, 200))
 

@@ -16,9 +16,9 @@ from commcost.saying import facts, gains, scorecard
 UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1024, "k": 1e3, "M": 1e6, "G": 1e9,
          "": 1}
 # The column that a line about costs is of.
-COLUMNS = (("Bandwidth", "bwidth_mbs"), ("Processor", "overhead"), ("Messages a", "rate_per_s"), ("Barrier", "sync_us"),
-           ("Allreduce|Broadcast", "blocking_us"), (".*exposed", "exposed_us"), ("Message|Halo|Put", "latency_us"),
-           ("Time lost", "stopped_pct"), ("Interruptions", "stop_us"), ("Monitoring", "added_ns"))
+COLUMNS = (("Bandwidth", "bwidth_mbs"), ("Processor", "overhead"), ("Messages a", "rate_per_s"),
+           (".*exposed", "exposed_us"), ("Message|Halo|Put", "latency_us"), ("Time lost", "stopped_pct"),
+           ("Interruptions", "stop_us"), ("Monitoring", "added_ns"))
 COSTS, LINKS = "What it costs", "Which node or link is slow?"
 QUESTIONS = ("Interruptions", "Node", "Non-blocking", "Message in partitions", "Work during", "MPI_Test",
              "Persistent requests", "MPI_Put")
@@ -55,7 +55,7 @@ class Judge:
     def is_cost_true(self, line):
         """A value: whether the truth is in the range over launches, or hardly beside it."""
         (identity,) = line.rows
-        column = next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
+        column = self.column_of(line)
         truth = self.truth(identity)[column]
         if not self.truth(identity).get("is_usual", True):
             return False
@@ -68,6 +68,12 @@ class Judge:
         last_digit = 10.0 ** -len(value.partition(".")[2]) * UNITS[unit]
         beside = max(ends[1] - ends[0], last_digit)
         return ends[0] - beside <= truth <= ends[1] + beside and self.is_best_true(line, column, truth)
+
+    def column_of(self, line):
+        """The column that a line about costs must be of: about blocking calls collective's, where it has results."""
+        if line.what.startswith(("Barrier", "Allreduce", "Broadcast")):
+            return ("time_us" if self.machine.has_collective else "sync_us" if line.what[1] == "a" else "blocking_us")
+        return next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
 
     def is_best_true(self, line, column, truth):
         """Of the best of several ways, where it is said to be that."""
@@ -180,7 +186,7 @@ class Judge:
     def is_value_clear(self, line):
         """Whether a value is surely more than noise."""
         (identity,) = line.rows
-        column = next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
+        column = self.column_of(line)
         return 0 < self.relative_width(self.rows[identity], identity.rpartition("-")[0], column) < 0.5
 
     def relative_width(self, row, kind, column):
@@ -236,7 +242,7 @@ class RandomMachines(virtual.Test):
     @staticmethod
     def is_best_clear(judge, line):
         """Whether the best of several ways is so by twice the interval."""
-        column = next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
+        column = judge.column_of(line)
         if column not in ("rate_per_s", "exposed_us") and not line.what.startswith("Halo"):
             return False
         (identity,) = line.rows
@@ -322,6 +328,11 @@ CASES = [
          MODEL_BLOCKING_US=200),
     Case("Processor time of a send, 8 bytes", r"(3\.0|2\.9\d|3\.0\d) µs .*", *OVERHEAD),
     Case("Work during a send", "yes 8[4-6] to 9[67] % of the time is free for work", *OVERHEAD),
+    # All ranks wait for the last one, which gets the message after 20 us.
+    Case("Broadcast of 8 bytes", r"20\.\d µs .*", "collective", ("--operations=bcast", "--sizes=8", "--max-time=0.1"),
+         {"MODEL_LATENCY_US": 20, "MODEL_ALGORITHM": "linear"}),
+    Case("Barrier of 2 processes", r"2[45](\.\d)? µs .*", "collective", ("--operations=barrier", "--max-time=0.1"),
+         {"MODEL_BARRIER_US": 25}),
     Case("Barrier of 2 processes", r"2[45](\.\d)? µs .*", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
          {"MODEL_BARRIER_US": 25}),
     # 128 receives are posted in 12.8 us, then 128 messages come 2 us apart, and as many go.

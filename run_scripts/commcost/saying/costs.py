@@ -16,7 +16,7 @@ BOXES = 3              # lines about halo swaps
 SOURCES = 3            # lines about what interrupts ranks
 FUNCTIONS = 4          # lines about functions in which a program was
 CALLS = ("pttopt", "coll", "calls")  # of the monitor: rows about functions
-BLOCKING = (("iallreduce", "Allreduce"), ("ibcast", "Broadcast"))
+BLOCKING = (("allreduce", "Allreduce"), ("bcast", "Broadcast"))
 WITH = {"all": "with a barrier", "images": "with a notification"}  # what ends a put
 
 
@@ -116,16 +116,31 @@ def put(tables):
 # ---- collectives, halo swaps ---------------------------------------------------------------------
 
 def barrier(tables):
-    for pair in tables.measured("syncbench", "sync_us", sync="MPI barrier")[:1]:
-        yield line_of(f"Barrier of {pair[0].keys['ranks']} processes", pair, "sync_us", TIME_US)
+    """Of `collective`, else of syncbench."""
+    column, pairs = "time_us", blocking(tables, "barrier")
+    ranks = [table.metadata.get("ranks", ["?"])[0] for table in tables.of(NEW, "collective")]
+    if not pairs:
+        column, pairs = "sync_us", tables.measured("syncbench", "sync_us", sync="MPI barrier")
+        ranks = [pair[0].keys["ranks"] for pair in pairs]
+    for pair in pairs[:1]:
+        yield line_of(f"Barrier of {ranks[0]} processes", pair, column, TIME_US)
 
 
 def collectives(tables):
-    """The blocking calls of the smallest size."""
-    for collective, name in BLOCKING:
-        pairs = over_sizes(tables, "blocking_us", collective=collective)
+    """The blocking calls of the smallest size: of `collective`, else of the overlap programs."""
+    for operation, name in BLOCKING:
+        column, pairs = "time_us", blocking(tables, operation)
+        if not pairs:
+            column, pairs = "blocking_us", over_sizes(tables, "blocking_us", collective="i" + operation)
         for pair in sorted(pairs, key=lambda pair: pair[0].size())[:1]:
-            yield line_of(f"{name} of {size_text(pair[0].size())}", pair, "blocking_us", TIME_US)
+            yield line_of(f"{name} of {size_text(pair[0].size())}", pair, column, TIME_US)
+
+
+def blocking(tables, operation):
+    """Pairs of the rows of `collective` with an operation as programs usually call it."""
+    usual = (("type", "double"), ("op", "sum"), ("in_place", "no"), ("root", "0"))
+    return [pair for pair in tables.measured("collective", "time_us", operation=operation)
+            if all(pair[0].keys.get(key, "NA") in (cell, "NA") for key, cell in usual)]
 
 
 def over_sizes(tables, column, **keys):

@@ -16,6 +16,7 @@ from commcost.reading.monitor_report import Layout
 from commcost.reading.results import parsed_number
 from commcost.reading.tables import NEW
 from commcost.running.plan import collectives
+from commcost.saying.costs import blocking
 
 ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
 GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
@@ -160,10 +161,8 @@ def points_of(way, tables, layout):
             if row.keys["ranks"] in (str(layout.ranks), "NA"):
                 yield 0, row, value
     if way.form == BLOCKING:
-        for row, value in tables.measured("collective", way.column, operation=way.operation[1:], in_place="no"):
-            usual = (("type", "double"), ("op", "sum"), ("root", "0"))
-            if all(row.keys[key] in (cell, "NA") for key, cell in usual):
-                yield row.size(), row, value
+        for row, value in blocking(tables, way.operation[1:]):
+            yield row.size(), row, value
         return
     for kind in tables.kinds():
         if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep") and way != GAP:

@@ -140,6 +140,15 @@ def of_synchronisation(tables):
                    "MPI barrier", "MPI_Barrier")
 
 
+def of_collectives(tables):
+    more = (Key("type", optional=True), Key("op", optional=True), Key("in_place", "in place: %", True),
+            Key("root", "root %", True))
+    return parts_of(numbers(tables.measured("collective", "time_us"), (Key("operation"), *more),
+                            lambda row: power_of(row.size())), "operation / bytes",
+                    lambda size: size_text(size) if size else "no size",
+                    "Times in µs, from the first process's start to the last one's end.")
+
+
 def of_halo(tables):
     return against(tables.measured("halo", "latency_us"),
                    (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
@@ -256,7 +265,7 @@ QUESTIONS = (
     Question("processor", "What does a message take of the processor?", ("mpi_overhead",), of_processor),
     Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), of_rates),
     Question("synchronisation", "What does synchronisation cost?", ("syncbench",), of_synchronisation),
-    Question("collectives", "What do blocking collectives take?", ("collective",)),
+    Question("collectives", "What do blocking collectives take?", ("collective",), of_collectives),
     Question("halo_swaps", "Which halo swap is quickest?", ("halo",), of_halo),
     Question("disturbances", "What disturbs?", ("noise",), of_noise),
     Question("links", "Which node or link is slow?", ("linkmap",)),
