@@ -138,7 +138,8 @@ def collectives(tables):
 
 def blocking(tables, operation):
     """Pairs of the rows of `collective` with an operation as programs usually call it."""
-    usual = (("type", "double"), ("op", "sum"), ("in_place", "no"), ("root", "0"))
+    usual = (("type", "double"), ("op", "sum"), ("in_place", "no"), ("root", "0"), ("memory", "host"),
+             ("buffers", "reused"))
     return [pair for pair in tables.measured("collective", "time_us", operation=operation)
             if all(pair[0].keys.get(key, "NA") in (cell, "NA") for key, cell in usual)]
 

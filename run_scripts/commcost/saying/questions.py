@@ -10,7 +10,7 @@ import re
 import typing
 
 from commcost.drawing import plot
-from commcost.drawing.pictures import WAYS, Key, Labels
+from commcost.drawing.pictures import BUFFERS, WAYS, Key, Labels
 from commcost.reading import benchmarks
 from commcost.reading.intervals import LAUNCHES_ENOUGH
 from commcost.reading.launches import status_rank
@@ -142,7 +142,7 @@ def of_synchronisation(tables):
 
 def of_collectives(tables):
     more = (Key("type", optional=True), Key("op", optional=True), Key("in_place", "in place: %", True),
-            Key("root", "root %", True))
+            Key("root", "root %", True), *BUFFERS)
     return parts_of(numbers(tables.measured("collective", "time_us"), (Key("operation"), *more),
                             lambda row: power_of(row.size())), "operation / bytes",
                     lambda size: size_text(size) if size else "no size",
