@@ -146,7 +146,7 @@ class Machine:
                 for size in self.sizes:
                     self.gains[operation, ranks, size, DEFAULT] = 0.0
         self.slow, self.is_slow = (chance.uniform(1.5, 3) if chance.random() < 1 / 3 else 1), False
-        self.version = chance.choice(("MPICH", "5.0.3", "6.0.0a1"))
+        self.version = chance.choice(("MPICH", ("5.0.3", "6.0.0a1")[seed % 2]))
         self.library = (mpich_of(self.choices) if self.version == "MPICH" else
                         openmpi_of(self.choices, folder, self.version))
 
