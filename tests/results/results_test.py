@@ -313,6 +313,17 @@ class ShortResults(ResultsCase):
         assert "1.tsv: short, so only what all results of a benchmark say is compared" in (
             self.folder / "page.html").read_text(encoding="utf-8")
 
+    def test_panels_without_a_column(self):
+        """Are left out: a short result of pingpong has no bandwidth."""
+        path = self.files.write(SHORT_HEAD.format("pingpong", "2 ranks") + (
+            "# all_rows: arrangement=single\n# columns: rows are told apart by: pattern, sync, count, blksize, stride; "
+            "less is better: latency_us\npattern\tsync\tcount\tblksize\tstride\tlatency_us\tstatus\n"
+            "MPI Send\tnone\t1\t1\t1\t0.5\tok\nMPI Send\tnone\t1\t8\t1\t0.6\tok\n# end: 2 rows, exit 0\n"))
+        done = call([f"{self.source}/run_scripts/plot.sh", "--output=pictures", "--format=svg", path], cwd=str(self.folder))
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        done = call([f"{self.source}/run_scripts/report_text.sh", "--short", path], cwd=str(self.folder))
+        assert "Message of 8 bytes, one way  0.50 µs" in done.stdout, done.stdout
+
     def test_report_and_pictures(self):
         path = self.files.write(SHORT)
         for script in ("report_text.sh", "plot.sh"):

@@ -267,6 +267,9 @@ class NoiseAndLinks(CardCase):
           "Link from n5 to n4 | slow |  |  | messages of 1 MiB, in 6 of 6 launches"]),
         ([link("whole", "two groups, out of line"), link("node", "even", a="n1")],
          ["Links between two groups of nodes | differ |  |  | messages of 8 bytes, in 6 of 6 launches"]),
+        ([link("whole", "two groups"), link("rank", "slow", a="vm:1"), link("rank", "even", a="vm:2")],
+         ["Links between two groups of processes | differ |  |  | messages of 8 bytes, in 6 of 6 launches",
+          "Process vm:1 | slow |  |  | messages of 8 bytes, in 6 of 6 launches"]),
         # Suspects that weren't timed again have no verdict, nor has the whole.
         ([link("whole", "NA"), link("node", "NA", a="n1"), link("whole", "even", 1 << 20)],
          ["Nodes and links | not clear |  |  | suspects were not timed again"]),
@@ -276,10 +279,11 @@ class NoiseAndLinks(CardCase):
         assert self.said(("linkmap", LINKS, rows)) == said
         for line in self.card(("linkmap", LINKS, rows)).parts[0].lines if said else ():
             assert line.todo == {"Node": "leave it out (linkmap --exclude)", "Link": "look at the switches' ports between them",
-                                 "Links": "keep a job's nodes in one group"}.get(line.what.split()[0], "")
+                                 "Links": "keep a job's nodes in one group"}.get(line.what.split()[0], "") * (
+                                     "process" not in line.what)
 
     @each("named, line", [
-        (1, "Nodes and links | not clear |  |  | launches name other nodes or links each time"),
+        (1, "Nodes and links | not clear |  |  | launches name others each time"),
         (5, "Link of n2 and n3 | slow |  |  | messages of 8 bytes, in 5 of 10 launches")])
     def test_links_that_some_launches_name(self, named, line):
         """A pair has a row in the launches that name it, and so few say nothing of the next one."""

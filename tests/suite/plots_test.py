@@ -37,7 +37,7 @@ PICTURES = {
                   ["sync all", "ring, 2 neighbours", "ring, 4 neighbours", "a<&>b"]),
     "halo": (["halo"], ["time of a swap (µs)"],
              ["put, all", "put, images", "persistent",
-              "box of 10x10x10 doubles, 600 values sent"]),
+              "box of 10x10x10 doubles"]),
     "linkmap_time": (["nodes"], ["half of a round trip (µs)"], ["n0", "n1", "messages of 8 bytes"]),
     "linkmap_out": (["nodes"], ["bandwidth out of the node (MB/s; MB = 2^20 bytes)"],
                     ["n0", "messages of 1048576 bytes"]),
@@ -212,7 +212,7 @@ class Tables(PlotsCase):
             panel + "|pre-post|2|5.9022805|5.8163222|5.9780865"]
         methods = (("put, all", 1.5), ("put, images", 1.25), ("persistent", 1.0))
         assert self.results.table("halo.halo", 1, 2, 3, 4) == [
-            [f"box of {n}x{n}x{n} doubles, {6 * n * n} values sent|{label}|{i + 1}|{n * factor}"
+            [f"box of {n}x{n}x{n} doubles|{label}|{i + 1}|{n * factor}"
              for i, (label, factor) in enumerate(methods)] for n in (10, 50)]
         assert self.results.table("overlap.overlap", 2, 3, 4)[0] == ["iallreduce|1|50.5",
                                                                      "ibarrier|2|0"]

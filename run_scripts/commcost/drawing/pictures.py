@@ -144,7 +144,7 @@ def halo_pictures(_, rows):
                       x_title="data sent (bytes)", most=12)
     else:
         panel = Panel(*latency, method, (Key("local", "box of % doubles"), Key("dims", "% processes", True),
-                                         Key("ndata", "% values sent")), most=20)
+                                         Key("ndata", "% values sent", True)), most=20)
     return [Picture("halo", "What a 3D halo swap takes", (panel,))]
 
 

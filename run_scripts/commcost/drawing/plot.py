@@ -68,6 +68,9 @@ def draw_group(tables, group, kinds, drawing, say):
     colours = dict(line.split("\t") for line in lines if "\t" in line)
     setting = pictures.Key("setting", "%", optional=True)
     for picture in pictures.pictures_of(group, rows[NEW]):
+        # Short results lack columns.
+        there = tuple(panel for panel in picture.panels if any(panel.y in row for row in rows[NEW]))
+        picture = picture._replace(panels=there or picture.panels)
         texts = {panel.name: PanelText(
             panel._replace(series=(*panel.series, setting)), benchmarks.quantity_of(group, panel.y), rows, colours,
             threshold_of(of_side[NEW])) for panel in picture.panels}

@@ -310,6 +310,7 @@ FAULTS = {("whole", "two groups"): ("Links between two groups of nodes", "differ
           ("node", "slow in"): ("Node {a}", "slow to receive"),
           ("pair", "slow"): ("Link of {a} and {b}", "slow"), ("pair", "slow out"): ("Link from {a} to {b}", "slow"),
           ("pair", "slow in"): ("Link from {b} to {a}", "slow")}
+# What to do where they are nodes.
 AGAINST_FAULTS = {"whole": "keep a job's nodes in one group", "node": "leave it out (linkmap --exclude)",
                   "pair": "look at the switches' ports between them"}
 
@@ -319,23 +320,25 @@ def slow_links(tables):
     if each launch says so of every size."""
     whole = tables.rows("linkmap", scope="whole")
     launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
-    lines = []
+    lines, are_ranks = [], bool(tables.rows("linkmap", scope="rank"))
     for row in tables.rows("linkmap"):
         said = verdicts_of(row)
         verdict = max(sorted(set(said)), key=said.count)
-        fault = FAULTS.get((row.keys["scope"], verdict.split(",")[0]))
+        scope = row.keys["scope"]
+        fault = FAULTS.get(("node" if scope == "rank" else scope, verdict.split(",")[0]))
         # A pair has a row in those launches alone that name it.
         count, of_all = said.count(verdict), launches.get(row.keys["nbytes"], len(said))
         if fault and 2 * count >= of_all:
             note = f"messages of {size_text(row.size('nbytes'))}, in {count} of {counted(of_all, 'launch', 'launches')}"
-            lines.append(Line(fault[0].format(**row.keys), fault[1], note=note, rows=(row.identity,),
-                              todo=AGAINST_FAULTS[row.keys["scope"]]))
+            what = fault[0].replace("nodes", "processes").replace("Node", "Process") if are_ranks else fault[0]
+            lines.append(Line(what.format(**row.keys), fault[1], note=note, rows=(row.identity,),
+                              todo="" if are_ranks else AGAINST_FAULTS[scope]))
     judged = {verdict for row in whole for verdict in verdicts_of(row)}
     if lines or judged <= {"NA"}:
         return lines
     why = ("" if judged == {"even"} else "suspects were not timed again" if judged == {"even", "NA"} else
-           "launches name other nodes or links each time")
-    return [Line("Nodes and links", "not clear" if why else "all alike", note=why,
+           "launches name others each time")
+    return [Line(f"{'Processes' if are_ranks else 'Nodes'} and links", "not clear" if why else "all alike", note=why,
                  rows=tuple(row.identity for row in whole))]
 
 
