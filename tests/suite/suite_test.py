@@ -822,7 +822,7 @@ echo "# end: 1 row, exit 0"
     def test_all(self):
         assert "1 launch: one of each program" in self.quickstart("--all", "--output=results", "--ranks=3").stderr
         assert len(self.suite_lines("options", "--quick")) == len(self.suite_lines("options", "--ranks=3")) == 1
-        os.remove(self.top / "results/runs/1/syncbench.tsv")
+        os.remove(self.top / "results/runs/1/collective.tsv")
         assert "1 launch: one of each program, with 3 ranks" in self.quickstart("--resume=results").stderr
 
     def suite_lines(self, name, line):
