@@ -12,6 +12,9 @@ static void *allocate(const struct bc_buffer *buffer, enum bc_memory memory, con
 {
     /* The driver has no memory of 0 bytes. */
     const size_t bytes = doubles_of(buffer->bytes > 0 ? buffer->bytes : 1) * sizeof(double);
+    if (memory == BC_MEMORY_HOST)
+        return bc_allocate_pages(bytes, "no memory for a buffer of %zu bytes: use %s", bytes,
+                                 advice);
     void *const start = bc_device_allocate(buffer->device, memory, bytes);
     if (start == NULL)
         bc_abort("--memory: no memory for a buffer of %zu bytes: use %s", bytes, advice);
@@ -40,8 +43,11 @@ void bc_buffer_create(struct bc_buffer *buffer, struct bc_device *device, enum b
 
 void bc_buffer_destroy(struct bc_buffer *buffer)
 {
-    if (buffer->image != buffer->start)
-        free(buffer->image);
+    if (buffer->memory == BC_MEMORY_HOST) {
+        free(buffer->start);
+        return;
+    }
+    free(buffer->image);
     if (buffer->copy != NULL)
         bc_device_free(buffer->device, BC_MEMORY_DEVICE, buffer->copy);
     bc_device_free(buffer->device, buffer->memory, buffer->start);
@@ -60,11 +66,12 @@ void bc_buffer_renew(struct bc_buffer *buffer)
     if (buffer->memory == BC_MEMORY_HOST) {
         memcpy(buffer->start, former, buffer->bytes);
         buffer->image = buffer->start;
+        free(former);
     } else {
         bc_device_move(buffer->device, buffer->start, former, doubles_of(buffer->bytes));
         bc_device_wait(buffer->device);
+        bc_device_free(buffer->device, buffer->memory, former);
     }
-    bc_device_free(buffer->device, buffer->memory, former);
 }
 
 void bc_buffer_write(struct bc_buffer *buffer, size_t bytes)
