@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
+#include "monitor/common_clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,6 @@ struct known {
 /* What this rank compares, and with what. */
 struct comparison {
     double tick_ns;
-    const struct common_clock *clock;
     int rank;
 };
 
@@ -39,11 +39,11 @@ static struct known known_of(const struct comparison *comparison, enum late_wait
     if (wait == ALL_WAIT) {
         known.last_ns = call->part == LATE_MEMBER ? -took_ns(comparison, call) : INFINITY;
     } else if (call->part == LATE_ROOT) {
-        known.root_ns = common_clock_ns(comparison->clock, call->entered);
-        known.root_error_ns = common_clock_error_ns(comparison->clock, call->entered);
+        known.root_ns = common_clock_ns(call->entered);
+        known.root_error_ns = common_clock_error_ns(call->entered);
     } else if (call->part == LATE_MEMBER) {
-        known.last_ns = common_clock_ns(comparison->clock, call->entered);
-        known.others_error_ns = common_clock_error_ns(comparison->clock, call->entered);
+        known.last_ns = common_clock_ns(call->entered);
+        known.others_error_ns = common_clock_error_ns(call->entered);
     }
     return known;
 }
@@ -111,8 +111,8 @@ static void add_waiting(const struct comparison *comparison, const struct late_i
     const struct late_call *const call = &item->series->call[i];
     const bool root_waits = item->wait == THE_ROOT_WAITS;
     const double until_ns = root_waits ? known->last_ns : known->root_ns;
-    const double longer_ns = until_ns - common_clock_ns(comparison->clock, call->entered);
-    const double error_ns = common_clock_error_ns(comparison->clock, call->entered) +
+    const double longer_ns = until_ns - common_clock_ns(call->entered);
+    const double error_ns = common_clock_error_ns(call->entered) +
                             (root_waits ? known->others_error_ns : known->root_error_ns);
     const double kept = item->series->kept, max_ns = took_ns(comparison, call);
     waited_ns[i] = within(longer_ns, max_ns);
@@ -262,10 +262,10 @@ static void hand_down(const struct head *all, struct place *place)
         }
 }
 
-void late_compare(int count, const struct late_item items[], double tick_ns,
-                  const struct common_clock *clock, MPI_Comm comm, struct late_waiting waiting[])
+void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
+                  struct late_waiting waiting[])
 {
-    struct comparison comparison = {.tick_ns = tick_ns, .clock = clock};
+    struct comparison comparison = {.tick_ns = tick_ns};
     struct place place;
     BC_MPI(PMPI_Comm_rank(comm, &comparison.rank));
     find_place(&place, comm);

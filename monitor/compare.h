@@ -21,8 +21,9 @@
  */
 #pragma once
 
-#include "monitor/common_clock.h"
 #include "monitor/late.h"
+
+#include <mpi.h>
 
 /* A series of this rank that is compared with those of the communicator's other ranks. */
 struct late_item {
@@ -44,10 +45,10 @@ struct late_waiting {
 
 /*
  * Compares what ranks kept: fills in waiting[i] of items[i]. Items are by rising key; a rank has
- * those that it has. A tick of this rank is tick_ns long; `clock` is this rank's, for rooted
- * series. Ranks that leave a call at other times have the difference in their waiting, which is
- * known to no more than what the call takes by itself, the 5 % quantile of the shortest times.
+ * those that it has. A tick of this rank is tick_ns long. For rooted series, clocks have to have
+ * been compared. Ranks that leave a call at other times have the difference in their waiting, which
+ * is known to no more than what the call takes by itself, the 5 % quantile of the shortest times.
  * Collective over `comm`, on which nobody else may send; not thread-safe.
  */
-void late_compare(int count, const struct late_item items[], double tick_ns,
-                  const struct common_clock *clock, MPI_Comm comm, struct late_waiting waiting[]);
+void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
+                  struct late_waiting waiting[]);

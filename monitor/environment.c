@@ -295,6 +295,15 @@ static bool are_all_there(void)
     return true;
 }
 
+/* Collective. */
+static void compare_clocks(void)
+{
+    struct bc_job job;
+    bc_job_describe(&job);
+    (void)common_clock_compare(&job);
+    bc_job_free(&job);
+}
+
 /* Nothing is monitored, for a reason that a line has told; the file tells it, too. */
 static void give_up(const char *reason)
 {
@@ -316,7 +325,7 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
         fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
     const bool has_room = good;
     if (has_room && run.environment.handle.coll && run.environment.handle.clock)
-        common_clock_compare(MPI_COMM_WORLD);
+        compare_clocks();
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS)
         fprintf(stderr, "mpirtmon: nothing is monitored: rank %d: %s\n", run.rank,

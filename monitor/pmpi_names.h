@@ -7,7 +7,9 @@
 
 #define MPI_Abort PMPI_Abort
 #define MPI_Allreduce PMPI_Allreduce
+#define MPI_Barrier PMPI_Barrier
 #define MPI_Bcast PMPI_Bcast
+#define MPI_Comm_dup PMPI_Comm_dup
 #define MPI_Comm_free PMPI_Comm_free
 #define MPI_Comm_rank PMPI_Comm_rank
 #define MPI_Comm_size PMPI_Comm_size
@@ -21,4 +23,6 @@
 #define MPI_Get_version PMPI_Get_version
 #define MPI_Initialized PMPI_Initialized
 #define MPI_Recv PMPI_Recv
+#define MPI_Reduce PMPI_Reduce
 #define MPI_Send PMPI_Send
+#define MPI_Wtime PMPI_Wtime

@@ -251,9 +251,9 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
     struct rows own = {0};
     struct bc_output *output = NULL;
+    const MPIX_Monitor *const asked = &snapshot->asked;
     rows_find_late(rows, snapshot,
-                   agreed(snapshot->asked.profile && snapshot->asked.coll && snapshot->asked.clock),
-                   comm);
+                   agreed(asked->profile && asked->coll && asked->clock) ? job : NULL, comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
     /* Where each rank has rows of its own its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;

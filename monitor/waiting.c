@@ -1,6 +1,7 @@
 #include "monitor/waiting.h"
 
 #include "common/mpi/mpi_check.h"
+#include "monitor/common_clock.h"
 #include "monitor/compare.h"
 
 #include <math.h>
@@ -72,18 +73,17 @@ static void set_waited(struct rows *rows, const struct late_series *series,
     }
 }
 
-/* Compares the ranks' calls in collectives that synchronise or, with a clock, in rooted ones.
-   Returns how many calls of this rank that tells of. */
-static int64_t find_waiting(struct rows *rows, const struct late *late, double tick_ns,
-                            const struct common_clock *clock, MPI_Comm comm)
+/* Compares the ranks' calls in rooted collectives, or in those that synchronise. Returns how many
+   calls of this rank that tells of. */
+static int64_t find_waiting(struct rows *rows, const struct late *late, bool rooted, MPI_Comm comm)
 {
     int rank;
     int64_t calls = 0;
     struct late_item items[LATE_SERIES_MAX];
     struct late_waiting waiting[LATE_SERIES_MAX];
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    const int count = list(late, clock != NULL, items);
-    late_compare(count, items, tick_ns, clock, comm, waiting);
+    const int count = list(late, rooted, items);
+    late_compare(count, items, ticks_ns(), comm, waiting);
     for (int i = 0; i < count; i++) {
         set_waited(rows, items[i].series, &waiting[i], rank);
         calls += waiting[i].is_known ? items[i].series->calls : 0;
@@ -102,21 +102,20 @@ static int64_t rooted_calls(const struct late *late)
 }
 
 /* The same of rooted collectives, for which it compares the clocks. */
-static void find_rooted(struct rows *rows, const struct late *late, MPI_Comm comm)
+static void find_rooted(struct rows *rows, const struct late *late, const struct bc_job *job,
+                        MPI_Comm comm)
 {
-    struct common_clock clock;
-    rows->clock_comparisons = common_clock_find(comm, &clock);
-    const double error_ns = fmax(clock.known.error_ns[FIRST], clock.known.error_ns[LAST]);
+    rows->clock_comparisons = common_clock_compare(job);
+    const double error_ns = common_clock_max_error_ns();
     BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
-    const int64_t untold =
-        rooted_calls(late) - find_waiting(rows, late, clock.tick_ns, &clock, comm);
+    const int64_t untold = rooted_calls(late) - find_waiting(rows, late, true, comm);
     BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
 }
 
-void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool compare_clocks,
+void rows_find_late(struct rows *rows, const struct snapshot *snapshot, const struct bc_job *job,
                     MPI_Comm comm)
 {
-    (void)find_waiting(rows, snapshot->late, ticks_ns(), NULL, comm);
-    if (compare_clocks)
-        find_rooted(rows, snapshot->late, comm);
+    (void)find_waiting(rows, snapshot->late, false, comm);
+    if (job != NULL)
+        find_rooted(rows, snapshot->late, job, comm);
 }

@@ -3,11 +3,12 @@
  */
 #pragma once
 
+#include "common/machine/job.h"
 #include "monitor/rows.h"
 
 /* Finds what this rank waited for late ranks in collectives that synchronise, and sets that in its
-   rows of these. With `compare_clocks`, the same on all ranks, also in rooted ones, for which it
-   compares the ranks' clocks, and sets what `rows` says of these. Collective over `comm`, a
+   rows of these. With a job (NULL: without, the same on all ranks) also in rooted ones, for which
+   it compares the ranks' clocks, and sets what `rows` says of these. Collective over `comm`, a
    duplicate of MPI_COMM_WORLD. */
-void rows_find_late(struct rows *rows, const struct snapshot *snapshot, bool compare_clocks,
+void rows_find_late(struct rows *rows, const struct snapshot *snapshot, const struct bc_job *job,
                     MPI_Comm comm);

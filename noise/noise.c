@@ -97,7 +97,7 @@ static void open_noise(struct noise *noise, struct bc_run *run)
     /* Else the first access to a page would look like a stop. */
     for (int i = 0; i <= BLOCK_MAX; i++)
         noise->readings[i] = -1;
-    noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, false);
+    noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, 0);
     list_steps(noise);
     describe_quanta(noise);
 }

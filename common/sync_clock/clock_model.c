@@ -81,12 +81,13 @@ struct frame {
     const struct bc_exchange *exchanges;
     size_t count;
     int64_t at_ns, ahead_ns;
+    double near_ns, rate; /* heights grow by `rate` with the distance from near_ns: see max_error */
 };
 
 static struct frame frame_of(const struct bc_exchange *exchanges, size_t count)
 {
     const struct bc_timestamps *const newest = &exchanges[count - 1].there.timestamps[0];
-    return (struct frame){exchanges, count, newest->arrived_ns, delay_of(newest)};
+    return (struct frame){exchanges, count, newest->arrived_ns, delay_of(newest), 0.0, 0.0};
 }
 
 /* A line that supports hulls from below. */
@@ -108,8 +109,9 @@ static void lower(struct line *line, const struct frame *frame, const struct bc_
         const struct bc_timestamps *const message = &hull->timestamps[i];
         const int64_t other_ns = sign > 0 ? message->arrived_ns : message->sent_ns;
         const double time_ns = (double)(other_ns - frame->at_ns);
-        const double height_ns =
-            (double)(delay_of(message) - sign * frame->ahead_ns) - sign * drift * time_ns;
+        const double height_ns = (double)(delay_of(message) - sign * frame->ahead_ns) -
+                                 sign * drift * time_ns +
+                                 frame->rate * fabs(time_ns - frame->near_ns);
         if (height_ns < line->height_ns)
             *line = (struct line){height_ns, time_ns};
     }
@@ -221,17 +223,6 @@ static double more_drift(const struct good_exchanges *good)
     return count > 0 ? bc_median(slopes, count) : 0.0;
 }
 
-/* The maximum error at the newest exchange: one alone is off by at most half its round trip. */
-static double newest_bound(const struct frame *frame, double drift, double ahead_ns)
-{
-    double bound_ns = INFINITY;
-    for (size_t i = frame->count; i-- > 0 && -time_of(frame, i) <= CLOSE_NS;) {
-        const struct lines lines = lines_of(frame, i, 1, drift);
-        bound_ns = fmin(bound_ns, round_trip_of(&lines) / 2.0 + fabs(ahead_of(&lines) - ahead_ns));
-    }
-    return fmax(0.0, bound_ns);
-}
-
 /* ---- models ---------------------------------------------------------------------------------- */
 
 struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, size_t count,
@@ -253,8 +244,59 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
     else
         quality->growth = (grows_up_to(&frame, -CLOSE_NS) - grows_up_to(&frame, CLOSE_NS)) / 2.0;
     quality->error_ns = max_distance_ns - quality->growth * good.time_ns[good.count - 1];
-    quality->bound_ns = newest_bound(&frame, drift, ahead_ns);
     return (struct bc_clock_model){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
+}
+
+/* How far the other clock is ahead when it shows other_ns, less ahead_ns. */
+static double beyond(const struct bc_clock_model *model, int64_t other_ns)
+{
+    return model->more_ns + model->drift * (double)(other_ns - model->at_ns);
+}
+
+/* The maximum error of a line at time_ns: no message arrived before it was sent, which bounds from
+   both sides how far the other clock was ahead then, and meanwhile one clock may have gained. */
+static double max_error(struct frame frame, double drift, double ahead_ns, double time_ns,
+                        double rate)
+{
+    frame.near_ns = time_ns;
+    frame.rate = rate;
+    const struct lines lines = lines_of(&frame, 0, frame.count, drift);
+    return fmax(0.0, fmax(lines.there.height_ns - ahead_ns, lines.back.height_ns + ahead_ns));
+}
+
+struct bc_clock_bound bc_clock_model_bound(const struct bc_exchange *exchanges, size_t count,
+                                           const struct bc_clock_model *model, double rate)
+{
+    const struct frame frame = frame_of(exchanges, count);
+    const double first_ns = time_of(&frame, 0);
+    const double ahead_ns = (double)(model->ahead_ns - frame.ahead_ns) + beyond(model, frame.at_ns);
+    struct bc_clock_bound bound = {
+        .first_ns = frame.at_ns + (int64_t)first_ns,
+        .last_ns = frame.at_ns,
+        .between = fmin(rate, BC_RATE_CHANGE),
+        .outside = rate,
+    };
+    /* Both maxima tell how much the rates differ at most, which then makes the maxima smaller. */
+    for (int i = 0; i < 2; i++) {
+        bound.first_error_ns = max_error(frame, model->drift, ahead_ns, first_ns, bound.outside);
+        bound.last_error_ns = max_error(frame, model->drift, ahead_ns, 0.0, bound.outside);
+        bound.outside =
+            fmin(rate, (bound.first_error_ns + bound.last_error_ns) / -first_ns + bound.between);
+    }
+    return bound;
+}
+
+double bc_clock_bound_ns(const struct bc_clock_bound *bound, int64_t other_ns)
+{
+    const double since_ns = (double)(other_ns - bound->first_ns);
+    const double until_ns = (double)(bound->last_ns - other_ns);
+    if (since_ns < 0.0)
+        return bound->first_error_ns - bound->outside * since_ns;
+    if (until_ns <= 0.0)
+        return bound->last_error_ns - bound->outside * until_ns;
+    return (bound->first_error_ns * until_ns + bound->last_error_ns * since_ns) /
+               (since_ns + until_ns) +
+           bound->between * fmin(since_ns, until_ns);
 }
 
 size_t bc_clock_model_consistent(const struct bc_exchange *exchanges, size_t count, size_t min)
@@ -284,12 +326,6 @@ bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count)
         if (any_arrived_early(&exchanges[i].there) || any_arrived_early(&exchanges[i].back))
             return false;
     return true;
-}
-
-/* How far the other clock is ahead when it shows other_ns, less ahead_ns. */
-static double beyond(const struct bc_clock_model *model, int64_t other_ns)
-{
-    return model->more_ns + model->drift * (double)(other_ns - model->at_ns);
 }
 
 int64_t bc_clock_model_reference(const struct bc_clock_model *model, int64_t other_ns)

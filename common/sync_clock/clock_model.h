@@ -39,6 +39,11 @@
 /* No clock of a computer drifts by more than this share of the time. */
 #define BC_DRIFT_MAX 1e-3
 
+/* By how much the rates of two clocks differ at most where nothing is known of them, and how much a
+   clock's rate changes by itself, as with the temperature. */
+#define BC_RATE_DIFFERENCE 1e-4
+#define BC_RATE_CHANGE 1e-8
+
 /* The timestamps of a message: sent by the sender's clock, arrived by the receiver's. */
 struct bc_timestamps {
     int64_t sent_ns, arrived_ns;
@@ -75,15 +80,31 @@ struct bc_clock_model_quality {
     /* Estimated error at the newest exchange: how far the exchanges with about the shortest round
        trips lie from the model, plus the growth since the newest of these. */
     double error_ns;
-    double growth;   /* of that error, in each nanosecond that passes */
-    double bound_ns; /* maximum error at the newest exchange, even if messages took no time at all
-                        one way */
+    double growth; /* of that error, in each nanosecond that passes */
 };
 
 /* The model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in which they were made. */
 #define BC_EXCHANGES_MAX 96
 struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, size_t count,
                                          struct bc_clock_model_quality *quality);
+
+/* The maximum error of a model, even if messages took no time at all one way. Clocks whose rates
+   stay the same run apart along a line: so between two moments the error lies within the line
+   between the maxima there, and outside within its continuation. */
+struct bc_clock_bound {
+    int64_t first_ns, last_ns; /* the oldest and the newest exchange, on the other clock */
+    double first_error_ns, last_error_ns; /* maximum error there */
+    double between; /* how much more it is in each nanosecond of distance from the nearer of them */
+    double outside; /* the same before the first and after the last */
+};
+
+/* The bound that exchanges with messages in both directions give, where the rates of the clocks
+   differ from the model by at most `rate`; 0: the model's rate is right. */
+struct bc_clock_bound bc_clock_model_bound(const struct bc_exchange *exchanges, size_t count,
+                                           const struct bc_clock_model *model, double rate);
+
+/* Maximum error when the other clock shows other_ns. */
+double bc_clock_bound_ns(const struct bc_clock_bound *bound, int64_t other_ns);
 
 /* How many of the newest exchanges one model fits: fewer than `count` if the clocks' rates have
    changed meanwhile, but at least `min`, which is at least 1. */

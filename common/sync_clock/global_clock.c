@@ -3,10 +3,11 @@
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/sync_clock/pairs.h"
 
 #include <math.h>
 #include <mpi.h>
+#include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,23 +29,119 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
 #define CROWDED_ERROR_NS 100.0
 #define CROWDED_MEASUREMENTS 3.0
 
-/* The errors of a known clock, as in struct bc_clock_model_quality. */
-enum { ESTIMATE, BOUND };
+/* In oversubscribed jobs a rank looks for a message LOOKS times before it yields its processor, and
+   one rank of a pair sleeps for a while before a run: a rank that wakes up gets a free processor,
+   while two that share one may keep sharing it. */
+enum { LOOKS = 2000, NAP_NS = 50000 };
+
+struct tree {
+    MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
+    int rank, size; /* 0 on such a rank */
+};
+
+/* What is known of this rank's clock against rank 0's. */
+struct known {
+    struct bc_clock_model model;
+    double error_ns, growth;     /* as in struct bc_clock_model_quality */
+    double bound_ns;             /* maximum error just after the measurement */
+    struct bc_clock_bound bound; /* maximum error at any time, only with BC_WHOLE_PAST */
+};
 
 struct bc_global_clock {
-    struct bc_pair_trees trees;
-    struct bc_pair_reader reader;
+    struct tree leaders, node;
     int node_at_once; /* pairs of the node that may measure at the same time */
-    bool shares_processors, every_rank;
+    bool shares_processors;
+    unsigned options;
     bool one_clock; /* compared with a rank of its node whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
     size_t count;
-    size_t consistent;           /* the newest exchanges, to which the model is fitted */
-    struct bc_known_clock known; /* against rank 0 */
-    double reading_ns;           /* the cost of a reading */
+    size_t consistent; /* the newest exchanges, to which the model is fitted */
+    struct known known;
+    double reading_ns; /* the cost of a reading */
     double took_s;
     struct bc_timestamps timestamps[ROUNDS_MAX]; /* of the messages received in one run */
 };
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* Of all messages: between two ranks they come in a known order. */
+enum { TAG = 0 };
+
+static void wait_for(const struct bc_global_clock *clock, MPI_Request *request)
+{
+    int done = 0;
+    if (!clock->shares_processors) {
+        BC_MPI(PMPI_Wait(request, MPI_STATUS_IGNORE));
+        return;
+    }
+    for (int looks = 0; !done; looks++) {
+        if (looks > LOOKS)
+            (void)sched_yield();
+        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
+    }
+}
+
+static void send_to(const struct tree *tree, const void *data, size_t bytes, int peer)
+{
+    BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, TAG, tree->comm));
+}
+
+static void post(const struct tree *tree, void *data, size_t bytes, int peer, MPI_Request *request)
+{
+    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, TAG, tree->comm, request));
+}
+
+static void receive_from(const struct bc_global_clock *clock, const struct tree *tree, void *data,
+                         size_t bytes, int peer)
+{
+    MPI_Request request;
+    post(tree, data, bytes, peer, &request);
+    wait_for(clock, &request);
+}
+
+/* ---- round trips ----------------------------------------------------------------------------- */
+
+struct stamp {
+    int64_t sent_ns;
+    int64_t more; /* 0: the last message of the rank that began */
+};
+
+static void send_stamp(const struct tree *tree, bool more, int peer)
+{
+    const struct stamp stamp = {.more = more, .sent_ns = bc_now_ns()};
+    send_to(tree, &stamp, sizeof stamp, peer);
+}
+
+/* Sends timestamps to and fro, with the same calls in the same order on both ranks of a pair: a
+   receive is posted before its message arrives. Stores the timestamps of the messages received;
+   returns their number, which is the same on both. */
+static size_t round_trips(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                          bool begins, double seconds)
+{
+    const double end_s = bc_elapsed_s() + seconds;
+    struct stamp came;
+    MPI_Request request;
+    bool more = true;
+    post(tree, &came, sizeof came, peer, &request);
+    if (begins)
+        send_stamp(tree, more, peer);
+    for (size_t count = 0;;) {
+        wait_for(clock, &request);
+        const int64_t arrived_ns = bc_now_ns();
+        clock->timestamps[count++] = (struct bc_timestamps){came.sent_ns, arrived_ns};
+        if (begins && !more)
+            return count;
+        if (begins)
+            more = count < ROUNDS_MAX - 1 && (count < ROUNDS_MIN || bc_elapsed_s() < end_s);
+        else
+            more = came.more != 0;
+        if (begins || more)
+            post(tree, &came, sizeof came, peer, &request);
+        send_stamp(tree, more, peer);
+        if (!begins && !more)
+            return count;
+    }
+}
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
@@ -54,57 +151,59 @@ static void make_space(struct bc_global_clock *clock)
 {
     if (clock->count + RUNS <= BC_EXCHANGES_MAX)
         return;
-    const size_t stay = clock->consistent == clock->count ? RUNS : 0;
+    const bool stays = (clock->options & BC_WHOLE_PAST) != 0 || clock->consistent == clock->count;
+    const size_t stay = stays ? RUNS : 0;
     clock->count -= RUNS;
     memmove(clock->exchanges + stay, clock->exchanges + stay + RUNS,
             (clock->count - stay) * sizeof *clock->exchanges);
 }
 
 /* Measures a pair. The rank that is compared with the reference gets both hulls of each run. */
-static void measure_pair(struct bc_global_clock *clock, const struct bc_pair_tree *tree, int peer,
+static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
                          bool is_reference, double seconds)
 {
-    const struct bc_pair_run limits = {ROUNDS_MIN, ROUNDS_MAX, seconds / RUNS};
     char ready = 0;
     if (!is_reference)
-        bc_pair_send(tree, &ready, 1, peer);
-    bc_pair_receive(&clock->reader, tree, &ready, 1, peer);
+        send_to(tree, &ready, 1, peer);
+    receive_from(clock, tree, &ready, 1, peer);
     if (is_reference)
-        bc_pair_send(tree, &ready, 1, peer);
+        send_to(tree, &ready, 1, peer);
     else
         make_space(clock);
     for (int run = 0; run < RUNS; run++) {
         struct bc_hull hull;
         const bool begins = (run % 2 == 0) == is_reference;
         if (clock->shares_processors && begins)
-            bc_sleep_ns(BC_PAIR_NAP_NS);
-        const size_t count =
-            bc_pair_round_trips(&clock->reader, tree, peer, begins, &limits, clock->timestamps);
+            bc_sleep_ns(NAP_NS);
+        const size_t count = round_trips(clock, tree, peer, begins, seconds / RUNS);
         bc_hull_find(clock->timestamps, count, &hull);
         if (is_reference) {
-            bc_pair_send(tree, &hull, sizeof hull, peer);
+            send_to(tree, &hull, sizeof hull, peer);
             continue;
         }
         struct bc_exchange *const new = &clock->exchanges[clock->count++];
         new->there = hull;
-        bc_pair_receive(&clock->reader, tree, &new->back, sizeof new->back, peer);
+        receive_from(clock, tree, &new->back, sizeof new->back, peer);
     }
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
+
+/* The number of pairs of a step in a tree of this size. */
+static int pair_count(int size, int step) { return size - step < step ? size - step : step; }
 
 /* The number of turns in which all pairs of a tree measure. */
 static int turns(int size, int at_once)
 {
     int sum = 0;
     for (int step = 1; step < size; step *= 2)
-        sum += (bc_pair_count(size, step) + at_once - 1) / at_once;
+        sum += (pair_count(size, step) + at_once - 1) / at_once;
     return sum;
 }
 
 /* The pairs first, first + 1 ... measure, up to `end`. */
-static void take_turn(struct bc_global_clock *clock, const struct bc_pair_tree *tree, int step,
-                      int first, int end, double seconds)
+static void take_turn(struct bc_global_clock *clock, const struct tree *tree, int step, int first,
+                      int end, double seconds)
 {
     if (tree->rank >= first && tree->rank < end)
         measure_pair(clock, tree, tree->rank + step, true, seconds);
@@ -114,20 +213,20 @@ static void take_turn(struct bc_global_clock *clock, const struct bc_pair_tree *
 
 static void measure_leaders(struct bc_global_clock *clock, double seconds)
 {
-    const struct bc_pair_tree *const tree = &clock->trees.leaders;
+    const struct tree *const tree = &clock->leaders;
     for (int step = 1; step < tree->size; step *= 2)
-        take_turn(clock, tree, step, 0, bc_pair_count(tree->size, step), seconds);
+        take_turn(clock, tree, step, 0, pair_count(tree->size, step), seconds);
 }
 
 /* On crowded nodes pairs wait, asleep, for those that measure. */
 static void measure_node(struct bc_global_clock *clock, double seconds)
 {
-    const struct bc_pair_tree *const tree = &clock->trees.node;
+    const struct tree *const tree = &clock->node;
     if (clock->shares_processors)
         bc_harness_barrier(tree->comm);
     for (int step = 1; step < tree->size; step *= 2)
-        for (int first = 0; first < bc_pair_count(tree->size, step); first += clock->node_at_once) {
-            const int pairs = bc_pair_count(tree->size, step), end = first + clock->node_at_once;
+        for (int first = 0; first < pair_count(tree->size, step); first += clock->node_at_once) {
+            const int pairs = pair_count(tree->size, step), end = first + clock->node_at_once;
             take_turn(clock, tree, step, first, end < pairs ? end : pairs, seconds);
             if (clock->shares_processors)
                 bc_harness_barrier(tree->comm);
@@ -139,22 +238,63 @@ static void measure_node(struct bc_global_clock *clock, double seconds)
 /* Sets what is known against the rank that this one is compared with. */
 static void learn(struct bc_global_clock *clock)
 {
+    struct known *const known = &clock->known;
     struct bc_clock_model_quality quality;
-    clock->one_clock = clock->trees.node.rank > 0 && !clock->every_rank &&
+    clock->one_clock = clock->node.rank > 0 && (clock->options & BC_EVERY_RANK) == 0 &&
                        bc_may_be_one_clock(clock->exchanges, clock->count);
-    clock->known = (struct bc_known_clock){.model.at_ns = bc_now_ns()};
-    if (clock->count == 0 || clock->one_clock)
+    *known = (struct known){.model.at_ns = bc_now_ns()};
+    if (clock->count == 0)
         return;
-    /* The exchanges before these are kept: a disturbance may have made them look inconsistent, and
-       later ones may make them consistent again. */
-    clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, EXCHANGES_MIN);
-    clock->known.model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
-                                            clock->consistent, &quality);
-    /* Each timestamp was taken at some moment within a reading of the clock, and an offset is half
-       the difference of two delays, which have two timestamps each. */
-    clock->known.error_ns[ESTIMATE] = quality.error_ns + clock->reading_ns;
-    clock->known.growth = quality.growth + BC_RATE_CHANGE;
-    clock->known.error_ns[BOUND] = quality.bound_ns;
+    if (!clock->one_clock) {
+        /* The exchanges before these are kept: a disturbance may have made them look inconsistent,
+           and later ones may make them consistent again. */
+        const size_t min = (clock->options & BC_WHOLE_PAST) != 0 ? clock->count : EXCHANGES_MIN;
+        clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, min);
+        known->model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
+                                          clock->consistent, &quality);
+        /* Each timestamp was taken at some moment within a reading of the clock, and an offset is
+           half the difference of two delays, which have two timestamps each. */
+        known->error_ns = quality.error_ns + clock->reading_ns;
+        known->growth = quality.growth + BC_RATE_CHANGE;
+    }
+    known->bound = bc_clock_model_bound(
+        clock->exchanges, clock->count, &known->model,
+        clock->one_clock ? 0.0 : BC_RATE_DIFFERENCE + fabs(known->model.drift));
+    known->bound_ns = clock->one_clock ? 0.0 : known->bound.last_error_ns;
+    known->bound.first_error_ns += clock->reading_ns;
+    known->bound.last_error_ns += clock->reading_ns;
+}
+
+/* Chains what the rank above knows against rank 0 with what this one knows against that rank. */
+static void chain(struct known *known, const struct known *above)
+{
+    struct bc_clock_bound *const bound = &known->bound;
+    bound->first_error_ns +=
+        bc_clock_bound_ns(&above->bound, bc_clock_model_reference(&known->model, bound->first_ns));
+    bound->last_error_ns +=
+        bc_clock_bound_ns(&above->bound, bc_clock_model_reference(&known->model, bound->last_ns));
+    bound->between += above->bound.between;
+    bound->outside += above->bound.outside;
+    known->model = bc_clock_model_chain(&above->model, &known->model);
+    known->error_ns += above->error_ns;
+    known->growth += above->growth;
+    known->bound_ns += above->bound_ns;
+}
+
+/* Hands what is known against rank 0 down a tree. */
+static void hand_down_tree(struct bc_global_clock *clock, const struct tree *tree)
+{
+    struct known above = {.error_ns = 0.0};
+    const bool with_bound = (clock->options & BC_WHOLE_PAST) != 0;
+    const size_t bytes = with_bound ? sizeof above : offsetof(struct known, bound);
+    for (int step = 1; step < tree->size; step *= 2) {
+        if (tree->rank < pair_count(tree->size, step)) {
+            send_to(tree, &clock->known, bytes, tree->rank + step);
+        } else if (tree->rank >= step && tree->rank < 2 * step) {
+            receive_from(clock, tree, &above, bytes, tree->rank - step);
+            chain(&clock->known, &above);
+        }
+    }
 }
 
 static void measure_all(struct bc_global_clock *clock, double pair_s)
@@ -165,8 +305,8 @@ static void measure_all(struct bc_global_clock *clock, double pair_s)
 
 static void hand_down(struct bc_global_clock *clock)
 {
-    bc_pair_hand_down(&clock->reader, &clock->trees.leaders, &clock->known);
-    bc_pair_hand_down(&clock->reader, &clock->trees.node, &clock->known);
+    hand_down_tree(clock, &clock->leaders);
+    hand_down_tree(clock, &clock->node);
 }
 
 static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
@@ -179,16 +319,34 @@ static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
-static void make_trees(struct bc_global_clock *clock, const struct bc_job *job)
+static struct tree tree_of(MPI_Comm comm)
 {
-    MPI_Comm node;
+    struct tree tree = {.comm = comm};
+    if (comm != MPI_COMM_NULL) {
+        BC_MPI(MPI_Comm_rank(comm, &tree.rank));
+        BC_MPI(MPI_Comm_size(comm, &tree.size));
+    }
+    return tree;
+}
+
+void bc_global_clock_connect(struct bc_global_clock *clock, const struct bc_job *job)
+{
+    MPI_Comm node, leaders;
     const int at_once = job->min_allowed_processors / 2;
     BC_MPI(MPI_Comm_dup(job->node_comm, &node));
-    clock->trees = bc_pair_trees_make(MPI_COMM_WORLD, node);
+    clock->node = tree_of(node);
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, clock->node.rank == 0 ? 0 : MPI_UNDEFINED, job->rank,
+                          &leaders));
+    clock->leaders = tree_of(leaders);
     clock->node_at_once = at_once > 0 ? at_once : 1;
     clock->shares_processors = job->oversubscribed;
-    clock->reader = (struct bc_pair_reader){.now_ns = bc_now_ns,
-                                            .looks = job->oversubscribed ? BC_PAIR_LOOKS : 0};
+}
+
+void bc_global_clock_disconnect(struct bc_global_clock *clock)
+{
+    if (clock->leaders.comm != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_free(&clock->leaders.comm));
+    BC_MPI(MPI_Comm_free(&clock->node.comm));
 }
 
 /* Whether all ranks read one clock, so that there is no drift to find. Collective. */
@@ -204,24 +362,23 @@ static bool measures_again(const struct bc_global_clock *clock, double end_s)
 {
     if (!clock->shares_processors)
         return false;
-    int flags[2] = {clock->known.error_ns[ESTIMATE] > CROWDED_ERROR_NS, /* may be off */
-                    bc_elapsed_s() > end_s};                            /* has no time left */
+    int flags[2] = {clock->known.error_ns > CROWDED_ERROR_NS, /* may be off */
+                    bc_elapsed_s() > end_s};                  /* has no time left */
     bc_harness_allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return flags[0] != 0 && flags[1] == 0;
 }
 
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
-                                               bool every_rank)
+                                               unsigned options)
 {
     const double start_s = bc_elapsed_s();
     struct bc_global_clock *const clock =
         bc_allocate(1, sizeof *clock, "no memory for the global clock");
-    clock->every_rank = every_rank;
+    clock->options = options;
     clock->reading_ns = bc_clock_measure().read_ns;
-    make_trees(clock, job);
+    bc_global_clock_connect(clock, job);
     /* This need not be the same on every rank. */
-    const int all =
-        turns(clock->trees.node.size, clock->node_at_once) + turns(job->nodes, job->nodes);
+    const int all = turns(clock->node.size, clock->node_at_once) + turns(job->nodes, job->nodes);
     const double share_s = MEASURING_SHARE / 2.0 * seconds / fmax(all, 1.0);
     const double pair_s = fmax(PAIR_MIN_S, fmin(PAIR_S, share_s));
     measure_all(clock, pair_s);
@@ -255,17 +412,21 @@ const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock 
     return &clock->known.model;
 }
 
+const struct bc_clock_bound *bc_global_clock_bound(const struct bc_global_clock *clock)
+{
+    return &clock->known.bound;
+}
+
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns)
 {
-    const struct bc_known_clock *const known = &clock->known;
-    return known->error_ns[ESTIMATE] + known->growth * (double)(now_ns - known->model.at_ns);
+    const struct known *const known = &clock->known;
+    return known->error_ns + known->growth * (double)(now_ns - known->model.at_ns);
 }
 
 struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock)
 {
-    const struct bc_known_clock *const known = &clock->known;
-    double max[] = {known->error_ns[ESTIMATE], known->growth, known->error_ns[BOUND],
-                    clock->took_s};
+    const struct known *const known = &clock->known;
+    double max[] = {known->error_ns, known->growth, known->bound_ns, clock->took_s};
     int shared = clock->one_clock && clock->count > 0;
     bc_harness_allreduce(MPI_IN_PLACE, max, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     bc_harness_allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -276,6 +437,6 @@ void bc_global_clock_destroy(struct bc_global_clock *clock)
 {
     if (clock == NULL)
         return;
-    bc_pair_trees_free(&clock->trees);
+    bc_global_clock_disconnect(clock);
     free(clock);
 }

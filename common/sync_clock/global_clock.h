@@ -1,13 +1,13 @@
 /*
- * A clock that all ranks of all nodes share. It is rank 0's; each rank computes it from its own by
- * a model (clock_model.h: offset and drift).
+ * A clock that all ranks of all nodes share. It is rank 0's; each rank computes it from its own,
+ * which bc_clock_read (clock.h) reads, by a model (clock_model.h: offset and drift).
  *
  * The models are found along a tree: the leaders of the nodes (their lowest ranks) form a binomial
- * tree from rank 0, and the ranks of each node form one from their leader. So finding them takes
- * O(log P) steps, in each of which pairs of ranks measure at the same time, and the models along
- * the way to rank 0 are chained. All pairs measure once, and again after a wait that they share,
- * which gives the drift; not where all ranks read one clock. Each later update makes that time
- * longer.
+ * tree from rank 0, and the ranks of each node form one from their leader. In step 1, 2, 4 ... of a
+ * tree rank r + step is compared with rank r, for all r < step. So finding them takes O(log P)
+ * steps, in each of which pairs of ranks measure at the same time, and the models along the way to
+ * rank 0 are chained. All pairs measure once, and again after a wait that they share, which gives
+ * the drift; not where all ranks read one clock. Each later update makes that time longer.
  *
  * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
  * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
@@ -39,20 +39,36 @@ struct bc_global_clock_report {
     int shared;      /* number of ranks that read the clock of the rank they were compared with */
 };
 
+/* Options of a clock, the same on all ranks. */
+enum {
+    BC_EVERY_RANK = 1, /* ranks of a node that may read one clock are measured, too */
+    BC_WHOLE_PAST = 2  /* for times since the first measurement, not for times to come: the models
+                          fit all measurements, even if the clocks' rates have changed */
+};
+
 /* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting, or
-   longer, some 10 ms a pair, on crowded nodes. With `every_rank` it also measures ranks of a node
-   that may read one clock. The clock must have been selected, and must stay. Collective over
+   longer, some 10 ms a pair, on crowded nodes. 0: without waiting, for a clock whose drift an
+   update will find. The clock must have been selected, and must stay. Collective over
    MPI_COMM_WORLD, which `job` describes, with the same arguments on all ranks. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
-                                               bool every_rank);
+                                               unsigned options);
 
 /* Measures again, in some milliseconds a step of the tree, and fits the models to all measurements
    so far, as long as the clocks' rates have stayed the same. Collective. */
 void bc_global_clock_update(struct bc_global_clock *clock);
 
+/* Frees the clock's two communicators until bc_global_clock_connect makes them anew, which has to
+   be before the next update. Collective. */
+void bc_global_clock_disconnect(struct bc_global_clock *clock);
+void bc_global_clock_connect(struct bc_global_clock *clock, const struct bc_job *job);
+
 /* The model whose reference is the global clock and whose other clock is this rank's; valid until
    the next update. Local. */
 const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock *clock);
+
+/* Its maximum error, with what a reading takes, of a clock with BC_WHOLE_PAST; valid as long.
+   Local. */
+const struct bc_clock_bound *bc_global_clock_bound(const struct bc_global_clock *clock);
 
 /* The estimated error of that model when this rank's clock shows now_ns. Local. */
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns);

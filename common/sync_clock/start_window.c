@@ -79,7 +79,7 @@ static struct bc_start_window *create(const struct bc_job *job, const struct bc_
     window->starts.late_ns = LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
     /* Other clocks have an origin or a rate that each process measures for itself. */
     const bool own_clocks = bc_clock_read != bc_source_monotonic_ns;
-    window->clock = bc_global_clock_create(job, seconds, own_clocks);
+    window->clock = bc_global_clock_create(job, seconds, own_clocks ? BC_EVERY_RANK : 0);
     window->found = bc_global_clock_report(window->clock);
     note_update(window, 0.0);
     return window;

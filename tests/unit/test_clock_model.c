@@ -13,6 +13,7 @@ struct pair {
     double ahead_ns, drift; /* of the other clock, at the reference's 0 */
     double bend;            /* growth of the drift in a ns */
     double delay_ns;        /* one way, undisturbed */
+    double more_back_ns;    /* by how much messages back take longer */
     double noise_ns;        /* mean of the exponential noise that is added to each delay */
     double disturbed;       /* the share of messages that are disturbed, by 10 us to
                                10 ms */
@@ -34,8 +35,8 @@ static double delay(struct pair *pair)
     return ns;
 }
 
-/* Makes messages to and fro, the first one at this time of the reference. */
-static void exchange(struct pair *pair, double from_ns, int rounds, struct bc_exchange *exchange)
+/* Makes messages to and fro, the first one at this time of the reference. Returns when they end. */
+static double exchange(struct pair *pair, double from_ns, int rounds, struct bc_exchange *exchange)
 {
     static struct bc_timestamps there[1000], back[1000];
     double now_ns = from_ns;
@@ -45,12 +46,13 @@ static void exchange(struct pair *pair, double from_ns, int rounds, struct bc_ex
         there[i].arrived_ns = llround(other_time(pair, now_ns));
         now_ns += 50.0;
         back[i].sent_ns = llround(other_time(pair, now_ns));
-        now_ns += delay(pair);
+        now_ns += delay(pair) + pair->more_back_ns;
         back[i].arrived_ns = epoch_ns + llround(now_ns);
         now_ns += 50.0;
     }
     bc_hull_find(there, (size_t)rounds, &exchange->there);
     bc_hull_find(back, (size_t)rounds, &exchange->back);
+    return now_ns;
 }
 
 /* The error of the model in ns when the reference's clock shows `reference_ns`. */
@@ -70,14 +72,26 @@ static double start_of(int exchange_number)
     return 1e9 * burst + 1e6 * run;
 }
 
+/* The bound of a model. */
+static struct bc_clock_bound bound_of(const struct bc_exchange *exchanges, int count,
+                                      const struct bc_clock_model *model)
+{
+    return bc_clock_model_bound(exchanges, (size_t)count, model,
+                                BC_RATE_DIFFERENCE + fabs(model->drift));
+}
+
 /* The model of a pair of clocks after some bursts of exchanges. */
 static struct bc_clock_model measure(struct pair *pair, int bursts,
-                                     struct bc_clock_model_quality *quality)
+                                     struct bc_clock_model_quality *quality,
+                                     struct bc_clock_bound *bound)
 {
     static struct bc_exchange exchanges[BC_EXCHANGES_MAX];
     for (int i = 0; i < bursts * RUNS; i++)
         exchange(pair, start_of(i), 400, &exchanges[i]);
-    return bc_clock_model_fit(exchanges, (size_t)bursts * RUNS, quality);
+    const struct bc_clock_model model =
+        bc_clock_model_fit(exchanges, (size_t)bursts * RUNS, quality);
+    *bound = bound_of(exchanges, bursts * RUNS, &model);
+    return model;
 }
 
 static struct pair quiet_pair(uint64_t seed)
@@ -97,16 +111,18 @@ TEST(models_are_found)
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             struct bc_clock_model_quality quality;
+            struct bc_clock_bound bound;
             struct pair pair = quiet_pair(seed++);
             pair.drift = drifts[i];
             pair.ahead_ns = aheads[j];
-            const struct bc_clock_model model = measure(&pair, 2, &quality);
+            const struct bc_clock_model model = measure(&pair, 2, &quality, &bound);
             /* 3e16 ns are known to 4 ns in the test itself. */
             assert_near(error_at(&pair, &model, 1e9), 0.0, 8.0);
             assert_near(error_at(&pair, &model, 11e9), 0.0, 40.0);
             assert_true(quality.error_ns < 20.0);
             assert_near(quality.growth, 0.0, 40e-9);
-            assert_near(quality.bound_ns, 310.0, 20.0);
+            assert_near(bound.first_error_ns, 310.0, 20.0);
+            assert_near(bound.last_error_ns, 310.0, 20.0);
         }
 }
 
@@ -115,11 +131,12 @@ TEST(disturbances_do_no_harm)
 {
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct bc_clock_model_quality quality;
+        struct bc_clock_bound bound;
         struct pair pair = quiet_pair(seed);
         pair.disturbed = 0.9;
-        const struct bc_clock_model model = measure(&pair, 2, &quality);
+        const struct bc_clock_model model = measure(&pair, 2, &quality, &bound);
         assert_near(error_at(&pair, &model, 1e9), 0.0, 40.0);
-        assert_true(quality.bound_ns >= fabs(error_at(&pair, &model, 1e9)));
+        assert_true(bound.last_error_ns >= fabs(error_at(&pair, &model, 1e9)));
     }
 }
 
@@ -139,7 +156,8 @@ TEST(disturbed_exchanges_do_not_count)
     }
     const struct bc_clock_model model = bc_clock_model_fit(exchanges, COUNT, &quality);
     assert_near(error_at(&pair, &model, 4e9), 0.0, 10.0);
-    assert_near(quality.bound_ns, 310.0, 20.0); /* half of a round trip */
+    const struct bc_clock_bound bound = bound_of(exchanges, COUNT, &model);
+    assert_near(bound.last_error_ns, 310.0, 20.0); /* half of a round trip */
     assert_int_equal(bc_clock_model_consistent(exchanges, COUNT, RUNS), COUNT);
 }
 
@@ -159,7 +177,7 @@ TEST(slow_exchanges_are_admitted)
         const struct bc_clock_model model = bc_clock_model_fit(exchanges, 2 * RUNS, &quality);
         const double error_ns = fabs(error_at(&pair, &model, 1e9 + 7e6));
         assert_true(quality.error_ns >= error_ns);
-        assert_true(quality.bound_ns >= error_ns);
+        assert_true(bound_of(exchanges, 2 * RUNS, &model).last_error_ns >= error_ns);
         assert_true(quality.error_ns > 1000.0);
     }
 }
@@ -168,12 +186,99 @@ TEST(slow_exchanges_are_admitted)
 TEST(one_burst_has_no_drift)
 {
     struct bc_clock_model_quality quality;
+    struct bc_clock_bound bound;
     struct pair pair = quiet_pair(2);
     pair.drift = 0.0;
-    const struct bc_clock_model model = measure(&pair, 1, &quality);
+    pair.delay_ns = 2000.0;
+    const struct bc_clock_model model = measure(&pair, 1, &quality, &bound);
     assert_near(model.drift, 0.0, 1e-12);
     assert_near(error_at(&pair, &model, 1e6), 0.0, 10.0);
     assert_true(quality.growth > 0.5 * BC_DRIFT_MAX);
+    /* So the bound is that of any two clocks, which is wider than what the burst's ends tell. */
+    assert_near(bound.outside, BC_RATE_DIFFERENCE, 1e-12);
+    const int64_t second_ns = 1000000000;
+    assert_near(bc_clock_bound_ns(&bound, bound.last_ns + second_ns),
+                bound.last_error_ns + 1e9 * BC_RATE_DIFFERENCE, 1.0);
+}
+
+/* A pair of any drift, of which messages in one direction may take longer than in the other, and
+   many may be disturbed. */
+static struct pair any_pair(uint64_t seed)
+{
+    struct pair pair = quiet_pair(seed);
+    pair.drift = BC_RATE_DIFFERENCE * (2.0 * random_uniform(&pair.random) - 1.0);
+    pair.more_back_ns = seed % 2 == 0 ? 0.0 : 3000.0 * random_uniform(&pair.random);
+    pair.disturbed = 0.8 * random_uniform(&pair.random);
+    return pair;
+}
+
+/* At no time is the error more than the bound, and it is no more than messages explain. */
+TEST(errors_are_within_bounds)
+{
+    enum { SEEDS = 300, BURSTS_MAX = 4 };
+    static struct bc_exchange exchanges[BURSTS_MAX * RUNS];
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct pair pair = any_pair(seed);
+        struct bc_clock_model_quality quality;
+        const int bursts = 1 + (int)(seed / 2 % BURSTS_MAX);
+        const double apart_ns = 1e7 * pow(1e3, random_uniform(&pair.random)); /* bursts */
+        double now_ns = 0.0;
+        for (int i = 0; i < bursts * RUNS; i++) {
+            now_ns += i > 0 && i % RUNS == 0 ? apart_ns : 0.0;
+            now_ns = exchange(&pair, now_ns, 50, &exchanges[i]);
+        }
+        const struct bc_clock_model model =
+            bc_clock_model_fit(exchanges, (size_t)bursts * RUNS, &quality);
+        const struct bc_clock_bound bound = bound_of(exchanges, bursts * RUNS, &model);
+        for (int i = -8; i <= 16; i++) {
+            const double ns = now_ns * i / 8.0;
+            const double error_ns = fabs(error_at(&pair, &model, ns));
+            const double max_ns = bc_clock_bound_ns(&bound, llround(other_time(&pair, ns)));
+            if (error_ns > max_ns + 1.0)
+                fail_msg("seed %d: at %g ns the error is %g ns, of at most %g", (int)seed, ns,
+                         error_ns, max_ns);
+        }
+        if (bursts > 1 && apart_ns > 1e8) {
+            assert_near(error_at(&pair, &model, 0.0), 0.0, pair.more_back_ns / 2.0 + 150.0);
+            assert_near(error_at(&pair, &model, now_ns / 2.0), 0.0,
+                        pair.more_back_ns / 2.0 + 150.0);
+            assert_true(fmax(bound.first_error_ns, bound.last_error_ns) <
+                        pair.more_back_ns + 600.0);
+        }
+    }
+}
+
+/* Between its ends the bound is a line and what rates may change; outside it goes on. */
+TEST(bounds_grow_with_the_distance)
+{
+    const struct bc_clock_bound bound = {.first_ns = 1000000000,
+                                         .last_ns = 3000000000,
+                                         .first_error_ns = 100.0,
+                                         .last_error_ns = 300.0,
+                                         .between = 1e-8,
+                                         .outside = 2.1e-7};
+    static const double errors[][2] = {{1e9, 100.0},         {3e9, 300.0}, {2e9, 200.0 + 10.0},
+                                       {1.5e9, 150.0 + 5.0}, {0.0, 310.0}, {5e9, 720.0}};
+    for (size_t i = 0; i < COUNT(errors); i++)
+        assert_near(bc_clock_bound_ns(&bound, (int64_t)errors[i][0]), errors[i][1], 1e-3);
+}
+
+/* Of clocks that are one, all messages tell the same: the shortest of any time bounds its error. */
+TEST(the_bound_of_one_clock_does_not_grow)
+{
+    struct bc_exchange exchanges[2];
+    struct pair pair = quiet_pair(5);
+    const struct bc_clock_model same = {0};
+    pair.drift = 0.0;
+    pair.ahead_ns = (double)epoch_ns;
+    exchange(&pair, 0.0, 400, &exchanges[0]);
+    pair.delay_ns = 2000.0;
+    exchange(&pair, 1e9, 400, &exchanges[1]);
+    const struct bc_clock_bound bound = bc_clock_model_bound(exchanges, 2, &same, 0.0);
+    assert_near(bound.first_error_ns, 305.0, 10.0);
+    for (int64_t s = -10; s <= 10; s++)
+        assert_near(bc_clock_bound_ns(&bound, bound.first_ns + s * 1000000000),
+                    bound.first_error_ns, 1e-9);
 }
 
 /* Where the rate of a clock changes, old exchanges are left out. */

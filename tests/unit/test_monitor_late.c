@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 /* No series here is rooted. */
-double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
+double common_clock_ns(uint64_t ticks)
 {
     fail();
     return 0.0;
 }
 
-double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks)
+double common_clock_error_ns(uint64_t ticks)
 {
     fail();
     return 0.0;
@@ -130,7 +130,7 @@ static struct late_waiting compare(const struct late *late, int processes, doubl
 {
     const struct late_item item = {.key = KEY, .processes = processes, .series = late->series};
     struct late_waiting waiting = {.is_known = false};
-    late_compare(late->count, &item, tick_ns, NULL, MPI_COMM_WORLD, &waiting);
+    late_compare(late->count, &item, tick_ns, MPI_COMM_WORLD, &waiting);
     return waiting;
 }
 
@@ -196,7 +196,7 @@ TEST(each_series_by_itself)
         (void)add(late[1], rank == 0 ? 100 : 150);
     const struct late_item items[] = {{.key = 3, .processes = ranks, .series = late[0]->series},
                                       {.key = 5, .processes = ranks, .series = late[1]->series}};
-    late_compare(2, items, 1.0, NULL, MPI_COMM_WORLD, waiting);
+    late_compare(2, items, 1.0, MPI_COMM_WORLD, waiting);
     assert_int_equal(waiting[0].is_known, ranks < 2);
     assert_true(waiting[1].is_known);
     assert_near(waiting[1].mean_ns, rank == 0 ? 0.0 : 50.0, 1e-9);
@@ -204,7 +204,7 @@ TEST(each_series_by_itself)
     const struct late_item own[] = {
         {.key = 3 + 2 * rank, .processes = 1, .series = late[0]->series},
         {.key = 100, .processes = ranks, .series = late[1]->series}};
-    late_compare(2, own, 1.0, NULL, MPI_COMM_WORLD, waiting);
+    late_compare(2, own, 1.0, MPI_COMM_WORLD, waiting);
     assert_true(waiting[0].is_known && waiting[1].is_known);
     assert_near(waiting[0].mean_ns, 0.0, 1e-9);
     assert_near(waiting[1].mean_ns, rank == 0 ? 0.0 : 50.0, 1e-9);

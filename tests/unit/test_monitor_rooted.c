@@ -15,13 +15,12 @@ enum { TICK_NS = 2, SHIFT_TICKS = 1000000 };
 
 static double error_ns; /* of every clock */
 
-double common_clock_ns(const struct common_clock *clock, uint64_t ticks)
+double common_clock_ns(uint64_t ticks)
 {
-    assert_int_equal(clock->first_ns, rank);
     return TICK_NS * ((double)ticks - (double)(SHIFT_TICKS * (1 + rank)));
 }
 
-double common_clock_error_ns(const struct common_clock *clock, uint64_t ticks) { return error_ns; }
+double common_clock_error_ns(uint64_t ticks) { return error_ns; }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -60,7 +59,6 @@ static void add(int64_t entry_ns, int64_t ns, bool is_root)
 /* Of a communicator of this many processes. */
 static bool compare_of(int processes, bool root_waits)
 {
-    const struct common_clock clock = {.first_ns = rank};
     const struct late_item item = {
         .key = 1,
         .processes = processes,
@@ -68,7 +66,7 @@ static bool compare_of(int processes, bool root_waits)
         .wait = root_waits ? THE_ROOT_WAITS : OTHERS_WAIT,
     };
     waiting = (struct late_waiting){.is_known = false};
-    late_compare(late->count > 0, &item, TICK_NS, &clock, MPI_COMM_WORLD, &waiting);
+    late_compare(late->count > 0, &item, TICK_NS, MPI_COMM_WORLD, &waiting);
     return waiting.is_known;
 }
 

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     struct bc_global_clock *clock = NULL;
     for (int i = 0; i < times; i++) {
         bc_global_clock_destroy(clock);
-        clock = bc_global_clock_create(&job, seconds, true);
+        clock = bc_global_clock_create(&job, seconds, BC_EVERY_RANK);
         print_row(job.rank, "new", NAN, clock, ahead_s);
     }
     for (int i = 0; i < updates && clock != NULL; i++) {
