@@ -41,6 +41,22 @@ class Clock(virtual.Test):
                         if row["step"] == "update":
                             self.near(row["before_us"], 0, 0.05 + 20 * slack, what + " before")
 
+    def test_past(self):
+        """A clock for the past fits all measurements, however many: at no time since the first one is its error more
+        than its bound, which is a message's time and two readings for each step to rank 0."""
+        for ranks, steps in virtual.by_tier(plain=(), run=((4, 2),), all=((2, 1), (4, 2), (8, 3))):
+            for clocks in CLOCKS[1:3] + ({**CLOCKS[1], **virtual.CONDITIONS["cloud"]},):
+                with self.subTest(ranks=ranks, clocks=clocks):
+                    done = virtual.run_raw("global_clock_error", 1, 0, 10, 12, 1, "past", VIRTUAL_RANKS=ranks,
+                                           MODEL_LATENCY_US=5, **clocks)
+                    rows = [row for row in virtual.read_tsv(done.stdout) if row["step"] == "past"]
+                    self.assertEqual(len(rows), 9, done.stderr)
+                    for row in rows:
+                        self.near(row["after_us"], 0, 0.05, "{} ranks {} past".format(ranks, clocks))
+                        self.assertLessEqual(row["later_us"], 0)
+                        self.assertAlmostEqual(row["bound_us"], 5.1 * steps, delta=0.3 * steps)
+                        self.assertLessEqual(row["took_s"], 0)
+
     def run_window(self, program, *options, ranks=4, **variables):
         return virtual.run(program, "--start=window", "--max-time=0.05", *options, ranks=ranks,
                            **MODEL.variables(), **variables)[0].rows

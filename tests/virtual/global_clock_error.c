@@ -4,11 +4,14 @@
  * (tests/virtual/clock.c), what the true time is. Each rank's clock is measured, though it is
  * shared.
  *
- *   global_clock_error TIMES SECONDS AHEAD_S [UPDATES PAUSE_S]
+ *   global_clock_error TIMES SECONDS AHEAD_S [UPDATES PAUSE_S [past]]
  *
- * synchronises so many times within so many seconds, and then updates the last clock after pauses.
- * Prints a row for each: the greatest error over ranks when it was found, so long after that, and
- * just before it was found anew; what the clock says of its error, and what it took.
+ * synchronises TIMES times within SECONDS, and then updates the last clock after pauses. Prints a
+ * row for each: the greatest error over ranks when it was found, AHEAD_S after that, and just
+ * before it was found anew; what the clock says of its error, and what it took. With `past` the
+ * clock is one for the past; then a row for the first measurement of the last clock, for the last
+ * one, and seven moments between: the greatest error, by how much one is beyond its bound, the
+ * greatest bound, and how long after the first measurement the bound begins.
  */
 #include "common/clock/clock.h"
 #include "common/sync_clock/global_clock.h"
@@ -49,12 +52,30 @@ static void print_row(int rank, const char *what, double before_us,
     fflush(stdout);
 }
 
+static void print_past(int rank, const struct bc_global_clock *clock, int64_t first_ns,
+                       int64_t last_ns)
+{
+    enum { MOMENTS = 8 };
+    for (int i = 0; i <= MOMENTS; i++) {
+        const int64_t then_ns = first_ns + (last_ns - first_ns) / MOMENTS * i;
+        const int64_t true_ns = unshift != NULL ? unshift(then_ns) : then_ns;
+        const int64_t found_ns = bc_clock_model_reference(bc_global_clock_model(clock), then_ns);
+        const double error_us = fabs((double)(found_ns - true_ns)) * 1e-3;
+        const double bound_us = bc_clock_bound_ns(bc_global_clock_bound(clock), then_ns) * 1e-3;
+        const double since_s = (double)(bc_global_clock_bound(clock)->first_ns - first_ns) * 1e-9;
+        double most[] = {error_us, error_us - bound_us, bound_us, since_s};
+        bc_harness_allreduce(MPI_IN_PLACE, most, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("past\tNA\t%.4f\t%.4f\tNA\t%.4f\t%.4f\n", most[0], most[1], most[2], most[3]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     if (argc < 4) {
         fprintf(stderr, "usage: global_clock_error TIMES SECONDS AHEAD_S "
-                        "[UPDATES PAUSE_S]\n");
+                        "[UPDATES PAUSE_S [past]]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const int times = (int)strtol(argv[1], NULL, 10);
@@ -62,6 +83,7 @@ int main(int argc, char **argv)
     const double ahead_s = strtod(argv[3], NULL);
     const int updates = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 0;
     const double pause_s = argc > 5 ? strtod(argv[5], NULL) : 0.0;
+    const unsigned options = BC_EVERY_RANK | (argc > 6 ? BC_WHOLE_PAST : 0);
     *(void **)&unshift = dlsym(RTLD_DEFAULT, "clock_shift_undo");
     struct bc_job job;
     bc_job_describe(&job);
@@ -71,9 +93,11 @@ int main(int argc, char **argv)
         printf("step\tbefore_us\tafter_us\tlater_us\tstated_us\tbound_us\t"
                "took_s\n");
     struct bc_global_clock *clock = NULL;
+    int64_t first_ns = 0;
     for (int i = 0; i < times; i++) {
         bc_global_clock_destroy(clock);
-        clock = bc_global_clock_create(&job, seconds, BC_EVERY_RANK);
+        clock = bc_global_clock_create(&job, seconds, options);
+        first_ns = bc_now_ns();
         print_row(job.rank, "new", NAN, clock, ahead_s);
     }
     for (int i = 0; i < updates && clock != NULL; i++) {
@@ -82,6 +106,8 @@ int main(int argc, char **argv)
         bc_global_clock_update(clock);
         print_row(job.rank, "update", before_us, clock, ahead_s);
     }
+    if (argc > 6)
+        print_past(job.rank, clock, first_ns, bc_now_ns());
     bc_global_clock_destroy(clock);
     bc_job_free(&job);
     MPI_Finalize();
