@@ -34,6 +34,13 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
    while two that share one may keep sharing it. */
 enum { LOOKS = 2000, NAP_NS = 50000 };
 
+/* A run that takes longer than its time by SLOW_S may be one of ranks that share a processor, in
+   any job: it doesn't count, and in later runs the pair does the same, with fewer looks. After
+   PAIR_MAX_S slow runs count, and the pair makes no more than RUNS_MIN. */
+#define SLOW_S 2e-3
+#define PAIR_MAX_S 0.1
+enum { LOOKS_FEW = 50, RUNS_MIN = 2 };
+
 struct tree {
     MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
     int rank, size; /* 0 on such a rank */
@@ -51,6 +58,8 @@ struct bc_global_clock {
     struct tree leaders, node;
     int node_at_once; /* pairs of the node that may measure at the same time */
     bool shares_processors;
+    bool is_slow;     /* a run of the pair that measures was slow */
+    double give_up_s; /* when that pair's time is over; 0: not set */
     unsigned options;
     bool one_clock; /* compared with a rank of its node whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
@@ -70,12 +79,12 @@ enum { TAG = 0 };
 static void wait_for(const struct bc_global_clock *clock, MPI_Request *request)
 {
     int done = 0;
-    if (!clock->shares_processors) {
+    if (!clock->shares_processors && !clock->is_slow) {
         BC_MPI(PMPI_Wait(request, MPI_STATUS_IGNORE));
         return;
     }
     for (int looks = 0; !done; looks++) {
-        if (looks > LOOKS)
+        if (looks > (clock->is_slow ? LOOKS_FEW : LOOKS))
             (void)sched_yield();
         BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
     }
@@ -101,46 +110,62 @@ static void receive_from(const struct bc_global_clock *clock, const struct tree 
 
 /* ---- round trips ----------------------------------------------------------------------------- */
 
+/* What follows a message, as the rank says that began. */
+enum next { LAST, LAST_OF_SLOW_RUN, LAST_AS_TIME_IS_OVER, MORE };
+
 struct stamp {
     int64_t sent_ns;
-    int64_t more; /* 0: the last message of the rank that began */
+    int64_t next;
 };
 
-static void send_stamp(const struct tree *tree, bool more, int peer)
+static void send_stamp(const struct tree *tree, enum next next, int peer)
 {
-    const struct stamp stamp = {.more = more, .sent_ns = bc_now_ns()};
+    const struct stamp stamp = {.next = next, .sent_ns = bc_now_ns()};
     send_to(tree, &stamp, sizeof stamp, peer);
 }
 
+/* What follows `count` messages of a run that was to end at end_s. */
+static enum next next_of(const struct bc_global_clock *clock, size_t count, double end_s)
+{
+    if (count >= ROUNDS_MAX - 1)
+        return LAST;
+    if (count < ROUNDS_MIN)
+        return MORE;
+    const double now_s = bc_elapsed_s();
+    if (now_s < end_s + SLOW_S)
+        return now_s < end_s ? MORE : LAST;
+    return now_s < clock->give_up_s ? LAST_OF_SLOW_RUN : LAST_AS_TIME_IS_OVER;
+}
+
 /* Sends timestamps to and fro, with the same calls in the same order on both ranks of a pair: a
-   receive is posted before its message arrives. Stores the timestamps of the messages received;
-   returns their number, which is the same on both. */
-static size_t round_trips(struct bc_global_clock *clock, const struct tree *tree, int peer,
-                          bool begins, double seconds)
+   receive is posted before its message arrives. Stores the timestamps of the messages received and
+   their number. Returns how the run ended, the same on both ranks. */
+static enum next round_trips(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                             bool begins, double seconds, size_t *count)
 {
     const double end_s = bc_elapsed_s() + seconds;
     struct stamp came;
     MPI_Request request;
-    bool more = true;
+    enum next next = MORE;
+    if (clock->give_up_s == 0.0)
+        clock->give_up_s = end_s + PAIR_MAX_S;
     post(tree, &came, sizeof came, peer, &request);
     if (begins)
-        send_stamp(tree, more, peer);
-    for (size_t count = 0;;) {
+        send_stamp(tree, next, peer);
+    for (*count = 0;;) {
         wait_for(clock, &request);
         const int64_t arrived_ns = bc_now_ns();
-        clock->timestamps[count++] = (struct bc_timestamps){came.sent_ns, arrived_ns};
-        if (begins && !more)
-            return count;
-        if (begins)
-            more = count < ROUNDS_MAX - 1 && (count < ROUNDS_MIN || bc_elapsed_s() < end_s);
-        else
-            more = came.more != 0;
-        if (begins || more)
+        clock->timestamps[(*count)++] = (struct bc_timestamps){came.sent_ns, arrived_ns};
+        if (begins && next != MORE)
+            break;
+        next = begins ? next_of(clock, *count, end_s) : (enum next)came.next;
+        if (begins || next == MORE)
             post(tree, &came, sizeof came, peer, &request);
-        send_stamp(tree, more, peer);
-        if (!begins && !more)
-            return count;
+        send_stamp(tree, next, peer);
+        if (!begins && next != MORE)
+            break;
     }
+    return next;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -158,7 +183,23 @@ static void make_space(struct bc_global_clock *clock)
             (clock->count - stay) * sizeof *clock->exchanges);
 }
 
-/* Measures a pair. The rank that is compared with the reference gets both hulls of each run. */
+/* Makes a run. The rank that is compared with the reference gets both hulls. */
+static enum next make_run(struct bc_global_clock *clock, const struct tree *tree, int peer,
+                          bool is_reference, bool begins, double seconds, struct bc_exchange *new)
+{
+    size_t count;
+    if (begins && (clock->shares_processors || clock->is_slow))
+        bc_sleep_ns(NAP_NS);
+    const enum next end = round_trips(clock, tree, peer, begins, seconds, &count);
+    bc_hull_find(clock->timestamps, count, &new->there);
+    if (is_reference)
+        send_to(tree, &new->there, sizeof new->there, peer);
+    else
+        receive_from(clock, tree, &new->back, sizeof new->back, peer);
+    return end;
+}
+
+/* Measures a pair. */
 static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
                          bool is_reference, double seconds)
 {
@@ -170,21 +211,20 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
         send_to(tree, &ready, 1, peer);
     else
         make_space(clock);
-    for (int run = 0; run < RUNS; run++) {
-        struct bc_hull hull;
+    clock->give_up_s = 0.0;
+    enum next end = LAST;
+    for (int run = 0; run < (end == LAST_AS_TIME_IS_OVER ? RUNS_MIN : RUNS);) {
+        struct bc_exchange new;
         const bool begins = (run % 2 == 0) == is_reference;
-        if (clock->shares_processors && begins)
-            bc_sleep_ns(NAP_NS);
-        const size_t count = round_trips(clock, tree, peer, begins, seconds / RUNS);
-        bc_hull_find(clock->timestamps, count, &hull);
-        if (is_reference) {
-            send_to(tree, &hull, sizeof hull, peer);
+        end = make_run(clock, tree, peer, is_reference, begins, seconds / RUNS, &new);
+        clock->is_slow |= end != LAST;
+        if (end == LAST_OF_SLOW_RUN)
             continue;
-        }
-        struct bc_exchange *const new = &clock->exchanges[clock->count++];
-        new->there = hull;
-        receive_from(clock, tree, &new->back, sizeof new->back, peer);
+        run++;
+        if (!is_reference)
+            clock->exchanges[clock->count++] = new;
     }
+    clock->is_slow = false;
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@
  * their leader's model.
  *
  * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
- * each; all others sleep. Messages are sent with PMPI_ functions, so interposers don't see them.
+ * each; all others sleep. In any job a pair that is held up measures again. Messages are sent with
+ * PMPI_ functions, so interposers don't see them.
  */
 #pragma once
 
@@ -47,8 +48,8 @@ enum {
 };
 
 /* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting, or
-   longer, some 10 ms a pair, on crowded nodes. 0: without waiting, for a clock whose drift an
-   update will find. The clock must have been selected, and must stay. Collective over
+   longer, some 10 ms a pair, at most 0.1 s, on crowded nodes. 0: without waiting, for a clock whose
+   drift an update will find. The clock must have been selected, and must stay. Collective over
    MPI_COMM_WORLD, which `job` describes, with the same arguments on all ranks. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
                                                unsigned options);
