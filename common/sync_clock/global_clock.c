@@ -393,7 +393,7 @@ void bc_global_clock_disconnect(struct bc_global_clock *clock)
 static bool is_one_clock_everywhere(const struct bc_global_clock *clock)
 {
     int one = clock->count == 0 || clock->one_clock;
-    bc_harness_allreduce(MPI_IN_PLACE, &one, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    bc_harness_allreduce(MPI_IN_PLACE, &one, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return one != 0;
 }
 

@@ -89,7 +89,9 @@ class Noise(virtual.Test):
         rows = self.rows(DISTURB="300:100", DISTURB_RANKS=1, ranks=2)
         slack = 3 / math.sqrt(per_s * WATCHED_S)
         (rank,) = of_scope(rows, "rank", ranks=1)
-        self.check(rank, per_s * (1 - load), length_us / (1 - load), "at random", slack, 0.01)
+        # The standard deviation of a busy period is sqrt(load / (1 - load)) of its mean.
+        self.check(rank, per_s * (1 - load), length_us / (1 - load), "at random", slack,
+                   slack * math.sqrt(load / (1 - load)))
         (source,) = of_scope(rows, "source")
         self.assertEqual((source["source"], source["ranks"]), ("irregular", 1))
         self.near(source["stops_per_s"], per_s * (1 - load), 2 * slack * per_s, "irregular source")
