@@ -33,7 +33,7 @@ def configure(source, build):
     command = ["cmake", "-S", source, "-B", build, f"-DCMAKE_C_FLAGS=-I{source}/tests/variants/stub_mpi",
                # There is no library to link CMake's trial programs with.
                "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--unresolved-symbols=ignore-all", "-DCOMMCOST_TEST_TIER=all",
-               "-DCOMMCOST_MAN=OFF"]
+               "-DMPI_C_COMPILER=cc", "-DCOMMCOST_MAN=OFF"]
     print("+", shlex.join(command), flush=True)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
