@@ -70,4 +70,6 @@ sh "$COMMCOST_TOP/run_scripts/report_text.sh" --beside "$results"
 page=$(sh "$COMMCOST_TOP/run_scripts/report.sh" "$results") || status=1
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
 [ -z "$page" ] || printf 'Page: %s    Table: %s\n' "${page#"$PWD/"}" "${results#"$PWD/"}/summary.tsv"
+launcher=$(sed -n 's/^COMMCOST_MPIRUN_PROGRAM:FILEPATH=//p' "$build/CMakeCache.txt") || launcher=
+[ -z "$launcher" ] || printf 'One program: %s -np 2 %s\n' "$launcher" "${build#"$PWD/"}/halo/halo --format=table"
 exit "$status"

@@ -19,8 +19,9 @@
 set -eu
 
 if [ -z "${PBS_O_WORKDIR:-}" ]; then
-    echo "pbs.sh: this is no PBS job: submit it with qsub; its first lines say how" >&2
-    exit 2
+    . "$(dirname -- "$0")/../lib.sh"
+    help_if_asked "$@"
+    misused "this is no PBS job: submit it with qsub (--help says how)"
 fi
 COMMCOST_TOP=${COMMCOST_TOP:-$PBS_O_WORKDIR}
 if [ ! -r "$COMMCOST_TOP/run_scripts/lib.sh" ]; then

@@ -20,8 +20,9 @@
 set -eu
 
 if [ -z "${SLURM_JOB_ID:-}" ]; then
-    echo "slurm.sh: this is no Slurm job: submit it with sbatch; its first lines say how" >&2
-    exit 2
+    . "$(dirname -- "$0")/../lib.sh"
+    help_if_asked "$@"
+    misused "this is no Slurm job: submit it with sbatch (--help says how)"
 fi
 # Slurm runs a copy of this file; where it was it knows.
 if [ -z "${COMMCOST_TOP:-}" ]; then

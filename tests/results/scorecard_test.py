@@ -167,7 +167,7 @@ class Costs(CardCase):
         self.assertEqual(self.said(("halo", HALO, rows)), [
             "Halo of 10 x 10 x 10 | 4.00 µs |  | 3.96 – 4.04 | persistent; packed: 6.00 µs",
             "Halo of 99 x 99 x 99 | 90.0 µs |  | 89.1 – 90.9 | put",
-            "Halo of 50 x 50 x 50 | 40.0 µs |  | 39.6 – 40.4 | no clear best of 3"])
+            "Halo of 50 x 50 x 50 | 40.0 µs |  | 39.6 – 40.4 | no clear best of 3 ways"])
         few = self.said(("halo", HALO, rows), launches=2)
         assert few[0] == "Halo of 10 x 10 x 10 | 3.98 µs |  | 3.96 – 4.00 | persistent or packed"
         rows = [gain_cells(4800, 100.0, exposed, collective="halo", method=method, local="10x10x10", form=form)
@@ -515,7 +515,7 @@ class Whole(CardCase):
     def test_launches_that_differ(self):
         def launches(*of_each):
             return [swaps("10x10x10", persistent=time_us, put=9.0) for time_us in of_each]
-        said = ["In 1 of 2 rows launches differ by more than 2 times: measure anew without other programs."]
+        said = ["In 1 of 2 rows launches differ by more than 2 times: if other programs ran, measure anew without them."]
         for of_each, mind in (((4.0, 7.9, 6.0, 5.0, 5.0, 4.0), []), ((4.0, 8.1, 6.0, 5.0, 5.0, 4.0), said)):
             assert self.card(("halo", HALO, launches(*of_each))).mind == mind
 

@@ -788,6 +788,7 @@ echo "# end: 1 row, exit 0"
         self.top.mkdir()
         (self.top / "run_scripts").symlink_to(SCRIPTS)
         write_program(self.top / "build/collective/collective", self.COLLECTIVE)
+        (self.top / "build/CMakeCache.txt").write_text(f"COMMCOST_MPIRUN_PROGRAM:FILEPATH={self.launcher.command[0]}\n")
         for name in ("cmake", "mpicc.of.nobody"):
             write_program(self.suite.folder / "bin" / name, "#!/bin/sh\n")
 
@@ -798,12 +799,13 @@ echo "# end: 1 row, exit 0"
         return done
 
     def test_six_launches(self):
-        """Of the essentials, with their options; then what they say, and last where the page and the table are."""
+        """Of the essentials, with their options; then what they say, where the page and the table are, and how to start one program."""
         done = self.quickstart("--output=results")
         assert "6 launches: 1 program, each launched 6 times" in done.stderr
         assert len(self.suite_lines("options", "--essentials")) == 1
-        last = done.stdout.splitlines()[-1]
-        assert last == "Page: results/report.html    Table: results/summary.tsv"
+        *_, page, program = done.stdout.splitlines()
+        assert page == "Page: results/report.html    Table: results/summary.tsv"
+        assert program == f"One program: {self.launcher.command[0]} -np 2 build/halo/halo --format=table"
         for name in ("report.html", "report.md", "summary.tsv", "runs/6/collective.tsv"):
             assert (self.top / "results" / name).is_file(), name
         assert (done.stdout + done.stderr).count("report.html") == 1

@@ -506,7 +506,7 @@ exec sh {script} \\
         again = self.resuming()
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
-            say(f"Done in {in_words(self.elapsed_s)}: {have}")
+            say(f"Done in {in_words(self.elapsed_s)}: {have}: {self.folder.path}")
             if by_result["failed"]:
                 say(f"To try again what failed: {again}")
         elif self.leave == "budget":

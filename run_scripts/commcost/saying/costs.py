@@ -21,10 +21,12 @@ WITH = {"all": "with a barrier", "images": "with a notification"}  # what ends a
 
 
 def line_of(what, pair, column, units, note="", scale=1.0):
-    """The Line of a pair of a row and what it measured in a column."""
+    """The Line of a pair of a row and what it measured in a column, with how many launches found it if not all did."""
     row, found = pair
     values = [scale * float(text) for text in row.texts(column)]
     found = found.scaled(scale)
+    if len(values) < len(row.launches):
+        note = "; ".join(filter(None, [note, f"only {len(values)} of {len(row.launches)} launches found it"]))
     return Line(what, typical(found, units), "", ranged(found, values, units), note, (row.identity,))
 
 
@@ -35,7 +37,7 @@ def best_of(named, units, more=False):
     rivals = [other for other, (_, found) in others
               if not (is_less(found, best[1]) if more else is_less(best[1], found))]
     if rivals:
-        return best, f"{name} or {rivals[0]}" if len(rivals) == 1 else f"no clear best of {1 + len(rivals)}"
+        return best, f"{name} or {rivals[0]}" if len(rivals) == 1 else f"no clear best of {1 + len(rivals)} ways"
     return best, name + "".join(f"; {other}: {typical(found, units)}" for other, (_, found) in others[:1])
 
 

@@ -24,6 +24,7 @@ NO_GAIN = "no choice gains"  # begins the reason of a cell whose default is as g
 ALPHA = 0.01
 DROPPED_AT = 0.9  # confidence of the interval by which choices are dropped
 PROVED_AT = 0.95
+PROOFS = 2        # a proof may have that many times a race's launches
 FIRST = 3         # launches, the fewest that have such an interval
 TESTED_FROM = 6   # launches of each side
 
@@ -70,20 +71,15 @@ class Decision(typing.NamedTuple):
 
 def looks_of(launches):
     """After how many launches of each choice the race is looked at, at most `launches`."""
-    return sorted({FIRST, TESTED_FROM, max(FIRST, launches // 2), launches})
+    looks = [FIRST, TESTED_FROM]
+    while 2 * looks[-1] < launches:
+        looks.append(2 * looks[-1])
+    return sorted({*looks, launches})
 
 
 def alpha_of(looks):
     """What the corrected p-value of a look must not be above."""
     return ALPHA / sum(look >= TESTED_FROM for look in looks)
-
-
-def launches_needed(tests):
-    """The lowest number of launches with which any of these tests can be evidence."""
-    launches = TESTED_FROM
-    while 2 * tests * rank_test.lowest_p(launches, launches) > alpha_of(looks_of(launches)):
-        launches += 1
-    return launches
 
 
 class Race:

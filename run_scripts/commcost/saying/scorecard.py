@@ -128,8 +128,8 @@ def limits_of(tables, parts):
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
     if 5 * len(apart) > len(values):
         yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
-               "measure anew without other programs.")
-    if any(line.typical == UNSURE for part in parts for line in part.lines):
+               "if other programs ran, measure anew without them.")
+    if 5 * sum(lost) <= len(lost) and any(line.typical == UNSURE for part in parts for line in part.lines):
         launches, path = launches_of(tables), tables.paths[NEW]
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
         resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""

@@ -22,7 +22,7 @@ from commcost.saying.device_matrix import list_of, place_options, size_that
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
-from commcost.saying.race import DEFAULT, NO_GAIN, Race, launches_needed, looks_of
+from commcost.saying.race import DEFAULT, NO_GAIN, PROOFS, Race, looks_of
 from commcost.saying.scorecard import WIDTH, readable
 from commcost.system import now, remove, replace_file
 from commcost.words import bytes_text, counted, cut, listed, size_text
@@ -105,15 +105,11 @@ class Tuning:
             proofs.setdefault((cell.operation, cell.ranks), []).append(cell)
         proof_s = sum(2 * launch_s(cells) for cells in proofs.values())
         first, most = looks_of(options.launches)[0], options.launches
-        ends = (suite.in_words(first * once_s), suite.in_words(most * (once_s + proof_s)))
-        return f"{first * once} to {most * (once + 2 * len(proofs))} launches, about {ends[0]} to {ends[1]}"
+        ends = (suite.in_words(first * once_s), suite.in_words(most * (once_s + PROOFS * proof_s)))
+        return f"{first * once} to {most * (once + 2 * PROOFS * len(proofs))} launches, about {ends[0]} to {ends[1]}"
 
     def steps(self):
-        """The first launch of each choice. UsageError where no evidence is possible."""
-        options, tests = self.options, len(self.choices())
-        if options.launches < launches_needed(tests):
-            raise UsageError(f"--launches: {options.launches} prove nothing of {tests} cases: use "
-                             f"{launches_needed(tests)} or more, or fewer --sizes")
+        """The first launch of each choice."""
         return [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
                 for entry in self.entries for place, variables in enumerate(entry.settings.values())]
 
@@ -231,7 +227,7 @@ class Tuning:
     def prove(self, race):
         """Launches with the file and without it, in turn, for all cells that have a rule: the Race of that."""
         chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
-        proof = Race({cell: [FILE] for cell in chosen}, 0, self.options.launches, is_proof=True)
+        proof = Race({cell: [FILE] for cell in chosen}, 0, PROOFS * self.options.launches, is_proof=True)
         if chosen:
             rules = self.rules(chosen)
             text = self.library.file_text(rules, [])
@@ -442,7 +438,7 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
     add("--min-gain", metavar="PERCENT", type=command.percent(0.1, 90), default=5.0,
         help="what a rule must gain over the library's own choice (default: 5)")
     add("--launches", metavar="N", type=suite.count, default=24,
-        help="of each choice, at most, and as many for the proof (default: 24)")
+        help="of each choice, at most, and twice as many for the proof (default: 24)")
     add("--max-time", metavar="SECONDS", type=seconds_of, default=0.1, help="for a size in a launch (default: 0.1)")
     add("--budget", metavar="TIME", type=suite.duration, help="time for this call (90, 30m, 2h, 1:30:00)")
     add("--limit", metavar="TIME", type=suite.duration, default=120,
