@@ -290,7 +290,7 @@ static void write_disturbed(struct bc_output *output)
                      "Measure again on a quieter machine (--metadata=full names the rows)",
                      output->disturbed, output->rows, output->rows == 1 ? "" : "s",
                      output->disturbed == 1 ? "was" : "were", much,
-                     waited ? "waited for a processor" : "started late");
+                     waited ? "waited for a processor, or started late" : "started late");
 }
 
 void bc_output_end(struct bc_output *output, int status)

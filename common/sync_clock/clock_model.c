@@ -280,8 +280,9 @@ struct bc_clock_bound bc_clock_model_bound(const struct bc_exchange *exchanges, 
     for (int i = 0; i < 2; i++) {
         bound.first_error_ns = max_error(frame, model->drift, ahead_ns, first_ns, bound.outside);
         bound.last_error_ns = max_error(frame, model->drift, ahead_ns, 0.0, bound.outside);
-        bound.outside =
-            fmin(rate, (bound.first_error_ns + bound.last_error_ns) / -first_ns + bound.between);
+        if (first_ns < 0.0)
+            bound.outside = fmin(rate, (bound.first_error_ns + bound.last_error_ns) / -first_ns +
+                                           bound.between);
     }
     return bound;
 }

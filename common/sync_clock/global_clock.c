@@ -34,9 +34,10 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
    while two that share one may keep sharing it. */
 enum { LOOKS = 2000, NAP_NS = 50000 };
 
-/* A run that takes longer than its time by SLOW_S may be one of ranks that share a processor, in
-   any job: it doesn't count, and in later runs the pair does the same, with fewer looks. After
-   PAIR_MAX_S slow runs count, and the pair makes no more than RUNS_MIN. */
+/* A run that takes longer than its time, and than ROUNDS_MIN round trips, by SLOW_S may be one of
+   ranks that share a processor, in any job: it doesn't count, and in later runs the pair does the
+   same, with fewer looks. After PAIR_MAX_S slow runs count, and the pair makes no more than
+   RUNS_MIN. */
 #define SLOW_S 2e-3
 #define PAIR_MAX_S 0.1
 enum { LOOKS_FEW = 50, RUNS_MIN = 2 };
@@ -124,6 +125,17 @@ static void send_stamp(const struct tree *tree, enum next next, int peer)
     send_to(tree, &stamp, sizeof stamp, peer);
 }
 
+/* The shortest time from one of the `count` messages that arrived to the next. */
+static double shortest_round_s(const struct bc_timestamps *timestamps, size_t count)
+{
+    int64_t shortest_ns = INT64_MAX;
+    for (size_t i = 1; i < count; i++) {
+        const int64_t round_ns = timestamps[i].arrived_ns - timestamps[i - 1].arrived_ns;
+        shortest_ns = round_ns < shortest_ns ? round_ns : shortest_ns;
+    }
+    return (double)shortest_ns * 1e-9;
+}
+
 /* What follows `count` messages of a run that was to end at end_s. */
 static enum next next_of(const struct bc_global_clock *clock, size_t count, double end_s)
 {
@@ -132,8 +144,10 @@ static enum next next_of(const struct bc_global_clock *clock, size_t count, doub
     if (count < ROUNDS_MIN)
         return MORE;
     const double now_s = bc_elapsed_s();
-    if (now_s < end_s + SLOW_S)
-        return now_s < end_s ? MORE : LAST;
+    if (now_s < end_s)
+        return MORE;
+    if (now_s < end_s + SLOW_S + ROUNDS_MIN * shortest_round_s(clock->timestamps, count))
+        return LAST;
     return now_s < clock->give_up_s ? LAST_OF_SLOW_RUN : LAST_AS_TIME_IS_OVER;
 }
 

@@ -15,7 +15,7 @@
  * ranks make the same calls and begin in turn.
  *
  * Ranks of a node mostly read one clock. That is assumed only of ranks whose messages don't
- * contradict it, now and later (none arrived before it was sent, in either direction); they use
+ * contradict it, whenever it is measured (none arrived before it was sent, in either direction); they use
  * their leader's model.
  *
  * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors

@@ -97,10 +97,11 @@ class Ranks(virtual.Test):
             self.assertLessEqual(many[name], SLACK * count * math.log2(MANY) / math.log2(FEW), name)
 
     def memory(self, ranks, program, *options):
-        """What rank 0's program has allocated at most."""
+        """What rank 0's program has allocated at most. Nodes have as many ranks as the smallest job: what is known of a
+        node's processors grows with its ranks."""
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
             done = virtual.run_raw(program, *options, *SAMPLES, VIRTUAL_RANKS=ranks, VIRTUAL_MEMORY=file.name,
-                                   VIRTUAL_NODES=ranks if program == "linkmap" else 1)
+                                   VIRTUAL_NODES=ranks if program == "linkmap" else ranks // FEW)
             self.assertEqual(done.returncode, 0, done.stderr)
             return int(file.read())
 

@@ -256,9 +256,9 @@ class _Imb(_Output):
         """The row with the operation, NA of what is none of our collectives. Up to 2018, sizes of Reduce_scatter are
         those of all blocks."""
         operation, processes = _OPERATIONS.get(self._place["test"].lower(), "NA"), self._place["processes"]
-        if operation == "reduce_scatter" and self._year < 2019 and processes.isdigit():
-            row = [(name, role, number_text(int(cell) / int(processes)) if name == "size_bytes" else cell)
-                   for name, role, cell in row]
+        if operation == "reduce_scatter" and self._year < 2019 and processes.strip("0").isdigit():
+            row = [(name, role, number_text(int(cell) / int(processes))
+                    if name == "size_bytes" and cell.isdigit() else cell) for name, role, cell in row]
         return [("operation", "key", operation), *row]
 
     def _take_comment(self, line):

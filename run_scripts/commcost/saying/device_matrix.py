@@ -193,6 +193,11 @@ def built_with(library):
     return [f"mpichversion: configured {' '.join(words) or 'with neither CUDA nor HIP'}"] if text else []
 
 
+def can_have(operation, memory):
+    """An operation in place has one buffer, not a pair of kinds."""
+    return "--in-place" not in operation.options or len(set(memory.split(":"))) == 1
+
+
 def claims_of(lines, found):
     """Sentences: what the library claims, and whether that is true."""
     library, claim = value_of(lines, "^# mpi_library: "), value_of(lines, "; the MPI library ")
@@ -360,7 +365,7 @@ def main(words):
     if not built:
         raise Failure(f"none of the programs is in {options.build}: build them first")
     matrix = Matrix(options, [Trial(operation, memory, size) for memory in options.memory for operation in built
-                              for size in options.sizes])
+                              for size in options.sizes if can_have(operation, memory)])
     if options.dry_run:
         print(*(step.command for step in matrix.left()), sep="\n")
         return command.EXIT_DONE

@@ -227,7 +227,8 @@ class Tuning:
     def prove(self, race):
         """Launches with the file and without it, in turn, for all cells that have a rule: the Race of that."""
         chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
-        proof = Race({cell: [FILE] for cell in chosen}, 0, PROOFS * self.options.launches, is_proof=True)
+        proof = Race({cell: [FILE] for cell in chosen}, self.options.min_gain, PROOFS * self.options.launches,
+                     is_proof=True)
         if chosen:
             rules = self.rules(chosen)
             text = self.library.file_text(rules, [])
@@ -301,7 +302,7 @@ def mark_of(decision, found):
 
 
 LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the operation takes with the file than with the "
-          "library's own choice, found in fresh launches. -: the library's own choice is as good; ?: not known, see "
+          "library's own choice, found in fresh launches. -: no choice gains that much (--min-gain); ?: not known, see "
           "the reasons; not held: the rule was taken out, since fresh launches didn't confirm it.")
 
 
@@ -417,8 +418,8 @@ A few launches of each algorithm, in turn, then more of those that may be best
 launches with it and without it in turn, and a test corrected for being many; a
 rule that they don't confirm is taken out.
 
-FOLDER/rules.json (MPICH), rules.conf (Open MPI) or rules.sh (others) is the
-file; evidence.tsv has what it rests on, tune.html shows it.
+FOLDER/rules.json (MPICH, Open MPI 6), rules.conf (Open MPI) or rules.sh (others) is
+the file; evidence.tsv has what it rests on, tune.html shows it.
 
 Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
 2 wrong usage.""", allow_abbrev=False)
