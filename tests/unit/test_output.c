@@ -178,9 +178,8 @@ TEST(short_metadata)
              "# note: %0120d\n#   end\n"
              "# warning: 1 of 2 rows was disturbed for up to 25 %% of the time, whatever the "
              "status: a rank "
-             "waited\n#   for a processor. Measure again on a quieter machine (--metadata=full "
-             "names the "
-             "rows)\n"
+             "waited\n#   for a processor, or started late. Measure again on a quieter machine "
+             "(--metadata=full names the\n#   rows)\n"
              "# end: 2 rows, exit 0\n",
              0, word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
