@@ -15,8 +15,8 @@
  * ranks make the same calls and begin in turn.
  *
  * Ranks of a node mostly read one clock. That is assumed only of ranks whose messages don't
- * contradict it, whenever it is measured (none arrived before it was sent, in either direction); they use
- * their leader's model.
+ * contradict it, whenever it is measured (none arrived before it was sent, in either direction);
+ * they use their leader's model.
  *
  * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
  * each; all others sleep. In any job a pair that is held up measures again. Messages are sent with
