@@ -39,6 +39,8 @@ enum { LOOKS = 2000, NAP_NS = 50000 };
    same, with fewer looks. After PAIR_MAX_S slow runs count, and the pair makes no more than
    RUNS_MIN. */
 #define SLOW_S 2e-3
+/* Round trips that take longer wait for a processor, not for the network. */
+#define LINK_ROUND_MAX_S 1e-3
 #define PAIR_MAX_S 0.1
 enum { LOOKS_FEW = 50, RUNS_MIN = 2 };
 
@@ -146,7 +148,8 @@ static enum next next_of(const struct bc_global_clock *clock, size_t count, doub
     const double now_s = bc_elapsed_s();
     if (now_s < end_s)
         return MORE;
-    if (now_s < end_s + SLOW_S + ROUNDS_MIN * shortest_round_s(clock->timestamps, count))
+    const double round_s = fmin(shortest_round_s(clock->timestamps, count), LINK_ROUND_MAX_S);
+    if (now_s < end_s + SLOW_S + ROUNDS_MIN * round_s)
         return LAST;
     return now_s < clock->give_up_s ? LAST_OF_SLOW_RUN : LAST_AS_TIME_IS_OVER;
 }
