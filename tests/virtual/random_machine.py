@@ -18,10 +18,11 @@ LATE = 0.02  # of values, by half
 
 class Machine:
     """`truths` has what is true of each row, by column: of its kind and its keys. Where ways are alike, each of several
-    takes as long."""
+    takes as long. With states every second launch takes 3 times as long for everything."""
 
-    def __init__(self, seed, launches=6, are_alike=False):
+    def __init__(self, seed, launches=6, are_alike=False, has_states=False):
         self.chance = random.Random(seed)
+        self.has_states, self.state = has_states, 1
         self.launches, self.are_alike = launches, are_alike
         self.spread = 10 ** self.chance.uniform(-3, -1)
         self.files, self.truths, self.has_collective = {}, {}, seed % 2 == 0
@@ -55,12 +56,13 @@ class Machine:
     def near(self, value):
         """What a launch finds of a time."""
         late = 1.5 if self.chance.random() < LATE else 1
-        return value * late * 2.718281828 ** (self.spread * self.chance.gauss(0, 1))
+        return self.state * value * late * 2.718281828 ** (self.spread * self.chance.gauss(0, 1))
 
     def add(self, name, benchmark, keys, truth, find, kind=None, runs=None):
         """A row, of all launches or some; find() is what a launch finds, by column."""
         self.truths[key_of(kind or benchmark, keys)] = truth
         for run in runs or range(1, self.launches + 1):
+            self.state = 3 if self.has_states and run % 2 else 1
             self.files.setdefault((name, benchmark), []).append({"run": run, **keys, **find(), "status": "ok"})
 
     def time(self, benchmark, keys, column, value):
@@ -173,7 +175,7 @@ class Machine:
         now_us, left_us = self.near(blocking_us), self.near(exposed_us)
         return {"model": "data", "elements": 1, "blocking_us": now_us, "exposed_us": left_us,
                 "gain_pct": 100 * (1 - left_us / now_us),
-                "overlap_pct": min(100, max(0, overlap_pct + 100 * (self.near(1) - 1)))}
+                "overlap_pct": min(100, max(0, overlap_pct + 100 * (self.near(1) / self.state - 1)))}
 
 
 def key_of(kind, keys):

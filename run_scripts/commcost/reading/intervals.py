@@ -11,10 +11,7 @@ from commcost.reading.results import is_number
 
 LAUNCHES_ENOUGH = 6
 CONFIDENCE = 0.95
-# Many rows are judged. So an interval must be beside a limit, or another interval, by this share of its width. Of six
-# independent launches of rows that don't differ, 2 to 3 of 1,000 are then called above or below a limit (simulated:
-# normal, exponential), and fewer than 1 of 1,000 different from each other; where a machine has two states, 30.
-BESIDE_LIMIT, BESIDE_OTHER = 0.5, 0.25
+THRESHOLD_PCT = 2.0  # what saves or costs less makes no difference; results of overlap_* say theirs
 
 
 class Measured(typing.NamedTuple):
@@ -28,15 +25,11 @@ class Measured(typing.NamedTuple):
     def scaled(self, factor):
         """In another unit."""
         ends = [None if end is None else end * factor for end in (self.low, self.high)]
-        return Measured(self.value * factor, *ends, self.launches)
+        return Measured(self.value * factor, *(ends if factor > 0 else ends[::-1]), self.launches)
 
     def within(self, low, high):
         ends = [None if end is None else min(max(end, low), high) for end in (self.value, self.low, self.high)]
         return Measured(*ends, self.launches)
-
-    @property
-    def width(self):
-        return self.high - self.low
 
     @property
     def is_sure(self):
@@ -46,16 +39,21 @@ class Measured(typing.NamedTuple):
 
 def measured(row, quantity):
     """What the launches of a tables.Row found for a benchmarks.Quantity; None if none has a value."""
-    values = sorted(map(float, row.texts(quantity.column)))
+    found = over_launches(list(map(float, row.texts(quantity.column))))
+    if found is None or found.launches > 1:
+        return found
+    low, high = own_interval(row, quantity) or (None, None)
+    return found._replace(low=low, high=high)
+
+
+def over_launches(values):
+    """The median of what launches found, with its interval: with fewer than LAUNCHES_ENOUGH the range, of one none. None
+    of no values."""
     if not values:
         return None
-    if len(values) >= LAUNCHES_ENOUGH:
-        interval = rank_test.median_interval(values, CONFIDENCE)
-    elif len(values) > 1:
-        interval = values[0], values[-1]
-    else:
-        interval = own_interval(row, quantity)
-    return Measured(rank_test.median(values), *(interval or (None, None)), len(values))
+    ends = (rank_test.median_interval(values, CONFIDENCE) if len(values) >= LAUNCHES_ENOUGH else
+            (min(values), max(values)) if len(values) > 1 else None)
+    return Measured(rank_test.median(values), *(ends or (None, None)), len(values))
 
 
 def own_interval(row, quantity):
@@ -69,17 +67,15 @@ def own_interval(row, quantity):
 
 
 def is_above(value, limit):
-    """Whether a Measured is surely above a limit."""
-    return value.is_sure and value.low - limit > BESIDE_LIMIT * value.width
+    """Whether a Measured is surely above a limit. Many rows are judged, so it must be above by more than its lower half
+    is wide: of six launches around the limit 2 to 3 of 1,000 are then called above or below it (simulated: normal and
+    exponential, with late launches, too), 15 where a machine has two states. One late launch on the other side doesn't
+    count against it."""
+    return value.is_sure and value.low - limit > value.value - value.low
 
 
 def is_below(value, limit):
-    return value.is_sure and limit - value.high > BESIDE_LIMIT * value.width
-
-
-def is_less(one, other):
-    """Whether one Measured is surely less than the other."""
-    return one.is_sure and other.is_sure and other.low - one.high > BESIDE_OTHER * (one.width + other.width) / 2
+    return is_above(value.scaled(-1), -limit)
 
 
 class Span(typing.NamedTuple):

@@ -12,7 +12,7 @@ import typing
 
 from commcost.command import UsageError, complain, plain
 from commcost.reading import benchmarks, rank_test
-from commcost.reading.intervals import measured
+from commcost.reading.intervals import measured, over_launches
 from commcost.reading.launches import worst_status
 from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number,
                                       is_of_a_setting, is_summary, parsed_number, result_files, unknown_beside)
@@ -165,6 +165,19 @@ class Row(typing.NamedTuple):
         """The numbers that launches of a side have in a column, as they are written; not those of wrong data."""
         found = [cells.get(column, "NA") for cells in self.of(side) if cells.get("status") != "FAIL"]
         return [text for text in found if is_number(text)]
+
+    def numbers(self, column):
+        """The numbers that launches of the new result have in a column, by launch; not those of wrong data."""
+        return {run: float(cells[column]) for run, cells in zip(self.runs, self.launches)
+                if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA"))}
+
+    def saved_pct(self, other, column, whole=None):
+        """What this row takes less than another one in a column, in percent of what the other has in the column `whole`,
+        by default the same: a Measured, None without a launch that has both. Each launch is compared with itself, so
+        states of the machine that last for a launch, and would hide a difference, cancel."""
+        own, others, wholes = self.numbers(column), other.numbers(column), other.numbers(whole or column)
+        return over_launches([100 * (others[run] - own[run]) / wholes[run]
+                              for run in own if run in others and wholes.get(run, 0) > 0])
 
     def of(self, side):
         return self.launches if side == NEW else self.base

@@ -4,7 +4,7 @@ have nothing on it. Which of several ways is best is said where launches make it
 import re
 
 from commcost.reading import benchmarks, placing
-from commcost.reading.intervals import is_less
+from commcost.reading.intervals import THRESHOLD_PCT, is_above
 from commcost.reading.results import is_number
 from commcost.reading.tables import NEW
 from commcost.saying.facts import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, UNSURE, Line, ranged, size_text,
@@ -30,12 +30,24 @@ def line_of(what, pair, column, units, note="", scale=1.0):
     return Line(what, typical(found, units), "", ranged(found, values, units), note, (row.identity,))
 
 
-def best_of(named, units, more=False):
+def saved_value(row, other, column):
+    """What a row takes less than another one, in percent, launch by launch; 0 where no launch has both."""
+    saved = row.saved_pct(other, column)
+    return saved.value if saved else 0.0
+
+
+def is_better(row, other, column):
+    """Whether that is surely so much that it makes a difference."""
+    saved = row.saved_pct(other, column)
+    return saved is not None and is_above(saved, THRESHOLD_PCT)
+
+
+def best_of(named, column, units, more=False):
     """The pair with the best value of pairs of a name and a pair; and a note: its name and what the second
     takes, or how many may be as good."""
-    (name, best), *others = sorted(named, key=lambda one: one[1][1].value, reverse=more)
-    rivals = [other for other, (_, found) in others
-              if not (is_less(found, best[1]) if more else is_less(best[1], found))]
+    first = named[0][1][0]
+    (name, best), *others = sorted(named, key=lambda one: saved_value(one[1][0], first, column), reverse=not more)
+    rivals = [other for other, (row, _) in others if not is_better(*((row, best[0]) if more else (best[0], row)), column)]
     if rivals:
         return best, f"{name} or {rivals[0]}" if len(rivals) == 1 else f"no clear best of {1 + len(rivals)} ways"
     return best, name + "".join(f"; {other}: {typical(found, units)}" for other, (_, found) in others[:1])
@@ -92,7 +104,7 @@ def message_rate(tables):
             # What differs in nothing but the pattern.
             named = [(pair[0].keys["pattern"], pair) for pair in of_state
                      if {**pair[0].keys, "pattern": ""} == {**first.keys, "pattern": ""}]
-            best, note = best_of(named, RATE, more=True)
+            best, note = best_of(named, "rate_per_s", RATE, more=True)
             size = size_text(first.size("nbytes"))
             yield line_of(f"Messages a second, {caches}{size}", best, "rate_per_s", RATE, note)
 
@@ -163,7 +175,7 @@ def halo(tables):
             boxes.setdefault((row.keys["local"], row.keys.get("dims")), []).append((method_of(row), (row, found)))
         last = len(boxes) - 1
         for place in sorted({round(place * last / (BOXES - 1)) for place in range(BOXES)} if boxes else ()):
-            best, note = best_of(list(boxes.values())[place], TIME_US)
+            best, note = best_of(list(boxes.values())[place], column, TIME_US)
             yield line_of(f"Halo of {best[0].keys['local'].replace('x', ' x ')}{what}", best, column, TIME_US, note)
 
 

@@ -8,7 +8,7 @@ import itertools
 import typing
 
 from commcost.reading import benchmarks
-from commcost.reading.intervals import Measured, is_above, is_below, is_less
+from commcost.reading.intervals import THRESHOLD_PCT, Measured, is_above, is_below
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying import costs
 from commcost.saying.facts import UNSURE, Line, grouped, listed, size_text
@@ -17,7 +17,6 @@ YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
 ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
 LINES = 12           # from which on lines leave out at which sizes
 MANY = 8             # sizes, of which one alone may be chance
-THRESHOLD_PCT = 2.0  # of the programs' verdicts where results don't say theirs
 HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: so much hidden is worth it, so little is not
 
 NAMES = {"isend": "send", "irecv": "receive", "sendrecv": "send with receive", "ibcast": "broadcast"}
@@ -130,7 +129,9 @@ def why(verdict, sizes):
 # ---- verdicts ------------------------------------------------------------------------------------
 
 def verdict_on(gain, threshold):
-    """Whether a Measured gain is above the threshold, below its negative, or between."""
+    """Whether a Measured gain is above the threshold, below its negative, or between; nothing is sure of None."""
+    if gain is None:
+        return UNSURE
     if is_above(gain, threshold):
         return YES
     if is_below(gain, -threshold):
@@ -144,15 +145,6 @@ def of_share(where, row, share):
     verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
                PARTLY if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT) else UNSURE)
     return Size(where, row, verdict, share.value, is_hidden=True, is_bare=is_bare)
-
-
-def verdict_between(one, another, even):
-    """YES: one Measured is surely less than another; EVEN: they surely differ by no more than that."""
-    if not (one.is_sure and another.is_sure):
-        return UNSURE
-    if max(one.high, another.high) - min(one.low, another.low) <= even:
-        return EVEN
-    return YES if is_less(one, another) else NO if is_less(another, one) else UNSURE
 
 
 # ---- what overlap_* measured ---------------------------------------------------------------------
@@ -196,10 +188,10 @@ class Case(typing.NamedTuple):
     def against(self, other):
         """The Size of this case instead of another of the same size: by what stays exposed, in percent of the
         blocking call."""
-        whole = (other.blocking or other.exposed).value
-        return Size(self.where, self.row,
-                    verdict_between(self.exposed, other.exposed, self.threshold_pct / 100 * whole),
-                    100 * (other.exposed.value - self.exposed.value) / whole if whole else 0.0)
+        saved = self.row.saved_pct(other.row, "exposed_us", "blocking_us" if other.blocking else None)
+        found = self.row.median("best_test_calls") if self.calls == "auto" else None
+        calls = f"{found:.3g}" if found is not None else "" if self.calls == "0" else self.calls
+        return Size(self.where, self.row, verdict_on(saved, self.threshold_pct), saved.value if saved else 0.0, calls)
 
     @property
     def against_blocking(self):
@@ -232,6 +224,11 @@ def cases_of(tables):
             for way, by_kind in found.items()}
 
 
+def best_of(sizes):
+    """The one of several ways that saves most."""
+    return max(sizes, key=lambda size: size.saved_pct)
+
+
 # ---- the questions: a family, a name and sizes for each thing that they ask about ------------------
 
 def nonblocking(tables):
@@ -252,9 +249,7 @@ def mpi_test(tables):
         for without in cases:
             tested = [case for case in cases if case.where == without.where and case.calls != "0" and case.exposed]
             if without.calls == "0" and without.exposed and tested:
-                best = min(tested, key=lambda case: case.exposed.value)
-                found = best.row.median("best_test_calls") if best.calls == "auto" else None
-                sizes.append(best.against(without)._replace(calls=best.calls if found is None else f"{found:.3g}"))
+                sizes.append(best_of([case.against(without) for case in tested]))
         yield "MPI_Test during ", way.full_name, sizes
 
 
@@ -278,14 +273,15 @@ def work_during_messages(tables):
 
 def put(tables):
     """A put, with what tells its partner, against a send: by the quickest of several ways to put."""
-    sends = {row.keys["blksize"]: found for row, found in costs.of_pattern(tables, "latency_us", "MPI Send")}
-    puts = {}
-    for row, found in sorted(costs.of_pattern(tables, "latency_us", "put"), key=lambda pair: -pair[1].value):
-        puts[row.size("blksize")] = row, found, sends.get(row.keys["blksize"])
-    yield "", "MPI_Put instead of send", [
-        Size(size_text(8 * count), row, verdict_between(found, send, THRESHOLD_PCT / 100 * send.value),
-             100 * (1 - found.value / send.value))
-        for count, (row, found, send) in sorted(puts.items()) if send and send.value > 0]
+    sends = {row.keys["blksize"]: row for row, _ in costs.of_pattern(tables, "latency_us", "MPI Send")}
+    ways = {}
+    for row, _ in costs.of_pattern(tables, "latency_us", "put"):
+        send = sends.get(row.keys["blksize"])
+        saved = row.saved_pct(send, "latency_us") if send else None
+        if saved:
+            size = Size(size_text(costs.bytes_of(row)), row, verdict_on(saved, THRESHOLD_PCT), saved.value)
+            ways.setdefault(row.keys["blksize"], []).append(size)
+    yield "", "MPI_Put instead of send", list(map(best_of, ways.values()))
 
 
 GAINS = (nonblocking, work_during_messages, mpi_test, persistent, put)

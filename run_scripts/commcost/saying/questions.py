@@ -12,7 +12,7 @@ import typing
 from commcost.drawing import plot
 from commcost.drawing.pictures import BUFFERS, WAYS, Key, Labels
 from commcost.reading import benchmarks
-from commcost.reading.intervals import LAUNCHES_ENOUGH
+from commcost.reading.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT
 from commcost.reading.launches import status_rank
 from commcost.reading.results import is_number
 from commcost.reading.tables import BASE, NEW, in_number_order, median_text, rows_by_key
@@ -58,17 +58,17 @@ def numbers(pairs, keys, place_of):
     return found
 
 
-def against(pairs, keys, place_of, heading, column_of, usual, told):
-    """The parts of times, with answers against the row that is called `usual` at the same place, which comes first and
-    has numbers alone; `told` is what that row is called in a sentence."""
+def against(pairs, column, keys, place_of, heading, column_of, usual, told):
+    """The parts of times in a column, with answers against the row that is called `usual` at the same place, which comes
+    first and has numbers alone; `told` is what that row is called in a sentence."""
     labels, found = Labels(keys, [row.keys for row, _ in pairs]), numbers(pairs, keys, place_of)
-    base = {place_of(row): value for row, value in pairs if labels.of(row.keys) == usual}
+    base = {place_of(row): row for row, _ in pairs if labels.of(row.keys) == usual}
     legend = "Times in µs."
     for row, value in pairs:
         name, place = labels.of(row.keys), place_of(row)
         if name != usual and place in base:
-            even = gains.THRESHOLD_PCT / 100 * base[place].value
-            found[name][place] = mark_of(row, gains.verdict_between(value, base[place], even), number_of(value))
+            saved = row.saved_pct(base[place], column)
+            found[name][place] = mark_of(row, gains.verdict_on(saved, THRESHOLD_PCT), number_of(value))
             legend = f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}"
     if any(row.keys.get("sync") in costs.WITH for row, _ in pairs):
         legend += " " + "; ".join(f"{sync}: {words}" for sync, words in costs.WITH.items()) + "."
@@ -104,7 +104,7 @@ def of_gains(tables):
 
 def of_messages(tables):
     pairs = tables.measured("pingpong", "latency_us", arrangement="single")
-    return against([pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])],
+    return against([pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])], "latency_us",
                    (Key("pattern"), Key("sync", optional=True)), costs.bytes_of, "way / bytes",
                    size_text, "MPI Send", "MPI_Send")
 
@@ -135,7 +135,8 @@ def of_rates(tables):
 
 
 def of_synchronisation(tables):
-    return against(tables.measured("syncbench", "sync_us"), (Key("sync"), Key("neighbours", "% neighbours", True)),
+    return against(tables.measured("syncbench", "sync_us"), "sync_us",
+                   (Key("sync"), Key("neighbours", "% neighbours", True)),
                    lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} processes",
                    "MPI barrier", "MPI_Barrier")
 
@@ -150,7 +151,7 @@ def of_collectives(tables):
 
 
 def of_halo(tables):
-    return against(tables.measured("halo", "latency_us"),
+    return against(tables.measured("halo", "latency_us"), "latency_us",
                    (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
                    lambda row: tuple(map(int, re.findall("[0-9]+", row.keys["local"]))), "way / box",
                    lambda box: "x".join(map(str, box)),
