@@ -92,6 +92,13 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))
         return options
 
+    def parse_with_base(self, words):
+        """The options, and as `paths` one result, behind it the one of --base if given."""
+        self.add_argument("--base", metavar="BASE_RESULTS", help="what to show beside them, to compare with")
+        options = self.parse_with_results(words, 1)
+        options.paths += [options.base] if options.base else []
+        return options
+
     def parse_known_args(self, args=None, namespace=None):
         for word in args:
             if word.startswith("-") and word.endswith("=--"):  # argparse takes that for the end of options

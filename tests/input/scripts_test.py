@@ -424,7 +424,7 @@ class Names(ResultsCase):
                 self.results.write(name, benchmark, tsv(
                     program, columns, cells, remarks=[f"warning: {hostile}", f"note: {hostile}"],
                     metadata={key: hostile for key in METADATA}))
-            for words in (["plot.sh", "--format=svg", name], ["report.sh", name, "hostile 0"],
+            for words in (["plot.sh", "--format=svg", name], ["report.sh", name, "--base=hostile 0"],
                           ["report_text.sh", name]):
                 done = self.results.script(*words)
                 self.trap.judge(done, words)

@@ -93,7 +93,7 @@ class Readers(Case):
             (self.folder / side).mkdir()
             for launch in range(10):
                 (self.folder / side / f"{launch}.txt").write_text(LATENCY.format(latency + launch / 1000))
-        done = call(["sh", os.path.join(SCRIPTS, "report.sh"), "--output=page.html", "new", "old"],
+        done = call(["sh", os.path.join(SCRIPTS, "report.sh"), "--output=page.html", "--base=old", "new"],
                     cwd=str(self.folder))
         assert done.returncode == 0, done.stderr
         page = (self.folder / "page.html").read_text()

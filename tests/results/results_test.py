@@ -308,7 +308,8 @@ class ShortResults(ResultsCase):
 
     def test_page_of_two(self):
         new, base = self.files.write(SHORT), self.files.write(FULL.format(2))
-        done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", new, base], cwd=str(self.folder))
+        done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", f"--base={base}", new],
+                    cwd=str(self.folder))
         assert done.returncode == 0, done.stderr
         assert "1.tsv: short, so only what all results of a benchmark say is compared" in (
             self.folder / "page.html").read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ class Usage(PlotsCase):
     @each("script", ["plot.sh", "report.sh"])
     def test_usage(self, script):
         result = self.results.add("result", "syncbench")
-        for arguments, named in (([], ""), (["--nonsense", result], ""), ([result] * 3, ""),
+        for arguments, named in (([], ""), (["--nonsense", result], ""), ([result] * 2, "--base="),
                                  (["nowhere"], "nowhere"), (["--format=pdf", result], "")):
             done = self.results.script(script, *arguments, status=2)
             assert done.stdout == ""
@@ -124,7 +124,7 @@ class Usage(PlotsCase):
     def test_names_among_options(self):
         self.results.add("new", "halo")
         self.results.add("old", "halo")
-        self.results.script("report.sh", "new", "--output=made.html", "old")
+        self.results.script("report.sh", "new", "--output=made.html", "--base=old")
         assert self.results.script("report.sh", "new", "--nonsense", status=2).stderr.startswith(
             "report.sh: --nonsense: no such option: see --help")
         assert self.results.script("report.sh", "new", "--outptu=made.html", status=2).stderr == (
@@ -179,7 +179,7 @@ class Tables(PlotsCase):
     def test_two_results(self):
         self.results.add("result", "syncbench", rows=SYNC_ROWS[:2])
         self.results.add("base", "syncbench", rows=SYNC_ROWS[1:3])
-        self.results.plot("result", "base")
+        self.results.plot("result", "--base=base")
         assert self.results.table("syncbench.sync", 0, 2, 3, 4) == [
             ["new|sync all|1|1.0", "new|ring, 2 neighbours|2|0.5"],
             ["base|ring, 2 neighbours|2|0.5", "base|ring, 4 neighbours|3|0.8"]]
@@ -293,7 +293,7 @@ class Pictures(PlotsCase):
         self.results.add("new one", *ALL)
         self.results.add("old one", *ALL)
         os.remove(self.results.folder / "old one/halo.tsv")
-        assert "halo: not in the base" in self.results.plot("new one", "old one")
+        assert "halo: not in the base" in self.results.plot("new one", "--base=old one")
         for name in PICTURES:
             svg = self.results.read(name + ".svg")
             heads = [text for text in svg_texts(svg)
@@ -713,7 +713,7 @@ class Page(PlotsCase):
             "status": lambda value, run: "budget" if run == 2 else value})
         self.results.write("new", "mpi_overhead", tsv("mpi_overhead", columns, rows))
         self.results.add("old", "mpi_overhead")
-        page = Html(self.results, "new", "old")
+        page = Html(self.results, "new", "--base=old")
         shown = page.rows_of(page.part("mpi_overhead"))
         assert len(shown) == len(MPI_OVERHEAD_ROWS)
         for row, cells in zip(MPI_OVERHEAD_ROWS, shown):
@@ -756,7 +756,7 @@ class Page(PlotsCase):
         assert places == sorted(places)
         assert "a & b" in page.text_of("machine")
         self.results.add("quiet", "halo")
-        assert "sync0 (base)" in Html(self.results, "quiet", "new").text_of("warnings")
+        assert "sync0 (base)" in Html(self.results, "quiet", "--base=new").text_of("warnings")
         assert "No warnings" in Html(self.results, "quiet").text_of("warnings")
 
     def test_cut_off(self):
@@ -798,7 +798,7 @@ class Page(PlotsCase):
                     for row in [*SYNC_ROWS, ["lost", 1, 4, 0.1, 1.1, 1.0, 0.9, 1.2, "ok"]]
                     if not (changed and row[0] == "lost")]
             self.results.write(name, "syncbench", sync_result(rows, ["run", *SYNC], kernel=f"<{name}>"))
-        page = Html(self.results, "new", "old")
+        page = Html(self.results, "new", "--base=old")
         part = page.part("comparison")
         changed, = part.getElementsByTagName("table")
         assert [row[1] for row in page.cells_of(part)] == ["sync sync all, neighbours 3, ranks 4", "sync ring, neighbours 4, ranks 4",
@@ -812,7 +812,7 @@ class Page(PlotsCase):
     def test_what_must_not_be_compared(self):
         for name, check in (("old", "no"), ("new", "yes")):
             self.results.write(name, "syncbench", sync_result(SYNC_ROWS, check=check))
-        part = Html(self.results, "new", "old").part("comparison")
+        part = Html(self.results, "new", "--base=old").part("comparison")
         assert re.search("Nothing can be compared: .*--check=no.*--check=yes", text_of(part))
         assert not part.getElementsByTagName("table")
 
@@ -820,7 +820,7 @@ class Page(PlotsCase):
         """Is in a closed part."""
         for name in ("old", "new"):
             self.results.write(name, "syncbench", sync_result(SYNC_ROWS))
-        part = Html(self.results, "new", "old").part("comparison")
+        part = Html(self.results, "new", "--base=old").part("comparison")
         closed, = part.getElementsByTagName("details")
         assert text_of(closed.getElementsByTagName("summary")[0]) == "Same, or not clear: 4 rows"
         assert not closed.hasAttribute("open")

@@ -235,14 +235,14 @@ def page_of(paths, tables, drawn, pictures_note=""):
 def main(words):
     program = "report.sh"
     made = command.Parser(
-        program, f"{program} [OPTION]... RESULTS [BASE_RESULTS]",
+        program, f"{program} [OPTION]... [--base=BASE_RESULTS] RESULTS",
         """Makes one HTML page of a results folder, or of one file: what the results say in
 short, for each question a picture, a table of verdicts and all rows, warnings
-and the machine. With a second folder, the base, pictures and tables show both,
-and what changed comes first. The page is one file that needs no script and no
+and the machine. With a base, pictures and tables show both, and what changed
+comes first. The page is one file that needs no script and no
 network.""")
     made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside the file")
-    options = made.parse_with_results(words, 2)
+    options = made.parse_with_base(words)
     tables = read_tables(program, options.paths)
     output = path_beside(options.paths[0], "html", options.output)
     with tempfile.TemporaryDirectory() as folder:
