@@ -116,6 +116,42 @@ class Summarize(Case):
             "bench\tput\t8\t\t1.00000\t5000000\t\t\t2\tok\n"
             "other\t\t\tMPI Send\t\t\t4.00000\t99.0000\t1\tok\n")
 
+    @each("folders, names", [(("results", "other"), ("results", "other")),
+                             (("results", "deep/results"), ("results", "deep/results"))])
+    def test_folders(self, folders, names):
+        """Several have their rows apart, each with its launches and status; a file beside a folder, too."""
+        launches(self.summary, [1, 2, 3])
+        path = self.folder / folders[1] / "bench.tsv"
+        path.parent.mkdir(parents=True)
+        path.write_text(text_of([["put", 8, 5, 7e6, "x", "budget"]]), encoding="utf-8")
+        for words in (folders, (*folders, folders[0])):
+            rows = read_tsv(self.summary.start(*words).stdout)
+            assert [[row[column] for column in ("results", "quantity", "median", "launches", "status")]
+                    for row in rows] == [
+                        [names[0], "time_us", "2.00000", "3", "ok"], [names[0], "rate_per_s", "5000000", "3", "ok"],
+                        [names[1], "time_us", "5.00000", "1", "budget"],
+                        [names[1], "rate_per_s", "7000000", "1", "budget"]]
+        assert self.summary.start("--wide", *folders).stdout == (
+            "benchmark\tresults\tname\tsize\ttime_us\trate_per_s\tlaunches\tstatus\n"
+            f"bench\t{names[0]}\tput\t8\t2.00000\t5000000\t3\tok\n"
+            f"bench\t{names[1]}\tput\t8\t5.00000\t7000000\t1\tbudget\n")
+        assert [row["results"] for row in read_tsv(self.summary.start(folders[0], str(path)).stdout)] == 2 * [
+            "results"] + 2 * ["bench"]
+
+    def test_folders_measured_differently(self):
+        """Are no mixture; files are, and have no such column."""
+        paths = []
+        for ranks in (2, 64):
+            (self.folder / str(ranks)).mkdir()
+            paths.append(self.folder / str(ranks) / "bench.tsv")
+            paths[-1].write_text(text_of([["put", 8, 1.5, 5e6, "x", "ok"]]).replace(
+                "# schema", f"# ranks: {ranks}\n# schema"), encoding="utf-8")
+        assert "warning" not in self.summary.start("2", "64").stderr
+        done = self.summary.start(*map(str, paths))
+        assert "bench was measured with ranks 2" in done.stderr
+        assert [row["launches"] for row in read_tsv(done.stdout)] == ["2", "2"]
+        assert "results" not in done.stdout
+
     def test_key_of_some_is_quantity_of_others(self):
         """As sizes are, which a launch finds in one model and is told in the other: one column, if wide."""
         self.summary.launch(1, text_of([["put", 8, 1.5]], "name=key size=key us=less"))

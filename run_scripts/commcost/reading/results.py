@@ -404,6 +404,12 @@ def files_below(folder):
     return [file for path in _entries(folder) if os.path.isdir(path) for file in result_files(path)]
 
 
+def labels_of(paths):
+    """What results are called: the last parts of their paths, or where two are the same, the paths."""
+    names = [re.sub(r"\.tsv$", "", os.path.basename(os.path.normpath(path))) for path in paths]
+    return names if len(set(names)) == len(names) else paths
+
+
 def is_summary(header):
     """Whether a header row is a summary's (summarize.py)."""
     return header[0] == "benchmark" and header[-2:] == ["launches", "status"]

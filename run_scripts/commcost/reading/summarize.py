@@ -1,9 +1,11 @@
 """summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row
 and rows, tab-separated, without comments. A column for each key; a row for each quantity of each row,
-or (wide) one row with a column for each quantity.
+or (wide) one row with a column for each quantity. Several folders have their rows apart, with a column for
+the folder.
 """
 
 import math
+import os
 import re
 import sys
 import typing
@@ -13,12 +15,13 @@ from commcost.command import UsageError, complain
 from commcost.reading import metadata, rank_test
 from commcost.reading.benchmarks import unit_of
 from commcost.reading.launches import Series, Values, read_launches
-from commcost.reading.results import ResultError, cell_text, parsed_number
+from commcost.reading.results import ResultError, cell_text, labels_of, parsed_number
 from commcost.words import six_digits
 
 PROGRAM = "summarize.sh"
 CONFIDENCE = 0.95
 MIXTURES_MAX = 5
+FOLDER = "results"  # the column
 OF_A_QUANTITY = ("quantity", "unit", "median", "lo", "hi", "min", "max")
 OF_A_ROW = ("launches", "status")
 
@@ -30,16 +33,18 @@ class Line(typing.NamedTuple):
     values: Values
     median: typing.Optional[float]
     interval: tuple
-    of_the_row: dict  # the benchmark, the row's keys, launches and status, by column
+    of_the_row: dict  # the benchmark, the folder if there are several, the row's keys, launches and status, by column
 
 
-def lines_of(launches):
-    """The Lines of all quantities. One that a row never has is left out where the row has others."""
+def lines_of(launches, folder=""):
+    """The Lines of all quantities. One that a row never has is left out where the row has others. `folder`: what it is
+    called, if there are several."""
+    of_all = {FOLDER: folder} if folder else {}
     found = [(series, launches.values(series, 0)) for series in launches.series.values()]
     measured = {(series.schema, series.keys) for series, values in found if values.values}
     return [Line(series, values, rank_test.median(values.values),
                  rank_test.median_interval(values.values, CONFIDENCE) or (None, None),
-                 {"benchmark": series.schema.benchmark, **dict(zip(series.schema.keys, series.keys)),
+                 {"benchmark": series.schema.benchmark, **of_all, **dict(zip(series.schema.keys, series.keys)),
                   "launches": values.launches, "status": launches.statuses[series.schema, series.keys]})
             for series, values in found
             if values.launches and (values.values or (series.schema, series.keys) not in measured)]
@@ -62,18 +67,19 @@ def wide_table_of(lines):
     columns = dict.fromkeys([*key_columns(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
     rows = {}
     for line in lines:
-        row = rows.setdefault((line.series.schema, line.series.keys), dict(line.of_the_row))
+        row = rows.setdefault((line.of_the_row.get(FOLDER), line.series.schema, line.series.keys), dict(line.of_the_row))
         row[line.series.quantity] = line.median
     return list(columns), list(rows.values())
 
 
 def key_columns(lines):
-    """The benchmark and all benchmarks' keys. ResultError for a key that is called like another column."""
+    """The benchmark, the folder, and all benchmarks' keys. ResultError for a key that is called like another column."""
     columns = dict.fromkeys(key for line in lines for key in line.series.schema.keys)
+    own = ["benchmark", *([FOLDER] if FOLDER in lines[0].of_the_row else [])]
     for key in columns:
-        if key in ("benchmark", *OF_A_QUANTITY, *OF_A_ROW):
+        if key in (*own, *OF_A_QUANTITY, *OF_A_ROW):
             raise ResultError(f"the key '{key:.100}' is called like a column of the summary")
-    return ["benchmark", *columns]
+    return [*own, *columns]
 
 
 def text_of(columns, rows, decimal="."):
@@ -91,13 +97,18 @@ def text_of(columns, rows, decimal="."):
 def summarize(paths, decimal=".", is_wide=False):
     """The summary of results and folders of results, as one text, and what is to be said of it, a
     list of lines. ResultError for what is no result."""
-    launches = read_launches(paths)
-    lines = lines_of(launches)
+    paths = list(dict.fromkeys(paths))
+    are_apart = len(paths) > 1 and any(map(os.path.isdir, paths))
+    lines, notes, warnings = [], [], []
+    for several, folder in zip([[path] for path in paths], labels_of(paths)) if are_apart else [(paths, "")]:
+        launches = read_launches(several)
+        lines += lines_of(launches, folder)
+        notes += launches.notes
+        warnings += launches.warnings + mixtures(launches)
     if not lines:
-        why = launches.warnings[-1] if launches.warnings else "no column of its rows is a result"
+        why = warnings[-1] if warnings else "no column of its rows is a result"
         raise ResultError(f"{paths[0]:.200}: no values: {why}")
-    remarks = [f"note: {text}" for text in launches.notes]
-    remarks += [f"warning: {text}" for text in launches.warnings + mixtures(launches)]
+    remarks = [f"note: {text}" for text in notes] + [f"warning: {text}" for text in warnings]
     few = sum(line.interval[0] is None for line in lines)
     if few:
         remarks.append(f"note: {few} of {len(lines)} quantities have fewer than 6 launches and so no "
@@ -121,7 +132,8 @@ def main(words):
         """Puts all launches of all benchmarks into one table for spreadsheets: a column for
 each key, and a row for each quantity, with the median over launches, its 95 %
 interval (NA with fewer than six launches), min and max. RESULTS are folders of
-results, as run_suite.sh leaves them, or single files.""")
+results, as run_suite.sh leaves them, or single files. Several folders have their
+rows apart, with a column `results`; launches in several files are put together.""")
     made.add_argument("--output", metavar="FILE", help="write the table to FILE, not stdout")
     made.add_argument("--decimal", choices=(".", ","), default=".",
                       help="the decimal sign that the spreadsheet expects (default: .)")

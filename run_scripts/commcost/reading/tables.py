@@ -15,7 +15,8 @@ from commcost.reading import benchmarks, rank_test
 from commcost.reading.intervals import measured, over_launches
 from commcost.reading.launches import worst_status
 from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number,
-                                      is_of_a_setting, is_summary, parsed_number, result_files, unknown_beside)
+                                      is_of_a_setting, is_summary, labels_of, parsed_number, result_files,
+                                      unknown_beside)
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
@@ -48,8 +49,7 @@ class Tables:
         folder such files are left out."""
         self.tables, self.left, self._digests, self._rows = [], [], {}, {}
         self.paths = dict(zip((NEW, BASE), paths))
-        names = [re.sub(r"\.tsv$", "", os.path.basename(os.path.normpath(path))) for path in paths]
-        self.labels = dict(zip((NEW, BASE), map(plain, names if len(set(names)) == len(names) else paths)))
+        self.labels = dict(zip((NEW, BASE), map(plain, labels_of(paths))))
         for side, path in self.paths.items():
             files = files_of(path)
             self.left += unknown_beside(files) if os.path.isdir(path) else []
