@@ -44,7 +44,7 @@ def say(text):
 
 def meant(word, names):
     """": did you mean …?" with the name that is most like a word; "" where none is like it."""
-    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.75)
+    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.7)
     return f": did you mean {close[0]}?" if close else ""
 
 

@@ -6,6 +6,15 @@ import subprocess
 
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # run_scripts
 TOP = os.path.dirname(SCRIPTS)  # of the source tree, or what is installed of it
+IS_TREE = os.path.exists(os.path.join(TOP, "CMakeLists.txt"))
+
+
+def to_start(script):
+    """What starts a script of run_scripts in the current folder; installed, it is a command (Install.cmake)."""
+    if not IS_TREE:
+        return f"commcost-{script[:-len('.sh')].replace('_', '-')}"
+    path = os.path.join(SCRIPTS, script)
+    return min(os.path.relpath(path), path, key=len)
 
 
 def said_by(*words, cwd=None, errors=subprocess.DEVNULL):

@@ -62,3 +62,11 @@ def listed(texts, most=None):
     if most is not None and len(texts) > most:
         texts = [*texts[:most - 1], f"{len(texts) - most + 1} more"]
     return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]])) if texts else ""
+
+
+def in_words(seconds):
+    """A time, for people."""
+    seconds = int(seconds + 0.5)
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{(seconds + 30) // 60} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

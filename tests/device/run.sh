@@ -113,7 +113,7 @@ copy_times() {
 }
 
 if sh "$COMMCOST_TOP/run_scripts/device_matrix.sh" --build="$build" ${LAUNCHER:+"--launcher=$LAUNCHER"} \
-    --programs=MPI_Send,MPI_Put,MPI_Allreduce,MPI_Iallreduce,MPI_Bcast,MPI_Alltoall --time-limit=20 \
+    --programs=MPI_Send,MPI_Put,MPI_Allreduce,MPI_Iallreduce,MPI_Bcast,MPI_Alltoall --limit=20 \
     --sizes="8,$(echo "$sizes" | tr ' ' ,)" --output="$results"; then
     judged matrix passed
 else

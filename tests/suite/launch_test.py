@@ -113,7 +113,7 @@ class Mpirun(LaunchCase):
             esac
             sleep 60""")
         done = call(["sh", f"{SCRIPTS}/device_matrix.sh", f"--build={self.suite.folder}/build", "--programs=pingpong",
-                     f"--launcher={self.kind}", "--sizes=8", "--time-limit=5", f"--output={self.suite.results}"])
+                     f"--launcher={self.kind}", "--sizes=8", "--limit=5", f"--output={self.suite.results}"])
         found = {row["operation"]: row["outcome"] for row in read_tsv(read(self.suite.results / "matrix.tsv"))}
         # hydra doesn't always tell the signal.
         assert found.pop("MPI_Send") in ("crash (SIGSEGV)", "crash"), done

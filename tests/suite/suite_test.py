@@ -495,7 +495,7 @@ class Resume(SuiteCase):
         time.sleep(0.2)
         process.send_signal(signal.Signals[name])
         said = said_by(process, 1)
-        assert "To go on: run_suite.sh --resume=" in said
+        assert re.search("To go on: .*run_scripts/run_suite.sh --resume=", said), said
         assert name in said
         self.suite.assert_nothing_left()
         before = self.suite.files()

@@ -118,7 +118,7 @@ class Matrix(Base):
     def test_planted(self):
         out, _ = self.run_matrix(
             "--programs=pingpong,overlap_isend,overlap_irecv,overlap_put,overlap_get,MPI_Bcast,MPI_Ibcast,MPI_Allreduce,"
-            "MPI_Allreduce in place,MPI_Iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--time-limit=8",
+            "MPI_Allreduce in place,MPI_Iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--limit=8",
             planted=PLANTED, MODEL_DEVICE_CLAIM=1)
         rows = self.rows()
         self.assertEqual({name: row["outcome"] for (name, _, _), row in rows.items()}, FOUND, out)
@@ -178,13 +178,13 @@ class Matrix(Base):
 
     def test_resume(self):
         """Interrupted, it goes on with what is left."""
-        options = ("--programs=MPI_Send,MPI_Put,MPI_Get", "--sizes=8", "--time-limit=30")
+        options = ("--programs=MPI_Send,MPI_Put,MPI_Get", "--sizes=8", "--limit=30")
         process = self.begin(*options, planted={"=get ": "sleep 600"})
         deadline_s = time.monotonic() + 50
         while "=get " not in self.started() and time.monotonic() < deadline_s:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        self.assertIn("To go on: device_matrix.sh --resume={} --build=".format(self.results),
+        self.assertIn("run_scripts/device_matrix.sh --resume={} --build=".format(self.results),
                       process.communicate(timeout=50)[1])
         self.assertEqual((process.returncode, len(self.rows())), (1, 2))
         table, before = os.path.join(self.results, "matrix.tsv"), os.path.join(self.folder, "before.tsv")
@@ -206,12 +206,13 @@ class Matrix(Base):
     def test_refused(self):
         for option, error in (("--sizes=12", "use powers of two from 8 on"), ("--memory=gpu", "use host, pinned"),
                               ("--programs=bcast", "no such operation or program"), ("--ranks=1", "--ranks: needs at least 2"),
-                              ("--time-limit=0", "at least 1 s")):
+                              ("--limit=0", "at least 1 s"), ("--time-limit=9", "did you mean --limit?")):
             _, errors = self.run_matrix(option, expect=2)
             self.assertEqual(len(errors.splitlines()), 1)
             self.assertIn(error, errors)
         _, errors = self.run_matrix("--sizes=8", expect=1, DEVICE_COUNT=0)
         self.assertIn("the first launch was refused: pingpong: --memory=device: rank 0: the CUDA driver says", errors)
+        self.assertFalse(os.path.exists(self.results), "no folder is left without a device")
 
 
 class RunSh(Base):

@@ -67,7 +67,8 @@ def wide_table_of(lines):
     columns = dict.fromkeys([*key_columns(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
     rows = {}
     for line in lines:
-        row = rows.setdefault((line.of_the_row.get(FOLDER), line.series.schema, line.series.keys), dict(line.of_the_row))
+        row = rows.setdefault((line.of_the_row.get(FOLDER), line.series.schema, line.series.keys),
+                              dict(line.of_the_row))
         row[line.series.quantity] = line.median
     return list(columns), list(rows.values())
 

@@ -1,6 +1,7 @@
 """The suite.
 
-    suite      run_suite.sh: the options, and the suite from its plan to its end
+    suite      run_suite.sh: its options, and the suite from its plan to its end
+    arguments  options of all scripts that launch programs, and what a folder keeps of them
     plan       what a suite runs: suite.list, options, settings, commands
     launchers  how jobs are started, the suite's and sweeps': a class a launcher
     machine    how many ranks a machine has room for

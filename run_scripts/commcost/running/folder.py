@@ -31,6 +31,7 @@ TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|
 SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
 _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
+WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
 LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
 
 

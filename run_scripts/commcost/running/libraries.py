@@ -57,7 +57,7 @@ class Library:
     """One of a kind that isn't known: --choices says its variables; its file is a script of a shell, which can't choose
     by size."""
 
-    name, suffix, chooses_by_size = "the MPI library", ".sh", False
+    name, version, suffix, chooses_by_size = "the MPI library", "", ".sh", False
 
     def contests(self):
         """All Contests that the library offers."""
@@ -103,7 +103,10 @@ class Mpich(Library):
               (".*", "smp", "comm_hierarchy=parent", "comm_hierarchy=any"),
               ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
 
-    def __init__(self, data):
+    def __init__(self, data, said=""):
+        """`data`: the library's file; `said`: by mpichversion."""
+        found = re.search(r"(?m)^MPICH Version:\s*(\S+)", said)
+        self.version = found.group(1) if found else ""
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
         self._algorithms = {}  # by operation: the tree's name by the variable's
         for operation, kind, name in re.findall(rb"algorithm=MPIR_([A-Z][a-z_]+)_(intra|allcomm)_(\w+)\0", data):
@@ -203,8 +206,9 @@ class OpenMpi(Library):
     def __init__(self, tools):
         self._said = said_by(tools("ompi_info"), "--parsable", "--all")
         self._tools, self._algorithms = tools, {}
-        version = re.search(r"(?m)^ompi:version:full:([0-9]+)", self._said)
-        self.suffix = ".json" if version and int(version.group(1)) >= 6 else ".conf"
+        version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._said)
+        self.version = version.group(1) if version else ""
+        self.suffix = ".json" if version and int(version.group(2)) >= 6 else ".conf"
         for operation, number, name in re.findall(
                 r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._said):
             if number != "0":
@@ -293,7 +297,8 @@ def library_of(program, launcher):
         return beside if os.access(beside, os.X_OK) else name
 
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        library = Mpich(data) if Mpich.is_in(data) else OpenMpi(tools) if OpenMpi.is_in(data) else Library()
+        library = (Mpich(data, said_by(tools("mpichversion"))) if Mpich.is_in(data) else
+                   OpenMpi(tools) if OpenMpi.is_in(data) else Library())
     return library, path
 
 

@@ -3,35 +3,24 @@
 import argparse
 import math
 import os
-import re
 import time
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
 from commcost.reading import summarize
 from commcost.reading.results import ResultError
-from commcost.running import folder, launchers, machine, plan, processes
+from commcost.running import arguments, folder, launchers, machine, plan, processes
+from commcost.running.arguments import count, duration, names_any, text
+from commcost.running.folder import WHOLE
 from commcost.system import TOP, lines_of, now, remove, replace_file
-from commcost.words import counted
+from commcost.words import counted, in_words
 
 PROGRAM = "run_suite.sh"
-
-# The options that make results what they are, in the order in which they are kept: of all scripts that launch
-# programs, and of a suite.
-KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")
-KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", *KEPT_PLACE)
-FLAGS = ("--quick", "--essentials")
-REPEATED = ("options", "vary", "choices")
-# Those that --resume takes from a folder whatever their values.
-TAKEN = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
-         "min-gain", "launches", "max-time", "programs", "memory", "time-limit")
-RANKS_HELP = ("default: Slurm's tasks, PBS's slots, all of the hosts, or this machine's cores (2 to 8; hardware threads "
-              "of one core count once), or fewer where a control group's quota gives less time")
+# The options that make results what they are, in the order in which they are kept.
+KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", *arguments.KEPT_PLACE)
 OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
-OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 LOAD = 0.1  # of the processors' time, from which on quickstart says that other programs are at work
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
-WHOLE = ("done", "wrong")  # what a launch's result is called that has all of its rows
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -78,81 +67,13 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
     add("--budget", metavar="TIME", type=duration, help="time for this call (90, 30m, 2h, 1:30:00). A "
         "launch that wouldn't end in it isn't started, one that doesn't is ended and forgotten; no "
         "result has half its rows")
-    add("--limit", metavar="TIME", type=duration, help="for each launch, after which it has failed "
+    add("--limit", metavar="TIME", type=arguments.limit, help="for each launch, after which it has failed "
         "(default: 10 minutes and 20 times what it should take)")
-    add = add_shared(made, "DATE_TIME", "; --hosts, --vary, and --options that name a file. More --runs than before are "
-                     "added", metavar="N", type=count, help=RANKS_HELP)
+    add = arguments.add_shared(made, "DATE_TIME", "; --hosts, --vary, and --options that name a file. More --runs than "
+                               "before are added", metavar="N", type=count, help=arguments.RANKS_HELP)
     add("--dry-run", action="store_true", help="print the commands of launches without a result, and "
         "how long they will take")
     return made
-
-
-def add_shared(made, output, again, **ranks):
-    """The options of all scripts that launch programs: where to run, and where results go. `again`: what --resume wants
-    again besides; `ranks`: what add_argument needs of --ranks. Returns the last group's add_argument."""
-    add = made.add_argument_group("Where to run").add_argument
-    add("--launcher", metavar="WHICH", type=text, help="hydra, openmpi, srun, or a command "
-        "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
-        "{ranks_per_node}, {nodes}, {hosts}, {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: "
-        "srun in a Slurm job, else the mpirun that goes with the build")
-    add("--ranks", **ranks)
-    add("--ranks-per-node", metavar="N", type=count)
-    add("--hosts", metavar="LIST", type=text, help="with commas")
-    add("--bind", metavar="TO", type=text, help="core, socket, none (as the launcher binds "
-        "by itself), or what the launcher takes. Default, but for srun and launchers with words: a core "
-        "for each thread of a rank, where there are as many and the MPI library has no threads of its "
-        "own")
-    add("--build", metavar="FOLDER", type=folder_there, help="default: build")
-    add = made.add_argument_group("Where results go").add_argument
-    add("--output", metavar="FOLDER", type=text, help=f"default: results/{output}. A folder that was begun with the "
-        "same options and not finished is gone on with: what is there isn't measured again, what was cut off is. "
-        "Other options are refused")
-    add("--resume", metavar="FOLDER", type=folder_there, help="go on in that folder with the options that it was "
-        "begun with. What could lead elsewhere is to be given again: --build, unless it is the default; "
-        f"--launcher, unless it is hydra, openmpi, srun or the build's own{again}")
-    return add
-
-
-def text(value):
-    """The type of an option with any value that is a line."""
-    if not value:
-        raise argparse.ArgumentTypeError("needs a value")
-    if has_controls(value):
-        raise argparse.ArgumentTypeError("no tabs, line breaks or other control characters")
-    return value
-
-
-def has_controls(value):
-    return re.search(f"[{command.CONTROLS}]", value) is not None
-
-
-def count(value):
-    if not re.fullmatch("[1-9][0-9]{0,5}", value):
-        raise argparse.ArgumentTypeError(f"'{value:.200}': use a whole number from 1")
-    return int(value)
-
-
-def duration(value):
-    """90, 90s, 30m, 2h or 1:30:00 in seconds."""
-    found = re.fullmatch("([0-9]{1,9})([smh]?)|([0-9]{1,5}):([0-9][0-9]):([0-9][0-9])", value)
-    if not found:
-        raise argparse.ArgumentTypeError(f"'{value:.200}': use a time like 90, 30m, 2h or 1:30:00")
-    number, unit, *parts = found.groups()
-    if number:
-        return int(number) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
-    return sum(int(part) * seconds for part, seconds in zip(parts, (3600, 60, 1)))
-
-
-def folder_there(value):
-    if not os.path.isdir(text(value)):
-        raise argparse.ArgumentTypeError(f"no folder '{value:.200}'")
-    return os.path.abspath(value)
-
-
-def names_any(words, options):
-    """Whether any of a program's words is one of these options, abbreviated, too."""
-    names = [word.split("=")[0] for word in words]
-    return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
 
 
 def program_options(value):
@@ -173,108 +94,12 @@ def program_options(value):
     return value
 
 
-def parsed(made, kept, words):
-    """The options of a call, with those of the folder that it resumes before them; `kept` of them, as words, are those
-    of these names that make the results what they are."""
-    options = made.parse_args(words)
-    if options.resume:
-        options = made.parse_args(resumed_words(made, kept, options) + words)
-        options.output = options.resume
-    options.kept = kept_words(made, kept, options)
-    return options
-
-
 def read_options(words):
-    options = parsed(parser(), KEPT, words)
-    if options.limit == 0:
-        raise UsageError("--limit: '0': use a time like 90, 30m, 2h or 1:30:00")
+    options = arguments.parsed(parser(), KEPT, words)
     options.suite = "quick" if options.quick else "essentials" if options.essentials else "full"
     options.runs = options.runs or (1 if options.quick else 6)
-    options.build = options.build or own_build()
-    if not options.build:
-        raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
-    for name in ("launcher", "hosts", "bind"):
-        setattr(options, name, getattr(options, name) or "")
-    if not options.output:
-        # Installed, the tree is not the user's to write to.
-        top = TOP if os.path.exists(os.path.join(TOP, "CMakeLists.txt")) else os.getcwd()
-        options.output = os.path.join(top, "results", time.strftime("%Y-%m-%d_%H%M%S"))
+    arguments.fill_in(options)
     return options
-
-
-def kept_words(made, kept, options):
-    """The options of these names that were given, as words: --name=value, or --name of a flag."""
-    words = []
-    for name in kept:
-        value = getattr(options, name)
-        for one in value if name in REPEATED else [value]:
-            if one and one != made.get_default(name):
-                shown = ",".join(map(str, one)) if isinstance(one, list) else one
-                words.append(f"--{name.replace('_', '-')}" + ("" if one is True else f"={shown}"))
-    return words
-
-
-def own_build():
-    """The tree's, or as installed, in share/commcost; "" where there is none yet."""
-    folders = (os.path.join(TOP, "build"), os.path.join(TOP, "../../libexec/commcost"))
-    return next((os.path.abspath(path) for path in folders if os.path.isdir(path)), "")
-
-
-def resumed_words(made, kept, options):
-    """The options that the folder was begun with, but for those that are given again, as words. They are
-    text from somebody's folder, a line each: what could lead elsewhere is refused."""
-    path, given = options.resume, kept_words(made, kept, options)
-    there = folder.Folder(path)
-    there.check()
-    lines = there.read("options").splitlines()
-    if not lines:
-        raise UsageError(f"--resume: {made.prog} has begun nothing in '{path:.200}'")
-    named = dict(word[2:].partition("=")[::2] for word in given)
-    build = named.get("build") or own_build()
-    words = []
-    for line in lines:
-        name, equals, value = line[2:].partition("=")
-        if not line.startswith("--") or has_controls(line) or not (
-                line in FLAGS or name.replace("-", "_") in kept and equals and value):
-            raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of {made.prog}: "
-                             f"'{line:.200}'")
-        if is_taken(line, build) and (name in REPEATED or name not in named):
-            words.append(line)
-        elif name not in named:
-            raise UsageError(f"--resume: it was begun with {plan.quoted([line])}: that is not taken "
-                             "from a results folder, give it again")
-    return words
-
-
-def is_taken(word, build):
-    """Whether --resume takes an option from the results folder: not if it could start a program that
-    isn't the build's, lead to another host, or name a file."""
-    name, _, value = word[2:].partition("=")
-    if name == "build":
-        return bool(build) and os.path.realpath(value) == os.path.realpath(build)
-    if name == "launcher":
-        return value in launchers.KINDS or value == launchers.built_launcher(build)
-    if name == "bind":
-        return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
-    if name == "options":
-        return not names_any(value.partition(":")[2].split(), OF_FILES)
-    return name in TAKEN
-
-
-def going_on(program, options, path):
-    """The command that goes on in a folder."""
-    again = [word for word in options.kept if not is_taken(
-        word, own_build() if word.startswith("--build=") else options.build)]
-    pairs = [word.partition("=")[::2] for word in [f"--resume={path}", *again]]
-    return " ".join([program, *(f"{name}={plan.quoted([value])}" for name, value in pairs)])
-
-
-def in_words(seconds):
-    """A time, for people."""
-    seconds = int(seconds + 0.5)
-    if seconds < 120:
-        return f"{seconds} s"
-    return f"{(seconds + 30) // 60} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 class Suite:
@@ -321,7 +146,7 @@ class Suite:
 
     def resuming(self):
         """The command that goes on."""
-        return going_on(PROGRAM, self.options, self.folder.path)
+        return arguments.going_on(PROGRAM, self.options, self.folder.path)
 
     def is_measured(self, step):
         return os.path.exists(self.folder.launch_file(step))

@@ -4,13 +4,14 @@ recorded, so that no launch is made twice."""
 import math
 import os
 import re
+import shutil
 import signal
 import time
 
 from commcost import command
 from commcost.command import Failure, say
 from commcost.reading.results import Result, ResultError
-from commcost.running import folder, processes, suite
+from commcost.running import folder, processes
 from commcost.system import lines_of
 
 FIRST_S = 3.0  # what a launch takes, while none is known
@@ -36,7 +37,7 @@ def crash_of(status, text):
 def outcome_of(status, timed_out, verdict, text):
     """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
     it said besides. Words come before signals, which a launcher sends to the other ranks."""
-    if verdict in suite.WHOLE:
+    if verdict in folder.WHOLE:
         return WORKS if verdict == "done" else WRONG
     if timed_out:
         return HANG
@@ -73,11 +74,13 @@ class Trials:
         self.folder = folder.Folder(os.path.abspath(path))
         self.limit_s, self.budget_s, self.left_by = limit_s, budget_s, None
         self._signals, self._begin_s, self._outcomes, self._seconds = None, time.monotonic(), {}, []
+        self._is_new = False
 
     def begin(self, made, used, options):
         """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan. `options`: of
-        suite.parsed."""
+        arguments.parsed."""
         self.folder.check()
+        self._is_new = not os.path.exists(self.folder.path)
         self.folder.make()
         self.folder.lock()
         self.folder.begin(made, folder.versions_of(made.programs, used), options.hosts, "")
@@ -106,7 +109,7 @@ class Trials:
 
     def launch(self, step):
         """Makes a launch and records what became of it; False where a signal or the budget ended it. Failure where the
-        program refuses its options in the first one."""
+        program refuses its options in the first one; then a folder that this call made is gone."""
         left_s = math.inf if self.budget_s is None else self.budget_s - (time.monotonic() - self._begin_s)
         self._signals.look()
         self.left_by = self._signals.last.name if self._signals.last else BUDGET if left_s < self.usual_s else None
@@ -117,13 +120,16 @@ class Trials:
         begin, seconds, status, verdict = self.folder.launch(step, limit_s, self._signals)
         if status is None or verdict == "interrupted":
             self.left_by = self._signals.last.name if self._signals.last else "a signal to the program"
-        elif seconds >= limit_s and limit_s < self.limit_s and verdict not in suite.WHOLE:
+        elif seconds >= limit_s and limit_s < self.limit_s and verdict not in folder.WHOLE:
             self.left_by = BUDGET
         if self.left_by:
             return False
         outcome = outcome_of(status, seconds >= limit_s, verdict, "\n".join(lines_of(self.folder.log_file(step))))
         if outcome == REFUSED and not self._outcomes and re.search("^[a-z_]+: --", self.message(step)):
-            raise Failure(f"the first launch was refused: {self.message(step)}")
+            message = self.message(step)
+            if self._is_new:
+                shutil.rmtree(self.folder.path, ignore_errors=True)
+            raise Failure(f"the first launch was refused: {message}")
         if os.path.exists(file + ".part"):
             os.replace(file + ".part", file)
         self.folder.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")

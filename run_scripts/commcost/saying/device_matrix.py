@@ -4,23 +4,22 @@ claims of that.
 A row of OPERATIONS is all that a further operation needs.
 """
 
-import argparse
 import os
 import re
-import time
 import typing
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
 from commcost.reading.results import is_number
-from commcost.running import launchers, plan, suite, trials
+from commcost.running import arguments, launchers, plan, trials
+from commcost.running.arguments import count, list_of, size_that
 from commcost.running.trials import WORKS, Trials
 from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.scorecard import readable
 from commcost.system import lines_of, replace_file, said_by
-from commcost.words import bytes_text, counted, listed, short
+from commcost.words import bytes_text, counted, in_words, listed, short
 
 PROGRAM = "device_matrix.sh"
 SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
@@ -128,7 +127,7 @@ class Matrix:
 
     def __init__(self, options, tried):
         self.options, self.tried = options, tried
-        self.trials = Trials(options.output, options.time_limit)
+        self.trials = Trials(options.output, options.limit)
         self.launcher = launchers.find(options.launcher, options.build)
         job = launchers.Job(options.ranks, options.ranks_per_node, options.hosts, options.bind)
         launch = self.launcher.line(job, launchers.Launch(options.ranks, 1, {}))
@@ -146,7 +145,7 @@ class Matrix:
         left, total = self.left(), len(self.steps)
         for place, step in enumerate(left):
             say(f"[{total - len(left) + place + 1:{len(str(total))}}/{total}] {step.name:<40} about "
-                f"{suite.in_words((len(left) - place) * self.trials.usual_s)} left")
+                f"{in_words((len(left) - place) * self.trials.usual_s)} left")
             if not self.trials.launch(step):
                 return False
             outcome = self.trials.known(step)[1]
@@ -281,34 +280,6 @@ def write_table(path, found, lines, words):
 
 # ---- options -------------------------------------------------------------------------------------
 
-def list_of(taken, what):
-    """The type of an option whose value has commas; taken(word) is a value, or None."""
-    def parse(text):
-        found = [taken(word) for word in suite.text(text).split(",")]
-        if None in found:
-            raise argparse.ArgumentTypeError(f"'{text:.200}': {what}")
-        return list(dict.fromkeys(found))
-    return parse
-
-
-def size_that(fits):
-    """For list_of: sizes like 8, 64K and 4M, of which fits(size) is true."""
-    def taken(word):
-        found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
-        size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
-        return size if size >= 8 and fits(size) else None
-    return taken
-
-
-def place_options(options):
-    """Fills in --build, --hosts, --launcher and --bind where they were not given. Failure without a build."""
-    options.build = options.build or suite.own_build()
-    for name in ("launcher", "hosts", "bind"):
-        setattr(options, name, getattr(options, name) or "")
-    if not options.build:
-        raise Failure("no folder build: build first, or use --build=FOLDER")
-
-
 def memory_of(word):
     return word if word.count(":") < 2 and all(part in MEMORIES for part in word.split(":")) else None
 
@@ -345,16 +316,15 @@ wrong usage.""", allow_abbrev=False)
         "device:host and so on (default: device)")
     add("--sizes", metavar="LIST", type=list_of(size_that(lambda size: size & (size - 1) == 0), "use powers of two "
         "from 8 on, like 8,64K,4M"), default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
-    add("--time-limit", metavar="TIME", type=suite.duration, default=60,
+    add("--limit", metavar="TIME", type=arguments.limit, default=60,
         help="for each launch, which then counts as a hang (default: 60 s)")
-    add = suite.add_shared(made, "device_DATE_TIME", "; --hosts", metavar="N", type=suite.count, default=2,
-                           help="one for each GPU (default: 2)")
+    add = arguments.add_shared(made, "device_DATE_TIME", "; --hosts", metavar="N", type=count, default=2,
+                               help="one for each GPU (default: 2)")
     add("--dry-run", action="store_true", help="print the commands of launches that were not made yet")
-    options = suite.parsed(made, ("build", "programs", "memory", "sizes", "time_limit", *suite.KEPT_PLACE), words)
-    if options.ranks < 2 or options.time_limit < 1:
-        raise UsageError("--ranks: needs at least 2" if options.ranks < 2 else "--time-limit: needs at least 1 s")
-    place_options(options)
-    options.output = options.output or os.path.join("results", time.strftime("device_%Y-%m-%d_%H%M%S"))
+    options = arguments.parsed(made, ("build", "programs", "memory", "sizes", "limit", *arguments.KEPT_PLACE), words)
+    if options.ranks < 2:
+        raise UsageError("--ranks: needs at least 2")
+    arguments.fill_in(options, "device_")
     return options
 
 
@@ -376,5 +346,5 @@ def main(words):
     replace_file(os.path.join(matrix.trials.folder.path, "matrix.html"), page.as_html())
     print(readable(page.as_text()), end="")
     if not is_whole:
-        say(f"Ended by a signal. To go on: {suite.going_on(PROGRAM, options, matrix.trials.folder.path)}")
+        say(f"Ended by a signal. To go on: {arguments.going_on(PROGRAM, options, matrix.trials.folder.path)}")
     return command.EXIT_DONE if is_whole else command.EXIT_FAILED

@@ -9,23 +9,22 @@ import argparse
 import os
 import re
 import textwrap
-import time
 import typing
 import zlib
 
 from commcost import command
 from commcost.command import Failure, UsageError, meant, say
 from commcost.reading.results import parsed_number
-from commcost.running import launchers, libraries, plan, suite, trials
+from commcost.running import arguments, launchers, libraries, plan, trials
+from commcost.running.arguments import count, duration, list_of, size_that
 from commcost.running.libraries import Rule
-from commcost.saying.device_matrix import list_of, place_options, size_that
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.race import DEFAULT, NO_GAIN, PROOFS, Race, looks_of
 from commcost.saying.scorecard import WIDTH, readable
 from commcost.system import now, remove, replace_file
-from commcost.words import bytes_text, counted, cut, listed, size_text
+from commcost.words import bytes_text, counted, cut, in_words, listed, size_text
 
 PROGRAM = "tune.sh"
 BENCHMARK = "collective/collective"
@@ -105,7 +104,7 @@ class Tuning:
             proofs.setdefault((cell.operation, cell.ranks), []).append(cell)
         proof_s = sum(2 * launch_s(cells) for cells in proofs.values())
         first, most = looks_of(options.launches)[0], options.launches
-        ends = (suite.in_words(first * once_s), suite.in_words(most * (once_s + PROOFS * proof_s)))
+        ends = (in_words(first * once_s), in_words(most * (once_s + PROOFS * proof_s)))
         return f"{first * once} to {most * (once + 2 * PROOFS * len(proofs))} launches, about {ends[0]} to {ends[1]}"
 
     def steps(self):
@@ -132,7 +131,7 @@ class Tuning:
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
             f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
         say(f"It takes {self.expected()}" + ("" if self.options.budget is None else
-                                             f", of which {suite.in_words(self.options.budget)} now"))
+                                             f", of which {in_words(self.options.budget)} now"))
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
@@ -167,7 +166,7 @@ class Tuning:
                                                     for entry in entries for choice in entry.settings)
             say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
                 f"of {cases} decided, {counted(sum(map(len, race.running.values())), 'choice')} left" +
-                (f", at most {suite.in_words(left * self.trials.usual_s)}" if left else ""))
+                (f", at most {in_words(left * self.trials.usual_s)}" if left else ""))
             if not race.running:
                 break
 
@@ -432,29 +431,27 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
     add("--sizes", metavar="LIST", default=[8 << 3 * power for power in range(6)],
         type=list_of(size_that(lambda size: size % 8 == 0), "use multiples of 8 like 8,64K,1M"),
         help="bytes of a block, with commas (default: 8,64,512,4K,32K,256K)")
-    add("--choices", metavar="'VARIABLE=A,B'", type=suite.text, action="append", default=[],
+    add("--choices", metavar="'VARIABLE=A,B'", type=arguments.text, action="append", default=[],
         help="values of a variable of the environment instead of all that the library offers; may be repeated. For "
         "a library that isn't known the only way to say them")
     add = made.add_argument_group("How sure").add_argument
     add("--min-gain", metavar="PERCENT", type=command.percent(0.1, 90), default=5.0,
         help="what a rule must gain over the library's own choice (default: 5)")
-    add("--launches", metavar="N", type=suite.count, default=24,
+    add("--launches", metavar="N", type=count, default=24,
         help="of each choice, at most, and twice as many for the proof (default: 24)")
     add("--max-time", metavar="SECONDS", type=seconds_of, default=0.1, help="for a size in a launch (default: 0.1)")
-    add("--budget", metavar="TIME", type=suite.duration, help="time for this call (90, 30m, 2h, 1:30:00)")
-    add("--limit", metavar="TIME", type=suite.duration, default=120,
+    add("--budget", metavar="TIME", type=duration, help="time for this call (90, 30m, 2h, 1:30:00)")
+    add("--limit", metavar="TIME", type=arguments.limit, default=120,
         help="for each launch, which then counts as a hang (default: 2m)")
-    suite.add_shared(made, "tune_DATE_TIME", "; --hosts, and --choices", metavar="LIST", default=[],
-                     type=list_of(ranks_of, "use numbers from 2, like 4,16"), help=f"with commas; {suite.RANKS_HELP}")
-    options = suite.parsed(made, ("build", "operations", "sizes", "choices", "min_gain", "launches", "max_time", "limit",
-                                  *suite.KEPT_PLACE), words)
+    arguments.add_shared(made, "tune_DATE_TIME", "; --hosts, and --choices", metavar="LIST", default=[],
+                         type=list_of(ranks_of, "use numbers from 2, like 4,16"),
+                         help=f"with commas; {arguments.RANKS_HELP}")
+    options = arguments.parsed(made, ("build", "operations", "sizes", "choices", "min_gain", "launches", "max_time",
+                                      "limit", *arguments.KEPT_PLACE), words)
     if not 6 <= options.launches < 100:
         raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer prove nothing")
-    if options.limit < 1:
-        raise UsageError("--limit: needs at least 1 s")
-    place_options(options)
+    arguments.fill_in(options, "tune_")
     options.ranks = sorted(options.ranks or [launchers.default_ranks(options.hosts, options.ranks_per_node)])
-    options.output = options.output or os.path.join("results", time.strftime("tune_%Y-%m-%d_%H%M%S"))
     return options
 
 
@@ -486,11 +483,12 @@ def main(words):
     contests = chosen_contests(options, library)
     tuning = Tuning(options, library, contests)
     if options.list:
-        print(f"# {library.name}: {path}", *(line for contest in contests for line in [
-            f"{listed(contest.operations)} ({contest.variable})", *textwrap.wrap(
+        print("#", library.name, *filter(None, [library.version]), f"({path})")
+        for contest in contests:
+            print(f"{listed(contest.operations)} ({contest.variable})", *textwrap.wrap(
                 ", ".join(contest.choices), WIDTH, initial_indent="    ", subsequent_indent="    ",
-                break_on_hyphens=False)]),
-              f"# All of them: {tuning.expected()}", sep="\n")
+                break_on_hyphens=False), sep="\n")
+        print(f"# All of them: {tuning.expected()}")
         return command.EXIT_DONE
     for name in [*library.file_variables("", ()), *(contest.variable for contest in contests)]:
         if name in os.environ:
@@ -500,7 +498,7 @@ def main(words):
         print(f"# {tuning.expected()}; the first of each choice:", *(step.command for step in steps), sep="\n")
         return command.EXIT_DONE
     tuning.begin()
-    again = suite.going_on(PROGRAM, options, options.output)
+    again = arguments.going_on(PROGRAM, options, options.output)
     try:
         race, proof, is_cut = tuning.decide()
     except Left:
