@@ -28,7 +28,7 @@
    times the shortest iteration: base_t rose with the work, as it does where --bthresh is large. */
 #define BEYOND_KNEE_MAX 32.0
 
-/* The overhead need not be known better than this: the clock can't tell. */
+/* The overhead need not be known better than this: the clock resolves no less. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
 /* ---- common to both ways --------------------------------------------------------------------- */

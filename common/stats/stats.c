@@ -349,5 +349,5 @@ const char *bc_verdict(const struct bc_summary *gain_pct, double threshold_pct)
         return "pays";
     if (hi < -threshold_pct)
         return "loses";
-    return lo >= -threshold_pct && hi <= threshold_pct ? "even" : "can't tell";
+    return lo >= -threshold_pct && hi <= threshold_pct ? "even" : "not clear";
 }

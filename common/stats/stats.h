@@ -101,7 +101,7 @@ void bc_summary_scale(struct bc_summary *summary, double factor);
 
 /* What the interval of a gain in percent says with a threshold in percent: "pays" (all of it
    above the threshold), "loses" (all of it below - threshold), "even" (all of it between these), or
-   "can't tell"; NULL without an interval. */
+   "not clear"; NULL without an interval. */
 const char *bc_verdict(const struct bc_summary *gain_pct, double threshold_pct);
 
 /* The quantile of Student's t distribution, 0 < p < 1, degrees >= 1 (relative error below 1e-8). */

@@ -252,7 +252,7 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
     const struct overlap_gain gain = summarize_gain(run, row);
     const char *const verdict = bc_verdict(&gain.gain_pct, overlap->parameters.threshold_pct);
     const double calls_pct = 100.0 * 2.0 * calls_ns(run, row) / gain.blocking.value;
-    return !row->has_blocking || (verdict != NULL && strcmp(verdict, "can't tell") != 0) ||
+    return !row->has_blocking || (verdict != NULL && strcmp(verdict, "not clear") != 0) ||
            bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, calls_pct);
 }
 

@@ -25,7 +25,7 @@
  */
 struct overlap_search_rules {
     double acceptance; /* share of the work, 0 to 1 */
-    double floor_ns; /* a bracket narrower than this is narrow enough: the clock can't tell more */
+    double floor_ns; /* a bracket narrower than this is narrow enough: the clock resolves no less */
     int validation_steps;
     bool robust; /* see above; and validation steps in phase 3, too */
 };

@@ -139,7 +139,7 @@ class Verdicts(CompareCase):
                     number(row["change_hi_pct"]))
             names = ("benchmark", "name", "base_launches", "new_launches")
             assert [row[name] for name in names] == ["bench", "put", "10", "10"]
-        assert ("# summary: 0 slower, 0 faster, 12 same, 0 can't tell, 0 failed, 0 missing, 0 added; "
+        assert ("# summary: 0 slower, 0 faster, 12 same, 0 not clear, 0 failed, 0 missing, 0 added; "
                 "10 and 10 launches\n") in text
         for key in ("benchmark: bench_compare", "schema: 2", "alpha: 1", "threshold: 5",
                     "confidence: 95", "base: ", "new: "):
@@ -176,7 +176,7 @@ class Verdicts(CompareCase):
         base, new = self.side("base"), self.side("new", time={8: 1.1})
         assert_only(self.rows(base, new, "--threshold=8%", expect=1), {("8", "time_us"): "slower"})
         rows = self.rows(base, new, "--threshold", "12")
-        assert rows["8", "time_us"]["verdict"] in ("can't tell", "same")
+        assert rows["8", "time_us"]["verdict"] in ("not clear", "same")
         # 12 rows, 10 and 10 launches: p can't be below 1.3e-4.
         assert ("# note: 12 of 12 rows have too few launches (such as 10 and 10) for any change in one "
                 "of them to be told from chance: use at least 11 launches a side, or fewer rows\n"
@@ -194,15 +194,15 @@ class Verdicts(CompareCase):
         def row(*arguments):
             return read_tsv(self.compare(*arguments))[0]
         first = row(*sides)
-        assert first["verdict"] == "can't tell"
+        assert first["verdict"] == "not clear"
         low, high = number(first["change_lo_pct"]), number(first["change_hi_pct"])
         widest = max(-low, high)
         assert abs(number(first["change_pct"])) < widest - 2
         # The same as soon as the whole interval doesn't matter.
         assert row(*sides, f"--threshold={widest + 0.02}")["verdict"] == "same"
-        assert row(*sides, f"--threshold={widest - 0.02}")["verdict"] == "can't tell"
+        assert row(*sides, f"--threshold={widest - 0.02}")["verdict"] == "not clear"
         # To both sides.
-        assert row(*sides[::-1], f"--threshold={widest - 2}")["verdict"] == "can't tell"
+        assert row(*sides[::-1], f"--threshold={widest - 2}")["verdict"] == "not clear"
 
     def test_few_launches(self):
         text = self.compare(self.side("base", 3), self.side("new", 3, time={8: 2}))
@@ -211,7 +211,7 @@ class Verdicts(CompareCase):
         enough = next(n for n in range(1, 50) if 24 / math.comb(2 * n, n) <= 0.01)
         assert f"use at least {enough} launches a side" in text
         rows = read_tsv(text)
-        assert set(verdicts(rows)) == {"can't tell"}
+        assert set(verdicts(rows)) == {"not clear"}
         assert {row["change_lo_pct"] for row in rows} == {"NA"}
         row = next(row for row in rows if row["size"] == "8")
         assert number(row["change_pct"]) == within(100, 5)
@@ -229,8 +229,8 @@ class Verdicts(CompareCase):
                 for i in range(10)))
         rows = read_tsv(self.compare(side("base", -5, 0, -0.05, 1, -1),
                                           side("new", -3, 9, -0.05, -2, 4), expect=1))
-        assert verdicts(rows) == ["can't tell",   # costs nothing before and after
-                                  "slower", "can't tell", "faster", "slower"]
+        assert verdicts(rows) == ["not clear",   # costs nothing before and after
+                                  "slower", "not clear", "faster", "slower"]
         assert rows[0]["change_pct"] == "NA"
         assert number(rows[3]["change_pct"]) == within(-287, 2)
 
@@ -255,7 +255,7 @@ class Verdicts(CompareCase):
 
     def test_missing_and_added(self):
         text = self.compare(self.side("base", sizes=(8, 64)), self.side("new", sizes=(64, 512)))
-        assert "3 same, 0 can't tell, 0 failed, 3 missing, 3 added" in text
+        assert "3 same, 0 not clear, 0 failed, 3 missing, 3 added" in text
         for row in read_tsv(text):
             verdict = {"8": "missing", "64": "same", "512": "added"}[row["size"]]
             assert row["verdict"] == verdict

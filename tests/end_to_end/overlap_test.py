@@ -511,10 +511,10 @@ class Gains(OverlapCase):
         assert self.gained(150, "--threshold=90")["verdict"] == "even"
         assert self.gained(150, "--threshold=0%")["verdict"] == "pays"
 
-    def test_verdict_that_nobody_can_tell(self):
+    def test_verdict_not_clear(self):
         """The interval, which is of some width, lies on the threshold."""
         gain_pct = number(self.gained(150)["gain_pct"])
-        assert self.gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"] == "can't tell"
+        assert self.gained(150, f"--threshold={gain_pct}", "--max-time=0.05")["verdict"] == "not clear"
 
     def test_gain_by_means(self):
         row = self.gained(150, "--estimator=mean")

@@ -152,7 +152,7 @@ def gain_cells(size_bytes, blocking_us, exposed_us, half_width_us=0.5, **cells):
         made["verdict"] = ("pays" if made["gain_lo_pct"] > 2 else
                            "loses" if made["gain_hi_pct"] < -2 else
                            "even" if made["gain_lo_pct"] >= -2 and made["gain_hi_pct"] <= 2 else
-                           "can't tell")
+                           "not clear")
     for name, value in times.items():
         made.update({f"{name}_us": value, f"{name}_lo_us": value - half_width_us,
                      f"{name}_hi_us": value + half_width_us})

@@ -468,7 +468,7 @@ class Archive(Case):
         self.written("old", new.replace("Fail", "Pass").replace("3.00", "0.00"))
         self.written("new", new)
         rows, _ = self.compared(status=1)
-        assert [row["verdict"] for row in rows] == ["can't tell", verdict]
+        assert [row["verdict"] for row in rows] == ["not clear", verdict]
 
     def test_fewer_rows_than_others(self):
         """The launch that lacks a size of most others is named; what has another test isn't compared with it."""
@@ -484,7 +484,7 @@ class Archive(Case):
         self.written("new", OUTPUTS["osu_bw"][0])
         rows, warnings = self.compared()
         assert warnings == ["osu_latency is missing altogether on the new side"]
-        assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["can't tell"]
+        assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["not clear"]
         assert self.compared("--fail-missing", status=1) == (rows, warnings)
         paths = [str(self.folder / side) for side in ("new", "old")]
         assert [text for _, text in compare.compare_sides((paths[1:], paths[:1]), compare.Limits(0.01, 5, 0.95)).remarks] == warnings

@@ -230,15 +230,15 @@ TEST(verdict_compares_with_the_threshold)
         double lo, hi, threshold_pct;
         const char *verdict; /* NULL: none */
     } cases[] = {
-        {2.01, 30.0, 2.0, "pays"},       {-30.0, -2.01, 2.0, "loses"},
-        {-1.0, 1.0, 2.0, "even"},        {-30.0, 30.0, 2.0, "can't tell"},
-        {2.0, 30.0, 2.0, "can't tell"},  {-30.0, -2.0, 2.0, "can't tell"},
-        {-2.0, 2.0, 2.0, "even"},        {2.0, 2.0, 2.0, "even"},
-        {-2.01, 2.0, 2.0, "can't tell"}, {-2.0, 2.01, 2.0, "can't tell"},
-        {1.0, 3.0, 5.0, "even"},         {1e-6, 1.0, 0.0, "pays"},
-        {-1.0, -1e-6, 0.0, "loses"},     {0.0, 1.0, 0.0, "can't tell"},
-        {-1.0, 0.0, 0.0, "can't tell"},  {0.0, 0.0, 0.0, "even"},
-        {NAN, NAN, 2.0, NULL},           {NAN, 30.0, 2.0, NULL},
+        {2.01, 30.0, 2.0, "pays"},      {-30.0, -2.01, 2.0, "loses"},
+        {-1.0, 1.0, 2.0, "even"},       {-30.0, 30.0, 2.0, "not clear"},
+        {2.0, 30.0, 2.0, "not clear"},  {-30.0, -2.0, 2.0, "not clear"},
+        {-2.0, 2.0, 2.0, "even"},       {2.0, 2.0, 2.0, "even"},
+        {-2.01, 2.0, 2.0, "not clear"}, {-2.0, 2.01, 2.0, "not clear"},
+        {1.0, 3.0, 5.0, "even"},        {1e-6, 1.0, 0.0, "pays"},
+        {-1.0, -1e-6, 0.0, "loses"},    {0.0, 1.0, 0.0, "not clear"},
+        {-1.0, 0.0, 0.0, "not clear"},  {0.0, 0.0, 0.0, "even"},
+        {NAN, NAN, 2.0, NULL},          {NAN, 30.0, 2.0, NULL},
         {5.0, NAN, 2.0, NULL},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

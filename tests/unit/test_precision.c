@@ -61,7 +61,7 @@ static const struct {
     /* All values must be precise. */
     {{SECOND, FIRST}, 1, 1000.0, 5.0, 30.0, NAN},
     {{SECOND, FIRST}, 2, 1000.0, 5.0, 10.0, 30.0},
-    /* What the clock can't tell is precise, and what is negligible need not be. */
+    /* What the clock can't resolve is precise, and what is negligible need not be. */
     {{{.subtrahend = -1, .resolution_ns = 5.0}}, 1, 20.0, 0.0, 4.0, 6.0},
     {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1000.0, 0.0, 500.0, NAN},
     {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1001.0, 0.0, NAN, 500.0},

@@ -48,7 +48,7 @@ class Found(typing.NamedTuple):
         near = abs(abs(self.gain_pct) - threshold_pct) < CLEAR_POINTS
         right = ("even" if abs(self.gain_pct) <= threshold_pct else
                  "pays" if self.gain_pct > 0 else "loses")
-        return [right, "can't tell"] if near else [right]
+        return [right, "not clear"] if near else [right]
 
 
 def run(program, duration_us, blocking_us, fraction, *options, stage_us=0.0, test_us=0.05,
@@ -156,7 +156,7 @@ class Gain(virtual.Test):
                     right.add("even")  # which lies between them
                 for one in several:
                     verdict = one.row["verdict"]
-                    self.assertIn(verdict, right | {"can't tell"}, what)
+                    self.assertIn(verdict, right | {"not clear"}, what)
                     verdicts[verdict] = verdicts.get(verdict, 0) + 1
                     inside += (one.row["gain_lo_pct"] <= ends[1] and
                                ends[0] <= one.row["gain_hi_pct"])

@@ -14,7 +14,7 @@ from commcost.command import UsageError
 from commcost.reading import benchmarks, metadata, rank_test
 from commcost.reading.launches import read_launches
 from commcost.reading.results import PATH_SHOWN, ResultError
-from commcost.saying.facts import grouped
+from commcost.saying.facts import UNSURE, grouped
 from commcost.saying.output import Output
 from commcost.words import decimals, short, six_digits
 
@@ -26,11 +26,10 @@ KEYS_MAX = 39  # names of keys, in all benchmarks
 SLOWER = "slower"         # or less of what there should be more of
 FASTER = "faster"
 SAME = "same"             # the change's whole interval is within the threshold
-CANT_TELL = "can't tell"
 FAILED = "failed"         # a new launch found wrong data
 MISSING = "missing"       # the base has values, the new side has none
 ADDED = "added"           # the other way round
-VERDICTS = (SLOWER, FASTER, SAME, CANT_TELL, FAILED, MISSING, ADDED)
+VERDICTS = (SLOWER, FASTER, SAME, UNSURE, FAILED, MISSING, ADDED)
 
 
 class Limits(typing.NamedTuple):
@@ -59,11 +58,11 @@ def estimate(series, base, new, limits):
     Hodges-Lehmann estimate over launches: of the ratio where all values are above 0, else of the difference over the
     base's median. What is in percent (overlap_pct) changes by points: from 10 to 12 % is 2, not 20."""
     points = series.quantity.endswith(("_pct", "(%)"))
-    verdict = FAILED if new.failed else MISSING if not new.values else ADDED if not base.values else CANT_TELL
+    verdict = FAILED if new.failed else MISSING if not new.values else ADDED if not base.values else UNSURE
     size, interval, p = None, None, None
     if base.values and new.values:
         size, interval = size_of_change(base.values, new.values, points, limits.confidence)
-        p = rank_test.rank_sum_p(base.values, new.values) if verdict == CANT_TELL else None
+        p = rank_test.rank_sum_p(base.values, new.values) if verdict == UNSURE else None
     return Change(series, (len(base.values), len(new.values)), rank_test.median(base.values),
                   rank_test.median(new.values), points, size, interval, p, None, verdict)
 
@@ -94,7 +93,7 @@ def judge(change, limits):
         return FASTER if (size is None or size > 0) == change.series.more else SLOWER
     if interval is not None and -limits.threshold_pct <= interval.low and interval.high <= limits.threshold_pct:
         return SAME
-    return CANT_TELL
+    return UNSURE
 
 
 def compare(launches, limits):
@@ -260,7 +259,7 @@ def parser():
         PROGRAM, f"{PROGRAM} [OPTION]... BASE NEW\n"
         f"       {PROGRAM} [OPTION]... --base PATH... --new PATH...",
         """Tells row by row what changed between two sets of launches of the same
-benchmarks: slower, faster, same, or can't tell. A path is a result, or a
+benchmarks: slower, faster, same, or not clear. A path is a result, or a
 folder of results: PROGRAM.tsv with all launches in it, told apart by a
 column `run`, or runs/N/PROGRAM.tsv, one launch each.
 Exit status: 0 nothing got slower; 1 something did, or failed, or with

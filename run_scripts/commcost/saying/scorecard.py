@@ -78,7 +78,7 @@ def what_changed(changes):
         several = [change for change in changes if change.verdict == verdict]
         sized = several if verdict in (compare.SLOWER, compare.FASTER) else []
         if several:
-            yield of_rows((UNSURE if verdict == compare.CANT_TELL else verdict).capitalize(), several, changes, most_of(
+            yield of_rows(verdict.capitalize(), several, changes, most_of(
                 [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))
 
 
