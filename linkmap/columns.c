@@ -16,7 +16,8 @@ static const struct bc_column columns[] = {
     BANDWIDTH_COLUMNS("out", LINKMAP_OUT),
     BANDWIDTH_COLUMNS("in", LINKMAP_IN),
     BC_COLUMN("alone_pct", BC_INFO, 1, linkmap_result, alone_pct),
-    BC_COLUMN("verdict", BC_INFO, 11, linkmap_result, verdict),
+    BC_COLUMN_ABOUT("even if no slower than the other links explain; NA: not judged", "verdict",
+                    BC_INFO, 11, linkmap_result, verdict),
     BC_COLUMN("group", BC_INFO, 0, linkmap_result, group),
     BC_OUTCOME_COLUMNS(linkmap_result, outcome),
 };

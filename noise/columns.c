@@ -6,10 +6,10 @@
 
 static const struct bc_column columns[] = {
     BC_COLUMN("scope", BC_KEY, 10, noise_result, scope),
-    {"host", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, host)},
-    {"ranks", BC_KEY, 7, BC_CELL_CHARS, offsetof(struct noise_result, ranks)},
+    BC_COLUMN("host", BC_KEY, 0, noise_result, host),
+    BC_COLUMN("ranks", BC_KEY, 7, noise_result, ranks),
     BC_COLUMN("source", BC_KEY, 8, noise_result, source),
-    {"about", BC_KEY, 0, BC_CELL_CHARS, offsetof(struct noise_result, about)},
+    BC_COLUMN("about", BC_KEY, 0, noise_result, about),
     BC_COLUMN("operation", BC_KEY, 13, noise_result, operation),
     BC_COLUMN("grain_us", BC_KEY, 0, noise_result, grain_us),
     BC_COLUMN("stops_per_s", BC_LESS, 3, noise_result, stops.per_s.value),

@@ -154,7 +154,7 @@ static const struct bc_column staged_columns[] = {
     BC_COLUMN("direct_gain_pct", BC_INFO, 1, bc_staged, gain_pct.value),
     BC_COLUMN("direct_gain_lo_pct", BC_INFO, 1, bc_staged, gain_pct.interval.lo),
     BC_COLUMN("direct_gain_hi_pct", BC_INFO, 1, bc_staged, gain_pct.interval.hi),
-    BC_COLUMN("direct_verdict", BC_INFO, 10, bc_staged, verdict),
+    BC_COLUMN("direct_verdict", BC_INFO, 9, bc_staged, verdict),
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))

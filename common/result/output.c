@@ -293,11 +293,21 @@ static void write_disturbed(struct bc_output *output)
                      waited ? "waited for a processor, or started late" : "started late");
 }
 
+/* Says what values in shown columns mean. */
+static void write_about(struct bc_output *output)
+{
+    const bool is_short = output->lines.style.content == BC_WITH_SHORT_METADATA;
+    for (size_t i = 0; is_short && output->rows > 0 && i < output->lines.count; i++)
+        if (output->lines.shown[i]->about != NULL)
+            write_line(output, output->lines.shown[i]->name, output->lines.shown[i]->about);
+}
+
 void bc_output_end(struct bc_output *output, int status)
 {
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
     write_waiting_header(output, NULL);
+    write_about(output);
     write_disturbed(output);
     write_waiting(output);
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,

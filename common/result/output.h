@@ -68,20 +68,25 @@ struct bc_column {
     int places; /* decimals of a real number; of others, the characters that its column takes in
                    a table, 0: as usual */
     enum bc_cell cell;
-    size_t at; /* offsetof the value in the result struct */
+    size_t at;         /* offsetof the value in the result struct */
+    const char *about; /* what the value says, for people; NULL: nothing */
 };
 
 /* For unevaluated expressions; not defined. */
 extern void *const bc_no_object;
 
 /* A column of a member of `struct type`; the member's type says how the cell is written. */
-#define BC_COLUMN(name, role, places, type, member)                                                  \
+#define BC_COLUMN(name, role, places, type, member)                                                \
+    BC_COLUMN_ABOUT(NULL, name, role, places, type, member)
+
+/* The same with what its value says: `# NAME: about`, after the rows of a result for people. */
+#define BC_COLUMN_ABOUT(about, name, role, places, type, member)                                     \
     {                                                                                                \
         name, role, places,                                                                        \
             _Generic(((struct type *)bc_no_object)->member, const char *: BC_CELL_TEXT, char *: BC_CELL_CHARS, \
                      int: BC_CELL_INT, int64_t: BC_CELL_INTEGER, double: BC_CELL_REAL,             \
                      enum bc_status: BC_CELL_STATUS),                                              \
-            offsetof(struct type, member) \
+            offsetof(struct type, member), about \
     }
 
 /* A column of a double that is written in another way than BC_CELL_REAL. */
@@ -90,7 +95,7 @@ extern void *const bc_no_object;
         name, role, places,                                                                        \
             _Generic(((struct type *)bc_no_object)->member, double                                 \
                      : (cell)),                                                                    \
-            offsetof(struct type, member)                                                          \
+            offsetof(struct type, member), NULL                                                    \
     }
 
 /* The columns x_us, x_lo_us, x_hi_us, x_p99_us and x_max_us of a struct bc_summary of times in
@@ -197,9 +202,10 @@ void bc_output_row(struct bc_output *output, const void *result);
 /* The status in a result struct; BC_OK if the table has no such column. */
 enum bc_status bc_table_status(const struct bc_table *table, const void *result);
 
-/* Writes `# end: N rows, exit STATUS`, which tells a complete result from one that was cut off.
-   Call it last, with the exit status that the program will return. Nothing is written without
-   metadata, or once something was lost. */
+/* For people says what the values in shown columns say (about). Writes `# end: N rows, exit
+   STATUS`, which tells a complete result from one that was cut off. Call it last, with the exit
+   status that the program will return. Nothing is written without metadata, or once something was
+   lost. */
 void bc_output_end(struct bc_output *output, int status);
 
 /* True if everything so far could be written, to a file that is still there; true for NULL. */

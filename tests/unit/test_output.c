@@ -142,12 +142,14 @@ TEST(short_metadata)
         BC_COLUMN("main", BC_RUN_KEY, 0, result, size_bytes),
         BC_COLUMN("size_bytes", BC_RUN_KEY, 0, result, size_bytes),
         BC_COLUMN("time_us", BC_LESS, 3, result, time_us),
+        BC_COLUMN_ABOUT("how the row ended", "status", BC_INFO, 0, result, status),
+        BC_COLUMN_ABOUT("not shown", "hidden", BC_INFO, 0, result, status),
     };
     static const struct bc_table short_table = {short_columns, COUNT(short_columns),
                                                 "time_us,main"};
     static const struct bc_style style = {.content = BC_WITH_SHORT_METADATA,
                                           .program = "bench",
-                                          .columns = "time_us,name",
+                                          .columns = "time_us,name,status",
                                           .varying = "pair,"};
     static const char word[] = "0123456789";
     struct bc_output *const output = bc_output_open(f->path, &style, &short_table);
@@ -172,8 +174,9 @@ TEST(short_metadata)
              "# program: bench 1\n# layout: %087d...\n# all_rows: operation=iallreduce; "
              "size_bytes=1048576\n"
              "# columns: rows are told apart by: name; less is better: time_us\n"
-             "time_us\tname\n12.346\tiallreduce\n12.346\tiallreduce\n"
+             "time_us\tname\tstatus\n12.346\tiallreduce\tok\n12.346\tiallreduce\tok\n"
              "# verbose:   blanks   stay\n"
+             "# status: how the row ended\n"
              "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
              "# note: %0120d\n#   end\n"
              "# warning: 1 of 2 rows was disturbed for up to 25 %% of the time, whatever the "
