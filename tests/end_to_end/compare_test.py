@@ -180,7 +180,7 @@ class Verdicts(CompareCase):
         # 12 rows, 10 and 10 launches: p can't be below 1.3e-4.
         assert ("# note: 12 of 12 rows have too few launches (such as 10 and 10) for any change in one "
                 "of them to be told from chance: use at least 11 launches a side, or fewer rows\n"
-                ) in self.compare(base, new, "--alpha=0.01")
+                ) in self.compare(base, new, "--alpha=0.01", expect=3)
         wide = self.rows(base, new, "--confidence=99.9", expect=1)["8", "time_us"]
         narrow = self.rows(base, new, "--confidence=60", expect=1)["8", "time_us"]
         assert number(wide["change_hi_pct"]) > number(narrow["change_hi_pct"])
@@ -201,11 +201,13 @@ class Verdicts(CompareCase):
         # The same as soon as the whole interval doesn't matter.
         assert row(*sides, f"--threshold={widest + 0.02}")["verdict"] == "same"
         assert row(*sides, f"--threshold={widest - 0.02}")["verdict"] == "not clear"
+        self.compare(*sides, "--fail-on=missing,not-clear", expect=1)
         # To both sides.
         assert row(*sides[::-1], f"--threshold={widest - 2}")["verdict"] == "not clear"
 
     def test_few_launches(self):
-        text = self.compare(self.side("base", 3), self.side("new", 3, time={8: 2}))
+        sides = self.side("base", 3), self.side("new", 3, time={8: 2})
+        text = self.compare(*sides, expect=3)
         assert "12 of 12 rows have too few launches (such as 3 and 3)" in text
         # The least n with 12 * 2 / C(2n, n) <= 1 %.
         enough = next(n for n in range(1, 50) if 24 / math.comb(2 * n, n) <= 0.01)
@@ -216,9 +218,26 @@ class Verdicts(CompareCase):
         row = next(row for row in rows if row["size"] == "8")
         assert number(row["change_pct"]) == within(100, 5)
         # And they do.
-        text = self.compare(self.side("base2", enough), self.side("new2", enough, time={8: 2}),
-                                 expect=1)
+        sides = self.side("base2", enough), self.side("new2", enough, time={8: 2})
+        text = self.compare(*sides, expect=1)
         assert "# note:" not in text
+        assert f"; {enough} and {enough} launches\n" in text
+        # Where some rows have enough, the exit status goes by these; if all are the same, so they are.
+        for side, count in zip(sides, (3, 2)):
+            self.launches(side, (result(rows_of(self.chance)).replace(": bench\n", ": other\n")
+                                 for _ in range(count)), "other")
+        text = self.compare(*sides[::-1], "--alpha=2")
+        assert "12 of 24 rows have too few launches" in text
+        assert f"; 2 to {enough} and 3 to {enough} launches\n" in text
+        assert set(verdicts(read_tsv(self.compare(self.side("few", 5), self.side("fewer", 5))))) == {"same"}
+
+    def test_fail_on(self):
+        """Verdicts besides slower and failed with which the exit status is 1."""
+        sides = self.side("base", sizes=(8, 64)), self.side("new", sizes=(64, 512))
+        for names, status in (("missing", 1), ("added", 1), ("same", 1), ("faster", 0), ("not-clear", 0),
+                              ("faster,missing", 1)):
+            self.compare(*sides, f"--fail-on={names}", expect=status)
+        assert "'nonsense': use some of slower, faster, same, not-clear" in self.refused(*sides, "--fail-on=nonsense")
 
     def test_zero_and_negative(self):
         columns = [("kind", "key"), ("added_ns", "less")]
@@ -534,7 +553,7 @@ class Usage(CompareCase):
     def test_no_header(self):
         """Rows only; each remark once on stderr."""
         base, new = self.side("base", 3), self.side("new", 3, time={8: 2})
-        lines = self.compare(base, new).splitlines()
+        lines = self.compare(base, new, expect=3).splitlines()
         done = self.start(base, new, "--no-header")
         assert done.stdout.splitlines() == [line for line in lines if not line.startswith("#")][1:]
         remarks = ["bench_compare: " + line[2:] for line in lines

@@ -388,7 +388,7 @@ class Archive(Case):
         read.finish()
         return read
 
-    def compared(self, *words, status=0):
+    def compared(self, *words, status=compare.EXIT_TOO_FEW):
         """The rows of a comparison of the folders old and new, and its warnings."""
         done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new", *words], cwd=str(self.folder))
         assert done.returncode == status, done.stdout + done.stderr
@@ -485,7 +485,7 @@ class Archive(Case):
         rows, warnings = self.compared()
         assert warnings == ["osu_latency is missing altogether on the new side"]
         assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["not clear"]
-        assert self.compared("--fail-missing", status=1) == (rows, warnings)
+        assert self.compared("--fail-on=missing", status=1) == (rows, warnings)
         paths = [str(self.folder / side) for side in ("new", "old")]
         assert [text for _, text in compare.compare_sides((paths[1:], paths[:1]), compare.Limits(0.01, 5, 0.95)).remarks] == warnings
 
@@ -504,7 +504,8 @@ class Archive(Case):
             assert len(sentences) == (said is not None)
             if said:
                 self.assertRegex(sentences[0], said)
-        warned = [text for text in summarize.summarize(sum(paths, []))[1] if "rows are made of both" in text]
+        files = [os.path.join(folder, "0.txt") for folder in sum(paths, [])]
+        warned = [text for text in summarize.summarize(files)[1] if "rows are made of both" in text]
         assert len(warned) == (refused is not None or named is not None)
 
     def test_tables_of_one_program_in_files(self):

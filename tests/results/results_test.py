@@ -294,8 +294,8 @@ class ShortResults(ResultsCase):
         assert [row.median("overlap_pct") for row in read.rows(kind, collective="iallreduce")] == [20]
 
     @each("other, status, said", [
-        (FULL.format(2), 0, "# note: new.tsv: short, so only what all results of a benchmark say is compared"),
-        (FULL.format(4), 2, "base.tsv ran on 4 ranks, new.tsv on 2"), (SHORT, 0, "# note: base.tsv and new.tsv: short")])
+        (FULL.format(2), 3, "# note: new.tsv: short, so only what all results of a benchmark say is compared"),
+        (FULL.format(4), 2, "base.tsv ran on 4 ranks, new.tsv on 2"), (SHORT, 3, "# note: base.tsv and new.tsv: short")])
     def test_compared(self, other, status, said):
         for name, text in (("base", other), ("new", SHORT.replace("0.622", "0.9"))):
             (self.folder / f"{name}.tsv").write_text(text)

@@ -14,14 +14,16 @@ from commcost.command import UsageError
 from commcost.reading import benchmarks, metadata, rank_test
 from commcost.reading.launches import read_launches
 from commcost.reading.results import PATH_SHOWN, ResultError
+from commcost.running.arguments import list_of
 from commcost.saying.facts import UNSURE, grouped
 from commcost.saying.output import Output
-from commcost.words import decimals, short, six_digits
+from commcost.words import decimals, listed, short, six_digits
 
 PROGRAM = "bench_compare"
 BASE, NEW = 0, 1
 SIDES = ("base", "new")
 KEYS_MAX = 39  # names of keys, in all benchmarks
+EXIT_TOO_FEW = 3  # launches in all rows
 
 SLOWER = "slower"         # or less of what there should be more of
 FASTER = "faster"
@@ -140,11 +142,15 @@ def compare_sides(sides, limits, force=False, hint=""):
                       [("warning", text) for text in warnings])
 
 
-def few_launches(changes, limits):
-    """What to do where no change in a row could be significant, were it the only one: a note, and a shorter one; None
-    where there is no such row."""
+def tested_of(changes, limits):
+    """The Changes that were tested, and those of them in which no change could be significant, were it the only one."""
     tested = [change for change in changes if change.p is not None]
-    hopeless = [change for change in tested if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
+    return tested, [change for change in tested if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
+
+
+def few_launches(changes, limits):
+    """What to do where launches are too few in some rows: a note, and a shorter one; None where there are enough."""
+    tested, hopeless = tested_of(changes, limits)
     if not hopeless:
         return None
     enough = next((count for count in range(1, rank_test.LAUNCHES_MAX + 1)
@@ -230,7 +236,22 @@ def short_or_na(value):
     return "NA" if value is None else short(value)
 
 
-def write(output, options, words, comparison):
+def launches_text(changes, side):
+    """How many launches rows have that have any: 10, or 6 to 10."""
+    counts = {change.launches[side] for change in changes} - {0} or {0}
+    return " to ".join(map(str, sorted({min(counts), max(counts)})))
+
+
+def status_of(changes, limits, fail_on):
+    """The exit status."""
+    verdicts = {change.verdict for change in changes}
+    if verdicts & {SLOWER, FAILED, *fail_on}:
+        return command.EXIT_FAILED
+    tested, hopeless = tested_of(changes, limits)
+    return EXIT_TOO_FEW if UNSURE in verdicts and len(hopeless) == len(tested) else command.EXIT_DONE
+
+
+def write(output, options, words, comparison, status):
     """Writes all; returns the exit status."""
     said = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
     said += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
@@ -245,9 +266,8 @@ def write(output, options, words, comparison):
         output.remark(kind, text)
     counts = {verdict: sum(change.verdict == verdict for change in comparison.changes) for verdict in VERDICTS}
     parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    launches = comparison.launches
-    output.remark("summary", f"{parts}; {launches.count(BASE)} and {launches.count(NEW)} launches")
-    status = int(counts[SLOWER] + counts[FAILED] + options.fail_missing * counts[MISSING] > 0)
+    launches = " and ".join(launches_text(comparison.changes, side) for side in (BASE, NEW))
+    output.remark("summary", f"{parts}; {launches} launches")
     if not output.end(status):
         command.complain(PROGRAM, "output was lost: no space, or the file went away")
         return command.EXIT_FAILED
@@ -262,8 +282,9 @@ def parser():
 benchmarks: slower, faster, same, or not clear. A path is a result, or a
 folder of results: PROGRAM.tsv with all launches in it, told apart by a
 column `run`, or runs/N/PROGRAM.tsv, one launch each.
-Exit status: 0 nothing got slower; 1 something did, or failed, or with
---fail-missing is missing; 2 wrong usage, or results that can't be compared.""")
+Exit status: 0 nothing got slower; 1 something did, or failed, or has a verdict
+of --fail-on; 2 wrong usage, or results that can't be compared; 3 no row has
+enough launches for any verdict but same, and some aren't the same.""")
     several = {"metavar": "PATH...", "nargs": "+", "action": "append", "default": []}
     made.add_argument("--base", **several, help="files and folders of the side to compare with: all "
                       "words up to the next option")
@@ -277,8 +298,10 @@ Exit status: 0 nothing got slower; 1 something did, or failed, or with
                       default=95.0, help="confidence of the intervals, each by itself (default: 95)")
     made.add_argument("--force", action="store_true", help="compare also what was measured with "
                       "other options, on other numbers of ranks or nodes")
-    made.add_argument("--fail-missing", action="store_true", help="exit status 1 also if a row that "
-                      "the base has is missing on the new side")
+    names = {verdict.replace(" ", "-"): verdict for verdict in VERDICTS}
+    made.add_argument("--fail-on", metavar="LIST", default=[], type=list_of(names.get, f"use some of {listed(names)}"),
+                      help="verdicts with which the exit status is 1, besides slower and failed, with commas: missing, "
+                      "so that no row is left out; not-clear, so that each row is shown to be the same or faster")
     made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv", help="all columns "
                       "as tab-separated values, or the main ones aligned for reading (default: tsv)")
     made.add_argument("--output", metavar="FILE", help="write the result to FILE, not stdout")
@@ -333,4 +356,4 @@ def main(words):
             # Who only looks at the exit status must know, too.
             command.complain(PROGRAM, few[1])
     output = Output(PROGRAM, options.output, options.no_header)
-    return write(output, options, words, comparison)
+    return write(output, options, words, comparison, status_of(comparison.changes, limits, options.fail_on))
