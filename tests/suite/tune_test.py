@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 from case import Case, call, each
 from commands import command
 from commcost.running import launchers, libraries
-from commcost.saying import tune
+from commcost.saying import race, tune
 from mpi_run import read, read_tsv
 from pretended_suite import SCRIPTS, write_program
 from processes import wait_for
@@ -102,6 +102,20 @@ class TuneCase(SuiteCase):
 
     def evidence(self):
         return {int(row["size_bytes"]): row for row in read_tsv(read(self.suite.results / "evidence.tsv"))}
+
+
+class Levels(Case):
+    @each("cut", ["", "A", "AA", "AB", "ABA", "ABCBA", "ABCDE"])
+    @each("whole", "ABCDEF")
+    def test_together(self, cut, whole):
+        """Files that were proved when a budget ended the race, and the last one: the levels are ALPHA together."""
+        levels = {}
+        for place, file in enumerate(cut + whole):
+            level = race.level_of(file, cut[:place], place < len(cut))
+            levels[file] = max(level, levels.get(file, 0))
+        self.assertAlmostEqual(sum(levels.values()), race.ALPHA)
+        assert min(levels.values()) >= race.ALPHA / 2 ** len(levels)
+        assert race.level_of(whole, [], False) == race.ALPHA
 
 
 class Mpich(TuneCase):

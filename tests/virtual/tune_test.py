@@ -10,11 +10,12 @@ import random
 import re
 import shlex
 import stat
+import unittest.mock
 
 import virtual
 from launches import Folder
 from commcost.running import libraries, trials
-from commcost.saying import tune
+from commcost.saying import race, tune
 from commcost.saying.race import DEFAULT
 
 OPERATIONS = ("allgather", "allreduce", "alltoall", "bcast", "reduce_scatter_block")
@@ -169,19 +170,19 @@ class Machine:
 
 
 class Launches(trials.Trials):
-    """Launches on a Machine, in place of real ones."""
+    """Launches on a Machine, in place of real ones; of the race, at most `most`."""
 
-    def __init__(self, machine, path):
+    def __init__(self, machine, path, most=math.inf):
         super().__init__(path, 60)
-        self.machine, self.found, self.cost = machine, {}, 0
-
-    def known(self, step):
-        return (1, trials.WORKS) if (step.run, step.name) in self.found else None
+        self.machine, self.found, self.cost, self.most = machine, {}, 0, most
 
     def rows(self, step):
         return self.found[step.run, step.name], ["# mpi_library: model"]
 
     def launch(self, step):
+        if step.run < tune.PROOF_RUNS_FROM and len(self.found) >= self.most:
+            self.left_by = trials.BUDGET
+            return False
         words = shlex.split(step.command)
         given = dict(word.lstrip("-").split("=", 1) for word in words if "=" in word)
         sizes = [libraries.re.fullmatch("([0-9]+)([KM]?)", word).groups() for word in given["sizes"].split(",")]
@@ -196,8 +197,14 @@ class Launches(trials.Trials):
             return next((value for name, value in forced.items() if name.endswith(
                 ("cvar_{}_intra_algorithm".format(operation), "tuned_{}_algorithm".format(operation)))), DEFAULT)
         self.found[step.run, step.name] = self.machine.times(choice_of, operations, ranks, sizes)
+        self._outcomes[str(step.run), step.name] = (1, trials.WORKS)
         self.cost += len(operations) * len(sizes) if step.run < tune.PROOF_RUNS_FROM else 0
         return True
+
+
+def decided(tuning):
+    with contextlib.redirect_stderr(io.StringIO()):
+        return tuning.decide()
 
 
 class Tune(virtual.Test):
@@ -206,8 +213,7 @@ class Tune(virtual.Test):
     def setUp(self):
         self.folder = Folder(self).path
 
-    def tuned(self, machine, name):
-        """The Tuning of a machine after all, and the file's path."""
+    def tuning(self, machine, name):
         output = os.path.join(self.folder, name)
         os.makedirs(os.path.join(output, "suite"))
         options = tune.read_options(["--launcher=true {ranks}", "--build=" + self.folder, "--output=" + output,
@@ -215,10 +221,14 @@ class Tune(virtual.Test):
                                      "--ranks=" + ",".join(map(str, machine.ranks)), "--min-gain={}".format(MIN_GAIN)])
         tuning = tune.Tuning(options, machine.library, machine.library.contests())
         tuning.trials = Launches(machine, output)
-        with contextlib.redirect_stderr(io.StringIO()):
-            race, proof, _ = tuning.decide()
-        tune.write_all(tuning, race, proof, ["--launches={}".format(LAUNCHES)])
-        return tuning, os.path.join(output, "rules" + machine.library.suffix)
+        return tuning
+
+    def tuned(self, machine, name):
+        """The Tuning of a machine after all, and the file's path."""
+        tuning = self.tuning(machine, name)
+        made, proof, _ = decided(tuning)
+        tune.write_all(tuning, made, proof, ["--launches={}".format(LAUNCHES)])
+        return tuning, os.path.join(self.folder, name, "rules" + machine.library.suffix)
 
     def wrong_of(self, machine, path):
         """What is wrong with a file."""
@@ -274,6 +284,23 @@ class Tune(virtual.Test):
             false += os.path.exists(path)
         virtual.say("{} of {} files have a rule where nothing is to be gained".format(false, cases))
         self.assertLessEqual(false, (1 - NO_FALSE) * cases)
+
+    def test_cut(self):
+        """Races that a budget cut, and that went on: each file is proved at its own share of ALPHA."""
+        proved = set()
+        for seed in range(virtual.by_tier(plain=10, run=20)):
+            tuning, files = self.tuning(Machine(seed, self.folder), str(seed)), []
+            for tuning.trials.most in (80, 160, 240, math.inf):
+                with unittest.mock.patch.object(tune, "level_of", side_effect=race.level_of) as called:
+                    _, proof, is_cut = decided(tuning)
+                (file, earlier, was_cut), _ = called.call_args
+                self.assertEqual((list(dict.fromkeys(earlier)), was_cut), (files, is_cut))
+                self.assertEqual(proof.level, race.level_of(file, files, is_cut))
+                self.assertLessEqual(max([found.p for found in proof.decisions.values() if found.choice == tune.FILE],
+                                         default=0), proof.level / 4, "of the looks at 6, 12, 24 and 48 launches")
+                files += [file] if proof.decisions and file not in files else []
+                proved.add((len(files), is_cut))
+        self.assertLess({(1, True), (2, True), (1, False), (2, False)}, proved)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,10 @@ class Trials:
         """(seconds, outcome) of a launch that was made; None of one that wasn't."""
         return self._outcomes.get((str(step.run), step.name))
 
+    def names(self):
+        """The names of the steps that were made, in their order."""
+        return [name for _, name in self._outcomes]
+
     def rows(self, step):
         """rows_of what a launch wrote."""
         return rows_of(self.folder.launch_file(step))

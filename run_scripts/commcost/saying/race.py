@@ -10,8 +10,8 @@ A machine can be in one state for many launches and in another for many more, wh
 launches of one round come one after the other, so they mostly share a state: gains are those of pairs of one round.
 
 What the race chooses is no evidence yet: it has picked the best of many. The proof is: the choice against the default
-in fresh launches, by a rank test with Holm's correction over all cells and ALPHA divided among the looks at it. So the
-chance of any choice that isn't better than the default, but is proved so, is at most ALPHA for all together.
+in fresh launches, by a rank test with Holm's correction over all cells and its level divided among the looks at it. So
+the chance of any choice that isn't better than the default, but is proved so, is at most the level for all together.
 """
 
 import math
@@ -21,7 +21,7 @@ from commcost.reading import rank_test
 
 DEFAULT = "default"
 NO_GAIN = "no choice gains"  # begins the reason of a cell whose default is as good as the choices
-ALPHA = 0.01
+ALPHA = 0.01      # level of all proofs of a tuning together
 DROPPED_AT = 0.9  # confidence of the interval by which choices are dropped
 PROVED_AT = 0.95
 PROOFS = 2        # a proof may have that many times a race's launches
@@ -77,17 +77,20 @@ def looks_of(launches):
     return sorted({*looks, launches})
 
 
-def alpha_of(looks):
-    """What the corrected p-value of a look must not be above."""
-    return ALPHA / sum(look >= TESTED_FROM for look in looks)
+def level_of(file, earlier, is_cut):
+    """The level at which a file is proved; `earlier`: the files of all proofs so far, in their order. A race that a
+    budget cut may go on and choose another file. So each file has half of what those before it left of ALPHA, and that
+    of a whole race has the rest, too."""
+    files = list(dict.fromkeys([*earlier, file]))
+    return ALPHA * (0.5 ** (files.index(file) + 1) + (0 if is_cut else 0.5 ** len(files)))
 
 
 class Race:
     """`cells`: each cell's choices, besides the default. Times are positive, in any unit; each round of launches adds
-    one for every choice that runs. A proof has one choice a cell, and decides by p-values."""
+    one for every choice that runs. A proof has one choice a cell, and decides by p-values: `level` says that it is one."""
 
-    def __init__(self, cells, min_gain_pct, launches, is_proof=False):
-        self.min_gain_pct, self.looks, self.is_proof = min_gain_pct, looks_of(launches), is_proof
+    def __init__(self, cells, min_gain_pct, launches, level=None):
+        self.min_gain_pct, self.looks, self.level = min_gain_pct, looks_of(launches), level
         self.running = {cell: list(choices) for cell, choices in cells.items()}
         self.tests = len(cells)
         self.values, self.decisions, self._ps = {}, {}, {}
@@ -123,15 +126,19 @@ class Race:
             self._drop_worse(cell)
         if launches < TESTED_FROM:
             return
-        corrected = self._corrected() if self.is_proof else {}
+        corrected = self._corrected() if self.level else {}
         for cell in list(self.running):
             choice = self.best(cell)
             gain, p = self.gain(cell, choice, confidence=PROVED_AT), corrected.get(cell)
-            is_better = gain.value >= self.min_gain_pct and (gain.low > 0 if p is None else p <= alpha_of(self.looks))
+            is_better = gain.value >= self.min_gain_pct and (gain.low > 0 if p is None else p <= self.level_of_a_look)
             if is_better and (len(self.running[cell]) == 1 or launches == self.looks[-1]):
                 self._decide(cell, Decision(choice, "better", gain, p, launches))
             elif launches == self.looks[-1]:
                 self._decide(cell, Decision(DEFAULT, f"not clear after {launches} launches", gain, p, launches))
+
+    @property
+    def level_of_a_look(self):
+        return self.level / sum(look >= TESTED_FROM for look in self.looks)
 
     def _corrected(self):
         """The p-values of the cells that run, corrected. Those that were dropped count as tests without evidence."""

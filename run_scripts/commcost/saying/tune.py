@@ -21,7 +21,7 @@ from commcost.running.libraries import Rule
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, Text
 from commcost.saying.questions import parts_of
-from commcost.saying.race import DEFAULT, NO_GAIN, PROOFS, Race, looks_of
+from commcost.saying.race import DEFAULT, NO_GAIN, PROOFS, Race, level_of, looks_of
 from commcost.saying.scorecard import WIDTH, readable
 from commcost.system import now, remove, replace_file
 from commcost.words import bytes_text, counted, cut, in_words, listed, size_text
@@ -144,7 +144,7 @@ class Tuning:
             race.end("the budget ended before it was clear")
         self.trials.budget_s = self.options.budget
         self.of_all_sizes(race)
-        return race, self.prove(race), is_cut
+        return race, self.prove(race, is_cut), is_cut
 
     # ---- launches --------------------------------------------------------------------------------
 
@@ -223,23 +223,25 @@ class Tuning:
                         race.decisions[cell] = race.decisions[cell]._replace(
                             choice=DEFAULT, reason="a variable can't choose by size, and sizes disagree")
 
-    def prove(self, race):
+    def prove(self, race, is_cut):
         """Launches with the file and without it, in turn, for all cells that have a rule: the Race of that."""
         chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
+        rules = self.rules(chosen)
+        text = self.library.file_text(rules, [])
+        # Other rules are another file: what was measured with one says nothing of the other.
+        suffix = f"-{zlib.crc32(text.encode()):08x}"
+        earlier = re.findall("(-[0-9a-f]{8})@", " ".join(self.trials.names()))
         proof = Race({cell: [FILE] for cell in chosen}, self.options.min_gain, PROOFS * self.options.launches,
-                     is_proof=True)
+                     level_of(suffix, earlier, is_cut))
         if chosen:
-            rules = self.rules(chosen)
-            text = self.library.file_text(rules, [])
             path = self.trials.folder.of_suite(f"candidate{self.library.suffix}")
             replace_file(path, text)
             settings = {DEFAULT: {}, FILE: self.library.file_variables(path, rules)}
             groups = {}
             for cell in chosen:
                 groups.setdefault((cell.operation, cell.ranks), []).append(cell)
-            # Other rules are another file: what was measured with one says nothing of the other.
             self.run(proof, [Entry(operation, ranks, cells, settings) for (operation, ranks), cells in groups.items()],
-                     PROOF_RUNS_FROM, f"-{zlib.crc32(text.encode()):08x}")
+                     PROOF_RUNS_FROM, suffix)
         return proof
 
 
