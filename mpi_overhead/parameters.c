@@ -18,8 +18,8 @@ const struct bc_option overhead_options[OVERHEAD_OPTIONS] = {
      .max = 1e9, .zero = "calculated",
      .help = "iterations where the overhead is measured, in about 25 loops; with -b RATIO in the "
              "loop for each amount of work"},
-    {"msgsize", BC_SIZE_LIST, AT(sizes), .short_name = 'm', .argument = "SIZES", .min = 0,
-     .max = BC_ELEMENTS_MAX,
+    {"msgsize", BC_SIZE_LIST, AT(sizes), .short_name = 'm', .alias = "sizes", .argument = "SIZES",
+     .min = 0, .max = BC_ELEMENTS_MAX,
      .help = "message sizes in bytes: one, a list (0,8,1K), a range (1:4M, doubling) or both"},
     {"thresh", BC_REAL, AT(threshold), .short_name = 't', .argument = "RATIO", .min = 1.0,
      .max = 1000, .help = "raise the work until an iteration takes base_t times this"},

@@ -124,33 +124,34 @@ static int64_t common_multiple(const struct bc_size_list *partitions, int64_t ma
     return multiple <= max ? multiple : 0;
 }
 
+/* A size that was given and that isn't a multiple of a number; 0: all are. Sizes double from the
+   smallest one, so what divides that divides all but maybe the largest. */
+static int64_t size_not_divided(const struct overlap_parameters *p, const struct bc_run *run,
+                                int64_t number)
+{
+    for (int i = 0; i < p->elements_count; i++)
+        if (p->elements[i] % number != 0)
+            return p->elements[i];
+    if (bc_option_given(&run->options, "min-num-elts") && p->min_elements % number != 0)
+        return p->min_elements;
+    return bc_option_given(&run->options, "max-num-elts") && p->max_elements % number != 0
+               ? p->max_elements
+               : 0;
+}
+
 /* Lowers the default to the largest number that divides the sizes that were given. */
 static void lower_default(struct partitioned_state *state, const struct bc_run *run)
 {
-    const struct overlap_parameters *const p = &state->overlap.parameters;
-    const bool has_min = bc_option_given(&run->options, "min-num-elts");
-    const bool has_max = bc_option_given(&run->options, "max-num-elts");
     int64_t *const partitions = state->partitions.values;
     if (bc_option_given(&run->options, "partitions"))
         return;
-    while ((has_min && p->min_elements % *partitions != 0) ||
-           (has_max && p->max_elements % *partitions != 0)) {
+    while (size_not_divided(&state->overlap.parameters, run, *partitions) > 0) {
         --*partitions;
         state->lowered = true;
     }
 }
 
-static bool divides(int64_t multiple, int64_t elements, const char *option, struct bc_error *error)
-{
-    return elements % multiple == 0 ||
-           bc_error_set(error,
-                        "--partitions: %lld elements can't be cut into equal parts: use a "
-                        "multiple of %lld for %s",
-                        (long long)elements, (long long)multiple, option);
-}
-
-/* Sizes double from the smallest one, so what divides that divides all but maybe the largest. Sizes
-   that weren't given are made to be divided. */
+/* Sizes that weren't given are made to be divided. */
 static bool fit_partitions(struct partitioned_state *state, const struct bc_run *run,
                            struct bc_error *error)
 {
@@ -161,12 +162,15 @@ static bool fit_partitions(struct partitioned_state *state, const struct bc_run 
                             "--partitions: messages of at most %lld elements can't be cut into "
                             "parts of all these numbers: use fewer, or a larger --max-num-elts",
                             (long long)p->max_elements);
-    if (!bc_option_given(&run->options, "min-num-elts"))
-        p->min_elements = (p->min_elements + multiple - 1) / multiple * multiple;
-    if (!bc_option_given(&run->options, "max-num-elts"))
-        p->max_elements -= p->max_elements % multiple;
-    return divides(multiple, p->min_elements, "--min-num-elts", error) &&
-           divides(multiple, p->max_elements, "--max-num-elts", error);
+    const int64_t wrong = size_not_divided(p, run, multiple);
+    if (wrong > 0)
+        return bc_error_set(error,
+                            "--partitions: %lld elements can't be cut into equal parts: use sizes "
+                            "that are multiples of %lld elements of 8 bytes",
+                            (long long)wrong, (long long)multiple);
+    p->min_elements = (p->min_elements + multiple - 1) / multiple * multiple;
+    p->max_elements -= p->max_elements % multiple;
+    return true;
 }
 
 static bool fit(void *memory, struct bc_run *run, struct bc_error *error)

@@ -14,6 +14,11 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
     {"max-num-elts", BC_SIZE, AT(max_elements), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .variables = "OPENHPCA_OVERLAP_MAX_NUM_ELTS",
      .help = "max elements (doubles of 8 bytes) of the count argument"},
+    {"sizes", BC_TEXT, AT(sizes_text), .argument = "SIZES",
+     .help =
+         "measure these sizes, in bytes, each rounded up to whole doubles, instead of finding one: "
+         "a list (8,1K,1M), a range (8:1M, doubling) or both; takes the place of the min and max "
+         "elements"},
     {"data-driven-execution", BC_FLAG, AT(data_driven), .alias = "data-driven",
      .variables = "OPENHPCA_DATA_DRIVEN_EXECUTION",
      .help = "measure every size from the min to the max elements, doubling, instead of "
@@ -60,6 +65,51 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help = "show each trial in comment lines"},
 };
 
+/* Whether these elements are among the sizes already. */
+static bool has_elements(const struct overlap_parameters *p, int64_t elements)
+{
+    for (int i = 0; i < p->elements_count; i++)
+        if (p->elements[i] == elements)
+            return true;
+    return false;
+}
+
+/* Takes the sizes as elements of a data-driven run. */
+static void take_sizes(struct overlap_parameters *p, const struct bc_size_list *list)
+{
+    const int64_t bytes = sizeof(double);
+    p->data_driven = true;
+    p->min_elements = INT64_MAX;
+    p->max_elements = p->elements_count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const int64_t rest = list->values[i] % bytes != 0 || list->values[i] == 0;
+        const int64_t elements = list->values[i] / bytes + rest;
+        if (elements < p->min_elements)
+            p->min_elements = elements;
+        if (elements > p->max_elements)
+            p->max_elements = elements;
+        if (!has_elements(p, elements))
+            p->elements[p->elements_count++] = elements;
+    }
+}
+
+/* Reads the sizes, if there are any. */
+static bool read_sizes(struct overlap_parameters *p, struct bc_error *error)
+{
+    struct bc_size_list list = {0};
+    if (p->sizes_text == NULL)
+        return true;
+    const bool good = bc_parse_size_list(p->sizes_text, &list) && list.count <= OVERLAP_SIZES_MAX &&
+                      (double)bc_size_list_max(&list) <= BC_ELEMENTS_MAX;
+    if (good)
+        take_sizes(p, &list);
+    bc_size_list_free(&list);
+    return good || bc_error_set(error,
+                                "--sizes: \"%.80s\" is no list of sizes: use at most %d of up to "
+                                "1024G bytes, such as 8,1K,1M or 8:1M",
+                                p->sizes_text, OVERLAP_SIZES_MAX);
+}
+
 /* Takes the numbers of calls of MPI_Test, which are rows' keys. */
 static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list *list,
                          struct bc_error *error)
@@ -99,7 +149,7 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
     struct overlap_parameters *const p = state;
     struct bc_size_list list = {0};
     p->memory.works = p->work == OVERLAP_WORK_DEVICE;
-    if (!bc_memory_complete(&p->memory, error))
+    if (!bc_memory_complete(&p->memory, error) || !read_sizes(p, error))
         return false;
     if (strcmp(p->test_calls_text, "auto") == 0) {
         p->test_calls[0] = OVERLAP_AUTO;

@@ -19,7 +19,7 @@
 
 /* ---- parameters.c: the options --------------------------------------------------------------- */
 
-enum { OVERLAP_TEST_CALLS_MAX = 64 };
+enum { OVERLAP_TEST_CALLS_MAX = 64, OVERLAP_SIZES_MAX = 64 };
 
 /* As a number of calls of MPI_Test: the one with the min exposed time is looked for. */
 #define OVERLAP_AUTO INT64_C(-1)
@@ -32,6 +32,7 @@ struct overlap_parameters {
     const struct op_kind *kind;
 
     int64_t min_elements, max_elements;
+    const char *sizes_text; /* bytes, or NULL */
     int64_t validation_steps;
     bool verbose, debug;
     bool data_driven;
@@ -50,9 +51,12 @@ struct overlap_parameters {
     int buffers; /* enum bc_buffers */
     int work;    /* enum overlap_work */
 
-    /* From the text. */
+    /* From the texts. */
     int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
     int test_calls_count;
+    int64_t elements[OVERLAP_SIZES_MAX]; /* of a data-driven run, each once; all from
+                                            min_elements to max_elements */
+    int elements_count;                  /* 0: doubling from the min to the max */
 };
 
 /* The defaults, as initialisers of the struct. */
@@ -62,7 +66,7 @@ struct overlap_parameters {
     .memory = BC_MEMORY_DEFAULTS
 
 /* Collectives without elements keep options about elements: sweeps pass the same options to all. */
-enum { OVERLAP_OPTIONS = 20 };
+enum { OVERLAP_OPTIONS = 21 };
 extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */

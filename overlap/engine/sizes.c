@@ -14,14 +14,20 @@
 
 /* ---- what fits ------------------------------------------------------------------------------- */
 
+/* Whether the largest size was asked for, and isn't the default. */
+static bool is_max_given(const struct bc_run *run)
+{
+    return bc_option_given(&run->options, "sizes") ||
+           bc_option_given(&run->options, "max-num-elts");
+}
+
 /* What `elements` don't fit into; NULL: they fit. */
 static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
                                      int64_t elements)
 {
     const struct op_shape shape = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
-    const bool asked =
-        elements <= p->min_elements || bc_option_given(&run->options, "max-num-elts");
+    const bool asked = elements <= p->min_elements || is_max_given(run);
     const double bytes = op_bytes(p->kind, &shape);
     /* A new buffer is there before the former is freed. */
     const double buffers = p->buffers == BC_BUFFERS_NEW ? 2.0 : 1.0;
@@ -59,14 +65,17 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
     if (obstacle == NULL)
         return true;
     const int64_t max = largest_that_fits(p, run);
-    if (!bc_option_given(&run->options, "max-num-elts") && max >= p->min_elements) {
+    if (!is_max_given(run) && max >= p->min_elements) {
         overlap->obstacle = what_is_too_small(p, run, 2 * max);
         p->max_elements = max;
         return true;
     }
-    return bc_error_set(
-        error, "--max-num-elts: %lld elements on %d ranks do not fit into %s: use at most %lld",
-        (long long)p->max_elements, run->job.ranks, obstacle, (long long)max);
+    const bool in_bytes = p->elements_count > 0;
+    const int64_t unit = in_bytes ? (int64_t)sizeof(double) : 1;
+    return bc_error_set(error, "%s: %lld %s on %d ranks do not fit into %s: use at most %lld",
+                        in_bytes ? "--sizes" : "--max-num-elts",
+                        (long long)(unit * p->max_elements), in_bytes ? "bytes" : "elements",
+                        run->job.ranks, obstacle, (long long)(unit * max));
 }
 
 /* ---- parts of the work ----------------------------------------------------------------------- */
@@ -182,6 +191,14 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
     return elements > p->max_elements / 2 ? p->max_elements : 2 * elements;
 }
 
+/* Size i of a data-driven run, after `elements`; 0 after the last. */
+static int64_t elements_at(const struct overlap_parameters *p, int i, int64_t elements)
+{
+    if (p->elements_count > 0)
+        return i < p->elements_count ? p->elements[i] : 0;
+    return i == 0 ? p->min_elements : next_elements(p, elements);
+}
+
 /* The operation's time, from a few until end_s, the same on every rank. Collective. */
 static double quick_reference_ns(const struct overlap_state *overlap,
                                  const struct op_choice *choice, double end_s)
@@ -273,7 +290,7 @@ void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *
     if (p->kind->no_elements) {
         add_rows(overlap, row, count, variants, bytes);
     } else if (p->data_driven) {
-        for (*elements = p->min_elements; *elements > 0; *elements = next_elements(p, *elements))
+        for (int i = 0; (*elements = elements_at(p, i, *elements)) > 0; i++)
             add_rows(overlap, row, count, variants, bytes);
     } else {
         row.max_size = !find_size(overlap, &row.choice);

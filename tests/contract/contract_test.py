@@ -127,7 +127,7 @@ OWN_OPTIONS = {
     "linkmap": "per sizes pairs alpha threshold exclude",
     "collective": "operations sizes types op in-place root",
     "noise": "quantum min-stop per operations grain alpha threshold",
-    "overlap": """min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
+    "overlap": """sizes min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
         validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
         no-blocking""",
     "overlap/overlap_halo": "local methods test-calls form plenty threshold no-blocking",

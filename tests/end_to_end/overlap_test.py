@@ -37,6 +37,7 @@ class Usage(OverlapCase):
         ("--min-num-elts", ("abc", "-1", "0", "", "1.5", "0x10", "9" * 40, "1T", "8589934592G",
                             " 5")),
         ("--cutoff-time", ("-1", "nan", "inf", "1e999", "ms")),
+        ("--sizes", ("", "x", "8,", "2T", "1:64M:2", ",".join(map(str, range(8, 600, 8))))),
         ("--acceptance-threshold", ("0", "101%"))])
     def test_values(self, option, values):
         for value in values:
@@ -44,7 +45,7 @@ class Usage(OverlapCase):
 
     @each("collective, options", [
         ("iallreduce", ["--min-num-elts=8", "--max-num-elts=4"]),
-        ("ialltoall", ["--max-num-elts=2147483647"]),
+        ("ialltoall", ["--max-num-elts=2147483647"]), ("ialltoall", ["--sizes=8,16G"]),
         ("ibcast", ["--root=2"]),
         ("iallreduce", ["--default-tdm-n-iters=9", "--max-tdm-iters=8"])])
     def test_combinations(self, collective, options):
@@ -71,6 +72,13 @@ class Variables(OverlapCase):
         found = self.rows("--max-time=0.05", OPENHPCA_DATA_DRIVEN_EXECUTION=1,
                           OPENHPCA_OVERLAP_MIN_NUM_ELTS=3, OPENHPCA_OVERLAP_MAX_NUM_ELTS=20)
         assert [row["elements"] for row in found] == ["3", "6", "12", "20"]
+        assert {row["model"] for row in found} == {"data"}
+
+    @each("sizes, elements", [("64,8,1,64:128,12", ["8", "1", "16", "2"]), ("0", ["1"])])
+    def test_sizes(self, sizes, elements):
+        """In bytes, in their order, each once, rounded up; whatever else is said of elements."""
+        found = self.rows(f"--sizes={sizes}", "--max-time=0.05", OPENHPCA_OVERLAP_MIN_NUM_ELTS=100)
+        assert [row["elements"] for row in found] == elements
         assert {row["model"] for row in found} == {"data"}
 
     def test_command_line_beats_environment(self):
@@ -363,9 +371,10 @@ class Partitions(OverlapCase):
         self.refused(PARTITIONED, option, named=option.split("=")[0])
 
     @each("options, says", [
-        (["--partitions=8", "--min-num-elts=12"], "use a multiple of 8 for --min-num-elts"),
-        (["--partitions=8", "--max-num-elts=20"], "use a multiple of 8 for --max-num-elts"),
-        (["--partitions=4,6", "--min-num-elts=8"], "use a multiple of 12 for --min-num-elts"),
+        (["--partitions=8", "--min-num-elts=12"], "12 elements can't be cut"),
+        (["--partitions=8", "--max-num-elts=20"], "20 elements can't be cut"),
+        (["--partitions=4,6", "--min-num-elts=8"], "multiples of 12 elements"),
+        (["--partitions=8", "--sizes=1K,40"], "5 elements can't be cut"),
         (["--partitions=3,7,65536"], "use fewer, or a larger --max-num-elts")])
     def test_parts_that_dont_divide(self, options, says):
         assert says in self.refused(PARTITIONED, "--data-driven", *options, named="--partitions")

@@ -179,7 +179,7 @@ class WhatCallsCost(CostCase):
         self.made.write_results("iallreduce", point(1024, 100), point(8192, 300))
         assert self.cost()["machine_us"] == "NA"
         missing, = self.uncovered()
-        assert missing.startswith("mpirun -np 2 overlap/overlap_iallreduce --data-driven" if size else
+        assert missing.startswith("mpirun -np 2 overlap/overlap_iallreduce --sizes=" if size else
                                   "MPI_Allreduce of 0 bytes: no benchmark measures that")
 
     def test_less_than_an_element(self):
@@ -197,7 +197,7 @@ class WhatCallsCost(CostCase):
         self.made.write_results("sendrecv", point(8, 50))
         assert self.machine_us("operation") == {"MPI_Allreduce": "NA", "MPI_Sendrecv": "50.000"}
         assert self.uncovered() == [
-            "mpirun -np 4 overlap/overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=1 "
+            "mpirun -np 4 overlap/overlap_iallreduce --sizes=8:8 "
             "--output=RESULTS/overlap_iallreduce.tsv"]
         self.made.write_results("iallreduce", point(8, 300), ranks=4, name="four")
         assert self.machine_us("operation")["MPI_Allreduce"] == "300.000"
@@ -399,7 +399,7 @@ class WhatWouldSaveTime(CostCase):
         # By the benchmarks a group takes 24 us and three times the 5 us that nothing hides.
         assert saving(self.made.table("--min-saving=0")[0], "merge-messages") == Near((0.09, 0.09, 0.7))
         assert self.uncovered() == [
-            "mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --size=64:64 --output=RESULTS/msgrate.tsv"]
+            "mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --sizes=64:64 --output=RESULTS/msgrate.tsv"]
         # Where many go, one comes 20 us after the other: 10 sent and 10 received in 200 us.
         self.made.write_rates((8, 1e6), (64, 1e5))
         assert saving(self.made.table()[0], "merge-messages") == Near((0.54, 0.54, 0.7))
@@ -611,15 +611,15 @@ class BadInput(CostCase):
         (self.made.results / "syncbench.tsv").write_text(tsv(
             "syncbench", SYNC, [["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
         assert self.uncovered() == [
-            "mpirun -np 2 overlap/overlap_iallreduce --data-driven --min-num-elts=1 --max-num-elts=64 "
+            "mpirun -np 2 overlap/overlap_iallreduce --sizes=8:512 "
             "--output=RESULTS/overlap_iallreduce.tsv",
-            "mpirun -np 2 overlap/overlap_sendrecv --data-driven --min-num-elts=8 --max-num-elts=8 "
+            "mpirun -np 2 overlap/overlap_sendrecv --sizes=64:64 "
             "--output=RESULTS/overlap_sendrecv.tsv",
             "MPI_Comm_dup: no benchmark measures it"]
 
     @each("function, size, command", [
-        ("MPI_Allreduce_init", 8, "overlap/overlap_iallreduce --data-driven --form=persistent "
-         "--min-num-elts=1 --max-num-elts=1 --output=RESULTS/overlap_iallreduce.tsv"),
+        ("MPI_Allreduce_init", 8, "overlap/overlap_iallreduce --sizes=8:8 --form=persistent "
+         "--output=RESULTS/overlap_iallreduce.tsv"),
         ("MPI_Barrier", 0, "syncbench/syncbench --output=RESULTS/syncbench.tsv"),
         ("MPI_Ibarrier", 0, "overlap/overlap_ibarrier --output=RESULTS/overlap_ibarrier.tsv")])
     def test_the_command_measures_what_is_missing(self, function, size, command):

@@ -44,7 +44,7 @@ PINGPONG = "--arrangements=single --coarray-sync=all --patterns="
 SIZES = " --min-ndata={doubles} --max-ndata={doubles}"
 STRIDED = " --max-stride=2 --max-ndata={twice}"  # every other double
 HALO = "--local=2x{edge}x{edge} --methods="
-OVERLAP = "--data-driven --no-blocking --min-num-elts={doubles} --max-num-elts={doubles} "
+OVERLAP = "--no-blocking --sizes={bytes} "
 IN_PLACE = ("allgather", "allreduce", "alltoall")  # those that are tried in place, too
 
 

@@ -209,17 +209,16 @@ def of_launches(row, column):
 
 def command_of(way, layout, sizes):
     """The command, in the build folder, that measures a way at these sizes."""
-    numbers = [max(1.0, size if way == GAP else size / ELEMENT) for size in sizes]
+    numbers = [max(1.0 if way == GAP else ELEMENT, size) for size in sizes]
     smallest, largest = 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
     if way == GAP:
-        program, options = "msgrate/msgrate", ["--peers=1", "--cache=0", f"--size={smallest}:{largest}"]
+        program, options = "msgrate/msgrate", ["--peers=1", "--cache=0", f"--sizes={smallest}:{largest}"]
     elif way.operation == "ibarrier":
         program = "syncbench/syncbench" if way.column == "blocking_us" else "overlap/overlap_ibarrier"
         options = []
     else:
         program = f"overlap/overlap_{way.operation}"
-        options = ["--data-driven", *([] if way.form == "nonblocking" else [f"--form={way.form}"]),
-                   f"--min-num-elts={smallest}", f"--max-num-elts={largest}"]
+        options = [f"--sizes={smallest}:{largest}", *([] if way.form == "nonblocking" else [f"--form={way.form}"])]
     where = f"on {layout.nodes} nodes: " if layout.ranks > 1 and (layout.nodes or 1) > 1 else ""
     return where + " ".join([f"mpirun -np {layout.ranks} {program}", *options,
                              f"--output=RESULTS/{os.path.basename(program)}.tsv"])
