@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import errno
 import math
 import os
 import re
@@ -132,14 +133,19 @@ def beside(path, output, default):
     return output or default
 
 
-def write_to(path, text, is_named, program):
-    """replace_file; False with a line on stderr where that fails."""
+def write_to(path, text, is_named=True):
+    """A file gets this text, or stdout where it is None. UsageError where a file that the user named can't be written,
+    Failure where there is no space, or it is another file."""
+    if path is None:
+        sys.stdout.write(text)
+        return
     try:
         replace_file(path, text, is_named)
     except OSError as error:
-        complain(program, f"{path:.{200}}: cannot be written: {error.strerror}")
-        return False
-    return True
+        if is_named and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise UsageError(f"--output: cannot write '{path:.200}': {error.strerror}: use a file that can be written"
+                             ) from None
+        raise Failure(f"output was lost: cannot write '{path:.200}': {error.strerror}") from None
 
 
 def percent(low, high):

@@ -153,6 +153,12 @@ def lowest_p(base_count, other_count):
     return min(1.0, 2 / binomial(base_count + other_count, base_count))
 
 
+def launches_needed(tests, alpha):
+    """With how many values a sample the largest difference is evidence among these tests; None where LAUNCHES_MAX
+    aren't enough."""
+    return next((count for count in range(1, LAUNCHES_MAX + 1) if tests * lowest_p(count, count) <= alpha), None)
+
+
 def rank_shift(base, other, confidence):
     """By how much `other` is above `base`: the median of all differences (Hodges and Lehmann, "Estimates of Location
     Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of the shifts that the exact rank-sum test

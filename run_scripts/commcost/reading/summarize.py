@@ -7,11 +7,10 @@ the folder.
 import math
 import os
 import re
-import sys
 import typing
 
 from commcost import command
-from commcost.command import UsageError, complain
+from commcost.command import complain
 from commcost.reading import metadata, rank_test
 from commcost.reading.benchmarks import unit_of
 from commcost.reading.launches import Series, Values, read_launches
@@ -142,16 +141,7 @@ rows apart, with a column `results`; launches in several files are put together.
                       "in a column each, for charts")
     options = made.parse_with_results(words, math.inf)
     text, remarks = summarize(options.paths, options.decimal, options.wide)
-    try:
-        if options.output is None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        else:
-            with open(options.output, "w", encoding="utf-8") as stream:
-                stream.write(text)
-    except OSError as error:
-        raise UsageError(f"--output: cannot write '{options.output or 'stdout':.200}': "
-                         f"{error.strerror}: use a file that can be written") from None
+    command.write_to(options.output, text)
     for remark in remarks:
         complain(PROGRAM, remark)
     return command.EXIT_DONE

@@ -149,16 +149,15 @@ def tested_of(changes, limits):
 
 
 def few_launches(changes, limits):
-    """What to do where launches are too few in some rows: a note, and a shorter one; None where there are enough."""
+    """What to do where launches are too few in some rows; "" where there are enough."""
     tested, hopeless = tested_of(changes, limits)
     if not hopeless:
-        return None
-    enough = next((count for count in range(1, rank_test.LAUNCHES_MAX + 1)
-                   if len(tested) * rank_test.lowest_p(count, count) <= limits.alpha), None)
+        return ""
+    enough = rank_test.launches_needed(len(tested), limits.alpha)
     hint = f"at least {enough} launches a side" if enough else "more launches a side than this program takes"
     base, new = hopeless[-1].launches
-    return [f"{len(hopeless)} of {len(tested)} rows have too few launches{such} to be told from chance: use {hint}, or "
-            "fewer rows" for such in (f" (such as {base} and {new}) for any change in one of them", " for any change")]
+    return (f"{len(hopeless)} of {len(tested)} rows have too few launches (such as {base} and {new}) for any change in "
+            f"one of them to be told from chance: use {hint}, or fewer rows")
 
 
 def differences(launches):
@@ -251,8 +250,9 @@ def status_of(changes, limits, fail_on):
     return EXIT_TOO_FEW if UNSURE in verdicts and len(hopeless) == len(tested) else command.EXIT_DONE
 
 
-def write(output, options, words, comparison, status):
-    """Writes all; returns the exit status."""
+def text_of(options, words, comparison, status):
+    """The result."""
+    output = Output(PROGRAM, options.no_header)
     said = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
     said += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
     is_table = options.format == "table"
@@ -268,10 +268,7 @@ def write(output, options, words, comparison, status):
     parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     launches = " and ".join(launches_text(comparison.changes, side) for side in (BASE, NEW))
     output.remark("summary", f"{parts}; {launches} launches")
-    if not output.end(status):
-        command.complain(PROGRAM, "output was lost: no space, or the file went away")
-        return command.EXIT_FAILED
-    return status
+    return output.text(status)
 
 
 def parser():
@@ -348,12 +345,9 @@ def main(words):
     options.sides = sides_of(options)
     limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
     comparison = compare_sides(options.sides, limits, options.force, ": compare launches of the same, or use --force")
-    columns_of(comparison.changes)  # a ResultError comes before there is any output
-    few = few_launches(comparison.changes, limits)
-    if few:
-        comparison.remarks.append(("note", few[0]))
-        if not options.no_header:  # then the note itself is on stderr
-            # Who only looks at the exit status must know, too.
-            command.complain(PROGRAM, few[1])
-    output = Output(PROGRAM, options.output, options.no_header)
-    return write(output, options, words, comparison, status_of(comparison.changes, limits, options.fail_on))
+    few, status = few_launches(comparison.changes, limits), status_of(comparison.changes, limits, options.fail_on)
+    comparison.remarks.extend([("note", few)] if few else [])
+    command.write_to(options.output, text_of(options, words, comparison, status))
+    if few and not options.no_header:  # then the note itself is on stderr
+        command.complain(PROGRAM, few)  # who only looks at the exit status must know, too
+    return status

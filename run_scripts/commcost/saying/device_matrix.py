@@ -267,7 +267,7 @@ COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("out
 
 
 def write_table(path, found, lines, words):
-    table = Output("device_matrix", None)
+    table = Output("device_matrix")
     table.begin(COLUMNS, [("mpi_library", value_of(lines, "^# mpi_library: ") or "NA")], words)
     for one in found:
         table.row({**one.row, "operation": one.trial.operation.name, "memory": one.trial.memory,

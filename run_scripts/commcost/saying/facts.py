@@ -4,6 +4,7 @@ import math
 import re
 import typing
 
+from commcost import words
 from commcost.words import bytes_text
 
 DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
@@ -103,12 +104,8 @@ def size_text(count):
 def listed(names, before=""):
     """Names with commas after what stands before them: of many those that there is place for and how many more."""
     names = list(dict.fromkeys(names))
-    for count in range(len(names), 0, -1):
-        texts = names[:count] + ([] if count == len(names) else [f"{len(names) - count} more"])
-        text = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
-        if len(before + text) <= WHAT:
-            break
-    return text
+    texts = [words.listed(names, most) for most in range(len(names), 1, -1)] or names
+    return next((text for text in texts if len(before + text) <= WHAT), texts[-1])
 
 
 def grouped(values, key):

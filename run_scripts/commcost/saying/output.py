@@ -1,34 +1,24 @@
-"""Writing tables, as the benchmarks do (docs/output.md)."""
-
-import os
-import sys
+"""Tables as text, as the benchmarks write them (docs/output.md)."""
 
 from commcost import __version__
-from commcost.command import UsageError, complain, plain
+from commcost.command import complain, plain
 from commcost.reading.results import SCHEMA, cell_text
-from commcost.system import TOP, now, said_by
+from commcost.system import IS_TREE, TOP, now, said_by
 
 
 def commit():
     """The commit of the source tree that this file is in; NA where it is installed."""
-    if not os.path.exists(os.path.join(TOP, "CMakeLists.txt")):
-        return "NA"
-    return said_by("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
+    return IS_TREE and said_by("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
 
 
 class Output:
-    """A result of `program`, to a file or to stdout: the metadata, one header row, rows, remarks,
-    an end line. Or, for people, tables of their own columns (begin without columns). With `rows_only` the metadata and
-    the header row are left out, and remarks go to stderr. UsageError where the file can't be written."""
+    """A result of `program`: the metadata, one header row, rows, remarks, an end line. Or, for people, tables of their
+    own columns (begin without columns). With `rows_only` the metadata and the header row are left out, and remarks go
+    to stderr."""
 
-    def __init__(self, program, path, rows_only=False):
+    def __init__(self, program, rows_only=False):
         self.program, self._rows_only = program, rows_only
         self._lines, self._columns, self._rows = [], [], 0
-        try:
-            self._stream = sys.stdout if path is None else open(path, "w", encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"--output: cannot write '{path:.200}': {error.strerror}: use a file "
-                             "that can be written") from None
 
     def begin(self, columns, metadata, words):
         """Writes the metadata, after what every result has, and the header row. `columns`: pairs of a name and
@@ -70,20 +60,9 @@ class Output:
             self._comment(f"{kind}: {text}")
 
     def text(self, status):
-        """All of it with the end line, for who writes it."""
+        """All of it with the end line."""
         self._comment(f"end: {self._rows} row{'' if self._rows == 1 else 's'}, exit {status}")
         return "".join(self._lines)
-
-    def end(self, status):
-        """Writes all of it with the end line. False if anything was lost."""
-        try:
-            self._stream.write(self.text(status))
-            self._stream.flush()
-            if self._stream is not sys.stdout:
-                self._stream.close()
-        except OSError:
-            return False
-        return True
 
     def _comment(self, text):
         if not self._rows_only:

@@ -8,7 +8,6 @@ what could be saved (program_changes.py).
 import argparse
 import functools
 import re
-import sys
 import typing
 
 from commcost import command
@@ -305,9 +304,9 @@ def of_span(name, unit, span, digits):
     return {} if span is None else {name: decimals(end, digits) for name, end in zip(names, span)}
 
 
-def write_table(account, output, words):
-    """The table as a result. False if anything was lost."""
-    run = account.run
+def table_of(account, words):
+    """The table as a result, in one text."""
+    run, output = account.run, Output(PROGRAM)
     output.begin(COLUMNS, [("ranks", run.ranks), ("run_s", f"{run.seconds:.9f}"),
                            ("inside_mpi_s", decimals(run.inside_s, 9)),
                            ("slowest_rank_s", decimals(run.slowest_s, 9))], words)
@@ -319,7 +318,7 @@ def write_table(account, output, words):
         note = f"; {spent.note}" if spent.note else ""
         output.remark("note", f"{spent.what}: {short(spent.seconds.value)} s, "
                       f"{share(spent.seconds.value, run.seconds)} of the run{note}")
-    return output.end(command.EXIT_DONE)
+    return output.text(command.EXIT_DONE)
 
 
 def page_of(account):
@@ -411,12 +410,10 @@ Times are seconds of a process, averages over those that made such calls.""")
     report, results = options.paths
     account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     if options.format == "tsv":
-        done = write_table(account, Output(PROGRAM, options.output), words)
-        return command.EXIT_DONE if done else command.EXIT_FAILED
-    made_page = page_of(account)
-    text = made_page.as_html() if options.format == "html" else scorecard.readable(made_page.as_text())
-    if options.output is None:
-        sys.stdout.write(text)
-    elif not command.write_to(options.output, text, True, PROGRAM):
-        return command.EXIT_FAILED
+        text = table_of(account, words)
+    elif options.format == "html":
+        text = page_of(account).as_html()
+    else:
+        text = scorecard.readable(page_of(account).as_text())
+    command.write_to(options.output, text)
     return command.EXIT_DONE

@@ -7,7 +7,6 @@ rows (questions.py); what changed from a base; warnings; machine and notes.
 import os
 import re
 import shutil
-import sys
 import tempfile
 
 from commcost import command
@@ -248,8 +247,7 @@ network.""")
     with tempfile.TemporaryDirectory() as folder:
         drawn, note = draw_pictures(tables, folder, lambda text: complain(program, text))
         text = page_of(options.paths, tables, drawn, note).as_html()
-    if not command.write_to(output, text, bool(options.output), program):
-        return command.EXIT_FAILED
+    command.write_to(output, text, bool(options.output))
     print(output)
     return command.EXIT_DONE
 
@@ -272,8 +270,5 @@ is closed there, all rows: to stdout.""")
     first, tables = options.paths[0], read_tables(program, options.paths)
     text = (scorecard.readable(scorecard.text_of(scorecard.card_of(tables, vary.best_of_result(first, tables))))
             if options.short else page_of(options.paths, tables, {}).as_markdown())
-    if not options.beside:
-        sys.stdout.write(text)
-    elif not command.write_to(path_beside(first, "md"), text, False, program):
-        return command.EXIT_FAILED
+    command.write_to(path_beside(first, "md") if options.beside else None, text, False)
     return command.EXIT_DONE

@@ -273,7 +273,7 @@ COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choi
 
 def write_evidence(path, tuning, race, proof, words):
     """evidence.tsv: a row for each cell."""
-    table = Output("tune", None)
+    table = Output("tune")
     table.begin(COLUMNS, [("mpi_library", said_in(tuning.heads, "mpi_library") or "NA"), ("host", os.uname().nodename),
                           ("choices", "; ".join(f"{contest.variable}={','.join(contest.choices)}"
                                                 for contest in tuning.contests))], words)

@@ -87,8 +87,4 @@ def best_settings(launches):
 def launches_needed(best):
     """With how many launches of each setting the largest difference that there can be would be
     evidence, for these Best."""
-    tests = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
-    launches = 1
-    while 2 * tests > ALPHA * rank_test.binomial(2 * launches, launches):
-        launches += 1
-    return launches
+    return rank_test.launches_needed(sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best), ALPHA)
