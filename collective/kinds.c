@@ -55,7 +55,7 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
     if (kind->in_place == OP_NOT_IN_PLACE)
         return "it has no form in place, or none for blocks that differ";
     /* MPICH 4.0: tests/mpi_defects/reduce_in_place.c. */
-    if (p->root != 0 && op_fails_in_place(kind))
+    if (p->root != 0 && op_is_library(kind->fails_in_place_in))
         return "in place it crashes in this MPI library where the root isn't rank 0";
     return NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "common/mpi/harness.h"
 #include "common/sampling/plan.h"
+#include "operations/buffers.h"
 
 #include <math.h>
 #include <stdio.h>

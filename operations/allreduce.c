@@ -3,7 +3,7 @@
 #include "operations/collectives.h"
 
 /* The first to read. The calls, whose arguments may use `operation` and `count`; what send and
-   receive buffers hold, which --check verifies (operation.h). Beyond the largest `int` the same
+   receive buffers hold, which --check verifies (values.h). Beyond the largest `int` the same
    arguments make calls of MPI_Allreduce_c and so on. */
 OP_COLLECTIVE_C(allreduce, MPI_Iallreduce, MPI_Allreduce,
                 (operation->send, operation->receive, count, operation->type, operation->op,

@@ -1,9 +1,15 @@
-/* Values of elements of all types, and what reductions make of them, against sums by hand. */
+/*
+ * What the buffers of operations hold, of all types, against sums by hand; what is beyond ints; and
+ * what is copied.
+ */
 #include "helpers.h"
 
-#include "operations/operation.h"
+#include "operations/buffers.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* ---- all types ------------------------------------------------------------------------------- */
 
 static double sent(struct op_instance *operation, int rank, int64_t i)
 {
@@ -93,6 +99,8 @@ TEST(types_hold_their_values)
     }
 }
 
+/* ---- in place, and staged -------------------------------------------------------------------- */
+
 /* A reduction in place overwrites what is sent: it is there again before the next one, on the root
    where there is one. */
 TEST(in_place_is_filled_again)
@@ -160,4 +168,251 @@ TEST(staged_copies_what_moves)
                 assert_int_equal(operation.sent.bytes, copies ? BLOCK : 0);
                 assert_int_equal(operation.received.bytes, copies && is_root ? RANKS * BLOCK : 0);
             }
+}
+
+/* ---- amounts of the v variants --------------------------------------------------------------- */
+
+/* The ceiling of 2 * elements * (rank + 1) / (ranks + 1), not computed as in op_amount. */
+static int64_t expected_amount(int64_t elements, int rank, int ranks)
+{
+    const int64_t total = 2 * elements * (rank + 1);
+    return total / (ranks + 1) + (total % (ranks + 1) != 0);
+}
+
+static int64_t elements(enum op_extent extent, const struct op_shape *shape)
+{
+    const struct op_buffer buffer = {.extent = extent};
+    return op_elements(&buffer, shape);
+}
+
+TEST(amounts_grow_with_the_rank)
+{
+    static const int64_t sizes[] = {1, 2, 3, 7, 8, 1000, 131072, 1 << 20};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (int ranks = 1; ranks <= 40; ranks++) {
+            struct op_shape shape = {.ranks = ranks, .elements = sizes[i]};
+            int64_t sum = 0, last = 1;
+            for (int rank = 0; rank < ranks; rank++) {
+                const int64_t amount = op_amount(&shape, rank);
+                assert_int_equal(amount, expected_amount(sizes[i], rank, ranks));
+                assert_true(amount >= last);
+                last = amount;
+                sum += amount;
+                shape.rank = rank;
+                assert_int_equal(elements(OP_OWN_AMOUNT, &shape), amount);
+                assert_int_equal(elements(OP_OWN_AMOUNT_PER_RANK, &shape), amount * ranks);
+            }
+            assert_int_equal(elements(OP_ALL_AMOUNTS, &shape), sum);
+            const double mean = (double)sum / ranks;
+            assert_true(mean >= (double)sizes[i] && mean < (double)sizes[i] + 1.0);
+        }
+}
+
+/* ---- limits of counts ------------------------------------------------------------------------ */
+
+static struct op_kind all_to_all(enum op_layout layout)
+{
+    return (struct op_kind){
+        .layout = layout,
+        .send.extent = OP_OWN_AMOUNT_PER_RANK,
+        .receive.extent = OP_ALL_AMOUNTS,
+    };
+}
+
+TEST(int_limits_of_equal_blocks)
+{
+    static const struct {
+        enum op_extent received;
+        int ranks, blocks;
+    } cases[] = {{OP_BLOCK, 4096, 1},
+                 {OP_BLOCK_PER_RANK, 1, 1},
+                 {OP_BLOCK_PER_RANK, 7, 7},
+                 {OP_BLOCK_PER_RANK, 4096, 4096},
+                 {OP_BLOCK_PER_NEIGHBOUR, 2, 6}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct op_kind kind = {.send.extent = OP_BLOCK, .receive.extent = cases[i].received};
+        struct op_shape shape = {.ranks = cases[i].ranks};
+        shape.elements = INT_MAX / cases[i].blocks;
+        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_INTS);
+        shape.elements++;
+        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_TYPES);
+    }
+}
+
+static void nothing(struct op_instance *operation) { (void)operation; }
+
+/* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
+   variants need large counts. */
+TEST(what_is_beyond_ints)
+{
+    static const struct {
+        enum op_layout layout;
+        enum op_passing without, with; /* the MPI_Count variants */
+    } cases[] = {{OP_EQUAL, OP_AS_TYPES, OP_AS_TYPES},
+                 {OP_REDUCED, OP_BEYOND, OP_AS_LARGE},
+                 {OP_VARYING, OP_BEYOND, OP_AS_LARGE},
+                 {OP_VARYING_BYTES, OP_AS_TYPES, OP_AS_TYPES}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct op_kind collective = all_to_all(cases[i].layout);
+        struct op_shape shape = {.ranks = 2, .elements = 1 << 20};
+        assert_int_equal(op_passing_of(&collective, &shape), OP_AS_INTS);
+        shape.elements = INT64_C(1) << 32;
+        assert_int_equal(op_passing_of(&collective, &shape), cases[i].without);
+        collective.large.start = nothing;
+        assert_int_equal(op_passing_of(&collective, &shape), cases[i].with);
+    }
+}
+
+/* At the largest size that is passed as ints no amount and no displacement exceeds an
+   int, neither by_rank nor own; and that size is not needlessly small. */
+TEST(largest_size_fits)
+{
+    static const enum op_layout layouts[] = {OP_VARYING, OP_VARYING_BYTES};
+    static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
+    for (size_t l = 0; l < COUNT(layouts); l++)
+        for (size_t c = 0; c < COUNT(counts); c++) {
+            const int ranks = counts[c];
+            const int64_t unit = layouts[l] == OP_VARYING ? 1 : 8;
+            const struct op_kind collective = all_to_all(layouts[l]);
+            struct op_shape shape = {.ranks = ranks};
+            int64_t low = 0, high = INT64_C(1) << 32;
+            while (low < high) {
+                const int64_t middle = low + (high - low + 1) / 2;
+                shape.elements = middle;
+                if (op_passing_of(&collective, &shape) == OP_AS_INTS)
+                    low = middle;
+                else
+                    high = middle - 1;
+            }
+            shape.elements = low;
+            const int64_t last = op_amount(&shape, ranks - 1);
+            const int64_t start = elements(OP_ALL_AMOUNTS, &shape) - last; /* of the last block */
+            assert_true(start * unit <= INT_MAX);
+            assert_true(last <= INT_MAX);
+            assert_true(last * (ranks - 1) * unit <= INT_MAX);
+            assert_true(low * unit * (ranks + 1) >= INT_MAX / 4);
+        }
+}
+
+TEST(bytes_of_the_rank_that_needs_most)
+{
+    struct op_kind gather = {
+        .layout = OP_VARYING,
+        .send.extent = OP_OWN_AMOUNT,
+        .receive = {.extent = OP_ALL_AMOUNTS, .holders = OP_ON_ROOT},
+    };
+    const struct op_shape shape = {.rank = 0, .ranks = 5, .root = 2, .elements = 10};
+    /* The root sends 10 elements and receives 52. */
+    assert_near(op_bytes(&gather, &shape), 8.0 * 62.0, 0.0);
+    gather.receive = (struct op_buffer){.extent = OP_BLOCK};
+    /* The last rank sends 17 elements and receives 10. */
+    assert_near(op_bytes(&gather, &shape), 8.0 * 27.0, 0.0);
+    const struct op_kind none = {.name = "ibarrier"};
+    assert_near(op_bytes(&none, &shape), 0.0, 0.0);
+    /* A size beyond any machine's memory must not overflow. */
+    struct op_kind all = {
+        .send.extent = OP_BLOCK_PER_RANK,
+        .receive.extent = OP_BLOCK_PER_RANK,
+    };
+    const struct op_shape huge = {.ranks = 1 << 20, .elements = 2147483647};
+    assert_near(op_bytes(&all, &huge) / (16.0 * 2147483647.0 * 1048576.0), 1.0, 1e-12);
+}
+
+/* ---- values of doubles ----------------------------------------------------------------------- */
+
+enum { MANY_ELEMENTS = 1 << 20 };
+
+/* Element i of what rank `from` sends to rank `to`. */
+static double sent_to(int from, int to, int64_t i)
+{
+    static const struct op_kind kind = {.layout = OP_EQUAL};
+    const struct op_instance operation = {.kind = &kind,
+                                          .shape = {.rank = from, .elements = MANY_ELEMENTS}};
+    return op_element(&operation, OP_TO_EACH, to * (int64_t)MANY_ELEMENTS + i);
+}
+
+/* The sum of these over `ranks` ranks. */
+static double sum_to(int ranks, int to, int64_t i)
+{
+    static const struct op_kind kind = {.layout = OP_REDUCED};
+    const struct op_instance operation = {
+        .kind = &kind, .shape = {.rank = to, .ranks = ranks, .elements = MANY_ELEMENTS}};
+    return op_element(&operation, OP_SUM_TO_ME, i);
+}
+
+TEST(sums_are_exact)
+{
+    static const int counts[] = {1, 2, 3, 17, 1000, 4096};
+    static const int64_t elements[] = {0, 1, 1019, 1020, 1021, 131071};
+    for (size_t c = 0; c < COUNT(counts); c++)
+        for (size_t e = 0; e < COUNT(elements); e++)
+            for (int to = 0; to < 4096; to += 1365) {
+                /* Values are whole numbers, so sums in any order are exact. */
+                int64_t exact = 0;
+                double up = 0.0, down = 0.0;
+                for (int from = 0; from < counts[c]; from++) {
+                    const double value = sent_to(from, to, elements[e]);
+                    exact += (int64_t)value;
+                    up += value;
+                    down += sent_to(counts[c] - 1 - from, to, elements[e]);
+                }
+                const double sum = sum_to(counts[c], to, elements[e]);
+                assert_true(exact < INT64_C(1) << 53);
+                assert_true(sum == (double)exact);
+                assert_true(up == sum && down == sum);
+            }
+}
+
+/* Also of more ranks than any machine has, to the last of them. */
+TEST(sums_of_many_ranks_are_exact)
+{
+    for (int ranks = 1 << 10; ranks <= 2000000; ranks *= 2)
+        for (int to = ranks - 1; to > 0; to /= 2) {
+            const int64_t element = 1020, weight = (int64_t)sent_to(0, to, element) - 1021;
+            const int64_t exact = (int64_t)ranks * (ranks + 1) / 2 * 1021 + ranks * weight;
+            assert_true(exact < INT64_C(1) << 53);
+            assert_true((int64_t)sum_to(ranks, to, element) == exact);
+        }
+}
+
+/* Another sender, another receiver and the next element have different values. */
+TEST(values_tell_their_place)
+{
+    for (int from = 0; from < 64; from++)
+        for (int to = 0; to < 64; to += 7)
+            for (int64_t i = 0; i < 1021; i += 17) {
+                const double value = sent_to(from, to, i);
+                assert_true(value != sent_to(from + 1, to, i));
+                assert_true(value != sent_to(from, to + 1, i));
+                assert_true(value != sent_to(from, to, i + 1));
+                assert_true(value > 0.0); /* poison is -1, fresh memory 0 */
+            }
+}
+
+TEST(one_wrong_element_is_found)
+{
+    enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
+    const struct op_kind gather = {
+        .layout = OP_EQUAL,
+        .send.extent = OP_BLOCK,
+        .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
+    };
+    double receive[TOTAL];
+    struct op_instance operation = {
+        .kind = &gather,
+        .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
+        .receive_buffer = bc_buffer_in(receive, sizeof receive),
+    };
+    for (int64_t i = 0; i < TOTAL; i++)
+        receive[i] = op_element(&operation, OP_FROM_EACH, i);
+    assert_true(op_verify(&operation));
+    for (int64_t i = 0; i < TOTAL; i++) {
+        const double right = receive[i];
+        receive[i] = nextafter(right, INFINITY);
+        assert_false(op_verify(&operation));
+        receive[i] = right;
+    }
+    op_poison(&operation);
+    for (int64_t i = 0; i < TOTAL; i++)
+        assert_true(receive[i] != op_element(&operation, OP_FROM_EACH, i));
 }

@@ -6,6 +6,8 @@
 
 #include "ranks.h"
 
+#include "operations/buffers.h"
+
 enum { ELEMENTS = 3 };
 
 /* ---- calls of MPI ---------------------------------------------------------------------------- */
