@@ -81,7 +81,7 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
 }
 
 /* Says what a result can't show by itself: boxes and methods that are left out, what a shared
-   window doesn't share, and a library that brings faces to the wrong side. Collective. */
+   window doesn't share, and a library that mixes up faces. Collective. */
 static void note_methods(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
@@ -100,12 +100,8 @@ static void note_methods(const struct halo *halo)
             bc_output_remark(output, "note",
                              "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
                              (long long)halo->near.off_node, (long long)halo->near.faces);
-        else if (!halo_places_right(method, false, &halo->grid, halo->comm))
-            bc_output_remark(output, "note",
-                             "%s: this MPI library brings faces to the wrong side where both "
-                             "neighbours are the same process; the time is that of the same "
-                             "messages",
-                             method->name);
+        else
+            halo_note_misplaced(method, false, "", &halo->grid, halo->comm, output);
     }
 }
 

@@ -180,11 +180,11 @@ static void note_points(const struct linkmap *linkmap)
     const struct linkmap_points *const points = &linkmap->points;
     struct bc_output *const output = linkmap->run->output;
     const int rounds = linkmap_rounds(points->count);
-    bc_output_remark(
-        output, "note", "%lld link%s between %d %s, timed in %d round%s of %d at a time",
-        (long long)points->count * (points->count - 1) / 2, points->count == 2 ? "" : "s",
-        points->count, linkmap->per_rank ? "ranks" : "nodes (the lowest rank of each)", rounds,
-        rounds == 1 ? "" : "s", points->count / 2);
+    bc_output_meta(output, "note", "%lld link%s between %d %s, timed in %d round%s of %d at a time",
+                   (long long)points->count * (points->count - 1) / 2,
+                   points->count == 2 ? "" : "s", points->count,
+                   linkmap->per_rank ? "ranks" : "nodes (the lowest rank of each)", rounds,
+                   rounds == 1 ? "" : "s", points->count / 2);
     if (points->count < LINKMAP_POINTS_MIN)
         bc_output_remark(output, "note", "no verdicts: they need at least %d %s",
                          LINKMAP_POINTS_MIN, linkmap->per_rank ? "ranks" : "nodes");
@@ -314,10 +314,10 @@ static void note_line(const struct linkmap *linkmap, const struct linkmap_row *r
             bc_text_append(&line, "/%.3f",
                            linkmap_times_of(&row->medians, visit, LINKMAP_IN)[i] * 1e-3);
     }
-    bc_output_remark(linkmap->run->output, "note",
-                     "%d bytes, visit %d, %d of %d rounds, us a link%s: %s", links->bytes,
-                     links->times.visits, rounds, linkmap_rounds(points),
-                     links->one_way ? " out/in" : "", line.start);
+    bc_output_meta(linkmap->run->output, "note",
+                   "%d bytes, visit %d, %d of %d rounds, us a link%s: %s", links->bytes,
+                   links->times.visits, rounds, linkmap_rounds(points),
+                   links->one_way ? " out/in" : "", line.start);
     free(line.start);
 }
 

@@ -146,16 +146,16 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
     const int bytes = row->links.bytes, visits = row->links.times.visits;
     const int unknown = count_unknown(&row->verdicts);
     if (map->groups > 1)
-        bc_output_remark(output, "note",
-                         "%d bytes: two groups: links take %.3f and %.3f us within them, %.3f and "
-                         "%.3f from one to the other",
-                         bytes, map->expected_ns[0][0] * 1e-3, map->expected_ns[1][1] * 1e-3,
-                         map->expected_ns[0][1] * 1e-3, map->expected_ns[1][0] * 1e-3);
+        bc_output_remark(
+            output, "note",
+            "%d bytes: two groups: us a link: %.3f, %.3f within, %.3f, %.3f between them", bytes,
+            map->expected_ns[0][0] * 1e-3, map->expected_ns[1][1] * 1e-3,
+            map->expected_ns[0][1] * 1e-3, map->expected_ns[1][0] * 1e-3);
     if (row->verdicts.resolution > COARSE)
         bc_output_remark(
             output, "note",
-            "%d bytes: times vary, by routes of several lengths or busy processors: a single link "
-            "is suspected only if it takes %.0f %% longer",
+            "%d bytes: times vary, by routes or load: only a link that takes %.0f %% longer is "
+            "suspected",
             bytes, 100.0 * row->verdicts.resolution);
     if (visits < VISITS_MIN)
         bc_output_remark(output, "warning",

@@ -138,8 +138,8 @@ static void tell_no_knee(const struct mpi_overhead *bench, bool in_time)
     const char *advice = "no amount of work got beyond the transfer in its time: --max-time gives "
                          "it more";
     if (bench->parameters.base_threshold > 0.0 && in_time)
-        advice = "base_t rose with the work, so that no iteration took --thresh times as long: "
-                 "lower --bthresh or --thresh";
+        advice = "base_t rose with the work, so no iteration took --thresh times as long: lower "
+                 "--bthresh";
     bc_output_remark(bench->run->output, "note", "row %lld: %s", (long long)bench->run->rows + 1,
                      advice);
 }

@@ -82,13 +82,13 @@ static void note_peers(const struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
     const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
-    bc_output_remark(bench->run->output, "note",
-                     bench->parameters.stride > 0
-                         ? "distance between peers, ranks ordered by node: %d, which puts %d %% of "
-                           "them on other nodes"
-                         : "distance between peers, ranks ordered by node: %d, the smallest that "
-                           "puts the most of them, %d %%, on other nodes (-n sets it)",
-                     bench->stride, pct);
+    bc_output_remark(
+        bench->run->output, "note",
+        bench->parameters.stride > 0
+            ? "distance between peers, by node: %d, which puts %d %% of them on other nodes"
+            : "distance between peers, by node: %d, which puts the most, %d %%, on other "
+              "nodes (-n sets it)",
+        bench->stride, pct);
     bc_crossing_note(job, bench->run->output, "single direction", bench->partner);
 }
 

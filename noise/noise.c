@@ -52,11 +52,10 @@ static void describe_quanta(const struct noise *noise)
             asked_ns * 1e-3, noise->min_stop_ns * 1e-3);
     if (noise->run->job.shares_processors)
         bc_output_remark(output, "note",
-                         "no predicted_pct: ranks share processors, and interrupt each other in "
-                         "other ways in steps than in quanta");
+                         "no predicted_pct: ranks share processors, and interrupt each other "
+                         "differently in steps");
     const struct bc_global_clock_report report = bc_global_clock_report(noise->clock);
-    bc_output_remark(output, "note", "the ranks' clocks are synchronised to within %.3f us",
-                     report.error_ns * 1e-3);
+    bc_output_meta(output, "global_clock_error_us", "%.3f", report.error_ns * 1e-3);
 }
 
 /* Each chosen operation with each different grain. */

@@ -334,8 +334,7 @@ static void warn_of_steps(const struct noise *noise, const struct noise_steps *s
     if (isnan(result->slowdown_pct.value))
         bc_output_remark(
             output, "note",
-            "%s, grain_us %lld: no slowdown_pct: a visit has too few steps, or steps too short for "
-            "the clock: use more --max-time, or another --grain",
+            "%s, grain_us %lld: no slowdown_pct: too few or too short steps (--max-time, --grain)",
             name, (long long)steps->grain_us);
 }
 

@@ -171,19 +171,6 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
            overlap_fit(memory, run, error);
 }
 
-/* Says when a method, or its blocking counterpart (unless `in_parts`), brings faces to the wrong
-   side, which
-   --check alone would show. Collective. */
-static void note_side(const struct bc_run *run, const struct halo_method *method,
-                      const struct halo_grid *grid, MPI_Comm comm, bool in_parts)
-{
-    if (!halo_places_right(method, in_parts, grid, comm))
-        bc_output_remark(run->output, "note",
-                         "%s: %sthis MPI library brings faces to the wrong side where both "
-                         "neighbours are the same process; the time is that of the same messages",
-                         method->name, in_parts ? "" : "in the blocking counterpart ");
-}
-
 /* Says why a method that was chosen has no rows. Where the user named none, those of the form are
    meant. */
 static void note_left_out(const struct overlap_halo *halo, const struct bc_run *run,
@@ -211,9 +198,9 @@ static void open_halo(struct overlap_halo *halo, struct bc_run *run)
             note_left_out(halo, run, method);
         if (!has_rows(halo, i))
             continue;
-        note_side(run, method, &grid, comm, true);
+        halo_note_misplaced(method, true, "", &grid, comm, run->output);
         if (!halo->overlap.parameters.no_blocking)
-            note_side(run, method, &grid, comm, false);
+            halo_note_misplaced(method, false, "blocking ", &grid, comm, run->output);
     }
     BC_MPI(MPI_Comm_free(&comm));
 }

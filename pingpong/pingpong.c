@@ -177,8 +177,8 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          (long long)limits->max_ndata);
     if (limits->max_blocks < limits->max_ndata && !bc_option_given(&run->options, "max-blocks"))
         bc_output_remark(run->output, "note",
-                         "many puts and gets are of at most %lld blocks, since ranks share "
-                         "processors: --max-blocks sets their number",
+                         "many puts and gets: at most %lld blocks, since ranks share processors "
+                         "(--max-blocks sets it)",
                          (long long)limits->max_blocks);
 }
 

@@ -165,8 +165,8 @@ static void open_syncbench(struct syncbench *bench, struct bc_run *run)
     bench->neighbours = bc_allocate(neighbours, sizeof(int), "no memory for %zu ranks", neighbours);
     syncbench_permute((uint64_t)p->seed, run->job.ranks, bench->order);
     bench->delay_units = find_delay(p);
-    bc_output_remark(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
-                     (unsigned long long)bench->delay_units, (long long)p->seed);
+    bc_output_meta(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
+                   (unsigned long long)bench->delay_units, (long long)p->seed);
     if (pairs) {
         find_neighbours(bench, SYNCBENCH_PAIR, 2);
         bc_crossing_note(&run->job, run->output, "", bench->neighbours[0]);
@@ -235,10 +235,10 @@ static void write_row(struct bc_run *run, struct syncbench_row *row)
     if (is_checked(run, kind) && !kind->may_not_wait)
         result.check = wrong ? "FAIL" : "ok";
     if (wrong && kind->may_not_wait)
-        bc_output_remark(run->output, "note",
-                         "%s: no synchronisation in this MPI library: processes came out before "
-                         "others had gone in, as MPI allows",
-                         kind->name);
+        bc_output_remark(
+            run->output, "note",
+            "%s: no synchronisation in this MPI library: ranks don't wait, as MPI allows",
+            kind->name);
     bc_write_row(run, &result);
 }
 

@@ -161,12 +161,10 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
                          "another MPI library than this program, or srun lacks the library's PMI",
                          launched);
     if (job->host_names < job->nodes)
-        bc_output_remark(
-            output, "note",
-            "%d nodes have %d host name%s: ranks of a host count as nodes of their own "
-            "where the MPI library finds no memory that they share; what is said of "
-            "nodes, and whether ranks have a processor each, goes by that",
-            job->nodes, job->host_names, job->host_names == 1 ? "" : "s");
+        bc_output_remark(output, "note",
+                         "%d nodes have %d host name%s: ranks that share no memory count as on "
+                         "nodes of their own",
+                         job->nodes, job->host_names, job->host_names == 1 ? "" : "s");
     if (job->shares_processors)
         bc_output_remark(output, "warning",
                          "oversubscribed: ranks share processors (up to %d ranks on a node, as few "
@@ -174,9 +172,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
                          job->max_per_node, job->min_processors);
     if (job->shared_cores != NULL)
         bc_output_remark(output, "note",
-                         "%s: hardware threads (hyperthreads) of a core have its units and caches "
-                         "between them, so each rank is slower; run no more ranks than cores, and "
-                         "bind them to cores",
+                         "%s, which slows them: bind no more ranks than there are cores",
                          job->shared_cores);
     if (job->exceeded_quota != NULL)
         bc_output_remark(

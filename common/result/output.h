@@ -166,7 +166,8 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
                                    const struct bc_table *table);
 
-/* Writes `# key: value`, with metadata only. The value is made plain (text.h). */
+/* Writes `# key: value`, with full metadata only. The value is made plain (text.h). The key `note`
+   is a remark that is for the record and not for people. */
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

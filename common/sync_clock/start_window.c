@@ -199,11 +199,11 @@ static void conclude(const struct bc_start_window *window, struct bc_output *out
     const struct bc_global_clock_report last = bc_global_clock_report(window->clock);
     if (output == NULL)
         return;
-    bc_output_remark(output, "note",
-                     "in %lld of %lld rounds a rank was late; the global clock was measured again "
-                     "%lld times, its error at the end is %.3f us",
-                     (long long)window->starts.missed, (long long)window->starts.rounds,
-                     (long long)window->updates, last.error_ns * 1e-3);
+    bc_output_meta(output, "note",
+                   "in %lld of %lld rounds a rank was late; the global clock was measured again "
+                   "%lld times, its error at the end is %.3f us",
+                   (long long)window->starts.missed, (long long)window->starts.rounds,
+                   (long long)window->updates, last.error_ns * 1e-3);
 }
 
 const struct bc_starter bc_window_starter = {

@@ -117,8 +117,10 @@ bool halo_is_right(const struct halo_exchange *x, int64_t swap)
    s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
    of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
    (tests/end_to_end/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
-bool halo_places_right(const struct halo_method *method, bool in_parts,
-                       const struct halo_grid *grid, MPI_Comm comm)
+/* Whether each face comes to its side of the halo. Collective over `comm`; the same on all ranks.
+ */
+static bool places_right(const struct halo_method *method, bool in_parts,
+                         const struct halo_grid *grid, MPI_Comm comm)
 {
     /* With two values or more in each direction no side is like another one. */
     static const struct halo_box box = {{2, 2, 5}};
@@ -132,4 +134,13 @@ bool halo_places_right(const struct halo_method *method, bool in_parts,
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, comm));
     halo_exchange_destroy(&x);
     return right != 0;
+}
+
+void halo_note_misplaced(const struct halo_method *method, bool in_parts, const char *which,
+                         const struct halo_grid *grid, MPI_Comm comm, struct bc_output *output)
+{
+    if (!places_right(method, in_parts, grid, comm))
+        bc_output_remark(output, "note",
+                         "%s%s: this MPI library mixes up opposite faces; times are right", which,
+                         method->name);
 }

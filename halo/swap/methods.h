@@ -77,7 +77,7 @@ struct halo_method {
     /* The method's part of halo_exchange_destroy. */
     void (*destroy)(struct halo_exchange *exchange);
 
-    bool may_misplace; /* halo_places_right may be false */
+    bool may_misplace; /* halo_note_misplaced may have something to say */
     bool missing;      /* the MPI library lacks what it calls */
     bool persistent;   /* its requests are made by `create` and started by each swap */
     bool in_window;    /* the array is in a window, maybe in /dev/shm */
@@ -131,11 +131,12 @@ bool halo_is_right(const struct halo_exchange *exchange, int64_t swap);
 void halo_check_create(struct halo_exchange *exchange);
 void halo_check_destroy(struct halo_exchange *exchange);
 
-/* Whether the MPI library brings each face to its side of the halo: by `swap` and `blocking`, or,
-   if `in_parts`, by `start` and `finish`, which may differ (Open MPI 4.1.4). Collective over
-   `comm`; the same on all ranks. */
-bool halo_places_right(const struct halo_method *method, bool in_parts,
-                       const struct halo_grid *grid, MPI_Comm comm);
+/* Notes that the MPI library brings faces to the opposite side of the halo, which --check alone
+   would show: by `swap` and `blocking`, or, if `in_parts`, by `start` and `finish`, which may
+   differ (Open MPI 4.1.4). The note begins with `which` and the method's name. Collective over
+   `comm`. */
+void halo_note_misplaced(const struct halo_method *method, bool in_parts, const char *which,
+                         const struct halo_grid *grid, MPI_Comm comm, struct bc_output *output);
 
 /* ---- the option --local (box.c) -------------------------------------------------------------- */
 

@@ -133,12 +133,12 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     if (p->kind->describe != NULL)
         p->kind->describe(run);
     if (overlap->worker.device != NULL)
-        bc_output_remark(
+        bc_output_meta(
             run->output, "note",
             "work: a kernel of %.3f us and %.4f ns a step, while the processor is in MPI",
             overlap->rate.call_ns * 1e-3, overlap->rate.ns_per_unit);
     else
-        bc_output_remark(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
+        bc_output_meta(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
     if (overlap->obstacle != NULL)
         bc_output_remark(run->output, "note",
                          "the largest size is %lld elements: with %d ranks more do not fit into %s",
@@ -194,8 +194,7 @@ static const char *judgement(const struct overlap_progress *progress, bool partn
 {
     const bool in_calls = progress->hidden_with_calls_pct >= progress->hidden_pct + IN_CALLS_POINTS;
     if (progress->hidden_pct >= BY_ITSELF_PCT)
-        return partner_is_in_mpi ? "progress without this rank: by the partner, which is in MPI, "
-                                   "or by the library"
+        return partner_is_in_mpi ? "progress by the library, or by the partner in MPI"
                                  : "the MPI library makes progress by itself";
     if (progress->hidden_pct >= SOME_PCT)
         return in_calls ? "some progress by itself, more in calls" : "some progress by itself";
@@ -214,14 +213,12 @@ void overlap_progress_note(const struct overlap_state *overlap, struct bc_output
                        fmax(0.0, progress->hidden_with_calls_pct), (long long)progress->calls,
                        progress->calls == 1 ? "call" : "calls");
     else if (is_open && progress->searched)
-        (void)snprintf(with_calls, sizeof with_calls, ", and no calls of MPI_Test hide more");
+        (void)snprintf(with_calls, sizeof with_calls, ", and calls of MPI_Test hide no more");
     else if (is_open && overlap->parts_option == NULL)
-        (void)snprintf(with_calls, sizeof with_calls,
-                       "; --test-calls=0,4,16 shows whether calls of MPI_Test help");
-    bc_output_remark(output, "note",
-                     "%s: of an operation of %.0f bytes %.0f %% are hidden under work%s",
+        (void)snprintf(with_calls, sizeof with_calls, "; try --test-calls=0,4,16");
+    bc_output_remark(output, "note", "%s: work hides %.0f %% of %.0f bytes%s",
                      judgement(progress, overlap->parameters.kind->serve != NULL),
-                     progress->size_bytes, fmax(0.0, progress->hidden_pct), with_calls);
+                     fmax(0.0, progress->hidden_pct), progress->size_bytes, with_calls);
 }
 
 /* ---- the result of a row --------------------------------------------------------------------- */

@@ -175,10 +175,9 @@ void overlap_note_fine_cuts(const struct overlap_state *overlap)
 {
     const bool calls = overlap->parts_option == NULL;
     bc_output_remark(overlap->run->output, "note",
-                     "in rows of the smallest sizes the work can't be cut into as many parts as %s "
-                     "asks for: some %s",
+                     "the smallest sizes have too little work for %s: some %s",
                      calls ? "--test-calls" : overlap->parts_option,
-                     calls ? "calls follow one another without work" : "parts are without work");
+                     calls ? "calls have none between them" : "parts have none");
 }
 
 /* ---- the rows of the two models -------------------------------------------------------------- */

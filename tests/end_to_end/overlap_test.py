@@ -255,7 +255,7 @@ PUT, HALO, PARTITIONED = ("overlap/overlap_" + name for name in ("put", "halo", 
 
 # Of halo's methods those that bring right data with every MPI library.
 METHODS = "--methods=isend/irecv types,isend/irecv packed,persistent"
-FINE_CUTS = "the work can't be cut into as many parts as --test-calls asks for"
+FINE_CUTS = "the smallest sizes have too little work for --test-calls: some calls have none between them"
 
 # What makes the model MPI move data of an operation, in messages or one-sided.
 MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "halo": "MODEL_P2P",
@@ -402,7 +402,7 @@ class Partitions(OverlapCase):
         """The work under 100 ns, times 0.01, isn't even 8 units."""
         said = self.overlap("--cutoff-time=1e-4", "--plenty=0.01", "--samples=1", "--warmup=0",
                             collective="partitioned").stdout
-        assert "the work can't be cut into as many parts as --partitions asks for" in said
+        assert "the smallest sizes have too little work for --partitions: some parts have none" in said
         assert [row["partitions"] for row in read_tsv(said)] == ["8"]
 
     def test_default_sizes_are_divided(self):
@@ -486,12 +486,12 @@ class Forms(OverlapCase):
 
     @real
     def test_halo_counterpart(self):
-        """Its blocking counterpart may bring faces to the wrong side, too, or alone."""
+        """Its blocking counterpart may mix up faces, too, or alone."""
         verdict = run_raw(self.launcher, 2, [self.built("tests/end_to_end/neighbor_order"), "2", "1", "1"]
                           ).stdout.strip()
         assert verdict in ("right", "wrong")
         one = ["--local=2", "--methods=neighbor_alltoallw", "--samples=1", "--warmup=0"]
-        note = "in the blocking counterpart this MPI library brings faces to the wrong side"
+        note = "# note: blocking neighbor_alltoallw: this MPI library mixes up opposite faces"
         assert (note in self.overlap(*one, collective="halo").stdout) == (verdict == "wrong")
         assert note not in self.overlap(*one, "--no-blocking", collective="halo").stdout
 
@@ -594,21 +594,21 @@ class Calls(OverlapCase):
               "MODEL_TEST_US": 5}
 
     @each("share, fraction, calls, said", [
-        (1, 1, "0", "the MPI library makes progress by itself: of an operation of 131072 bytes"),
-        (1, 0, "0", "--test-calls=0,4,16 shows whether calls of MPI_Test help"),
+        (1, 1, "0", "the MPI library makes progress by itself: work hides "),
+        (1, 0, "0", " bytes; try --test-calls=0,4,16"),
         (1, 0, "0,4", "little or no progress before the wait: "),
-        (0.25, 1, "0,4", "some progress by itself, more in calls: of an operation of 131072 bytes 2"),
-        (0.125, 1, "0,4", "progress in calls only: of an operation of 131072 bytes 1")])
+        (0.25, 1, "0,4", "some progress by itself, more in calls: work hides 2"),
+        (0.125, 1, "0,4", "progress in calls only: work hides 1")])
     def test_progress(self, share, fraction, calls, said):
         output = self.overlap(f"--test-calls={calls}", *self.ONE, **{
             **self.STAGES, "MODEL_PROGRESS_SHARE": share, "MODEL_FRACTION": fraction}).stdout
-        notes = [line for line in output.splitlines() if "under work" in line]
+        notes = [line for line in output.splitlines() if "work hides" in line]
         assert len(notes) == 1, notes
         assert notes[0].startswith("# note: ")
         assert said in notes[0]
 
     def test_progress_of_small_messages(self):
-        assert "under work" not in self.overlap(*SHORT, **self.STAGES).stdout
+        assert "work hides" not in self.overlap(*SHORT, **self.STAGES).stdout
 
     @each("calls", ["1,7", "auto"])
     @each("collective", ["sendrecv", "put", "halo"])

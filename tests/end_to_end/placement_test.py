@@ -107,21 +107,20 @@ class TwoNodes(PlacementCase):
         assert {frozenset(pair) for pair in found.sent | {START_UP}} == {
             frozenset(pair) for pair in ((0, 4), (2, 1), (4, 3), (1, 0), (3, 2))}
         assert found.cells("ppn") == {"2"}
-        assert found.has("distance between peers, ranks ordered by node: 2, the smallest that puts the "
-                         "most of them, 80 %, on other nodes (-n sets it)"), found.notes
+        assert found.has("distance between peers, by node: 2, which puts the most, 80 %, on other nodes "
+                         "(-n sets it)"), found.notes
         assert found.has("single direction: 50 % of the pairs cross nodes")
 
     def test_msgrate(self):
         """The default puts all peers on the other node; another distance need not."""
         found = self.launched("msgrate/msgrate", *MSGRATE_ONCE)
         assert found.sent == both_ways((0, 1), (2, 3))
-        assert found.has("distance between peers, ranks ordered by node: 2, the smallest that puts the "
-                         "most of them, 100 %, on other nodes (-n sets it)"), found.notes
+        assert found.has("distance between peers, by node: 2, which puts the most, 100 %, on other nodes "
+                         "(-n sets it)"), found.notes
         assert found.has("single direction: 100 % of the pairs cross nodes")
         found = self.launched("msgrate/msgrate", "-n", "1", *MSGRATE_ONCE)
         assert found.sent == {(0, 2), (2, 1), (1, 3), (3, 0), (0, 1), (2, 3)}
-        assert found.has("distance between peers, ranks ordered by node: 1, which puts 50 % of them on "
-                         "other nodes"), found.notes
+        assert found.has("distance between peers, by node: 1, which puts 50 % of them on other nodes"), found.notes
 
     def test_slowest_rank(self):
         """Of six ranks rank 2 is slow, which is in the second place; its partner, which waits for it,

@@ -131,7 +131,7 @@ class Defects(Case):
 
     @each("program, options, text, reproducer", [
         ("halo/halo", ["--dims=1x1x2", "--local=2", "--methods=neighbor_alltoallw", "--max-time=0.01"],
-         "# note: neighbor_alltoallw: this MPI library brings faces to the wrong side",
+         "# note: neighbor_alltoallw: this MPI library mixes up opposite faces",
          "neighbor_order"),
         ("syncbench/syncbench", ["--types=allreduce 0 bytes", "--max-time=0.5"],
          "# note: allreduce 0 bytes: no synchronisation in this MPI library", "allreduce_nothing")])

@@ -66,8 +66,7 @@ TEST(judgements)
         const char *note; /* a part of it */
     } cases[] = {
         {{{MIB, 0, 90}},
-         "# note: the MPI library makes progress by itself: of an operation of 1048576 bytes 90 % "
-         "are hidden under work\n"},
+         "# note: the MPI library makes progress by itself: work hides 90 % of 1048576 bytes\n"},
         /* Calls that hide more change nothing. */
         {{{MIB, 0, 90}, {MIB, 4, 99}}, "the MPI library makes progress by itself: "},
         /* From a half on. */
@@ -75,22 +74,22 @@ TEST(judgements)
         {{{MIB, 0, 49.9}}, "note: some progress by itself: "},
         /* By the number of calls that hides most, wherever its row is. */
         {{{MIB, 1, 30}, {MIB, 0, 5}, {MIB, 16, 95}, {MIB, 64, 60}},
-         "# note: progress in calls only: of an operation of 1048576 bytes 5 % are hidden under "
-         "work, 95 % with 16 calls of MPI_Test\n"},
+         "# note: progress in calls only: work hides 5 % of 1048576 bytes, 95 % with 16 calls of "
+         "MPI_Test\n"},
         {{{MIB, 0, 10}, {MIB, 4, 29.9}},
-         "# note: little or no progress before the wait: of an operation of 1048576 bytes 10 % are "
-         "hidden under work, 30 % with 4 calls of MPI_Test\n"},
+         "# note: little or no progress before the wait: work hides 10 % of 1048576 bytes, 30 % "
+         "with 4 calls of MPI_Test\n"},
         {{{MIB, 0, 10}, {MIB, 8, 30.1}}, "progress in calls only: "}, /* 20 points more */
         {{{MIB, 0, 3}},
-         "# note: little or no progress before the wait: of an operation of 1048576 bytes 3 % are "
-         "hidden under work; --test-calls=0,4,16 shows whether calls of MPI_Test help\n"},
+         "# note: little or no progress before the wait: work hides 3 % of 1048576 bytes; try "
+         "--test-calls=0,4,16\n"},
         {{{MIB, 0, 21}}, "note: some progress by itself: "},
         {{{MIB, 0, 21}, {MIB, 1, 45}}, "note: some progress by itself, more in calls: "},
-        {{{MIB, 0, 21}, {MIB, 1, 45}}, "hidden under work, 45 % with 1 call of MPI_Test\n"},
+        {{{MIB, 0, 21}, {MIB, 1, 45}}, "1048576 bytes, 45 % with 1 call of MPI_Test\n"},
         {{{MIB, 0, 21}, {MIB, 1, 25}}, "note: some progress by itself: "},
         /* Where more is exposed than the operation takes alone. */
-        {{{MIB, 0, -30}}, " 0 % are hidden under work; "},
-        {{{MIB, 0, -30}, {MIB, 4, -20}}, " 0 % are hidden under work, 0 % with 4 calls"},
+        {{{MIB, 0, -30}}, " work hides 0 % of 1048576 bytes; "},
+        {{{MIB, 0, -30}, {MIB, 4, -20}}, " work hides 0 % of 1048576 bytes, 0 % with 4 calls"},
         {{{MIB, 0, -30}, {MIB, 4, -20}}, "little or no progress before the wait: "},
         /* Only large messages count, and only with a row without calls. */
         {{{8, 0, 90}, {OVERLAP_LARGE_BYTES - 8, 0, 90}}, ""},
@@ -99,7 +98,7 @@ TEST(judgements)
         /* The largest size counts. With a larger size all is judged anew. */
         {{{MIB, 0, 10}, {MIB / 2, 0, 90}}, "little or no progress"},
         {{{MIB, 0, 10}, {MIB, 4, 90}, {2 * MIB, 0, 21}},
-         "some progress by itself: of an operation of 2097152 bytes 21 %"},
+         "some progress by itself: work hides 21 % of 2097152 bytes"},
         {{{0, 0, 0}}, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -136,7 +135,7 @@ TEST(no_advice_where_there_are_no_calls)
     overlap.parts_option = "--partitions";
     add(&overlap, &row, 0.0);
     assert_null(strstr(note(&overlap), "--test-calls"));
-    assert_non_null(strstr(note(&overlap), " 0 % are hidden under work\n"));
+    assert_non_null(strstr(note(&overlap), " work hides 0 % of 1048576 bytes\n"));
 }
 
 /* A search for the best number of calls has tried none, too. */
@@ -150,15 +149,14 @@ TEST(searched)
     };
     struct overlap_state overlap = no_rows();
     add(&overlap, &row, 90.0);
-    assert_string_equal(note(&overlap),
-                        "# note: progress in calls only: of an operation of 1048576 bytes 10 % are "
-                        "hidden under work, 90 % with 16 calls of MPI_Test\n");
+    assert_string_equal(note(&overlap), "# note: progress in calls only: work hides 10 % of "
+                                        "1048576 bytes, 90 % with 16 calls of MPI_Test\n");
     row.test_calls = 0;
     overlap = no_rows();
     add(&overlap, &row, 10.0);
     assert_string_equal(note(&overlap),
-                        "# note: little or no progress before the wait: of an operation of 1048576 "
-                        "bytes 10 % are hidden under work, and no calls of MPI_Test hide more\n");
+                        "# note: little or no progress before the wait: work hides 10 % of 1048576 "
+                        "bytes, and calls of MPI_Test hide no more\n");
 }
 
 static void serve(struct op_instance *operation) { (void)operation; }
@@ -169,8 +167,8 @@ TEST(partners_in_mpi_may_make_the_progress)
     struct overlap_state overlap = {.parameters = {.kind = &served}};
     const struct overlap_row row = {.size_bytes = MIB};
     add(&overlap, &row, 100.0);
-    assert_non_null(strstr(note(&overlap), "note: progress without this rank: by the partner, "
-                                           "which is in MPI, or by the library: "));
+    assert_non_null(
+        strstr(note(&overlap), "note: progress by the library, or by the partner in MPI: "));
 }
 
 /* Of those of one size, such as a halo swap's methods, the first one. */
@@ -185,7 +183,7 @@ TEST(one_variant_is_judged)
     add(&overlap, &row, 100.0);
     row.test_calls = 0;
     add(&overlap, &row, 100.0);
-    assert_non_null(strstr(note(&overlap), " 0 % are hidden under work"));
+    assert_non_null(strstr(note(&overlap), " work hides 0 % of 1048576 bytes"));
     assert_null(strstr(note(&overlap), "with 4 calls"));
 }
 
