@@ -10,6 +10,7 @@ import sys
 
 from commcost import __version__
 from commcost.system import replace_file
+from commcost.words import counted
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
 ERROR_MAX = 500  # letters
@@ -85,11 +86,11 @@ class Parser(argparse.ArgumentParser):
         options.paths += [word for word in others if word != "--"]
         return options
 
-    def parse_with_results(self, words, most):
-        """The options, and as `paths` one to `most` results."""
+    def parse_with_results(self, words, most, least=1):
+        """The options, and as `paths` `least` to `most` results."""
         options = self.parse_with_paths(words, "folders or files")
-        if not 1 <= len(options.paths) <= most:
-            what = f"{len(options.paths)} results" if options.paths else "which results?"
+        if not least <= len(options.paths) <= most:
+            what = counted(len(options.paths), "result") if options.paths else "which results?"
             raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))
         return options
 

@@ -13,7 +13,11 @@ def to_start(script):
     """What starts a script of run_scripts in the current folder; installed, it is a command (Install.cmake)."""
     if not IS_TREE:
         return f"commcost-{script[:-len('.sh')].replace('_', '-')}"
-    path = os.path.join(SCRIPTS, script)
+    return from_here(os.path.join(SCRIPTS, script))
+
+
+def from_here(path):
+    """The path as seen from the current folder, where that is shorter."""
     return min(os.path.relpath(path), path, key=len)
 
 

@@ -8,7 +8,7 @@ import time
 from commcost import command
 from commcost.command import Failure, UsageError
 from commcost.running import folder, launchers, plan
-from commcost.system import IS_TREE, TOP, to_start
+from commcost.system import IS_TREE, TOP, from_here, to_start
 
 KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order in which they are kept
 FLAGS = ("--quick", "--essentials")
@@ -129,8 +129,8 @@ def fill_in(options, prefix=""):
     for name in ("launcher", "hosts", "bind"):
         setattr(options, name, getattr(options, name) or "")
     # Installed, the tree is not the user's to write to.
-    options.output = options.output or os.path.join(TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime(
-        "%Y-%m-%d_%H%M%S"))
+    options.output = options.output or from_here(os.path.join(
+        TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime("%Y-%m-%d_%H%M%S")))
 
 
 def kept_words(made, kept, options):

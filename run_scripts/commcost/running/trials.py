@@ -9,7 +9,7 @@ import signal
 import time
 
 from commcost import command
-from commcost.command import Failure, say
+from commcost.command import Failure
 from commcost.reading.results import Result, ResultError
 from commcost.running import folder, processes
 from commcost.system import lines_of
@@ -136,7 +136,7 @@ class Trials:
             raise Failure(f"the first launch was refused: {message}")
         if os.path.exists(file + ".part"):
             os.replace(file + ".part", file)
-        self.folder.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds:.0f}\t{status}\t{outcome}\n")
+        self.folder.record(step, begin, f"{seconds:.0f}", status, outcome)
         self._outcomes[str(step.run), step.name] = (int(seconds + 0.5), outcome)
         self._seconds.append(seconds)
         return True

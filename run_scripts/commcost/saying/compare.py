@@ -17,6 +17,7 @@ from commcost.reading.results import PATH_SHOWN, ResultError
 from commcost.running.arguments import list_of
 from commcost.saying.facts import UNSURE, grouped
 from commcost.saying.output import Output
+from commcost.saying.page import Column, Grid, Row
 from commcost.words import decimals, listed, short, six_digits
 
 PROGRAM = "bench_compare"
@@ -224,11 +225,13 @@ def write_tables(output, changes):
         varying = [name for name in pairs[0] if name == "quantity" or len({of_row[name] for of_row in pairs}) > 1]
         same = [f"{name} {value}" for name, value in pairs[0].items() if name not in varying and value != "NA"]
         output.remark(schema.benchmark, ", ".join(same) or "all rows")
-        output.table([*varying, "base", "new", "change", "lo", "hi", "verdict"], [
-            [*(of_row[name] for name in varying), *map(short_or_na, (change.base, change.new)),
-             "NA" if change.change_pct is None else f"{change.change_pct:.1f} {'pts' if change.points else '%'}",
-             *(decimals(end, 1) for end in change.interval or (None, None)), change.verdict]
-            for change, of_row in zip(several, pairs)], len(varying))
+        columns = [*map(Column, varying), *(Column(name, "", True) for name in ("base", "new", "change", "lo", "hi")),
+                   Column("verdict")]
+        output.table(Grid(columns, [Row([
+            *(of_row[name] for name in varying), *map(short_or_na, (change.base, change.new)),
+            "NA" if change.change_pct is None else f"{change.change_pct:.1f} {'pts' if change.points else '%'}",
+            *(decimals(end, 1) for end in change.interval or (None, None)), change.verdict])
+            for change, of_row in zip(several, pairs)]))
 
 
 def short_or_na(value):

@@ -18,7 +18,7 @@ from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.scorecard import readable
-from commcost.system import lines_of, replace_file, said_by
+from commcost.system import from_here, lines_of, replace_file, said_by
 from commcost.words import bytes_text, counted, in_words, listed, short
 
 PROGRAM = "device_matrix.sh"
@@ -258,7 +258,7 @@ def page_of(matrix, found, lines):
     sections += [Section("claims", "What the library claims", [Items(claims, "facts")])] if claims else []
     sections += [Section("mind", "Mind", [Items(warnings, "facts")])] if warnings else []
     return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
-                f"Logs: {min(matrix.trials.folder.path, os.path.relpath(matrix.trials.folder.path), key=len)}/runs/1")
+                f"Logs: {from_here(matrix.trials.folder.path)}/runs/1")
 
 
 COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("outcome", "info"), ("time_us", "less"),

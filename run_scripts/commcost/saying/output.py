@@ -41,16 +41,10 @@ class Output:
         cells = [cell_text(str(cells.get(name, "NA"))).replace("#", " ") or "NA" for name in self._columns]
         self._lines.append("\t".join(cells) + "\n")
 
-    def table(self, names, rows, texts):
-        """Writes rows of cells in aligned columns under their names. `texts`: how many of the first columns are texts;
-        the last one is, too."""
-        self._rows += len(rows)
-        lines = [[plain(str(cell)).replace("#", " ") for cell in cells] for cells in [names, *rows]]
-        widths = [max(map(len, column)) for column in zip(*lines)]
-        is_text = [place < texts or place + 1 == len(names) for place in range(len(names))]
-        for cells in lines[self._rows_only:]:
-            self._lines.append("  ".join(cell.ljust(width) if left else cell.rjust(width) for cell, width, left in
-                                         zip(cells, widths, is_text)).rstrip() + "\n")
+    def table(self, grid):
+        """Writes a page.Grid for reading."""
+        self._rows += len(grid.rows)
+        self._lines += [line.replace("#", " ") + "\n" for line in grid.as_text()[self._rows_only:-1]]
 
     def remark(self, kind, text):
         """`# KIND: TEXT`."""

@@ -11,7 +11,6 @@ import re
 import typing
 
 from commcost import command
-from commcost.command import UsageError
 from commcost.reading import benchmarks
 from commcost.reading.intervals import Span, exactly
 from commcost.reading.monitor_report import Calls, Monitored
@@ -404,9 +403,7 @@ Times are seconds of a process, averages over those that made such calls.""")
                       help=f"leave out what saves less of the run (default: {MIN_SAVING_PCT:g} %%)")
     made.add_argument("--what-if", metavar="CHANGES", type=what_if, help="what another machine would "
                       "save: latency=-20%%,bandwidth=x2")
-    options = made.parse_with_results(words, 2)
-    if len(options.paths) < 2:
-        raise UsageError(f"which results? use {PROGRAM} [OPTION]... REPORT RESULTS")
+    options = made.parse_with_results(words, 2, 2)
     report, results = options.paths
     account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     if options.format == "tsv":
