@@ -94,7 +94,8 @@ class OfLaunches(ResultsCase):
             ("bench", ("name", "size"), ("put", "8"), "time_us", False),
             ("bench", ("name", "size"), ("put", "8"), "rate_per_s", True),
             ("bench", ("name", "size"), ("put", "64"), "time_us", False)]
-        assert [self.files.launches.values(one, side) for one in series for side in (BASE, NEW)] == [
+        found = [self.files.launches.values(one, side) for one in series for side in (BASE, NEW)]
+        assert [(of_side.values, of_side.launches, of_side.failed) for of_side in found] == [
             ([1.5, 1.25], 2, 0), ([], 0, 0), ([2e6, 1e6], 2, 0), ([], 0, 0),
             ([3], 1, 0), ([4], 1, 0),
             ([], 1, 0), ([5], 1, 0),  # NA: the launch has the row, but no value

@@ -78,7 +78,7 @@ class Sides(typing.NamedTuple):
 
     def values(self, series, side):
         values = self.both[side][series.schema, series.keys, series.quantity]
-        return Values(values, len(values), 0)
+        return Values(dict(enumerate(values)), len(values), 0)
 
     def changed(self, limits):
         return [change for change in compare.compare(self, limits)

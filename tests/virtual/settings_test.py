@@ -25,8 +25,8 @@ RIGHT, MOST_WRONG = 0.95, 0.03
 class Settings:
     """Launches of several settings of a suite, as vary reads them."""
 
-    def __init__(self, found):
-        """`found`: by setting a Pool and the launches of it."""
+    def __init__(self, found, states=(1,)):
+        """`found`: by setting a Pool and the launches of it. In turn rounds take these times as long."""
         self.series, self._values = {}, {}
         for setting, (pool, places) in found.items():
             for identity, values in pool.side(places).items():
@@ -34,7 +34,8 @@ class Settings:
                 series = Series(one.schema._replace(keys=(vary.SETTING, *one.schema.keys)),
                                 (setting, *one.keys), one.quantity, one.more)
                 self.series[series.schema, series.keys, series.quantity] = series
-                self._values[series] = Values(values, len(values), 0)
+                by_round = {place: value * states[place % len(states)] for place, value in enumerate(values)}
+                self._values[series] = Values(by_round, len(by_round), 0)
 
     def values(self, series, side):
         assert side == 0
@@ -67,12 +68,12 @@ class Vary(virtual.Test):
         for program in PROGRAMS:
             pools = {name: self.pool(program, USUAL_US * factor, 100 * place) for place, (
                 name, factor) in enumerate((("A=1", 1.1), ("A=2", 1), ("A=3", 1.2)))}
-            for names in (["A=1", "A=2"], ["A=2", "A=3", "A=1"]):
+            for names, states in ((["A=1", "A=2"], (1,)), (["A=2", "A=3", "A=1"], (1,)), (["A=1", "A=2"], (1, 3))):
                 suites = [vary.best_settings(Settings({
                     name: (pools[name], self.chance.sample(range(POOL), LAUNCHES))
-                    for name in names})) for _ in range(self.suites)]
+                    for name in names}, states)) for _ in range(self.suites)]
                 right = sum(best[0].sure and best[0].name == "A=2" for best in suites)
-                what = "{} {} settings: the right one is named".format(program, len(names))
+                what = "{} {} settings, {} states: the right one is named".format(program, len(names), len(states))
                 with self.subTest(what):
                     virtual.say("{}: {} of {}".format(what, right, self.suites))
                     self.assertGreaterEqual(right, RIGHT * self.suites)

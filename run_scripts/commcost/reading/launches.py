@@ -43,9 +43,13 @@ class Schema(typing.NamedTuple):
 class Values(typing.NamedTuple):
     """What the launches of a side found for a quantity of a row."""
 
-    values: list   # one of each launch that has one
-    launches: int  # that have the row, with a value or without
-    failed: int    # of these, with wrong data: their values don't count
+    by_launch: dict  # the values by the launch's number, of those that have one
+    launches: int    # that have the row, with a value or without
+    failed: int      # of these, with wrong data: their values don't count
+
+    @property
+    def values(self):
+        return list(self.by_launch.values())
 
 
 class Series:
@@ -146,10 +150,12 @@ class Launches:
 
     def values(self, series, side):
         """The Values of a series on a side. Of a row that a launch has several times the median counts."""
-        every = [found for number, found in series.by_launch().items()
-                 if self.launches[number].side == side and self.launches[number].counts]
-        good = [[value for value in found if not math.isnan(value)] for found in every if FAILED not in found]
-        return Values([median(found) for found in good if found], len(every), len(every) - len(good))
+        every = {number: found for number, found in series.by_launch().items()
+                 if self.launches[number].side == side and self.launches[number].counts}
+        good = {number: [value for value in found if not math.isnan(value)] for number, found in every.items()
+                if FAILED not in found}
+        by_launch = {number: median(found) for number, found in good.items() if found}
+        return Values(by_launch, len(every), len(every) - len(good))
 
     def count(self, side):
         """How many launches of a side count."""

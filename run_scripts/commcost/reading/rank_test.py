@@ -201,6 +201,19 @@ def signed_rank_p(differences):
     return far / 2 ** len(ranks)
 
 
+TESTS_OF_ROUNDS = 2
+
+
+def rounds_p(base, other):
+    """That launches of two sides, each by its round, differ by chance: the lower p-value of two tests, doubled, as either
+    would do. Launches of a round come one after the other, so pairs of a round tell where the machine is in one state for
+    some launches and in another for others; all against all need fewer launches where it isn't. Times are compared by
+    their ratio."""
+    scaled = math.log if min([*base.values(), *other.values()]) > 0 else float
+    pairs = [scaled(other[run]) - scaled(base[run]) for run in base if run in other]
+    return min(1.0, TESTS_OF_ROUNDS * min(rank_sum_p(list(base.values()), list(other.values())), signed_rank_p(pairs)))
+
+
 def signed_rank_shift(differences, confidence):
     """The shift of pairs with these differences: the median of the means of all two of them, each with itself included
     (Hodges and Lehmann, as of rank_shift), with the interval of the shifts that the exact signed-rank test doesn't reject

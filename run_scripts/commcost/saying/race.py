@@ -52,13 +52,6 @@ def gain_over(base, other, confidence):
     return Gain(*(None if end is None else -100 * math.expm1(end) for end in (shift.value, high, low)))
 
 
-def p_of(base, other):
-    """That launches differ by chance: the lower p-value of two tests, doubled, as either would do. Pairs of a round tell
-    where the machine's state lasts for some launches, all against all need fewer launches where it doesn't."""
-    pairs = [y - x for x, y in zip(_logs(base), _logs(other))]
-    return min(1.0, 2 * min(rank_test.rank_sum_p(base, other), rank_test.signed_rank_p(pairs)))
-
-
 class Decision(typing.NamedTuple):
     """What became of a cell: the choice, or DEFAULT, and why."""
 
@@ -142,7 +135,7 @@ class Race:
 
     def _corrected(self):
         """The p-values of the cells that run, corrected. Those that were dropped count as tests without evidence."""
-        self._ps.update({cell: p_of(self.values[cell, DEFAULT], self.values[cell, choice])
+        self._ps.update({cell: rank_test.rounds_p(*(dict(enumerate(self.values[cell, one])) for one in (DEFAULT, choice)))
                          for cell, (choice,) in self.running.items()})
         return dict(zip(self._ps, rank_test.holm([*self._ps.values(), *[1.0] * (self.tests - len(self._ps))])))
 

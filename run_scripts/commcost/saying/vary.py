@@ -1,7 +1,7 @@
 """Which of the settings that a suite varied is best, row by row.
 
-Settings are compared in pairs by the exact rank-sum test over launches (rank_test), with Holm's correction over all
-pairs of all rows, so that the chance to name anything where nothing depends on the settings is at most ALPHA for all of
+Settings are compared in pairs by exact rank tests over launches, whose rounds have one of each setting
+(rank_test.rounds_p), with Holm's correction over all pairs of all rows, so that the chance to name anything where nothing depends on the settings is at most ALPHA for all of
 them together. A setting is best if it is better than each of the others by this evidence.
 """
 
@@ -69,13 +69,13 @@ def best_settings(launches):
         # A setting with wrong data is no candidate.
         if setting is not None and values.values and not values.failed:
             row = series.schema._replace(keys=tuple(keys)), tuple(keys.values()), series.quantity, series.more
-            found.setdefault(row, {})[setting] = values.values
-    tests = {(row, *pair): rank_test.rank_sum_p(*(settings[name] for name in pair)) for row, settings in found.items()
+            found.setdefault(row, {})[setting] = values.by_launch
+    tests = {(row, *pair): rank_test.rounds_p(*(settings[name] for name in pair)) for row, settings in found.items()
              for pair in itertools.combinations(sorted(settings), 2)}
     ps = dict(zip(tests, rank_test.holm(list(tests.values()))))
     made = []
     for row, settings in found.items():
-        medians = {name: rank_test.median(values) for name, values in settings.items()}
+        medians = {name: rank_test.median(values.values()) for name, values in settings.items()}
         first, *others = sorted(medians, key=medians.get, reverse=row[-1])
         if others:
             p = max(ps[(row, *sorted((first, other)))] for other in others)
@@ -87,4 +87,5 @@ def best_settings(launches):
 def launches_needed(best):
     """With how many launches of each setting the largest difference that there can be would be
     evidence, for these Best."""
-    return rank_test.launches_needed(sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best), ALPHA)
+    pairs = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
+    return rank_test.launches_needed(rank_test.TESTS_OF_ROUNDS * pairs, ALPHA)
