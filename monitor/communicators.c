@@ -1,7 +1,7 @@
 #include "monitor/communicators.h"
 
 #include "common/machine/hosts.h"
-#include "monitor/snapshot.h"
+#include "monitor/operations.h"
 
 #include <pthread.h>
 #include <sched.h>

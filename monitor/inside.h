@@ -30,6 +30,7 @@ extern _Thread_local struct inside {
    of them, in ticks. */
 extern struct inside_own {
     uint64_t reading;
+    uint64_t posted;           /* what measuring adds to an operation with a request */
     uint64_t before_operation; /* before the start of an operation is read */
     uint64_t after_operation;  /* after the exit of a call that is, starts or completes one */
     uint64_t after_call;       /* after the exit of any other call */

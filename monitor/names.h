@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <mpi.h>
+
 #define NAMES(KIND, ...) NAMES_OF_##KIND(__VA_ARGS__)
 
 #define NAMES_OF_SEND(Name, ...) OPERATION(Name, CLASS_POINT_TO_POINT)

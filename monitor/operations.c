@@ -1,0 +1,388 @@
+#include "monitor/operations.h"
+
+#include "monitor/between.h"
+#include "monitor/snapshot.h"
+
+const struct operation_traits operation_traits[OPERATIONS] = {
+#define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
+#define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
+#include "monitor/functions.def"
+    [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
+    [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
+};
+
+enum late_wait operation_wait(enum operation_kind kind)
+{
+    switch (kind) {
+    case OPERATION_Bcast:
+    case OPERATION_Scatter:
+    case OPERATION_Scatterv:
+        return OTHERS_WAIT;
+    case OPERATION_Gather:
+    case OPERATION_Gatherv:
+    case OPERATION_Reduce:
+        return THE_ROOT_WAITS;
+    default:
+        return ALL_WAIT;
+    }
+}
+
+static struct any_thread any_thread; /* so far; atomic */
+
+static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
+{
+    return &snapshot->communicators[operation->communicator].operation[operation->kind];
+}
+
+static struct span *span_in(struct snapshot *snapshot, const struct operation *operation)
+{
+    return &snapshot->communicators[operation->communicator]
+                .span[operation_traits[operation->kind].class];
+}
+
+/* The counts of a communicator, whose record the snapshot holds from now on. */
+static struct communicator_counts *counts_in(struct snapshot *snapshot, int communicator)
+{
+    struct communicator_counts *const counts = &snapshot->communicators[communicator];
+    if (__builtin_expect(!counts->used, 0)) {
+        if (communicator != NO_COMMUNICATOR)
+            communicator_hold(communicator);
+        counts->used = true;
+    }
+    return counts;
+}
+
+/* Notes where a message goes, if there is room. */
+static void note_destination(struct snapshot *snapshot, struct operation *operation,
+                             struct count *count, int rank)
+{
+    struct destination_table *const table = &snapshot->destinations;
+    const uint64_t from = (uint64_t)operation->communicator << 8 | operation->kind;
+    struct destination *const destination =
+        table_add(table->entries, sizeof *destination, DESTINATIONS_BITS, &table->used,
+                  (from << 32 | (uint32_t)rank) + 1);
+    if (destination == NULL)
+        return;
+    count->neighbours += destination->burst == 0;
+    operation->joinable = operation->joinable || destination->burst == between_burst;
+    destination->burst = between_burst;
+}
+
+static void begin_in(struct snapshot *snapshot, struct operation *operation, struct sent sent)
+{
+    struct communicator_counts *const counts = counts_in(snapshot, operation->communicator);
+    struct count *const count = &counts->operation[operation->kind];
+    count->calls++;
+    count->bytes += sent.bytes;
+    if (is_message(sent)) {
+        if (snapshot->destinations.entries != NULL)
+            note_destination(snapshot, operation, count, destination_of(sent));
+        struct messages *const messages =
+            &counts->messages[sent.bytes >= snapshot->asked.large_bytes ? LARGE : SMALL];
+        messages->count++;
+        messages->bytes += sent.bytes;
+    }
+    struct span *const span = span_in(snapshot, operation);
+    if (__builtin_expect(span->first == 0, 0))
+        span->first = ticks_now();
+}
+
+/* Begins an operation and gives up the lock, which the caller has: reading the clock comes last.
+   The program called at called_ticks; 0: just before. */
+static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
+                         struct sent sent, bool receives, uint64_t called_ticks)
+{
+    *operation = (struct operation){.epoch = latest_epoch,
+                                    .communicator = (int16_t)communicator,
+                                    .kind = (uint8_t)kind,
+                                    .receives = receives,
+                                    .size = is_message(sent) ? sent.bytes : sent.size};
+    for (int i = 0; i < active_count; i++)
+        begin_in(active[i], operation, sent);
+    monitor_unlock();
+    operation->start_ticks = ticks_now();
+    const uint64_t entry_ticks =
+        called_ticks != 0 ? called_ticks : operation->start_ticks - inside_own.before_operation;
+    operation->is_outermost = inside_enter(entry_ticks);
+}
+
+void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
+                        struct sent sent, bool receives)
+{
+    monitor_lock();
+    begin(operation, kind, communicator, sent, receives, 0);
+}
+
+void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
+                            struct sent sent, uint64_t called_ticks)
+{
+    monitor_lock();
+    begin(operation, kind, communicator, sent, false, called_ticks);
+    const uint64_t before_ticks = operation->start_ticks - called_ticks;
+    operation->before_ticks = before_ticks < UINT32_MAX ? (uint32_t)before_ticks : UINT32_MAX;
+}
+
+void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
+                     struct sent sent, bool receives)
+{
+    monitor_lock();
+    int communicator = communicator_find(comm);
+    if (__builtin_expect(communicator == HANDLE_UNKNOWN, 0)) {
+        monitor_unlock();
+        communicator = communicator_index(comm);
+        monitor_lock();
+    }
+    begin(operation, kind, communicator, sent, receives, 0);
+}
+
+/* Whether the snapshot was active when the operation began. */
+static bool belongs_to(const struct operation *operation, const struct snapshot *snapshot)
+{
+    return snapshot->epoch <= operation->epoch;
+}
+
+/* From the start of an operation to its end, without what measuring added. */
+static uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
+{
+    const uint64_t start =
+        operation->start_ticks + (operation->posted ? inside_own.posted : inside_own.reading);
+    return end_ticks > start ? end_ticks - start : 0;
+}
+
+double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
+                        uint64_t end_ticks)
+{
+    const double together = (double)count * (double)operation_ticks(first, end_ticks);
+    return together > offset_ticks ? together - offset_ticks : 0.0;
+}
+
+void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
+                      uint64_t end_ticks, int64_t received_bytes)
+{
+    const uint64_t longest = operation_ticks(first, end_ticks);
+    const double total = operations_ticks(first, count, offset_ticks, end_ticks);
+    for (int i = 0; i < active_count; i++) {
+        struct snapshot *const snapshot = active[i];
+        if (!belongs_to(first, snapshot))
+            continue;
+        struct count *const counted = count_in(snapshot, first);
+        counted->completed += count;
+        counted->bytes += received_bytes;
+        counted->total_ticks += total;
+        if (longest > counted->max_ticks)
+            counted->max_ticks = longest;
+        if (__builtin_expect(longest > snapshot->timeout_ticks, 0)) {
+            counted->timeouts++;
+            snapshot->cases[MPIX_MONITOR_WARNING_UNTOLD] += count - 1;
+        }
+        struct span *const span = span_in(snapshot, first);
+        if (end_ticks > span->last)
+            span->last = end_ticks;
+    }
+}
+
+void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+{
+    monitor_lock();
+    operations_ended(operation, 1, 0.0, end_ticks, received_bytes);
+    monitor_unlock();
+}
+
+void operation_ended_when_posted(const struct operation *operation)
+{
+    struct operation call = *operation;
+    call.posted = false;
+    call.posted_ticks = 0;
+    operations_ended(&call, 1, 0.0, operation->posted_ticks, 0);
+}
+
+/* ---- time inside MPI ------------------------------------------------------------------------- */
+
+/* Keeps what a call took, to be compared with what the others took. Of a rooted collective also the
+   time at which the program called: the monitor's work until the start is none of a rank's
+   lateness. */
+static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
+{
+    const bool rooted = operation_wait((enum operation_kind)operation->kind) != ALL_WAIT;
+    struct late_call call = {
+        .ticks = ticks,
+        .entered = operation->start_ticks - operation->before_ticks,
+        .part = (enum late_part)operation->part,
+    };
+    if (rooted && operation->is_outermost)
+        call.ticks = exit_ticks - call.entered;
+    for (int i = 0; i < active_count; i++) {
+        struct late *const late = active[i]->late;
+        if (late == NULL || (rooted && !active[i]->asked.clock) ||
+            !belongs_to(operation, active[i]))
+            continue;
+        if (!communicator_is_compared(operation->communicator))
+            late->not_compared += rooted && communicators[operation->communicator].processes != 1;
+        else if (!late_add(late, operation->communicator, operation->kind, call))
+            active[i]->cases[MPIX_MONITOR_WARNING_UNKEPT]++;
+    }
+}
+
+/* Counts what the monitor took in a call. */
+static void count_own(struct snapshot *snapshot, uint64_t ticks)
+{
+    struct count *const count = &counts_in(snapshot, NO_COMMUNICATOR)->operation[OPERATION_MONITOR];
+    count->calls++;
+    count->inside_ticks += ticks;
+}
+
+void operation_left(struct operation *operation, uint64_t exit_ticks)
+{
+    const uint64_t all =
+        inside_leave(operation->is_outermost, exit_ticks + inside_own.after_operation);
+    const uint64_t ticks = all > 0 ? between_readings(operation->start_ticks, exit_ticks) : 0;
+    if (operation->is_outermost && are_sizes_counted())
+        between_operation_left(operation);
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (belongs_to(operation, active[i])) {
+            count_in(active[i], operation)->inside_ticks += ticks;
+            if (operation->is_outermost)
+                count_own(active[i], all - ticks);
+        }
+    if (operation->part != LATE_NOT_COMPARED)
+        keep_times(operation, ticks, exit_ticks);
+    monitor_unlock();
+    operation->inside_ticks += ticks;
+    operation->computing_ticks = inside.computing_ticks;
+    operation->thread = &inside;
+}
+
+void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
+            if (!size_table_add(&active[i]->sizes, which, amounts))
+                active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
+}
+
+/* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
+   it; NULL: its own call did. */
+static void size(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
+                 const struct mpi_call *call, uint64_t share)
+{
+    struct operation sized = *operation;
+    if (received_bytes > sized.size)
+        sized.size = received_bytes;
+    struct size_amounts amounts = {
+        .completed = 1,
+        .bytes = sized.size,
+        .total_ticks = (double)operation_ticks(operation, end_ticks),
+        .inside_ticks = operation->inside_ticks + share,
+        .joinable = operation->joinable,
+    };
+    /* Another thread's clock says nothing. */
+    if (call != NULL && operation->thread == &inside)
+        amounts.computed_ticks = (double)(call->computing_ticks - operation->computing_ticks);
+    const struct sized_kind which = sized_kind_of(&sized);
+    snapshots_add_sizes(&which, &amounts);
+    if (call != NULL ? call->is_outermost : operation->is_outermost)
+        between_settle(&sized, 1, call != NULL);
+}
+
+void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
+{
+    if (!are_sizes_counted())
+        return;
+    monitor_lock();
+    size(operation, end_ticks, received_bytes, NULL, 0);
+    monitor_unlock();
+}
+
+void call_completes(const struct mpi_call *call)
+{
+    if (!call->is_outermost)
+        return;
+    if (are_sizes_counted())
+        between_call_left();
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch)
+            count_own(active[i], inside_own.reading + inside_own.after_operation);
+    monitor_unlock();
+}
+
+void count_call_in(struct snapshot *snapshot, const struct mpi_call *call, int communicator,
+                   int64_t calls, uint64_t ticks)
+{
+    struct count *const count = &counts_in(snapshot, communicator)->operation[call->kind];
+    count->calls += calls;
+    count->idle += call->is_idle;
+    count->inside_ticks += ticks;
+}
+
+void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
+{
+    if (call->is_outermost && are_sizes_counted())
+        between_call_left();
+    const uint64_t ticks = call_ticks(call, exit_ticks);
+    const uint64_t all = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
+    monitor_lock();
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch) {
+            count_call_in(active[i], call, communicator, 1, ticks);
+            if (all > ticks)
+                count_own(active[i], all - ticks);
+        }
+    monitor_unlock();
+}
+
+/* The snapshots that are active aren't touched: another thread may end one of them. They find the
+   calls when they end. */
+void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
+{
+    const uint64_t ticks = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
+    __atomic_fetch_add(&any_thread.calls, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&any_thread.inside_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+struct any_thread any_thread_so_far(void)
+{
+    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED),
+                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
+}
+
+void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
+                           uint64_t ticks)
+{
+    for (int i = 0; i < active_count; i++) {
+        if (active[i]->epoch > call->epoch)
+            continue;
+        if (belongs_to(operation, active[i]))
+            count_in(active[i], operation)->inside_ticks += ticks;
+        else
+            count_call_in(active[i], call, NO_COMMUNICATOR, 0, ticks);
+    }
+}
+
+void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks)
+{
+    monitor_lock();
+    call_completed_locked(call, operation, ticks);
+    monitor_unlock();
+}
+
+void operation_completed(const struct operation *operation, const struct mpi_call *call,
+                         uint64_t ticks, uint64_t end_ticks, int64_t received_bytes)
+{
+    monitor_lock();
+    operations_ended(operation, 1, 0.0, end_ticks, received_bytes);
+    call_completed_locked(call, operation, ticks);
+    if (are_sizes_counted())
+        size(operation, end_ticks, received_bytes, call, ticks);
+    monitor_unlock();
+}
+
+void operation_untracked(const struct operation *operation)
+{
+    for (int i = 0; i < active_count; i++)
+        if (belongs_to(operation, active[i]))
+            active[i]->cases[MPIX_MONITOR_WARNING_UNTRACKED]++;
+}
