@@ -39,11 +39,13 @@ suite() {
     grep -q '^halo' compared.tsv || fail "bench_compare has no row of halo"
     commcost-run-suite --benchmarks=overlap_ibarrier --runs=1 --ranks=2 --options='all: --max-time=0.02'
     expect_file results/*/overlap_ibarrier.tsv
+    commcost-run-suite --benchmarks=halo --runs=1 --ranks=2 --budget=0 --output=none 2>said || true
+    grep -q 'To go on: commcost-run-suite --resume=' said || fail "no command that goes on: $(cat said)"
     commcost-mpi-overhead-sweep --max-time=0.01 --msgsize=8 --output=sweep.tsv
     expect_file sweep.tsv
     commcost-plot --output=pictures first
     expect_file pictures/halo.svg
-    commcost-report --output=page.html first second
+    commcost-report --output=page.html --base=second first
     grep -q '<svg' page.html || fail "the page has no picture"
     grep -q 'not clear\|same\|slower\|faster' page.html || fail "the page has no comparison"
     commcost-report-text first | grep -q 'Which halo swap is quickest' || fail "the report has no halo"
