@@ -593,8 +593,18 @@ class Matrices(PlotsCase):
         rows, page = self.shown("messages")
         assert "Times in µs. P: pays, is quicker than MPI_Send; E: even; L: loses; ?: not clear" in page.text_of("messages")
         assert "all: with a barrier; images: with a notification." in page.text_of("messages")
+        assert "N: " not in page.text_of("messages")
         assert rows == [["MPI Send", "1.00"], ["put, all", "L 2.00"], ["put, images", "E 1.01"],
                         ["get, all", "P 0.504"], ["get, images", "? 1"]]
+
+    def test_even_or_loses(self):
+        """A letter of its own, which the legend has where it occurs."""
+        times = {"put": lambda run: 1.04 + run / 10, "MPI Send": lambda run: 1}
+        self.add("x", "pingpong", PINGPONG, lambda run: [
+            ["single", way, "none", 1, 1, 1, 1, 1, time(run), 0.1, 9, 1, "ok"] for way, time in times.items()])
+        rows, page = self.shown("messages")
+        assert "L: loses; N: saves nothing, is even or loses; ?: not clear" in page.text_of("messages")
+        assert rows[1][0] == "put" and rows[1][1].startswith("N "), rows
 
     def test_only_the_usual_way(self):
         """There is nothing to hold it against."""

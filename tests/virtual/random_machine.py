@@ -14,15 +14,21 @@ METHODS = ("isend/irecv types", "isend/irecv packed", "put", "shared window")
 PATTERNS = ("single direction", "pair-based", "pre-post", "all-start")
 COLLECTIVES = ("iallreduce", "ialltoall", "ibcast", "isend", "irecv", "sendrecv", "put", "partitioned", "halo")
 LATE = 0.02  # of values, by half
+SLOWER = 3   # times, in a slow launch
 
 
 class Machine:
     """`truths` has what is true of each row, by column: of its kind and its keys. Where ways are alike, each of several
-    takes as long. With states every second launch takes 3 times as long for everything."""
+    takes as long. In slow launches everything takes longer: with slow="alike", which every second launch is, by the same
+    factor; with slow="rows", which fewer than half are as a rule, by a factor of each row, and the truth is that of the
+    others."""
 
-    def __init__(self, seed, launches=6, are_alike=False, has_states=False):
+    def __init__(self, seed, launches=6, are_alike=False, slow=""):
         self.chance = random.Random(seed)
-        self.has_states, self.state = has_states, 1
+        share = self.chance.uniform(0, 0.5) if slow == "rows" else 0
+        self.slow_runs = (set(range(1, launches + 1, 2)) if slow == "alike" else
+                          {run for run in range(1, launches + 1) if self.chance.random() < share} if share else set())
+        self.slow, self.slowness = slow, (1, 1)
         self.launches, self.are_alike = launches, are_alike
         self.spread = 10 ** self.chance.uniform(-3, -1)
         self.files, self.truths, self.has_collective = {}, {}, seed % 2 == 0
@@ -53,16 +59,17 @@ class Machine:
         """How many times as long one of several ways takes."""
         return 1 if self.are_alike else self.between(low, high)
 
-    def near(self, value):
-        """What a launch finds of a time."""
+    def near(self, value, second=False):
+        """What a launch finds of a time, which is the first or the second one of a row."""
         late = 1.5 if self.chance.random() < LATE else 1
-        return self.state * value * late * 2.718281828 ** (self.spread * self.chance.gauss(0, 1))
+        return self.slowness[second] * value * late * 2.718281828 ** (self.spread * self.chance.gauss(0, 1))
 
     def add(self, name, benchmark, keys, truth, find, kind=None, runs=None):
         """A row, of all launches or some; find() is what a launch finds, by column."""
         self.truths[key_of(kind or benchmark, keys)] = truth
+        slower = [self.chance.uniform(1, SLOWER) for _ in range(2)] if self.slow == "rows" else [SLOWER, SLOWER]
         for run in runs or range(1, self.launches + 1):
-            self.state = 3 if self.has_states and run % 2 else 1
+            self.slowness = slower if run in self.slow_runs else (1, 1)
             self.files.setdefault((name, benchmark), []).append({"run": run, **keys, **find(), "status": "ok"})
 
     def time(self, benchmark, keys, column, value):
@@ -172,10 +179,10 @@ class Machine:
                              "overlap_{}_sweep".format(collective))
 
     def overlapped(self, blocking_us, exposed_us, overlap_pct):
-        now_us, left_us = self.near(blocking_us), self.near(exposed_us)
+        now_us, left_us = self.near(blocking_us), self.near(exposed_us, second=True)
         return {"model": "data", "elements": 1, "blocking_us": now_us, "exposed_us": left_us,
                 "gain_pct": 100 * (1 - left_us / now_us),
-                "overlap_pct": min(100, max(0, overlap_pct + 100 * (self.near(1) / self.state - 1)))}
+                "overlap_pct": min(100, max(0, overlap_pct + 100 * (self.near(1) / self.slowness[0] - 1)))}
 
 
 def key_of(kind, keys):

@@ -14,6 +14,7 @@ from commcost.saying import costs
 from commcost.saying.facts import UNSURE, Line, grouped, listed, size_text
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
+LOSES = "loses"  # of a size, for which the answer is no
 ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
 LINES = 12           # from which on lines leave out at which sizes
 MANY = 8             # sizes, of which one alone may be chance
@@ -55,7 +56,7 @@ class Answer(typing.NamedTuple):
     def verdict(self):
         """Even is no gain, too."""
         found = {size.verdict for size in self.sizes}
-        return found.pop() if len(found) == 1 else NO
+        return found.pop() if len(found) == 1 and LOSES not in found else NO
 
     @property
     def since(self):
@@ -72,9 +73,11 @@ class Answer(typing.NamedTuple):
 def answers_of(family, name, sizes):
     """The Answers of verdicts by size: yes at the most sizes in a row, and no; else what holds at the most. One size of
     many is no answer."""
-    runs = [list(run) for _, run in itertools.groupby(sizes, lambda size: size.verdict.replace(EVEN, NO))]
+    runs = [list(run) for _, run in itertools.groupby(
+        sizes, lambda size: NO if size.verdict in (EVEN, LOSES) else size.verdict)]
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
-    yes, no = ([run for run in enough if any(size.verdict == verdict for size in run)] for verdict in (YES, NO))
+    yes, no = ([run for run in enough if any(size.verdict in verdicts for size in run)]
+               for verdicts in ((YES,), (NO, LOSES)))
     # Of those with the most sizes the last.
     return [Answer(family, name, max(reversed(some), key=len), sizes)
             for some in ((yes, no) if yes else (runs,)) if some]
@@ -117,7 +120,9 @@ def why(verdict, sizes):
     if verdict == EVEN:
         return "makes no difference"
     if verdict == NO:
-        most = -min(size.saved_pct for size in sizes)
+        most = max((-size.saved_pct for size in sizes if size.verdict == LOSES), default=None)
+        if most is None:
+            return "saves nothing"
         return f"costs up to {most:.0f} %" if most < 100 else f"up to {1 + most / 100:.2g} times as long"
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
@@ -129,14 +134,15 @@ def why(verdict, sizes):
 # ---- verdicts ------------------------------------------------------------------------------------
 
 def verdict_on(gain, threshold):
-    """Whether a Measured gain is above the threshold, below its negative, or between; nothing is sure of None."""
+    """Whether a Measured gain is above the threshold (YES), below its negative (LOSES) or between (EVEN); NO: it is one
+    of the latter two. Nothing is sure of None."""
     if gain is None:
         return UNSURE
     if is_above(gain, threshold):
         return YES
-    if is_below(gain, -threshold):
-        return NO
-    return EVEN if is_below(gain, threshold) and is_above(gain, -threshold) else UNSURE
+    if not is_below(gain, threshold):
+        return UNSURE
+    return LOSES if is_below(gain, -threshold) else EVEN if is_above(gain, -threshold) else NO
 
 
 def of_share(where, row, share):

@@ -1,8 +1,8 @@
 """A section of the page for each question: a picture, a matrix of answers, operations by sizes, and, closed, all rows.
 
-A mark of a matrix is P where something pays, E where it makes no difference, L where it loses, and ? where that is not
-clear, as always with fewer than six launches (intervals.py). Times stand behind the letter. Rows have medians over
-launches, and their ranges.
+A mark of a matrix is P where something pays, E where it makes no difference, L where it loses, N where it is one of the
+latter two, and ? where that is not clear, as always with fewer than six launches (intervals.py). Times stand behind the
+letter. Rows have medians over launches, and their ranges.
 """
 
 import math
@@ -23,8 +23,8 @@ from commcost.words import counted, size_text
 
 COLUMNS_MOST = 10   # with a number in each cell; of more columns every second, third ... is shown
 # Answers: the letter, and its class on the page.
-LETTERS = {gains.YES: ("P", "pays"), gains.EVEN: ("E", "even"), gains.PARTLY: ("E", "even"), gains.NO: ("L", "loses"),
-           gains.UNSURE: ("?", "unclear")}
+LETTERS = {gains.YES: ("P", "pays"), gains.EVEN: ("E", "even"), gains.PARTLY: ("E", "even"), gains.NO: ("N", "even"),
+           gains.LOSES: ("L", "loses"), gains.UNSURE: ("?", "unclear")}
 
 
 def parts_of(found, heading, column_of, legend, most=COLUMNS_MOST):
@@ -63,19 +63,24 @@ def against(pairs, column, keys, place_of, heading, column_of, usual, told):
     first and has numbers alone; `told` is what that row is called in a sentence."""
     labels, found = Labels(keys, [row.keys for row, _ in pairs]), numbers(pairs, keys, place_of)
     base = {place_of(row): row for row, _ in pairs if labels.of(row.keys) == usual}
-    legend = "Times in µs."
+    is_judged = False
     for row, value in pairs:
         name, place = labels.of(row.keys), place_of(row)
         if name != usual and place in base:
             saved = row.saved_pct(base[place], column)
             found[name][place] = mark_of(row, gains.verdict_on(saved, THRESHOLD_PCT), number_of(value))
-            legend = f"Times in µs. P: pays, is quicker than {told}; {OTHER_LETTERS}"
+            is_judged = True
+    legend = "Times in µs." + (f" P: pays, is quicker than {told}; {other_letters(found)}" if is_judged else "")
     if any(row.keys.get("sync") in costs.WITH for row, _ in pairs):
         legend += " " + "; ".join(f"{sync}: {words}" for sync, words in costs.WITH.items()) + "."
     return parts_of(dict(sorted(found.items(), key=lambda item: item[0] != usual)), heading, column_of, legend)
 
 
-OTHER_LETTERS = f"E: even; L: loses; ?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}."
+def other_letters(found):
+    """What all letters but P mean, of Marks by name and place; N where there is one."""
+    has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
+    return (f"E: even; L: loses; {'N: saves nothing, is even or loses; ' if has_n else ''}"
+            f"?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}.")
 
 
 # ---- a matrix for each question: its parts of the page --------------------------------------------
@@ -94,12 +99,12 @@ def of_gains(tables):
     has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
     for case in cases:
         answer = case.against_blocking.verdict
-        has_number = has_room and answer in (gains.YES, gains.NO)
+        has_number = has_room and answer in (gains.YES, gains.LOSES)
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
     numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
     return parts_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
-                    f"P: pays with plenty of work; {OTHER_LETTERS}{numbers_are}", most=99)
+                    f"P: pays with plenty of work; {other_letters(found)}{numbers_are}", most=99)
 
 
 def of_messages(tables):
