@@ -73,10 +73,6 @@ class Values(Case):
         assert facts.ranged(found, [found.low, found.high] if ends or found.low else [1], units) == ends
 
     def test_names(self):
-        assert facts.listed(["allreduce"], "Non-blocking ") == "allreduce"
-        assert facts.listed(["send", "receive", "send"], "Non-blocking ") == "send and receive"
-        names = ["allreduce", "neighbor alltoall", "reduce scatter block", "scan"]
-        assert facts.listed(names, "Non-blocking ") == "allreduce and 3 more"
         assert facts.size_text(8) == "8 bytes"
         assert facts.size_text(65536) == "64 KiB"
 
@@ -546,6 +542,34 @@ Does it pay?
             assert scorecard.readable(text).encode("ascii")
         with unittest.mock.patch.dict(os.environ, {"LC_ALL": "", "LC_CTYPE": "de_DE.utf8"}):
             assert scorecard.readable(text) == text
+
+    def test_all_names(self):
+        """Of what shares a line stand in its column, however many, beside the answer and its reason."""
+        text = scorecard.text_of(self.card(*(
+            (f"overlap_{name}", OVERLAPS, 6 * [by_size(4 * [50.0], name)])
+            for name in ("iallreduce", "ibcast", "iscan", "isend", "ireduce_scatter_block", "ialltoall"))))
+        assert text.endswith("""
+Does it pay?
+  Non-blocking allreduce, alltoall, broadcast,  yes  saves 50 %: work before MPI_Wait
+    reduce scatter block, scan and send
+"""), text
+
+    @each("lost_pct, note", [((74, 1), "put; persistent: 9.00 µs; disturbed"), ((9, 74), "put; persistent: 9.00 µs")])
+    def test_disturbed(self, lost_pct, note):
+        """A line on rows most of whose time was lost says so; one on others doesn't."""
+        rows = swaps("10x10x10", put=4.0, persistent=9.0)
+        for row, lost in zip(rows, lost_pct):
+            row["lost_pct"] = lost
+        (line,) = self.card(("halo", [*HALO, "lost_pct"], rows)).parts[0].lines
+        assert line.note == note
+
+    def test_disturbed_answers(self):
+        """More launches don't help there; where most of the sizes are quiet there is no note."""
+        rows = [dict(row, lost_pct=74) for row in by_size(4 * [50.0])]
+        for several, launches, said in ((rows, 6, ("yes", "saves 50 %; disturbed")), (rows, 5, ("not clear", "disturbed")),
+                                        ([rows[0], *by_size(4 * [50.0])[1:]], 6, ("yes", "saves 50 %"))):
+            line = self.card(("overlap_iallreduce", OVERLAPS, launches * [several])).parts[-1].lines[-1]
+            assert (line.typical, line.note) == said
 
     def test_command(self):
         self.card(("halo", HALO, swaps("10x10x10", put=4.0)))

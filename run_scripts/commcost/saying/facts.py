@@ -4,12 +4,10 @@ import math
 import re
 import typing
 
-from commcost import words
 from commcost.words import bytes_text
 
 DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
 UNSURE = "not clear"
-WHAT = 46  # letters of what a line is about
 
 
 class Line(typing.NamedTuple):
@@ -99,13 +97,6 @@ def magnitude(value):
 def size_text(count):
     """8 bytes, 16 KiB."""
     return re.sub("(?=[KMG]iB$)", " ", bytes_text(count)) if abs(count) < math.inf else "? bytes"
-
-
-def listed(names, before=""):
-    """Names with commas after what stands before them: of many those that there is place for and how many more."""
-    names = list(dict.fromkeys(names))
-    texts = [words.listed(names, most) for most in range(len(names), 1, -1)] or names
-    return next((text for text in texts if len(before + text) <= WHAT), texts[-1])
 
 
 def grouped(values, key):

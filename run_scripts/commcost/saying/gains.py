@@ -11,7 +11,8 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import THRESHOLD_PCT, Measured, is_above, is_below
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying import costs
-from commcost.saying.facts import UNSURE, Line, grouped, listed, size_text
+from commcost.saying.facts import UNSURE, Line, grouped, size_text
+from commcost.words import listed
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
 LOSES = "loses"  # of a size, for which the answer is no
@@ -98,7 +99,7 @@ def line_of(answers):
     family, verdict = answers[0].family, answers[0].verdict
     places = {answer.since for answer in answers}
     sizes = [size for answer in answers for size in answer.sizes]
-    return Line(family + listed((answer.name for answer in answers), family), verdict,
+    return Line(family + listed(list(dict.fromkeys(answer.name for answer in answers))), verdict,
                 places.pop() if len(places) == 1 else "at some sizes", "", why(verdict, sizes),
                 tuple(size.row.identity for size in sizes), todo_of(family, verdict, sizes))
 

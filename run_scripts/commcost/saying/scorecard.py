@@ -4,6 +4,7 @@ It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markd
 says is in costs.py and gains.py, a function for each question.
 """
 
+import itertools
 import os
 import re
 import shlex
@@ -19,7 +20,7 @@ from commcost.reading.tables import NEW
 from commcost.running.folder import Folder
 from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
-from commcost.saying.facts import WHAT, Line, Part, grouped
+from commcost.saying.facts import Line, Part, grouped
 from commcost.saying.gains import UNSURE, does_it_pay
 from commcost.words import counted, cut, listed
 
@@ -27,6 +28,7 @@ LOST_PCT = 10  # of the time, above which intervals may miss the truth
 UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
 HOSTS = 3      # that the title names
 WIDTH = 100    # of a terminal
+WHAT = 46      # of what a line is about; the rest stands below
 CELL = 26      # of the columns behind that, but the last
 NO_BREAK = "\u00a0"
 ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
@@ -49,8 +51,24 @@ def card_of(tables, best=(), changes=()):
         lines.update({"What it costs": (line for question in COSTS for line in question(tables)),
                       "Where the time went": where_time_went(tables),
                       "Which node or link is slow?": slow_links(tables), "Does it pay?": does_it_pay(tables)})
-    parts = [part for part in (Part(heading, list(several)) for heading, several in lines.items()) if part.lines]
-    return Scorecard(title_of(tables), parts, list(limits_of(tables, parts)))
+    lost = disturbed(tables)
+    parts = [Part(heading, [marked(line, lost) for line in several]) for heading, several in lines.items()]
+    parts = [part for part in parts if part.lines]
+    return Scorecard(title_of(tables), parts, list(limits_of(tables, parts, lost)))
+
+
+def disturbed(tables):
+    """The identities of rows that lost more than LOST_PCT by the median of launches: one interruption is much of a short
+    row's time. What noise finds of that is its result."""
+    return {row.identity for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)
+            if (row.median("lost_pct") or 0) > LOST_PCT}
+
+
+def marked(line, lost):
+    """The line, with a note where half of its rows or more are disturbed."""
+    if not line.rows or 2 * len(lost.intersection(line.rows)) < len(set(line.rows)):
+        return line
+    return line._replace(note="; ".join(filter(None, ["" if line.typical == UNSURE else line.note, "disturbed"])))
 
 
 def title_of(tables):
@@ -110,17 +128,16 @@ def named_keys(row):
     return ", ".join(f"{name} {value}" for name, value in pairs if value not in ("NA", "none"))
 
 
-def limits_of(tables, parts):
+def limits_of(tables, parts, lost):
     """Sentences about wrong data, disturbances, and what would make answers clear."""
     rows = [(kind, row) for kind in tables.kinds() for row in tables.rows(kind)]
     wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
     if wrong:
         yield (f"{counted(len(wrong), 'row has', 'rows have')} wrong data (status FAIL), first: "
                f"{wrong[0].identity.rpartition('-')[0]} ({named_keys(wrong[0])}). Try another version of the MPI library.")
-    # By the median of launches: one interruption is much of a short row's time. What noise finds of that is its result.
-    lost = [(row.median("lost_pct") or 0) > LOST_PCT for kind, row in rows if kind != "noise"]
-    if any(lost):
-        yield (f"{sum(lost)} of {counted(len(lost), 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
+    judged = sum(kind != "noise" for kind, _ in rows)
+    if lost:
+        yield (f"{len(lost)} of {counted(judged, 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
                "measure them again on a quieter machine.")
     # Where a fifth of all rows differ, by their first quantity. How programs and interruptions differ is a result.
     values = [list(map(float, row.texts(quantity.column))) for kind, row in rows if kind not in ("noise", "mpirtmon")
@@ -129,7 +146,7 @@ def limits_of(tables, parts):
     if 5 * len(apart) > len(values):
         yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
                "if other programs ran, measure anew without them.")
-    if 5 * sum(lost) <= len(lost) and any(line.typical == UNSURE for part in parts for line in part.lines):
+    if 5 * len(lost) <= judged and any(line.typical == UNSURE for part in parts for line in part.lines):
         launches, path = launches_of(tables), tables.paths[NEW]
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
         resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
@@ -152,17 +169,21 @@ def text_of(card):
 
 def lines_of(part):
     """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
-    cells = [["  " + cut(line.what, WHAT), *(cut(cell, CELL) for cell in (line.since, line.typical, line.launches))]
-             for line in part.lines]
+    subjects = [textwrap.wrap("  " + line.what, 2 + WHAT, subsequent_indent="    ", break_on_hyphens=False)
+                for line in part.lines]
+    cells = [[max(subject, key=len), *(cut(cell, CELL) for cell in (line.since, line.typical, line.launches))]
+             for subject, line in zip(subjects, part.lines)]
     head = [part.heading, "", "typical", "launches"]
     heads = [head] if any(line.launches for line in part.lines) else []
     widths = [max(map(len, column)) for column in zip(*heads, *cells)]
     lines = [aligned(head, widths) if heads else part.heading]
-    for line, row in zip(part.lines, cells):
-        start = aligned(row, widths, line.remark != "")
-        lines += textwrap.wrap(unbroken(line.remark), WIDTH, initial_indent=start, subsequent_indent=len(start) * " ",
-                               break_on_hyphens=False) or [start]
-    return [line.replace(NO_BREAK, " ") for line in lines]
+    for line, subject, row in zip(part.lines, subjects, cells):
+        start = aligned([subject[0], *row[1:]], widths, is_more=True)
+        remarks = textwrap.wrap(unbroken(line.remark), WIDTH - len(start), break_on_hyphens=False)
+        starts = [start, *(more.ljust(len(start)) for more in subject[1:])]
+        lines += [(before or len(start) * " ") + remark
+                  for before, remark in itertools.zip_longest(starts, remarks, fillvalue="")]
+    return [line.replace(NO_BREAK, " ").rstrip() for line in lines]
 
 
 def unbroken(text):
