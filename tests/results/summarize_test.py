@@ -172,7 +172,7 @@ class Summarize(Case):
         self.summary.launch(1, text_of([["x", 1.5]], "unit=key us=less"))
         done = self.summary.start("results")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "the key 'unit' is called like a column of the summary" in done.stderr
+        assert "the key 'unit' is called like another column" in done.stderr
 
     def test_quantities_that_a_row_never_has(self):
         """They are left out where the row has another one, and kept where wrong data leave none."""

@@ -11,7 +11,7 @@ import tempfile
 import typing
 
 from commcost import command
-from commcost.command import UsageError, complain
+from commcost.command import Failure, UsageError, complain
 from commcost.drawing import pictures
 from commcost.drawing.panels import PanelText, quoted, settings_text
 from commcost.reading import benchmarks
@@ -160,26 +160,17 @@ of .tsv files, or one file. Prints the names of the pictures.""")
     options = made.parse_with_base(words)
     tables = read_tables(PROGRAM, options.paths)
     if shutil.which("gnuplot") is None:
-        complain(PROGRAM, "no gnuplot: install it (Debian: gnuplot-nox)")
-        return command.EXIT_FAILED
+        raise Failure("no gnuplot: install it (Debian: gnuplot-nox)")
     first = options.paths[0]
     folder = command.beside(first, options.output, os.path.join(first, "pictures")
                             if os.path.isdir(first) else os.path.dirname(first) or ".")
     if os.path.isdir(first) and os.path.islink(folder) and not options.output:
         raise UsageError(f"'{folder:.{PATH_SHOWN}}' is a link, which is not followed: use --output")
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError:
-        raise UsageError(f"--output: cannot make the folder '{folder:.{PATH_SHOWN}}': use one "
-                         "where you may write") from None
+    os.makedirs(folder, exist_ok=True)
     drawing = Drawing(folder, tuple(options.format.split(",")), with_data=options.data)
     status = command.EXIT_DONE
     for group, kinds in groups_of(tables).items():
-        try:
-            drawn, good = draw_group(tables, group, kinds, drawing, lambda text: complain(PROGRAM, text))
-        except OSError as error:
-            raise UsageError(f"--output: cannot write to '{folder:.{PATH_SHOWN}}': "
-                             f"{error.strerror}: use a folder where you may write") from None
+        drawn, good = draw_group(tables, group, kinds, drawing, lambda text: complain(PROGRAM, text))
         for _, path in drawn:
             print(path)
         if not good:

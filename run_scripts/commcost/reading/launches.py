@@ -301,6 +301,15 @@ class Launches:
                                  f"also in {twice[-1][1]:.200})")
 
 
+def key_columns(schemas, others):
+    """The names of all keys of these. ResultError for one that is called like another column of a table of them."""
+    keys = dict.fromkeys(key for schema in schemas for key in schema.keys)
+    for key in keys:
+        if key in others:
+            raise ResultError(f"the key '{key:.100}' is called like another column")
+    return list(keys)
+
+
 def read_launches(*sides):
     """The Launches of sides, each the paths of its results."""
     launches = Launches()

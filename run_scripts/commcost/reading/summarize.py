@@ -13,7 +13,7 @@ from commcost import command
 from commcost.command import complain
 from commcost.reading import metadata, rank_test
 from commcost.reading.benchmarks import unit_of
-from commcost.reading.launches import Series, Values, read_launches
+from commcost.reading.launches import Series, Values, key_columns, read_launches
 from commcost.reading.results import ResultError, cell_text, labels_of, parsed_number
 from commcost.words import six_digits
 
@@ -57,13 +57,13 @@ def table_of(lines):
         rows.append({**line.of_the_row, **dict(zip(OF_A_QUANTITY, (
             quantity, unit_of(quantity), line.median, *line.interval,
             min(values, default=None), max(values, default=None))))})
-    return [*key_columns(lines), *OF_A_QUANTITY, *OF_A_ROW], rows
+    return [*columns_before(lines), *OF_A_QUANTITY, *OF_A_ROW], rows
 
 
 def wide_table_of(lines):
     """The same with one row for all quantities of a row, and their medians in a column each."""
     # What is a quantity of some rows may be a key of others: a size that launches chose.
-    columns = dict.fromkeys([*key_columns(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
+    columns = dict.fromkeys([*columns_before(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
     rows = {}
     for line in lines:
         row = rows.setdefault((line.of_the_row.get(FOLDER), line.series.schema, line.series.keys),
@@ -72,14 +72,10 @@ def wide_table_of(lines):
     return list(columns), list(rows.values())
 
 
-def key_columns(lines):
-    """The benchmark, the folder, and all benchmarks' keys. ResultError for a key that is called like another column."""
-    columns = dict.fromkeys(key for line in lines for key in line.series.schema.keys)
+def columns_before(lines):
+    """The benchmark, the folder, and all benchmarks' keys."""
     own = ["benchmark", *([FOLDER] if FOLDER in lines[0].of_the_row else [])]
-    for key in columns:
-        if key in (*own, *OF_A_QUANTITY, *OF_A_ROW):
-            raise ResultError(f"the key '{key:.100}' is called like a column of the summary")
-    return [*own, *columns]
+    return own + key_columns((line.series.schema for line in lines), (*own, *OF_A_QUANTITY, *OF_A_ROW))
 
 
 def text_of(columns, rows, decimal="."):

@@ -12,7 +12,7 @@ import typing
 from commcost import command
 from commcost.command import UsageError
 from commcost.reading import benchmarks, metadata, rank_test
-from commcost.reading.launches import read_launches
+from commcost.reading.launches import key_columns, read_launches
 from commcost.reading.results import PATH_SHOWN, ResultError
 from commcost.running.arguments import list_of
 from commcost.saying.facts import UNSURE, grouped
@@ -23,7 +23,6 @@ from commcost.words import decimals, listed, short, six_digits
 PROGRAM = "bench_compare"
 BASE, NEW = 0, 1
 SIDES = ("base", "new")
-KEYS_MAX = 39  # names of keys, in all benchmarks
 EXIT_TOO_FEW = 3  # launches in all rows
 
 SLOWER = "slower"         # or less of what there should be more of
@@ -187,16 +186,7 @@ OF_CHANGE = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_v
 
 def columns_of(changes):
     """The columns, with their roles: the benchmark, the keys of all benchmarks, then the comparison."""
-    keys = []
-    for schema in dict.fromkeys(change.series.schema for change in changes):
-        for key in schema.keys:
-            if key in ("benchmark", "quantity", *OF_CHANGE):
-                raise ResultError(f"{schema.benchmark:.100}: the key '{key:.100}' is called like a "
-                                  "column of the comparison")
-            if key not in keys:
-                keys.append(key)
-    if len(keys) > KEYS_MAX:
-        raise ResultError(f"the benchmarks have more than {KEYS_MAX} keys in all: compare fewer benchmarks at a time")
+    keys = key_columns((change.series.schema for change in changes), ("benchmark", "quantity", *OF_CHANGE))
     return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in OF_CHANGE]
 
 
