@@ -81,11 +81,6 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# The folder of the programs: the build, or as installed, in share/commcost.
-build_folder() {
-    [ -d "$COMMCOST_TOP/build" ] && echo "$COMMCOST_TOP/build" || echo "$COMMCOST_TOP/../../libexec/commcost"
-}
-
 # launch_words BUILD_FOLDER: the words that start a job of a sweep: $LAUNCH, else those of the suite
 # (run_scripts/commcost/running/launchers.py).
 launch_words() {

@@ -15,7 +15,9 @@ set -eu
 . "$(dirname -- "$0")/lib.sh"
 help_if_asked "$@"
 
-program=${PROGRAM:-$(build_folder)/mpi_overhead/mpi_overhead}
+build=$COMMCOST_TOP/build
+[ -d "$build" ] || build=$COMMCOST_TOP/../../libexec/commcost # as installed, in share/commcost
+program=${PROGRAM:-$build/mpi_overhead/mpi_overhead}
 [ -x "$program" ] || die "no program $program: build it, or set PROGRAM"
 
 launch=$(launch_words "$(dirname "$program")/..")

@@ -13,12 +13,12 @@ from commcost import command
 from commcost.command import complain
 from commcost.reading import metadata, rank_test
 from commcost.reading.benchmarks import unit_of
+from commcost.reading.intervals import CONFIDENCE
 from commcost.reading.launches import Series, Values, key_columns, read_launches
 from commcost.reading.results import ResultError, cell_text, labels_of, parsed_number
 from commcost.words import six_digits
 
 PROGRAM = "summarize.sh"
-CONFIDENCE = 0.95
 MIXTURES_MAX = 5
 FOLDER = "results"  # the column
 OF_A_QUANTITY = ("quantity", "unit", "median", "lo", "hi", "min", "max")
