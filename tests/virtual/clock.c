@@ -306,8 +306,23 @@ static void take(int64_t ns)
 
 void clock_spend(double ns) { take(llround(ns * clock_factor())); }
 
+/* Goes on to this rank's share of a processor, which odd ranks have for two slices, then even ones
+   for one. */
+static void await_slice(void)
+{
+    const int64_t slice_ns = (int64_t)parameters.slice_ns, period_ns = 3 * slice_ns;
+    if (slice_ns == 0)
+        return;
+    const int64_t begin_ns = world_now_ns / period_ns * period_ns, at_ns = world_now_ns - begin_ns;
+    if (world_rank % 2 == 1 && at_ns >= 2 * slice_ns)
+        world_now_ns = begin_ns + period_ns;
+    if (world_rank % 2 == 0 && at_ns < 2 * slice_ns)
+        world_now_ns = begin_ns + 2 * slice_ns;
+}
+
 void clock_until(int64_t at_ns)
 {
+    const bool waits = world_now_ns < at_ns;
     while (next_ns < at_ns) {
         if (next_ns > world_now_ns)
             world_now_ns = next_ns;
@@ -315,6 +330,8 @@ void clock_until(int64_t at_ns)
     }
     if (world_now_ns < at_ns)
         world_now_ns = at_ns;
+    if (waits)
+        await_slice();
 }
 
 void clock_sleep(int64_t ns)

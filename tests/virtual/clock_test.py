@@ -57,6 +57,19 @@ class Clock(virtual.Test):
                         self.assertAlmostEqual(row["bound_us"], 5.1 * steps, delta=0.3 * steps)
                         self.assertLessEqual(row["took_s"], 0)
 
+    def test_slow_rounds(self):
+        """Ranks that share a processor in slices of milliseconds are measured anew, where they ask for messages instead of
+        waiting; a slow link is what it is: below a millisecond a round trip it is measured once."""
+        for variables, took_s in (({"VIRTUAL_SLICE_US": 2000}, 0.2), ({"MODEL_LATENCY_US": 1000}, 0.2),
+                                  ({"MODEL_LATENCY_US": 400}, 0.1)):
+            with self.subTest(**variables):
+                done = virtual.run_raw("global_clock_error", 1, 0.3, 10, 1, 0.1, VIRTUAL_RANKS=2, MODEL_TEST_US=0.5,
+                                       VIRTUAL_CLOCK_PPM=50, **variables)
+                new, update = virtual.read_tsv(done.stdout)
+                for row in (new, update):
+                    self.near(row["after_us"], 0, 0.5, "{} {}".format(variables, row["step"]))
+                self.assertLess(update["took_s"], took_s)
+
     def run_window(self, program, *options, ranks=4, **variables):
         return virtual.run(program, "--start=window", "--max-time=0.05", *options, ranks=ranks,
                            **MODEL.variables(), **variables)[0].rows
