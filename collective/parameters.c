@@ -85,8 +85,7 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
     const char *lacks = NULL, *name = ""; /* of the last chosen operation */
     bool any = false, any_sized = false;  /* of the operations that are measured */
     if (run->job.ranks < 2)
-        return bc_error_set(error, "a collective operation needs at least 2 processes, got 1: use "
-                                   "mpirun -np 2 or more" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "a collective operation " BC_NEEDS_2_RANKS);
     if (p->root >= run->job.ranks)
         return bc_error_set(error, "--root: %lld is not in the job: use 0 to %d, or rotate",
                             (long long)p->root, run->job.ranks - 1);

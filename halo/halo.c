@@ -73,6 +73,8 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
 {
     if (method->missing)
         return "this MPI library has no such function";
+    if (method->shares_node && halo->run->job.ranks == 1)
+        return "it " BC_NEEDS_2_RANKS;
     if (method->shares_node && halo->near.on_node == 0)
         return "no process shares a node with a neighbour";
     if (method->shares_node && halo->device != NULL)

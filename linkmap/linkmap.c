@@ -53,8 +53,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     const double needed = 2.0 * (double)bc_size_list_max(&p->sizes);
     const double usable = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false);
     if (run->job.ranks < 2)
-        return bc_error_set(error, "a link needs at least 2 processes, got 1: use mpirun -np 2 or "
-                                   "more" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "a link " BC_NEEDS_2_RANKS);
     if (points < 2)
         return bc_error_set(error, "--per: node needs several nodes, and there is one: use rank");
     if (p->exclude != NULL && p->exclude[0] == '\0')

@@ -137,8 +137,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     struct pingpong_parameters *const p = &((struct pingpong *)state)->parameters;
     const int ranks = run->job.ranks;
     if (ranks < 2)
-        return bc_error_set(error, "a ping-pong needs at least 2 processes, got 1: use mpirun -np "
-                                   "2 or more" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "a ping-pong " BC_NEEDS_2_RANKS);
     if (arrangements_of(p, ranks) == 0)
         return bc_error_set(error,
                             "--arrangements: %.80s can't be arranged with %d processes: use "

@@ -54,8 +54,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     struct syncbench_parameters *const p = &((struct syncbench *)state)->parameters;
     const int ranks = run->job.ranks;
     if (ranks < 2)
-        return bc_error_set(error, "synchronisation needs at least 2 processes, got 1: use mpirun "
-                                   "-np 2 or more" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "synchronisation " BC_NEEDS_2_RANKS);
     if (bc_option_given(&run->options, "outer") && bc_option_given(&run->options, "samples"))
         return bc_error_set(error,
                             "--outer: %lld and --samples: %lld are two numbers of the same thing: "

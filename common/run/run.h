@@ -50,6 +50,8 @@ struct bc_settings {
 
 /* For the error text of a job that got one process only. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
+#define BC_NEEDS_2_RANKS                                                                           \
+    "needs at least 2 processes, got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT
 
 /* When quantities began, for sources whose ranks start together at a moment on which they agreed. A
    round in which a rank was late is a miss. It is dropped and taken again while the plan allows

@@ -73,8 +73,7 @@ bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
     struct overlap_state *const overlap = state;
     const struct overlap_parameters *const p = &overlap->parameters;
     if (run->job.ranks < 2)
-        return bc_error_set(error, "an operation needs at least 2 processes, "
-                                   "got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "an operation " BC_NEEDS_2_RANKS);
     if (p->root >= run->job.ranks)
         return bc_error_set(error, "--root: %lld is not in the job: use 0 to %d",
                             (long long)p->root, run->job.ranks - 1);

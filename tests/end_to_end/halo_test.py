@@ -108,6 +108,11 @@ class Rows(HaloCase):
 
 # ---- the shared window: what a note says of it ---------------------------------------------------
 
+# What all programs say to a process that is a job of its own.
+ALONE = ("it needs at least 2 processes, got 1: use mpirun -np 2 or more (if you did, mpirun is of another MPI library "
+         "than this program)")
+
+
 class SharedWindow(HaloCase):
     def test_one_node(self):
         done = self.run_halo("--local=3", *ONCE)
@@ -116,14 +121,14 @@ class SharedWindow(HaloCase):
     def test_alone(self):
         done = self.run_halo("--local=3", *ONCE, ranks=1)
         assert pairs(read_tsv(done.stdout)) == METHODS[:-1]
-        assert "# note: no shared window: no process shares a node with a neighbour" in done.stdout
-        self.refused_alone(ranks=1)
+        assert f"# note: no shared window: {ALONE}\n" in done.stdout
+        self.refused_alone(ALONE, ranks=1)
 
-    def refused_alone(self, **how):
+    def refused_alone(self, why, **how):
         """Nothing else was asked for."""
         done = self.run_halo("--local=4", "--methods=shared window", *ONCE, **how)
         assert (done.returncode, done.stdout) == (2, "")
-        assert "halo: --methods: shared window: no process shares a node with a neighbour: use " in done.stderr
+        assert f"halo: --methods: shared window: {why}: use " in done.stderr
 
     @real
     def test_two_nodes(self):
@@ -135,7 +140,7 @@ class SharedWindow(HaloCase):
         assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
         assert "# note: 2 nodes have 1 host name: " in done.stdout
         assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
-        self.refused_alone(ranks=2, environment=two_nodes)
+        self.refused_alone("no process shares a node with a neighbour", ranks=2, environment=two_nodes)
 
 
 # ---- --check: right data passes in every method; wrong data fails, wherever it is ----------------
