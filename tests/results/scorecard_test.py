@@ -120,6 +120,17 @@ class Costs(CardCase):
         self.assertEqual(self.said(("mpi_overhead", MPI_OVERHEAD, rows), launches=1), [
             "Processor time of a send, 8 bytes | not clear |  |  | "])
 
+    def test_host_overhead_without_a_knee(self):
+        """A launch that didn't find it has no value. Where none did, that is said, and not only of larger messages what
+        they take; where some did, of how many launches the value is."""
+        def row(size, overhead):
+            found = {"overhead": overhead, "status": "ok"} if overhead else {"status": "no-knee"}
+            return {"direction": "send", "pair": 0, "msgsize": size, **found}
+        rows = [[row(8, 0), row(1024, 0.3), row(65536, 3.0 if run < 4 else 0)] for run in range(6)]
+        self.assertEqual(self.said(("mpi_overhead", MPI_OVERHEAD, rows)), [
+            "Processor time of a send, 8 bytes | not clear |  |  | no launch found it",
+            "Processor time of a send, 64 KiB | 3.00 µs |  | 3.00 – 3.00 | only 4 of 6 launches found it"])
+
     def test_message_rate(self):
         rows = [{"pattern": pattern, "rate_per_s": rate, "nbytes": size, "job_size": 2, "npeers": peers, "nmsgs": 128,
                  "cache_size": cache, "ppn": 1}

@@ -78,10 +78,15 @@ def messages(tables):
 def host_overhead(tables):
     """What the smallest and the largest message take of the processor."""
     for direction, name in (("send", "send"), ("recv", "receive")):
-        pairs = of_direction(tables, "overhead", direction)
-        for pair in pairs[:1] + pairs[1:][-1:]:
-            what = f"Processor time of a {name}, {size_text(pair[0].size('msgsize'))}"
-            yield Line(what, UNSURE) if is_lost(pair[1]) else line_of(what, pair, "overhead", TIME_US)
+        pairs = [pair for pair in values_of_direction(tables, "overhead", direction)
+                 if pair[1] is not None or all(cells.get("status") == "no-knee" for cells in pair[0].launches)]
+        for row, found in pairs[:1] + pairs[1:][-1:]:
+            what = f"Processor time of a {name}, {size_text(row.size('msgsize'))}"
+            if found is None:
+                yield Line(what, UNSURE, note="no launch found it", rows=(row.identity,),
+                           todo="give mpi_overhead more --max-time")
+            else:
+                yield Line(what, UNSURE) if is_lost(found) else line_of(what, (row, found), "overhead", TIME_US)
 
 
 def is_lost(found):
@@ -89,10 +94,16 @@ def is_lost(found):
     return found.value < 0 and found.low is None
 
 
+def values_of_direction(tables, column, direction):
+    """Pairs of mpi_overhead's rows of one pair of ranks, by size, and what each measured, or None."""
+    return [(row, tables.value(row, "mpi_overhead", column))
+            for row in sorted(tables.rows("mpi_overhead", direction=direction), key=lambda row: row.size("msgsize"))
+            if row.keys["pair"] in ("0", "NA")]
+
+
 def of_direction(tables, column, direction):
-    """Pairs of mpi_overhead's rows of one pair of ranks, by size."""
-    return sorted((pair for pair in tables.measured("mpi_overhead", column, direction=direction)
-                   if pair[0].keys["pair"] in ("0", "NA")), key=lambda pair: pair[0].size("msgsize"))
+    """The same where there is a value."""
+    return [pair for pair in values_of_direction(tables, column, direction) if pair[1] is not None]
 
 
 def message_rate(tables):
