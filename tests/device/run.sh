@@ -63,7 +63,8 @@ pingpong_times() {
 kernel_times() {
     # shellcheck disable=SC2086  # words
     $launch "$build/overlap/overlap_iallreduce" --work=device --device=0 --data-driven --max-num-elts=1 --samples=6 \
-        --visits=1 2>>"$work/log" | sed -n 's/.*work: a kernel of \([0-9.]*\) us and \([0-9.]*\) ns a step.*/\1 \2/p' |
+        --visits=1 --metadata=full 2>>"$work/log" |
+        sed -n 's/.*work: a kernel of \([0-9.]*\) us and \([0-9.]*\) ns a step.*/\1 \2/p' |
         awk -v all="$steps" '{ for (i = split(all, of); i > 0; i--) printf "%d %.3f\n", of[i], $1 + of[i] * $2 / 1000 }'
 }
 
