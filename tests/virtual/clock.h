@@ -14,8 +14,9 @@
  *   VIRTUAL_RESOLUTION_NS   the clock's steps
  *   VIRTUAL_CLOCK_SHIFT_US, VIRTUAL_CLOCK_PPM
  *                           rank r's clock is ahead by r times the shift, and r times the ppm fast
- *   VIRTUAL_SLICE_US        odd and even ranks share processors: what waits in a call, rather than
- *                           asks, goes on in its turn, of two slices for odd ranks, then one for even
+ *   VIRTUAL_SLICE_US        odd and even ranks share processors: a rank that waits in a call,
+ *                           instead of asking, goes on in its turn: two slices of three are the
+ *                           odd ranks'
  *   VIRTUAL_WORK_NS         a unit of work
  *   DISTURB                 "RATE:US[,RATE:US]...": streams of interruptions; each has RATE a
  *                           second, each of US microseconds, with exponential gaps. One that begins
