@@ -15,7 +15,7 @@ static int64_t displacement_unit(const struct op_kind *kind, enum op_type type)
 enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape *shape)
 {
     const double largest =
-        (double)displacement_unit(kind, shape->type) * op_max_need(kind, shape).larger;
+        (double)displacement_unit(kind, shape->type) * op_max_elements(kind, shape, false);
     if (shape->elements > INT_MAX / op_type_bytes(shape->type) &&
         op_is_library(kind->fails_large_in))
         return OP_BEYOND;

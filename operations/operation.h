@@ -13,8 +13,6 @@
 #include "common/large_count/large_count.h"
 #include "operations/counts.h"
 
-#include <stdbool.h>
-
 struct bc_run;
 
 /* Makes a call of the operation, in the timed region. */

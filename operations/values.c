@@ -176,26 +176,23 @@ double op_element(const struct op_instance *operation, enum op_values values, in
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Rooted operations need most on the root, varying ones on the last rank; else rank 0 will do. */
-struct op_need op_max_need(const struct op_kind *kind, const struct op_shape *shape)
+double op_max_elements(const struct op_kind *kind, const struct op_shape *shape, bool both)
 {
     const int ranks[] = {shape->root, 0, shape->ranks - 1};
     struct op_shape on = *shape;
-    struct op_need max = {0.0, 0.0};
-    if (kind->send.extent == OP_NO_BUFFER)
-        return max;
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+    double max = 0.0;
+    for (int i = 0; i < 3 && kind->send.extent != OP_NO_BUFFER; i++) {
         on.rank = ranks[i];
         const double send = (double)op_elements(&kind->send, &on);
         const double receive = (double)op_elements(&kind->receive, &on);
-        max.larger = fmax(max.larger, fmax(send, receive));
-        max.both = fmax(max.both, send + receive);
+        max = fmax(max, both ? send + receive : fmax(send, receive));
     }
     return max;
 }
 
 double op_bytes(const struct op_kind *kind, const struct op_shape *shape)
 {
-    return (double)op_type_bytes(shape->type) * op_max_need(kind, shape).both;
+    return (double)op_type_bytes(shape->type) * op_max_elements(kind, shape, true);
 }
 
 double op_size_bytes(const struct op_instance *operation)

@@ -7,6 +7,7 @@
 
 #include "common/layout/grid.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Neighbours in the periodic 3D grid: down and up in each direction. */
@@ -89,12 +90,8 @@ int64_t op_elements(const struct op_buffer *buffer, const struct op_shape *shape
 /* Element i of such values; NAN: the standard leaves it undefined. */
 double op_element(const struct op_instance *operation, enum op_values values, int64_t i);
 
-/* The elements of the larger buffer, and of both, on the rank that needs most. */
-struct op_need {
-    double larger, both;
-};
-
-struct op_need op_max_need(const struct op_kind *kind, const struct op_shape *shape);
+/* The elements of both buffers, or of the larger one, on the rank that needs most. */
+double op_max_elements(const struct op_kind *kind, const struct op_shape *shape, bool both);
 
 /* The bytes of both buffers on that rank. */
 double op_bytes(const struct op_kind *kind, const struct op_shape *shape);

@@ -578,16 +578,6 @@ static void measure_answer(struct visit *visit)
         overlap_answer_by_mean(visit->run, &visit->reference.interval, visit->row);
 }
 
-/* Makes the row's operation in pinned memory. Collective. One-sided transfers have
-   none: the target doesn't know when to copy. */
-static void create_staged(const struct overlap_state *overlap, const struct op_choice *choice,
-                          struct op_instance *staged)
-{
-    struct op_choice pinned = *choice;
-    pinned.space = &overlap->stage;
-    op_create(staged, overlap->parameters.kind, &overlap->run->job, &pinned);
-}
-
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
 {
     const struct bc_run *const run = overlap->run;
@@ -597,8 +587,11 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
     op_create(&operation, p->kind, &run->job, &row->choice);
     row->has_blocking = operation.blocking != NULL && !p->no_blocking;
     row->has_staged = row->has_blocking && overlap->space.device != NULL && p->kind->create == NULL;
+    /* In pinned memory. One-sided transfers have none: the target doesn't know when to copy. */
+    struct op_choice pinned = row->choice;
+    pinned.space = &overlap->stage;
     if (row->has_staged)
-        create_staged(overlap, &row->choice, &staged);
+        op_create(&staged, p->kind, &run->job, &pinned);
     struct visit visit = {
         .overlap = overlap,
         .parameters = p,
