@@ -208,9 +208,7 @@ static char *describe_shared_cores(struct place *places, int count, const struct
         bc_text_append(&text, " have to share %d core%s", shared, shared == 1 ? "" : "s");
         free(ranks);
     } else if (find_neighbours(places, count, cores, &a, &b)) {
-        bc_text_append(&text,
-                       "ranks %d and %d, which are not bound to different cores, ran on processors "
-                       "%d and %d of one core when the job began",
+        bc_text_append(&text, "ranks %d and %d began on one core (processors %d, %d)",
                        places[a].rank, places[b].rank, places[a].last_processor,
                        places[b].last_processor);
     }

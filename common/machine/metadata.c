@@ -171,8 +171,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
                          "as %d processors for them); times include waiting for a processor",
                          job->max_per_node, job->min_processors);
     if (job->shared_cores != NULL)
-        bc_output_remark(output, "note",
-                         "%s, which slows them: bind no more ranks than there are cores",
+        bc_output_remark(output, "note", "%s, which slows them: bind each to a core",
                          job->shared_cores);
     if (job->exceeded_quota != NULL)
         bc_output_remark(

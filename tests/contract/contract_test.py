@@ -378,6 +378,8 @@ class EveryProgram:
         for line in done.stdout.splitlines():
             line = UNUSUAL.sub("12345.678", line)
             assert len(line.expandtabs()) <= TERMINAL or line.startswith("# command"), line
+        # A note is one sentence, in one line.
+        assert not re.search("^# note: .*\n#   ", done.stdout, re.M), done.stdout
         keys = re.findall("rows are told apart by: ([^;]*)", said["columns"])
         where = [names.index(key) for key in ", ".join(keys).split(", ") if key]
         assert len({tuple(row[at] for at in where) for row in rows}) == len(rows)

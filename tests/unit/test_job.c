@@ -213,10 +213,7 @@ TEST(ranks_on_hardware_threads)
     assert_string_equal(bound.shared_cores, "ranks 0-1 have to share 1 core");
     assert_string_equal(free_ones.shared_cores, "ranks 0-1 have to share 1 core");
     char text[160];
-    snprintf(text, sizeof text,
-             "ranks 0 and 1, which are not bound to different cores, ran on processors %d and "
-             "%d of one core when the job began",
-             a, beyond);
+    snprintf(text, sizeof text, "ranks 0 and 1 began on one core (processors %d, %d)", a, beyond);
     assert_string_equal(ran.shared_cores, text);
 }
 
