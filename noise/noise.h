@@ -92,3 +92,8 @@ noise_kernel_fn noise_quanta, noise_barrier_steps, noise_allreduce_steps;
 /* Writes the rows of the job, of hosts or ranks, of sources and of operations, and frees the stops,
    which are on the clock that ranks share. Collective. */
 void noise_write_rows(const struct noise *noise, struct noise_stops *stops);
+
+/* Writes what all ranks saw to the file of --dump-samples, if there is one, in turn, so that rank 0
+   has the stops of one at a time. `visits`, on rank 0: of all ranks, in their order. Collective. */
+void noise_dump_stops(const struct noise *noise, const struct noise_stops *stops,
+                      const struct noise_watch *visits);

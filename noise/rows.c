@@ -116,7 +116,7 @@ struct sum {
     int slowest_rank; /* the one with that share */
 };
 
-enum { TAG_LENGTHS = 1, TAG_STOPS };
+enum { TAG_LENGTHS = 1 };
 
 /* Adds the lengths of a rank's stops to two sums: 5 KB, which the rank sends when rank 0 wants it.
  */
@@ -379,61 +379,6 @@ static struct noise_result steps_result(const struct noise *noise, const struct 
     return result;
 }
 
-/* ---- --dump-samples -------------------------------------------------------------------------- */
-
-/* Writes when a rank was watched, when its stops began and how long they took; rank 0. */
-static void dump_rank(const struct bc_run *run, const struct report *report, int visits,
-                      const struct noise_stop *stop)
-{
-    static const char *const names[] = {"watch_begin_ns", "watch_end_ns", "stop_begin_ns",
-                                        "stop_ns"};
-    struct bc_samples watched = {0}, stopped = {0};
-    char name[64];
-    for (int visit = 0; visit < visits; visit++) {
-        const struct noise_watch *const watch = &report->visits[visit];
-        bc_samples_begin_visit(&watched);
-        bc_samples_begin_visit(&stopped);
-        bc_samples_append(&watched, (double[]){(double)watch->begin_ns, (double)watch->end_ns}, 2,
-                          report->rank);
-        for (int64_t i = 0; i < watch->stops; i++, stop++)
-            bc_samples_append(&stopped, (double[]){(double)stop->begin_ns, (double)stop->length_ns},
-                              2, report->rank);
-    }
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof name, "rank%d_%s", report->rank, names[i]);
-        bc_run_dump(run, name, i < 2 ? &watched : &stopped, i % 2);
-    }
-    bc_samples_free(&watched);
-    bc_samples_free(&stopped);
-}
-
-/* Writes what all ranks saw to the file of --dump-samples, if there is one, in turn, so that rank 0
-   has the stops of one at a time. Collective. */
-static void dump_stops(const struct noise *noise, const struct noise_stops *stops,
-                       const struct report *reports)
-{
-    const struct bc_run *const run = noise->run;
-    if (run->settings.dump_samples == NULL)
-        return;
-    if (run->job.rank != 0) {
-        BC_MPI(MPI_Send(stops->stop, (int)(stops->count * sizeof *stops->stop), MPI_BYTE, 0,
-                        TAG_STOPS, MPI_COMM_WORLD));
-        return;
-    }
-    dump_rank(run, &reports[0], stops->visit_count, stops->stop);
-    for (int rank = 1; rank < run->job.ranks; rank++) {
-        int64_t count = 0;
-        for (int i = 0; i < stops->visit_count; i++)
-            count += reports[rank].visits[i].stops;
-        struct noise_stop *const others =
-            bc_allocate((size_t)count, sizeof *others, "no memory for stops");
-        BC_MPI(MPI_Recv(others, (int)((size_t)count * sizeof *others), MPI_BYTE, rank, TAG_STOPS,
-                        MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        dump_rank(run, &reports[rank], stops->visit_count, others);
-        free(others);
-    }
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void warn_of_left_out(const struct noise *noise, const struct report *reports)
@@ -491,7 +436,7 @@ void noise_write_rows(const struct noise *noise, struct noise_stops *stops)
     noise_sources_find(run, stops, &limits, &sources);
     for (int i = 0; i < noise->step_kinds; i++)
         predicted[i] = predict(noise, stops, &noise->steps[i]);
-    dump_stops(noise, stops, reports);
+    noise_dump_stops(noise, stops, visits);
     if (run->job.rank == 0) {
         write_results(noise, reports, stops->visit_count, &lengths, &sources, predicted);
     } else {

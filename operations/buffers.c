@@ -33,17 +33,13 @@ static void set_element(void *buffer, enum op_type type, int64_t i, double value
         ((unsigned char *)buffer)[i] = (unsigned char)(int)value;
     }
 }
-/* The elements of a buffer of any root. */
-static int64_t capacity(const struct op_buffer *buffer, const struct op_shape *shape, bool any_root)
+/* The elements of a buffer, or the max over roots. */
+static int64_t capacity(const struct op_buffer *buffer, struct op_shape shape, bool any_root)
 {
-    struct op_shape as_root = *shape, as_other = *shape;
-    as_root.root = shape->rank;
-    as_other.root = -1;
-    if (!any_root)
-        return op_elements(buffer, shape);
-    const int64_t of_root = op_elements(buffer, &as_root);
-    const int64_t of_other = op_elements(buffer, &as_other);
-    return of_root > of_other ? of_root : of_other;
+    const int64_t now = op_elements(buffer, &shape);
+    shape.root = shape.root == shape.rank ? -1 : shape.rank;
+    const int64_t other = any_root ? op_elements(buffer, &shape) : 0;
+    return other > now ? other : now;
 }
 
 void op_buffers_create(struct op_instance *operation, bool any_root)
@@ -54,8 +50,8 @@ void op_buffers_create(struct op_instance *operation, bool any_root)
     if (kind->send.extent == OP_NO_BUFFER)
         return;
     const int64_t bytes = op_type_bytes(shape->type);
-    const int64_t send_count = capacity(&kind->send, shape, any_root);
-    int64_t receive_count = capacity(&kind->receive, shape, any_root);
+    const int64_t send_count = capacity(&kind->send, *shape, any_root);
+    int64_t receive_count = capacity(&kind->receive, *shape, any_root);
     if (operation->in_place && receive_count < send_count)
         receive_count = send_count;
     bc_buffer_create(&operation->send_buffer, space->device, space->send,
