@@ -98,7 +98,7 @@ class Costs(CardCase):
                         "Bandwidth, messages of 1 MiB | 8.88 GB/s |  | 8.79 – 8.97 | ",
                         "Put of 8 bytes with a barrier | 1.00 µs |  | 0.99 – 1.01 | ",
                         "MPI_Put instead of send | yes | at 1 MiB |  | saves 9 %",
-                        "MPI_Put instead of send | no | at 8 bytes |  | up to 2.9 times as long"]
+                        "MPI_Put instead of send | no | at 8 bytes |  | takes up to 2.9 times as long"]
         small = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n1=0.35, n64=0.5)))
         assert [line.split(" | ")[0] for line in small] == ["Message of 8 bytes, one way"]
 
@@ -138,8 +138,8 @@ class Costs(CardCase):
                     ("pre-post", 3e6, 8, 1, 9), ("all-start", 2e6, 8, 1, 9), ("pre-post", 9e6, 4096, 1, 9),
                     ("pair-based", 5e6, 8, 6, 9), ("pre-post", 7e6, 8, 1, 0), ("all-start", 6.99e6, 8, 1, 0))]
         self.assertEqual(self.said(("msgrate", RATE, rows)), [
-            "Messages a second, caches flushed, 8 bytes | 3.00 M |  | 2.97 – 3.03 | pre-post; all-start: 2.00 M",
-            "Messages a second, warm caches, 8 bytes | 7.00 M |  | 6.93 – 7.07 | pre-post or all-start"])
+            "Messages a second, caches flushed, 8 bytes | 3.00 M |  | 2.97 – 3.03 | best: pre-post; next: all-start, 2.00 M",
+            "Messages a second, warm caches, 8 bytes | 7.00 M |  | 6.93 – 7.07 | best: pre-post or all-start"])
 
     def test_barrier_and_collectives(self):
         sync = [{"sync": name, "ranks": 4, "sync_us": value} for name, value in (("ring", 1.0), ("MPI barrier", 1.5))]
@@ -165,15 +165,15 @@ class Costs(CardCase):
         rows = (swaps("10x10x10", persistent=4.0, packed=6.0) + swaps("99x99x99", put=90.0) +
                 swaps("50x50x50", persistent=40.0, packed=40.5, types=41.0))
         self.assertEqual(self.said(("halo", HALO, rows)), [
-            "Halo of 10 x 10 x 10 | 4.00 µs |  | 3.96 – 4.04 | persistent; packed: 6.00 µs",
+            "Halo of 10 x 10 x 10 | 4.00 µs |  | 3.96 – 4.04 | best: persistent; next: packed, 6.00 µs",
             "Halo of 99 x 99 x 99 | 90.0 µs |  | 89.1 – 90.9 | put",
-            "Halo of 50 x 50 x 50 | 40.0 µs |  | 39.6 – 40.4 | persistent or packed"])
+            "Halo of 50 x 50 x 50 | 40.0 µs |  | 39.6 – 40.4 | best: persistent or packed"])
         few = self.said(("halo", HALO, rows), launches=2)
-        assert few[0] == "Halo of 10 x 10 x 10 | 3.98 µs |  | 3.96 – 4.00 | persistent or packed"
+        assert few[0] == "Halo of 10 x 10 x 10 | 3.98 µs |  | 3.96 – 4.00 | best: persistent or packed"
         rows = [gain_cells(4800, 100.0, exposed, collective="halo", method=method, local="10x10x10", form=form)
                 for method, form, exposed in (("packed", "nonblocking", 5.0), ("persistent", "persistent", 4.0))]
         assert self.said(("overlap_halo", OVERLAPS, rows))[0] == (
-            "Halo of 10 x 10 x 10, exposed under work | 4.00 µs |  | 3.96 – 4.04 | persistent; packed: 5.00 µs")
+            "Halo of 10 x 10 x 10, exposed under work | 4.00 µs |  | 3.96 – 4.04 | best: persistent; next: packed, 5.00 µs")
 
     def test_many_boxes(self):
         rows = [row for n in range(10, 60, 10) for row in swaps(f"{n}x{n}x{n}", put=float(n))]
@@ -223,7 +223,7 @@ class NoiseAndLinks(CardCase):
             "Interruptions every 4 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 1.40 % of the time",
             "Interruptions 30 a second, rank 1 | 100 µs |  | 99 – 101 | 0.300 % of the time",
             "Interruptions every 10 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 0.200 % of the time",
-            "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | predicted; measured: 4.00 %"])
+            "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | predicted from interruptions; measured: 4.00 %"])
 
     @each("ranks, stopped_pct, todo", [(2, 1.5, "try with a processor left free"), (1, 1.5, ""), (2, 1.005, ""),
                                        (None, 1.5, "")])
@@ -345,7 +345,7 @@ class DoesItPay(CardCase):
         ((150.0, 50.0, 40.0, 150.0), "1 KiB – 64 KiB | yes | saves 50 to 60 %", "at 1 MiB | no | costs up to 50 %"),
         ((100.0, 100.0, 50.0, 20.0), "from 64 KiB | yes | saves 50 to 80 %"),
         ((150.0, 150.0, 100.0, 120.0), " | no | costs up to 50 %"),
-        ((100.0, 100.0, 350.0, 100.0), " | no | up to 3.5 times as long"),
+        ((100.0, 100.0, 350.0, 100.0), " | no | takes up to 3.5 times as long"),
         ((100.0, 101.0, 99.0, 100.0), " | even | makes no difference")])
     def test_sizes(self, case):
         """What pays and what loses; of many sizes one alone may be chance."""
@@ -543,8 +543,8 @@ commcost on vm: 2 processes on 1 node, MPICH 4.0.2 (ch4:ucx); 6 launches
 
 What it costs           typical  launches
   Allreduce of 8 bytes  100 µs   100 – 100
-  Halo of 10 x 10 x 10  14.5 µs  14.4 – 14.6  shared window; a way with a name that is much longer
-                                              than others have: 29.0 µs
+  Halo of 10 x 10 x 10  14.5 µs  14.4 – 14.6  best: shared window; next: a way with a name that is
+                                              much longer than others have, 29.0 µs
 
 Does it pay?
   Non-blocking allreduce  yes  saves 95 %: work before MPI_Wait
@@ -565,7 +565,7 @@ Does it pay?
     reduce scatter block, scan and send
 """), text
 
-    @each("lost_pct, note", [((74, 1), "put; persistent: 9.00 µs; disturbed"), ((9, 74), "put; persistent: 9.00 µs")])
+    @each("lost_pct, note", [((74, 1), "best: put; next: persistent, 9.00 µs; disturbed"), ((9, 74), "best: put; next: persistent, 9.00 µs")])
     def test_disturbed(self, lost_pct, note):
         """A line on rows most of whose time was lost says so; one on others doesn't."""
         rows = swaps("10x10x10", put=4.0, persistent=9.0)

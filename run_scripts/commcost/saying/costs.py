@@ -49,8 +49,9 @@ def best_of(named, column, units, more=False):
     (name, best), *others = sorted(named, key=lambda one: saved_value(one[1][0], first, column), reverse=not more)
     rivals = [other for other, (row, _) in others if not is_better(*((row, best[0]) if more else (best[0], row)), column)]
     if rivals:
-        return best, f"{name} or {rivals[0]}" if len(rivals) == 1 else f"no clear best of {1 + len(rivals)} ways"
-    return best, name + "".join(f"; {other}: {typical(found, units)}" for other, (_, found) in others[:1])
+        return best, f"best: {name} or {rivals[0]}" if len(rivals) == 1 else f"no clear best of {1 + len(rivals)} ways"
+    return best, "".join(f"best: {name}; next: {other}, {typical(found, units)}"
+                         for other, (_, found) in others[:1]) or name
 
 
 # ---- messages ------------------------------------------------------------------------------------
@@ -223,7 +224,7 @@ def noise(tables):
         work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
         measured = tables.value(row, "noise", "slowdown_pct")
         yield line_of(f"Slowdown, {row.keys['operation']}{work}", (row, predicted), "predicted_pct", SHARE,
-                      "predicted" + (f"; measured: {typical(measured, SHARE)}" if measured else ""))
+                      "predicted from interruptions" + (f"; measured: {typical(measured, SHARE)}" if measured else ""))
 
 
 def has_no_processor_left(tables):

@@ -124,7 +124,7 @@ def why(verdict, sizes):
         most = max((-size.saved_pct for size in sizes if size.verdict == LOSES), default=None)
         if most is None:
             return "saves nothing"
-        return f"costs up to {most:.0f} %" if most < 100 else f"up to {1 + most / 100:.2g} times as long"
+        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {1 + most / 100:.2g} times as long"
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
     share = f"{low if low == high else f'{low} to {high}'} %"
