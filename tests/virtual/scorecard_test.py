@@ -1,5 +1,6 @@
 """What the scorecard says of launches whose truth is known."""
 
+import os
 import random
 import re
 import shutil
@@ -8,7 +9,7 @@ import typing
 
 import virtual
 from exposed import POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us
-from launches import Folder
+from launches import TOP, Folder
 from random_machine import Machine
 from commcost.reading import intervals, tables
 from commcost.saying import facts, gains, scorecard
@@ -291,7 +292,7 @@ class RandomMachines(virtual.Test):
     def test_slow_launches(self):
         """Where rows are slowed differently, answers are as rarely false of the launches that aren't slow."""
         false = {}
-        for seed in range(virtual.by_tier(plain=20, run=100, full=1000)):
+        for seed in range(virtual.by_tier(plain=20, run=40, full=1000)):
             judge = Judge(Machine(seed, slow="rows"))
             for line in judge.parts["Does it pay?"]:
                 count(false, name_of(line.what), not judge.is_gain_true(line))
@@ -423,6 +424,38 @@ class Launches(virtual.Test):
                     {"MODEL_LATENCY_US": 5})
         self.assertEqual(self.said(case), "")
         self.assertRegex(self.said(case, status=1, MODEL_CORRUPT=1), "^1 row has wrong data .*: halo")
+
+
+# The example of docs/scorecard.md: programs, their options, and what messages and operations take.
+TIMES = {"MODEL_LAUNCH_SPREAD": 0.01, "MODEL_LATENCY_US": 0.4, "MODEL_PER_BYTE_NS": 0.1, "MODEL_POST_US": 0.13,
+         "MODEL_SYNC_US": 0.3, "MODEL_BARRIER_US": 0.85}
+OVERLAPPED = {"MODEL_DURATION_US": 1.1, "MODEL_BLOCKING_US": 1}
+OVER_SIZES = ("--sizes=8,1K,64K,1M", "--max-time=0.005")
+EXAMPLE = [
+    ("pingpong", ("--patterns=MPI Send,put", "--arrangements=single", "--max-ndata=128K", "--max-time=0.001"), {}),
+    ("mpi_overhead", ("--both", "--sizes=8,64K", "--max-time=0.02"), {}),
+    ("msgrate", ("--peers=1", "--cache=0", "--max-time=0.01"), {"MODEL_GAP_US": 0.05}),
+    ("collective", ("--operations=barrier,allreduce,bcast", "--sizes=8", "--max-time=0.005"), {}),
+    ("halo", ("--local=50", "--methods=shared window,isend/irecv packed", "--max-time=0.005"), {}),
+    ("noise", ("--max-time=0.1", "--operations=barrier", "--grain=100"), {"DISTURB": "250:16", "DISTURB_PERIODIC": 1}),
+    ("overlap_iallreduce", OVER_SIZES, {**OVERLAPPED, "MODEL_FRACTION": 0}),
+    ("overlap_ialltoall", OVER_SIZES, {**OVERLAPPED, "MODEL_FRACTION": 1}),
+    ("overlap_sendrecv", ("--test-calls=0,4", *OVER_SIZES),
+     {"MODEL_BLOCKING_US": 1, "MODEL_FRACTION": 0.5, "MODEL_PROGRESS_SHARE": 0.25})]
+
+
+class Example(virtual.Test):
+    """docs/scorecard.md shows what the tools say of launches that anyone can repeat."""
+
+    def test_docs(self):
+        folder = Folder(self)
+        for program, options, variables in EXAMPLE:
+            folder.launches("runs", program, *options, launches=6, **{**TIMES, **variables})
+        text = scorecard.text_of(scorecard.card_of(tables.Tables([folder.path])))
+        with open(os.path.join(TOP, "docs/scorecard.md"), encoding="utf-8") as stream:
+            shown = stream.read().split("```\n")[1]
+        # The first line has the MPI library.
+        self.assertEqual(shown.partition("\n")[2], text.partition("\n")[2], text)
 
 
 class RandomLaunches(virtual.Test):
