@@ -31,11 +31,9 @@ static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 static bool started;
 
 /* A name of blanks is none. */
-static bool is_name(const char *name) { return name[strspn(name, " \t\r\n")] != '\0'; }
-
 static void set_name(struct communicator *record, const char *name)
 {
-    record->origin.is_named = is_name(name);
+    record->origin.is_named = name[strspn(name, " \t\r\n")] != '\0';
     if (record->origin.is_named)
         (void)snprintf(record->name, sizeof record->name, "%s", name);
     else

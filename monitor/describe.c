@@ -103,14 +103,6 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Translates all members of a group. */
-static void translate_all(MPI_Group group, int size, int own[], int world[])
-{
-    for (int i = 0; i < size; i++)
-        own[i] = i;
-    translate(group, size, own, world);
-}
-
 /* Writes ranks, which it sorts, to the record. */
 static void format_members(struct communicator *record, int *ranks, int size)
 {
@@ -134,9 +126,11 @@ void communicator_find_members(int number)
     if (ranks == NULL)
         return;
     int *const world = ranks + record->processes;
-    translate_all(record->group[0], record->size, ranks, world);
+    for (int i = 0; i < record->processes; i++)
+        ranks[i] = i;
+    translate(record->group[0], record->size, ranks, world);
     if (record->is_inter)
-        translate_all(record->group[1], record->peers, ranks, world + record->size);
+        translate(record->group[1], record->peers, ranks, world + record->size);
     format_members(record, world, record->processes);
     free(ranks);
 }

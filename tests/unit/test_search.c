@@ -5,8 +5,6 @@
 
 #include "overlap/engine/search.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- a simulated operation ------------------------------------------------------------------- */
