@@ -328,13 +328,6 @@ class Refused(OverlapCase):
         assert [row["test_calls"] for row in read_tsv(said)][:2] == ["0", "10000"]
         assert FINE_CUTS not in self.overlap("--test-calls=4", *options, **in_virtual_time).stdout
 
-    @each("options", [
-        ["--local=100,10"], ["--local=10,100"], ["--local=100,10", "--methods=persistent"],
-        ["--local=100,10", "--form=persistent"]])
-    def test_calls_for_the_smallest_box(self, options):
-        """100000 parts are too many for the box of 10, and not for that of 100."""
-        self.refused(HALO, "--test-calls=100000", "--plenty=1", *options, named="--test-calls")
-
     @each("options, would_do", [
         (["--form=persistent", "--methods=isend/irecv packed"], "--form=nonblocking"),
         (["--form=persistent", "--methods=isend/irecv types,neighbor_alltoallw"],
@@ -345,15 +338,6 @@ class Refused(OverlapCase):
         assert f"{options[0].split('=')[1]}: none of the methods '{options[1].split('=')[1]}'" in line
         assert f"use {would_do}" in line
 
-    def test_calls_for_the_cutoff_time(self):
-        """Where the size is searched for, the work is as long as the cutoff time makes it; if no
-        size takes that, a note says that it isn't."""
-        options = ["--max-num-elts=1", "--samples=1", "--warmup=0", "--test-calls=20000"]
-        said = self.overlap(*options, MODEL_DURATION_US=2000).stdout
-        assert FINE_CUTS not in said
-        said = self.overlap(*options, MODEL_DURATION_US=1).stdout
-        assert FINE_CUTS in said
-        assert read_tsv(said)[0]["status"] == "max-size"
 
 
 class Partitions(OverlapCase):

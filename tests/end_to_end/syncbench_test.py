@@ -77,8 +77,8 @@ class Rows(Case):
             for line in ("# start: window\n", "# global_clock: rank 0's", "# global_clock_error_us: "):
                 assert line in done.stdout
             assert re.search("# note: in [0-9]+ of [0-9]+ rounds a rank was late", done.stdout)
-            oversubscribed = "# warning: oversubscribed" in done.stdout
-            assert ("a rank started late" in done.stdout) == oversubscribed
+            # Without oversubscription that depends on what else runs.
+            assert "a rank started late" in done.stdout or "# warning: oversubscribed" not in done.stdout
             assert [(row["sync"], row["samples"]) for row in read_tsv(done.stdout)] == [
                 ("sync all", "3"), ("MPI barrier", "3")]
 

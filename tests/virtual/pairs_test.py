@@ -130,6 +130,29 @@ class Pairs(virtual.Test):
                 self.near(row["blocking_us"], blocking_us, 0.005 * blocking_us, what + " blocking")
 
 
+class Parts(virtual.Test):
+    """Work isn't cut into more parts than it has units."""
+
+    def test_smallest_box(self):
+        """That of 10 has too few, that of 100 enough."""
+        for options in (("--local=100,10",), ("--local=10,100",), ("--local=100,10", "--methods=persistent"),
+                        ("--local=100,10", "--form=persistent"), ("--local=100",)):
+            with self.subTest(options):
+                done = virtual.run_raw("overlap_halo", "--test-calls=5000", "--plenty=1", "--max-time=0.05", *options,
+                                       MODEL_LATENCY_US=1, MODEL_PER_BYTE_NS=1)
+                refused = "--test-calls: the work under an operation of 2.92 us can't be cut into 5001 parts"
+                self.assertEqual((done.returncode, refused in done.stderr), (2, True) if "10" in options[0][8:].split(",")
+                                 else (0, False))
+
+    def test_cutoff_time(self):
+        """Where the size is searched for, the work is as long as the cutoff time makes it; if no size takes that, a note
+        says that it isn't."""
+        for duration_us, is_said in ((2000, False), (1, True)):
+            done = virtual.run_raw("overlap_iallreduce", "--max-num-elts=1", "--samples=1", "--warmup=0",
+                                   "--test-calls=20000", MODEL_DURATION_US=duration_us)
+            self.assertEqual("the smallest sizes have too little work for --test-calls" in done.stdout, is_said, done.stdout)
+
+
 class Data(virtual.Test):
     def test_data(self):
         """Right data is ok; of a wrong byte each program says FAIL."""
