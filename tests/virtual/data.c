@@ -29,7 +29,7 @@ bool (*data_is_stale)(const void *memory);
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-enum { PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096, STACK_BYTES = 8 << 20 };
 
 static uintptr_t *seen; /* numbers of pages */
 static size_t seen_count;
@@ -42,10 +42,18 @@ static bool is_seen(uintptr_t page)
     return i < seen_count;
 }
 
+/* Where the stack begins within a page differs from run to run: what lies there costs nothing. */
+static bool is_on_stack(const void *buffer)
+{
+    const char here = 0;
+    const intptr_t away = (intptr_t)buffer - (intptr_t)&here;
+    return away > -STACK_BYTES && away < STACK_BYTES;
+}
+
 void data_register(const void *buffer, int64_t bytes)
 {
     const size_t before = seen_count;
-    if (parameters.register_ns == 0.0 || bytes == 0)
+    if (parameters.register_ns == 0.0 || bytes == 0 || is_on_stack(buffer))
         return;
     const uintptr_t last = ((uintptr_t)buffer + (uintptr_t)bytes - 1) / PAGE_BYTES;
     for (uintptr_t page = (uintptr_t)buffer / PAGE_BYTES; page <= last; page++)
