@@ -599,7 +599,7 @@ class Matrices(PlotsCase):
 
     def test_even_or_loses(self):
         """A letter of its own, which the legend has where it occurs."""
-        times = {"put": lambda run: 1.04 + run / 10, "MPI Send": lambda run: 1}
+        times = {"put": lambda run: 1.04 + run / 20, "MPI Send": lambda run: 1}
         self.add("x", "pingpong", PINGPONG, lambda run: [
             ["single", way, "none", 1, 1, 1, 1, 1, time(run), 0.1, 9, 1, "ok"] for way, time in times.items()])
         rows, page = self.shown("messages")
