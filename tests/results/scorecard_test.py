@@ -376,7 +376,7 @@ class DoesItPay(CardCase):
         """Of which some lose or gain nothing; or all so near to the threshold that chance may have made it."""
         launches = [[gain_cells(8, 100.0, value)] for value in exposed_us]
         (line,) = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines
-        assert line[:5] == ("Non-blocking allreduce", "not clear", "", "", "needs more launches")
+        assert line[:5] == ("Non-blocking allreduce", "not clear", "", "", "launches disagree")
 
     @each("threshold, answer", [(2, "yes"), (None, "yes"), (20, "even")])
     def test_threshold(self, threshold, answer):

@@ -8,7 +8,7 @@ import itertools
 import typing
 
 from commcost.reading import benchmarks
-from commcost.reading.intervals import THRESHOLD_PCT, Measured, is_above, is_below
+from commcost.reading.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, is_above, is_below
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying import costs
 from commcost.saying.facts import UNSURE, Line, grouped, size_text
@@ -115,7 +115,8 @@ def todo_of(family, verdict, sizes):
 def why(verdict, sizes):
     """The reason of a verdict, or what would make it clear."""
     if verdict == UNSURE:
-        return "needs more launches"
+        are_enough = all(len(size.row.launches) >= LAUNCHES_ENOUGH for size in sizes)
+        return "launches disagree" if are_enough else "needs more launches"
     if verdict in (EVEN, NO) and all(size.is_bare for size in sizes):
         return f"less than {BARE_PCT} % can be hidden"
     if verdict == EVEN:
