@@ -278,19 +278,16 @@ void bc_output_row(struct bc_output *output, const void *result)
 /* Says how many rows were disturbed, how much, and what to do. */
 static void write_disturbed(struct bc_output *output)
 {
-    const bool waited = output->max_waited_pct > 0.0;
     char much[64] = "";
     if (output->disturbed == 0)
         return;
-    if (waited)
-        snprintf(much, sizeof much, " for up to %.0f %% of the time", output->max_waited_pct);
+    if (output->max_waited_pct > 0.0)
+        snprintf(much, sizeof much, ", up to %.0f %% of the time", output->max_waited_pct);
     bc_output_remark(output, "warning",
                      "%" PRId64 " of %" PRId64
-                     " row%s %s disturbed%s, whatever the status: a rank %s. "
-                     "Measure again on a quieter machine (--metadata=full names the rows)",
+                     " row%s %s disturbed%s: measure again on a quieter machine",
                      output->disturbed, output->rows, output->rows == 1 ? "" : "s",
-                     output->disturbed == 1 ? "was" : "were", much,
-                     waited ? "waited for a processor, or started late" : "started late");
+                     output->disturbed == 1 ? "was" : "were", much);
 }
 
 /* Says what values in shown columns mean. */

@@ -179,10 +179,8 @@ TEST(short_metadata)
              "# status: how the row ended\n"
              "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
              "# note: %0120d\n#   end\n"
-             "# warning: 1 of 2 rows was disturbed for up to 25 %% of the time, whatever the "
-             "status: a rank "
-             "waited\n#   for a processor, or started late. Measure again on a quieter machine "
-             "(--metadata=full names the\n#   rows)\n"
+             "# warning: 1 of 2 rows was disturbed, up to 25 %% of the time: measure again on a "
+             "quieter machine\n"
              "# end: 2 rows, exit 0\n",
              0, word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
@@ -200,9 +198,8 @@ TEST(short_metadata_without_rows)
     assert_true(bc_output_close(output));
     assert_string_equal(contents(f),
                         "# columns: not compared\nstatus\n"
-                        "# warning: 1 of 0 rows was disturbed, whatever the status: a rank started "
-                        "late. Measure again on a\n#   quieter machine (--metadata=full names the "
-                        "rows)\n# end: 0 rows, exit 1\n");
+                        "# warning: 1 of 0 rows was disturbed: measure again on a quieter machine\n"
+                        "# end: 0 rows, exit 1\n");
 }
 
 TEST(names_that_are_no_columns)
