@@ -24,7 +24,7 @@ COSTS, LINKS = "What it costs", "Which node or link is slow?"
 QUESTIONS = ("Interruptions", "Node", "Non-blocking", "Message in partitions", "Work during", "MPI_Test",
              "Persistent requests", "MPI_Put")
 COMPARED = ("Non-blocking", "Message in partitions", "MPI_Test", "Persistent requests", "MPI_Put", "Halo", "Messages a")
-ENOUGH = 8  # launches, of which a pair may be alike, to the byte, and count as one
+ENOUGH = 8  # launches
 FALSE, MISSED = 0.01, 0.05
 
 

@@ -67,19 +67,17 @@ def is_noise(found):
 
 
 def digits_of(found):
-    """Those of which the last is no more than half of the interval: two or three; one of an interval that is wider
-    than the value."""
+    """Three where the third is no more than half of the interval, else two."""
     if found.low is None or found.value <= 0:
         return 2
-    width, second_digit = found.high - found.low, 10.0 ** (magnitude(found.value) - 1)
-    return 1 if width >= found.value else 2 if width >= 2 * second_digit * (1 - 1e-9) else 3
+    second_digit = 10.0 ** (magnitude(found.value) - 1)
+    return 2 if found.high - found.low >= 2 * second_digit * (1 - 1e-9) else 3
 
 
 def number(value, typical_one, units, digits):
-    """A value in the unit of the typical one, with as many decimals as give that these digits; where they are 1, each
-    value has its own."""
+    """A value in the unit of the typical one, with as many decimals as give that these digits."""
     factor = unit_of(typical_one, units)[0]
-    size = abs(value if digits == 1 else max(abs(value), abs(typical_one))) / factor
+    size = max(abs(value), abs(typical_one)) / factor
     decimals = max(0, digits - 1 - magnitude(size)) if size else 0
     is_usual = decimals <= DECIMALS and size < LARGE
     return f"{value / factor:.{decimals}f}" if is_usual else f"{value / factor:.3g}"

@@ -72,8 +72,8 @@ class Answer(typing.NamedTuple):
 
 
 def answers_of(family, name, sizes):
-    """The Answers of verdicts by size: yes at the most sizes in a row, and no; else what holds at the most. One size of
-    many is no answer."""
+    """The Answers of verdicts by size: yes at the most sizes in a row, and no; without either what holds at the most. One
+    size of many is no answer."""
     runs = [list(run) for _, run in itertools.groupby(
         sizes, lambda size: NO if size.verdict in (EVEN, LOSES) else size.verdict)]
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
@@ -81,7 +81,7 @@ def answers_of(family, name, sizes):
                for verdicts in ((YES,), (NO, LOSES)))
     # Of those with the most sizes the last.
     return [Answer(family, name, max(reversed(some), key=len), sizes)
-            for some in ((yes, no) if yes else (runs,)) if some]
+            for some in ((yes, no) if yes or no else (runs,)) if some]
 
 
 def does_it_pay(tables):

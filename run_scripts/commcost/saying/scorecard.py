@@ -145,9 +145,10 @@ def limits_of(tables, parts, lost):
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
     if 5 * len(apart) > len(values):
         yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
-               "if other programs ran, measure anew without them.")
-    if 5 * len(lost) <= judged and any(line.typical == UNSURE for part in parts for line in part.lines):
-        launches, path = launches_of(tables), tables.paths[NEW]
+               "measure anew without other programs, or on a machine that is no virtual one.")
+    launches, path = launches_of(tables), tables.paths[NEW]
+    is_unsure = any(line.typical == UNSURE for part in parts for line in part.lines)
+    if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
         resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
         yield f"More launches may decide what is not clear:\nrun_scripts/run_suite.sh {resume}--runs={runs}"
