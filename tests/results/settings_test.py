@@ -68,10 +68,38 @@ class Settings(Case):
         assert ("Best setting\n"
                 "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
                 "  Not clear  1 of 2 rows  alike, or fewer than 6 launches of each\n") in card
+        assert "; 2 settings × 10 launches\n" in card
         assert "A=0" in made.as_markdown().split("##")[1]
         assert "1 of 2 rows have a best setting" in text
         assert "<th>A=0</th><th>ring</th>" in made.as_html()
         assert "Barrier of" not in card
+
+    @each("others, said", [("done", " of syncbench"), ("failed", "")])
+    def test_failed(self, others, said):
+        """A setting without any result of a program is named, and not one whose launches failed once, or at first."""
+        path = self.results(A_0={"ring": 10}, A_1={"ring": 11})
+        (self.folder / "suite").mkdir()
+        (self.folder / "suite/settings").write_text("".join(
+            f"{name}@{place}\tA={place - 1}\n" for name in ("syncbench", "halo") for place in (1, 2, 3)))
+        (self.folder / "suite/launches.tsv").write_text("\n".join(["run\tname\tstart\tseconds\texit\tresult"] + [
+            f"{run}\t{name}\tx\t3\t1\t{result}" for run, name, result in (
+                (1, "syncbench@1", "failed"), (1, "syncbench@1", "done"), (1, "syncbench@2", "failed"),
+                (1, "syncbench@3", "failed"), (1, "halo@3", others), (2, "syncbench@2", "done"),
+                (2, "syncbench@3", "failed"))]) + "\n")
+        found = tables.Tables([path])
+        assert scorecard.card_of(found, vary.best_of_result(path, found)).mind == [
+            f"Setting A=2: all launches{said} failed: see runs/1/syncbench@3.log."]
+        text = report.page_of([path], found, {}).as_markdown()
+        assert "syncbench@3 (A=2): 2 launches failed and are missing here" in text, text
+        assert "syncbench@2 (A=1): 1 launch failed and is missing here" in text, text
+
+    def test_varied_variables(self):
+        """Aren't said to be set for all: the metadata are those of the first setting."""
+        path = self.results(A_0={"ring": 10}, A_1={"ring": 11})
+        text = (self.folder / "syncbench.tsv").read_text()
+        (self.folder / "syncbench.tsv").write_text(text.replace("# columns", (
+            "# mpi_variable: A=0\n# mpi_variable: AA=0\n# mpi_variable: A=\n# columns")))
+        assert report.said_of(tables.Tables([path]), tables.NEW, "mpi_variable") == "AA=0; A="
 
     def test_points(self):
         """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""

@@ -140,6 +140,8 @@ class Mpich(TuneCase):
         assert head == "# 9 to 84 launches, about 11 s to 101 s; the first of each choice:", done.stdout
         assert len(commands) == 3 and "_ALGORITHM=way2" in commands[2], commands
         assert not self.suite.results.exists() and not os.path.exists(self.suite.environment["STARTED"])
+        done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--budget=40", "--dry-run")
+        assert done.stdout.startswith("# 9 to 84 launches, about 11 s to 101 s, of which 40 s now; the first"), done.stdout
         done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--budget=1h")
         assert "It takes 9 to 84 launches, about 11 s to 101 s, of which 60 min now\n" in done.stderr, done.stderr
         assert re.search(r"launch 3 of at most 12: .* 2 choices left, at most [0-9]+ s\n", done.stderr), done.stderr
@@ -213,14 +215,20 @@ class Mpich(TuneCase):
         assert self.evidence()[8]["verdict"] == "holds"
         assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("hang", "8"))
         # All is recorded.
-        self.tune(resume, *options)
+        done = self.tune(resume, options[0], "--dry-run")
+        assert f" ({3 * LAUNCHES + 1} launches made before); the first" in done.stdout, done.stdout
+        done = self.tune(resume, *options)
         assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("hang", "8"))
+        # Of what was made before it says the end alone.
+        assert [line.split(" decided")[0] for line in done.stderr.splitlines() if " of at most " in line] == [
+            "Race, launch 6 of at most 12: 1 of 1 case", "Proof, launch 12 of at most 24: 1 of 1 case"], done.stderr
 
     def test_budget(self):
         """What isn't clear when it ends is left to the library."""
         done = self.tune(f"{VARIABLE}way1,hang", "--sizes=8", "--budget=5", status=1)
         assert "The budget ended before all was clear. To go on: " in done.stderr, done.stderr
         assert "the budget ended before it was clear" in self.evidence()[8]["reason"]
+        assert read(self.suite.results / "evidence.tsv").endswith("# end: 1 row, exit 1\n")
         assert not (self.suite.results / "rules.json").exists()
 
     @each("option, text", [

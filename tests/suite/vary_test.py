@@ -20,6 +20,21 @@ class Plan(SuiteCase):
         assert [line[2].split(" mpirun ")[0] for line in plan[:4]] == [
             "env A=1 B=x", "env A=1 B=y", "env A=2 B=x", "env A=2 B=y"]
 
+    def test_unset(self):
+        """An empty value: without the variable, which Open MPI's launcher can't export then."""
+        plan = self.suite.plan("--runs=1", "--benchmarks=halo", "--vary=A=,1", "--vary=B=x;;y,z", launcher="orterun")
+        words = [line[2].split() for line in plan]
+        assert [words[:words.index("orterun")] for words in words] == [["env", *those.split()] for those in (
+            "-u A B=x", "-u A -u B", "-u A B=y,z", "A=1 B=x", "-u B A=1", "A=1 B=y,z")], words
+        assert [[name for option, name in zip(words, words[1:]) if option == "-x"] for words in words] == [
+            ["B"], [], ["B"], ["A", "B"], ["A"], ["A", "B"]], words
+        # Asynchronous progress that isn't set needs no core of its own.
+        assert all("--bind-to core" in line[2] for line in self.suite.plan(
+            "--runs=1", "--benchmarks=halo", "--ranks=2", "--vary=MPICH_ASYNC_PROGRESS=,0", launcher="orterun"))
+        self.suite.run("--runs=1", "--benchmarks=halo", "--vary=A=,1")
+        assert [row["setting"] for row in self.suite.merged("halo")] == ["A unset"] * 3 + ["A=1"] * 3
+        assert read(self.suite.of_suite("settings")) == "halo@1\tA unset\nhalo@2\tA=1\n"
+
     def test_results(self):
         self.suite.run("--runs=2", "--benchmarks=halo", "--vary=A=1,2")
         rows = self.suite.merged("halo")
@@ -62,7 +77,7 @@ class Plan(SuiteCase):
                                    launcher="mpirun")
             assert ["-bind-to core" in line[2] for line in plan] == [bound] * 2
 
-    @each("value", ["A", "A=1", "A=1,1", "A=,1", "1A=1,2", "build:x", "other:a,b"])
+    @each("value", ["A", "A=1", "A=1,1", "A=,", "A=1,,", "1A=1,2", "build:x", "build:,x", "launcher:srun,", "other:a,b"])
     def test_usage(self, value):
         done = self.suite.run(f"--vary={value}", status=2)
         assert "--vary" in done.stderr

@@ -227,7 +227,7 @@ class Tune(virtual.Test):
         """The Tuning of a machine after all, and the file's path."""
         tuning = self.tuning(machine, name)
         made, proof, _ = decided(tuning)
-        tune.write_all(tuning, made, proof, ["--launches={}".format(LAUNCHES)])
+        tune.write_all(tuning, made, proof, ["--launches={}".format(LAUNCHES)], 0)
         return tuning, os.path.join(self.folder, name, "rules" + machine.library.suffix)
 
     def wrong_of(self, machine, path):

@@ -4,8 +4,8 @@ launches of a program put together.
     NAME.tsv             all launches of a program, with a first column `run`
     runs/N/NAME.tsv      what each wrote; NAME.log what it said besides
     suite/               plan.tsv, versions, expected.tsv, environment, environment_of_site, system,
-                         hosts, topology, options, calls, run_again.sh; launches.tsv: a record of
-                         each launch; lock; complete: when it was done
+                         hosts, topology, options, calls, run_again.sh; settings: of launches' names,
+                         where settings are varied; launches.tsv: a record of each launch; lock; complete: when it was done
 """
 
 import difflib
@@ -164,6 +164,10 @@ class Folder:
     def last_results(self):
         """By (run, name), as they are written, what became of launches."""
         return {(run, name): result for run, name, _, result in self.records()}
+
+    def settings(self):
+        """By the name of launches the setting that they are of; none where nothing was varied."""
+        return dict(line.split("\t", 1) for line in self.read("settings").splitlines() if "\t" in line)
 
     def results(self, plan):
         """By (run, name) of the plan what became of it; None: not reached."""

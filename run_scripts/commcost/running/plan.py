@@ -85,7 +85,7 @@ def threads_of(program, words):
 
 
 class Setting(typing.NamedTuple):
-    """A combination of what is varied: its name in results, variables of the environment, and the
+    """A combination of what is varied: its name in results, variables of the environment ("": not set), and the
     build and launcher, None for the suite's own."""
 
     name: str
@@ -102,8 +102,8 @@ def settings_of(varied):
         found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)
         name, values = found.groups() if found else ("", "")
         values = values.split(";" if ";" in values else ",")
-        if len(values) < 2 or "" in values or len(set(values)) < len(values):
-            raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or build:A,B or "
+        if len(values) < 2 or "" in values and name.endswith(":") or len(set(values)) < len(values):
+            raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or VARIABLE=,A (first not set) or build:A,B or "
                              "launcher:A,B with two different values or more")
         for value in values if name == "build:" else []:
             if not os.path.isdir(value):
@@ -116,7 +116,7 @@ def settings_of(varied):
         combined = dict(zip(axes, values))
         build, launcher = combined.get("build:"), combined.get("launcher:")
         settings.append(Setting(
-            " ".join(f"{name[:-1]}={value}" for name, value in combined.items()),
+            " ".join(f"{name[:-1]}={value}" if value else f"{name[:-1]} unset" for name, value in combined.items()),
             {name[:-1]: value for name, value in combined.items() if name.endswith("=")},
             build and os.path.abspath(build), launcher))
     return settings
@@ -173,10 +173,12 @@ def make_plan(options, job, settings):
                     raise Failure(f"{entry.name}: no program {program}: build it first")
                 missing.append(entry.name)
                 continue
+            variables = {name: value for name, value in setting.variables.items() if value}
             launch = launchers.Launch(job.ranks if entry.ranks == "all" else int(entry.ranks),
-                                      threads_of(program, text), setting.variables)
+                                      threads_of(program, text), variables)
             words = [*(["env"] if setting.variables else []),
-                     *(f"{name}={value}" for name, value in setting.variables.items()),
+                     *(word for name in setting.variables if name not in variables for word in ("-u", name)),
+                     *(f"{name}={value}" for name, value in variables.items()),
                      *options.launchers[setting.launcher, setting.build].line(job, launch), program, *text]
             programs.setdefault(build, set()).add(entry.program)
             name = entry.name + (f"@{place}" if setting.name else "")

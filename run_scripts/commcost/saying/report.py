@@ -91,12 +91,12 @@ def cause_of(texts, results):
 
 
 def failed_launches(path):
-    """Items about launches of a suite's folder that have no result, a program each."""
-    failed = {}
+    """Items about launches of a suite's folder that have no result, a program each, in a setting if some are varied."""
+    failed, settings = {}, folder.Folder(path).settings()
     for (run, name), result in folder.Folder(path).last_results().items():
         if result == "failed":
             failed.setdefault(name, []).append(run)
-    return [f"{name}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
+    return [f"{name}{f' ({settings[name]})' if name in settings else ''}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
             f"missing here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
 
 
@@ -108,9 +108,13 @@ def warnings_section(paths, tables, pictures_note):
 
 
 def said_of(tables, side, key):
-    """What a side's metadata say of a key: all different values, up to VALUES_SHOWN."""
+    """What a side's metadata say of a key: all different values, up to VALUES_SHOWN; without variables that were varied,
+    of which the metadata have the first setting's."""
     values = dict.fromkeys(value for table in tables.of(side)
                            for value in table.metadata.get(key, ()) if value not in ("", "NA"))
+    if key == "mpi_variable":
+        settings = {row.get(vary.SETTING, "") for table in tables.of(side) for row in table.rows}
+        values = [value for value in values if not any(f" {value} " in f" {setting} " for setting in settings)]
     if key == "date":
         values.update(dict.fromkeys(value for table in tables.of(side)
                                     for value in table.metadata.get("last_date", ())))

@@ -82,7 +82,9 @@ def title_of(tables):
     device, launches = said(most, "mpi_device"), launches_of(tables)
     text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", [most]) + (f" ({device})" if device else "")
     seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records())
-    return (f"{text}; {counted(launches, 'launch', 'launches')}" +
+    settings = len({row.keys.get(vary.SETTING) for kind in tables.kinds() for row in tables.rows(kind)} - {None})
+    varied = f"{settings} settings × " if settings > 1 else ""
+    return (f"{text}; {varied}{counted(launches, 'launch', 'launches')}" +
             (f", {seconds // 60} min {seconds % 60} s" if seconds else ""))
 
 
@@ -129,7 +131,8 @@ def named_keys(row):
 
 
 def limits_of(tables, parts, lost):
-    """Sentences about wrong data, disturbances, and what would make answers clear."""
+    """Sentences about failed settings, wrong data, disturbances, and what would make answers clear."""
+    yield from vary.failures(tables.paths[NEW])
     rows = [(kind, row) for kind in tables.kinds() for row in tables.rows(kind)]
     wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
     if wrong:

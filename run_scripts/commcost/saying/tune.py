@@ -91,7 +91,8 @@ class Tuning:
                 for cell in entry.cells}
 
     def expected(self):
-        """A sentence: how many launches it will take, and how long: where no choice can gain anything, and at most."""
+        """A sentence: how many launches it takes, and how long: where no choice can gain anything, and at most; how
+        many were made before, and the budget."""
         options = self.options
 
         def launch_s(cells):
@@ -105,7 +106,10 @@ class Tuning:
         proof_s = sum(2 * launch_s(cells) for cells in proofs.values())
         first, most = looks_of(options.launches)[0], options.launches
         ends = (in_words(first * once_s), in_words(most * (once_s + PROOFS * proof_s)))
-        return f"{first * once} to {most * (once + 2 * PROOFS * len(proofs))} launches, about {ends[0]} to {ends[1]}"
+        made, budget_s = len(self.trials.folder.last_results()), options.budget
+        return (f"{first * once} to {most * (once + 2 * PROOFS * len(proofs))} launches, about {ends[0]} to {ends[1]}" +
+                ("" if budget_s is None else f", of which {in_words(budget_s)} now") +
+                (f" ({counted(made, 'launch', 'launches')} made before)" if made else ""))
 
     def steps(self):
         """The first launch of each choice."""
@@ -130,8 +134,7 @@ class Tuning:
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
             f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
-        say(f"It takes {self.expected()}" + ("" if self.options.budget is None else
-                                             f", of which {in_words(self.options.budget)} now"))
+        say(f"It takes {self.expected()}")
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
@@ -149,9 +152,11 @@ class Tuning:
     # ---- launches --------------------------------------------------------------------------------
 
     def run(self, race, entries, first_run, suffix=""):
-        """Measures until all of the race is decided, choices in turn. Left where a signal or the budget ended it."""
+        """Measures until all of the race is decided, choices in turn. Left where a signal or the budget ended it. Says
+        nothing of rounds that were made before, but for the last one."""
         cases = counted(len(race.running), "case")
         for run in range(race.looks[-1] if race.running else 0):
+            made = len(self.trials.names())
             for entry in entries:
                 places = list(enumerate(entry.settings.items()))
                 for place, (choice, variables) in places[run % len(places):] + places[:run % len(places)]:
@@ -162,6 +167,8 @@ class Tuning:
                         self._measure(race, choice, cells, step)
             if run + 1 in race.looks:
                 race.look(run + 1)
+            if race.running and len(self.trials.names()) == made:
+                continue
             left = (race.looks[-1] - run - 1) * sum(any(race.runs(cell, choice) for cell in entry.cells)
                                                     for entry in entries for choice in entry.settings)
             say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
@@ -271,8 +278,8 @@ COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choi
            ("verdict", "info"))
 
 
-def write_evidence(path, tuning, race, proof, words):
-    """evidence.tsv: a row for each cell."""
+def write_evidence(path, tuning, race, proof, words, status):
+    """evidence.tsv: a row for each cell. `status`: of the exit."""
     table = Output("tune")
     table.begin(COLUMNS, [("mpi_library", said_in(tuning.heads, "mpi_library") or "NA"), ("host", os.uname().nodename),
                           ("choices", "; ".join(f"{contest.variable}={','.join(contest.choices)}"
@@ -290,7 +297,7 @@ def write_evidence(path, tuning, race, proof, words):
         table.row(row)
     for (contest, ranks, choice), reason in tuning.out.items():
         table.remark("note", f"{contest} {choice}, {ranks} ranks: {reason}")
-    replace_file(path, table.text(command.EXIT_DONE))
+    replace_file(path, table.text(status))
 
 
 def mark_of(decision, found):
@@ -370,8 +377,9 @@ def page_of(tuning, race, proof, rules, path):
                 f"Evidence: {os.path.join(tuning.options.output, 'evidence.tsv')}")
 
 
-def write_all(tuning, race, proof, words):
-    """The library's file, or none where there is no rule, its evidence, the page; returns the page."""
+def write_all(tuning, race, proof, words, status):
+    """The library's file, or none where there is no rule, its evidence, the page; returns the page. `status`: of the
+    exit."""
     held = {cell: race.decisions[cell].choice for cell, found in proof.decisions.items() if found.choice == FILE}
     rules, folder = tuning.rules(held), tuning.trials.folder.path
     path = os.path.join(folder, "rules" + tuning.library.suffix)
@@ -380,7 +388,7 @@ def write_all(tuning, race, proof, words):
                f"{plan.quoted(words)}", "evidence.tsv has the evidence"]
     comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}"
                 for rule in rules]
-    write_evidence(os.path.join(folder, "evidence.tsv"), tuning, race, proof, words)
+    write_evidence(os.path.join(folder, "evidence.tsv"), tuning, race, proof, words, status)
     page = page_of(tuning, race, proof, rules, path)
     replace_file(os.path.join(folder, "tune.html"), page.as_html())
     if rules:
@@ -506,10 +514,11 @@ def main(words):
     except Left:
         say(f"Ended by {tuning.trials.left_by}: no file was written. To go on: {again}")
         return command.EXIT_FAILED
-    page = write_all(tuning, race, proof, words)
-    print(readable(page.as_text()), end="")
+    rejected = [choice for _, _, choice in tuning.out if choice == FILE]
+    status = command.EXIT_FAILED if rejected or is_cut and not any(
+        found.choice == FILE for found in proof.decisions.values()) else command.EXIT_DONE
+    page = write_all(tuning, race, proof, words, status)
+    print(readable(page.as_text()), end="", flush=True)
     if is_cut:
         say(f"The budget ended before all was clear. To go on: {again}")
-    rejected = [choice for _, _, choice in tuning.out if choice == FILE]
-    return command.EXIT_FAILED if rejected or is_cut and not any(
-        found.choice == FILE for found in proof.decisions.values()) else command.EXIT_DONE
+    return status

@@ -6,6 +6,7 @@ them together. A setting is best if it is better than each of the others by this
 """
 
 import itertools
+import os
 import typing
 
 from commcost.reading import rank_test
@@ -13,6 +14,8 @@ from commcost.reading.benchmarks import unit_of
 from commcost.reading.launches import Schema, read_launches
 from commcost.reading.results import ResultError
 from commcost.reading.tables import NEW
+from commcost.running.folder import Folder
+from commcost.words import listed
 
 ALPHA = 0.01
 SETTING = "setting"  # the key of results in which settings were varied
@@ -89,3 +92,20 @@ def launches_needed(best):
     evidence, for these Best."""
     pairs = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
     return rank_test.launches_needed(rank_test.TESTS_OF_ROUNDS * pairs, ALPHA)
+
+
+def failures(path):
+    """Sentences about settings of a suite's folder with programs of which all launches failed."""
+    folder = Folder(path)
+    settings, results, found = folder.settings(), {}, {}  # found: by setting, each program, and whether it failed
+    for (run, name), result in folder.last_results().items():
+        results.setdefault(name, {})[run] = result
+    for name, by_run in results.items():
+        if name in settings:
+            found.setdefault(settings[name], {})[name] = set(by_run.values()) == {"failed"}
+    for setting, names in found.items():
+        failed = [name for name, has_failed in names.items() if has_failed]
+        if failed:
+            of = "" if len(failed) == len(names) else f" of {listed([name.rpartition('@')[0] for name in failed])}"
+            yield (f"Setting {setting}: all launches{of} failed: "
+                   f"see {os.path.join('runs', next(iter(results[failed[0]])), failed[0])}.log.")
