@@ -17,6 +17,7 @@ set(_write_build_info
   "-DCOMMCOST_COMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
   "-DCOMMCOST_COMPILER_FLAGS=${_flags}"
   "-DCOMMCOST_MPI_LIBRARY=${_mpi_library}"
+  "-DCOMMCOST_MPIRUN=${COMMCOST_MPIRUN_PROGRAM}"
   "-DTEMPLATE=${PROJECT_SOURCE_DIR}/common/build_info.h.in"
   "-DRESULT=${COMMCOST_GENERATED_DIR}/build_info.h"
   -P "${PROJECT_SOURCE_DIR}/cmake/WriteBuildInfo.cmake")

@@ -222,11 +222,18 @@ enum bc_status bc_table_status(const struct bc_table *table, const void *result)
     return BC_OK;
 }
 
+static bool is_shown(const struct bc_lines *lines, const struct bc_column *column)
+{
+    size_t i = 0;
+    while (i < lines->count && lines->shown[i] != column)
+        i++;
+    return i < lines->count;
+}
+
 void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style)
 {
-    /* A name may stand there several times, behind a comma each. */
-    const size_t max = table->count + (style->columns != NULL ? strlen(style->columns) : 0);
+    const size_t max = table->count;
     *lines = (struct bc_lines){
         .table = table,
         .style = *style,
@@ -236,7 +243,9 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
         lines->shown[lines->count++] = &table->columns[i];
     for (const char *name = style->columns; name != NULL && *name != '\0'; name += *name == ',') {
         const size_t length = strcspn(name, ",");
-        lines->shown[lines->count++] = find_column(table, name, length);
+        const struct bc_column *const column = find_column(table, name, length);
+        if (!is_shown(lines, column)) /* main and a name may have the same */
+            lines->shown[lines->count++] = column;
         name += length;
     }
 }
@@ -252,14 +261,6 @@ static bool is_listed(const char *names, const char *name)
         names += length + (names[length] == ',');
     }
     return false;
-}
-
-static bool is_shown(const struct bc_lines *lines, const struct bc_column *column)
-{
-    size_t i = 0;
-    while (i < lines->count && lines->shown[i] != column)
-        i++;
-    return i < lines->count;
 }
 
 void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, struct bc_text *text)

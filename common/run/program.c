@@ -287,6 +287,20 @@ static void write_head(struct bc_run *run)
     bc_output_header(run->output);
 }
 
+/* Ends processes that were started together, of which each is a job of its own. */
+static void refuse_single_jobs(struct bc_run *run)
+{
+    const long launched = bc_launcher_processes();
+    if (run->job.ranks > 1 || launched <= 1)
+        return;
+    if (bc_launcher_is_first())
+        fprintf(stderr,
+                "%s: %ld processes were started, but each is a job of its own: use the launcher of "
+                "this program's MPI library, %s, or srun with its PMI\n",
+                run->program->name, launched, COMMCOST_MPIRUN);
+    end_early(run, BC_EXIT_USAGE);
+}
+
 /* Initializes MPI and describes the job. Collective. */
 static void join(struct bc_run *run, int argc, char **argv)
 {
@@ -303,6 +317,7 @@ static void join(struct bc_run *run, int argc, char **argv)
     bc_harness_choose(run->job.oversubscribed);
     BC_MPI(MPI_Allreduce(&provided, &run->thread_level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     bc_job_find_memory(&run->job);
+    refuse_single_jobs(run);
 }
 
 struct bc_run *bc_start(const struct bc_program *program, void *state, int argc, char **argv)

@@ -144,6 +144,12 @@ bool halo_read_boxes(struct halo_box_list *list, struct bc_error *error)
                                 "--local: %.*s can't be swapped: use extents of at least 1 and of "
                                 "at most %.0f values together with the halo",
                                 shown, element, BC_ELEMENTS_MAX);
+        for (int i = 0; i < list->count; i++)
+            if (memcmp(&list->boxes[i], &box, sizeof box) == 0)
+                return bc_error_set(error,
+                                    "--local: %.*s is there twice: use each box once; a box of "
+                                    "three extents is AxBxC",
+                                    shown, element);
         if (list->count == HALO_BOXES_MAX)
             return bc_error_set(error, "--local: more than %d boxes: use fewer at a time",
                                 HALO_BOXES_MAX);

@@ -393,7 +393,8 @@ class EveryProgram:
         chosen = [header[-2], header[0], header[1]]
         assert split(self.text("--columns=" + ",".join(chosen)))[1] == chosen
         main = split(self.text("--columns=main"))[1]
-        assert split(self.text(f"--columns=main,{chosen[0]}"))[1] == [*main, chosen[0]]
+        assert split(self.text(f"--columns=main,{chosen[0]},{header[2]}"))[1] == list(
+            dict.fromkeys([*main, chosen[0], header[2]]))
         path = self.folder / "result"
         self.text("--columns=main", "--metadata=short", f"--output={path}")
         assert split(path.read_text())[1] == main
@@ -475,6 +476,16 @@ class OneForAll(ContractCase):
         self.program = program
         line = self.refuses(named="at least 2 processes", ranks=1)
         assert "mpirun is of another MPI library" in line
+
+    @each("rank, lines", [("0", 1), ("1", 0)])
+    def test_single_jobs(self, rank, lines):
+        """Started by another library's mpirun each process is a job; that is said once."""
+        if self.launcher.is_openmpi:
+            self.skipTest("its mpirun sets the variables that tell")
+        done = call([self.built(ONE), *self.short], env={
+            **os.environ, "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": rank})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("2 processes were started, but each is a job of its own") == lines
 
     @each("program, cells", [
         (ONE, {"collective": "iallreduce", "model": "data", "form": "nonblocking", "test_calls": "0",

@@ -39,7 +39,7 @@ class HaloCase(Case):
 class Usage(HaloCase):
     @each("option, values", [
         ("--dims", ("3x1x1", "2x1", "x", "0x3x0", "")),
-        ("--local", ("0", "10x20", "10,,20", "99999999999", "", "100000x100000x1",
+        ("--local", ("0", "10x20", "64,64,64", "10,,20", "99999999999", "", "100000x100000x1",
                      "40000x40000x40000")),
         ("--methods", ("puts", "", "put,,get")),
         ("--coarray-sync", ("none", "x"))])
