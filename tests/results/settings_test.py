@@ -67,12 +67,17 @@ class Settings(Case):
         card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), vary.best_of_result(path, tables.Tables([path]))))
         assert ("Best setting\n"
                 "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
-                "  Not clear  1 of 2 rows  alike, or fewer than 6 launches of each\n") in card
+                "  Not clear  1 of 2 rows  alike in 10 launches of each\n") in card
         assert "; 2 settings × 10 launches\n" in card
         assert "A=0" in made.as_markdown().split("##")[1]
         assert "1 of 2 rows have a best setting" in text
         assert "<th>A=0</th><th>ring</th>" in made.as_html()
         assert "Barrier of" not in card
+
+    def test_too_few_launches_are_said(self):
+        path = self.results(launches=3, A_0={"ring": 10}, A_1={"ring": 20})
+        line, = scorecard.best_setting(vary.best_settings(read_launches([path])))
+        assert (line.what, line.note) == ("Not clear", "fewer than 6 launches of each")
 
     @each("others, said", [("done", " of syncbench"), ("failed", "")])
     def test_failed(self, others, said):

@@ -107,10 +107,8 @@ def best_setting(best):
     found = grouped([row for row in best if row.sure], lambda row: row.name)
     for rows in sorted(found, key=lambda rows: (-len(rows), rows[0].name)):
         yield of_rows(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
-    unsure = [row for row in best if not row.sure]
-    if unsure:
-        yield of_rows(UNSURE.capitalize(), unsure, best,
-                      f"alike, or fewer than {vary.launches_needed(best)} launches of each")
+    for reason, unsure in vary.unclear(best).items():
+        yield of_rows(UNSURE.capitalize(), unsure, best, reason)
 
 
 def of_rows(name, several, every, note):

@@ -31,6 +31,7 @@ class Best(typing.NamedTuple):
     medians: dict  # by setting, the best first
     sure: bool     # the first one is better than each other by the evidence
     p: float       # the largest corrected one of its pairs
+    launches: int  # of the setting that has the fewest
 
     @property
     def name(self):
@@ -83,7 +84,7 @@ def best_settings(launches):
         if others:
             p = max(ps[(row, *sorted((first, other)))] for other in others)
             made.append(Best(*row, {name: medians[name] for name in (first, *others)},
-                             medians[first] != medians[others[0]] and p <= ALPHA, p))
+                             medians[first] != medians[others[0]] and p <= ALPHA, p, min(map(len, settings.values()))))
     return made
 
 
@@ -92,6 +93,16 @@ def launches_needed(best):
     evidence, for these Best."""
     pairs = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
     return rank_test.launches_needed(rank_test.TESTS_OF_ROUNDS * pairs, ALPHA)
+
+
+def unclear(best):
+    """Those of these Best whose setting isn't clear, by the reason."""
+    needed, found = launches_needed(best), {}
+    for row in best:
+        if not row.sure:
+            reason = f"alike in {row.launches}" if row.launches >= needed else f"fewer than {needed}"
+            found.setdefault(f"{reason} launches of each", []).append(row)
+    return found
 
 
 def failures(path):
