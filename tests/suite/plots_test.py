@@ -595,7 +595,7 @@ class Matrices(PlotsCase):
         assert "all: with a barrier; images: with a notification." in page.text_of("messages")
         assert "N: " not in page.text_of("messages")
         assert rows == [["MPI Send", "1.00"], ["put, all", "L 2.00"], ["put, images", "E 1.01"],
-                        ["get, all", "P 0.504"], ["get, images", "? 1"]]
+                        ["get, all", "P 0.504"], ["get, images", "? 1.2"]]
 
     def test_even_or_loses(self):
         """A letter of its own, which the legend has where it occurs."""
@@ -610,7 +610,7 @@ class Matrices(PlotsCase):
         """There is nothing to hold it against."""
         self.results.add("new", "pingpong", rows=[row for row in PINGPONG_ROWS if row[1] == "MPI Send"])
         rows, page = self.shown("messages")
-        assert rows == [["MPI Send", "0.5", "4"]]
+        assert rows == [["MPI Send", "0.50", "4.0"]]
         assert "P: pays" not in page.text_of("messages") and "barrier;" not in page.text_of("messages")
 
     def test_numbers(self):
