@@ -93,10 +93,11 @@ class CompareCase(Case):
         """What bench_compare prints, and it ends with that exit status."""
         done = self.start(*arguments)
         assert done.returncode == expect, done.stdout + done.stderr
-        # Too few launches are said on stderr, too: the exit status is silent.
-        few = "too few launches"
+        # Too few launches are said on stderr, too, and what isn't clear: the exit status is silent.
+        few, unsure = "too few launches", re.search("[1-9][0-9]* not clear", done.stdout)
         assert (few in done.stderr) == (few in done.stdout)
-        assert done.stderr.count("\n") <= done.stderr.count(few)
+        assert ("more launches decide" in done.stderr) == (expect == 0 and unsure is not None)
+        assert done.stderr.count("\n") == (few in done.stderr) + ("more launches decide" in done.stderr)
         return done.stdout
 
     def rows(self, *arguments, expect=0):
@@ -202,6 +203,8 @@ class Verdicts(CompareCase):
         assert row(*sides, f"--threshold={widest + 0.02}")["verdict"] == "same"
         assert row(*sides, f"--threshold={widest - 0.02}")["verdict"] == "not clear"
         self.compare(*sides, "--fail-on=missing,not-clear", expect=1)
+        assert self.start(*sides, "--output=" + self.path("x.tsv")).stderr == (
+            "bench_compare: not clear: 1 of 1 row: more launches decide, or --fail-on=not-clear\n")
         # To both sides.
         assert row(*sides[::-1], f"--threshold={widest - 2}")["verdict"] == "not clear"
 
@@ -281,6 +284,21 @@ class Verdicts(CompareCase):
             assert (row["base"] == "NA") == (verdict == "added")
             assert (row["new"] == "NA") == (verdict == "missing")
             assert (row["p_value"] == "NA") == (verdict != "same")
+
+    def test_rows_that_each_launch_finds(self):
+        """Neither missing nor added, unless all launches of the side have them that chose rows alike."""
+        def side(name, sizes):
+            return self.launches(name, (result(rows_of(self.chance, sizes=(4096, *(1000 * run + i for i in sizes)))
+                                               ) for run in range(5)))
+        base, new = side("base", (1, 2)), side("new", (2, 3))
+        text = self.compare(base, new, expect=3)
+        assert "# note: left out: 30 rows that only some launches of one side have (bench)\n" in text
+        assert {row["size"] for row in read_tsv(text)} == {"4096"} | {str(1000 * run + 2) for run in range(5)}
+        for run in range(5):
+            self.write(result(rows_of(self.chance, sizes=(8,))).replace("# ranks", "# sizes: 8\n# ranks"),
+                       "base", "runs", str(run), "sizes.tsv")
+        text = self.compare(base, new, "--fail-on=missing", expect=1)
+        assert [row["size"] for row in read_tsv(text) if row["verdict"] == "missing"] == 3 * ["8"], text
 
     def test_time_driven_overlap(self):
         """The launches of a side find different sizes: no keys, but a result."""
@@ -488,6 +506,25 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         said, = re.findall("# warning: (.*)", text)
         assert re.search(f"{key}.*other.*differences may come from that", said)
 
+    def test_several_values(self):
+        """Only those are said that differ, in full."""
+        long = "MPIR_CVAR_" + 80 * "X"
+        sides = [ALIKE.replace("# timer", f"# mpi_variable: {long}={value}\n{more}# timer")
+                 for value, more in (("a", ""), ("b", "# mpi_variable: B=1\n"))]
+        assert re.search(f"# warning: bench: mpi_variable has {long}=a only in [^ ]*base/runs/1/bench.tsv, B=1; {long}=b "
+                         "only in [^ ]*new/runs/1/bench.tsv: differences",
+                         self.compare(*self.sides(*([text] * 6 for text in sides))))
+
+    def test_several_benchmarks(self):
+        """What differs alike is one warning."""
+        paths = self.sides([ALIKE] * 6, [changed("processor", "B")] * 6)
+        for name in ("second", "third"):
+            for path in paths:
+                self.launches(path, (read(os.path.join(path, "runs/1/bench.tsv")).replace(": bench", ": " + name)
+                                     for _ in range(1)), name)
+        said, = re.findall("# warning: (.*)", self.compare(*paths, "--alpha=50"))
+        assert re.match("bench: processor is A in .*, B in .* \\(second and third, too\\): differences", said)
+
     @each("key", ["local", "date"])
     def test_what_may_differ(self, key):
         assert "# warning:" not in self.compare(*self.sides([ALIKE] * 6, [changed(key, "other")] * 6))
@@ -542,10 +579,17 @@ class Usage(CompareCase):
         assert "# summary: 1 slower" in table
         # The main columns, and of the keys those that vary.
         heading, *rows = [line.split("  ") for line in table.splitlines() if not line.startswith("#")]
-        assert " ".join("  ".join(heading).split()) == "size quantity base new change lo hi verdict"
+        assert " ".join("  ".join(heading).split()) == "size quantity base new change lo hi p verdict"
+        assert "# p: chance of such a difference if nothing changed, corrected for all rows; up to 0.01" in table
+        assert [f"{number(row['p_value']):.2g}" for row in read_tsv(text)] == [line[-2].strip() for line in rows]
         assert ([(row[0], row[-1].strip()) for row in rows] ==
                 [(row["size"], row["verdict"]) for row in read_tsv(text)])
         assert max(len("  ".join(row)) for row in rows) <= 100
+        # A program that the new side lacks is one warning, and no table.
+        self.launches(base, [result([["x", 1]], [("kind", "key"), ("time_us", "less")]).replace(": bench", ": gone")], "gone")
+        table = self.compare(base, new, "--format=table", expect=1)
+        assert "# warning: gone is missing altogether" in table and "# gone: " not in table
+        assert "1 missing" in table
         done = self.start(base, base, "--output=/dev/full")
         assert done.returncode == 1
         assert "output was lost" in done.stderr

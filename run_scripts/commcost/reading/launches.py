@@ -12,6 +12,7 @@ import hashlib
 import math
 import typing
 
+from commcost.reading import metadata
 from commcost.reading.rank_test import median
 from commcost.reading.results import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results, parsed_number)
 from commcost.words import listed
@@ -82,6 +83,8 @@ class Launch:
 
     def __init__(self, side, result):
         self.side, self.result, self.rows, self.counts = side, result, hashlib.blake2b(digest_size=16), True
+        # Launches of one kind have the same rows, unless each finds its own.
+        self.kind = repr([result.benchmark, *map(result.metadata.get, sorted(metadata.OF_THE_ROWS))])
 
 
 class Said(typing.NamedTuple):
@@ -89,6 +92,7 @@ class Said(typing.NamedTuple):
 
     value: str
     path: str
+    parts: frozenset  # of the value, where there are several: the variables of mpi_variable
 
 
 class Launches:
@@ -157,6 +161,14 @@ class Launches:
         by_launch = {number: median(found) for number, found in good.items() if found}
         return Values(by_launch, len(every), len(every) - len(good))
 
+    def is_in_all(self, series, side):
+        """Whether all launches of a side that may have a value of a series have one, or wrong data: those of a kind
+        with one that has."""
+        have = {number for number, found in series.by_launch().items() if not all(map(math.isnan, found))}
+        there = [number for number, launch in enumerate(self.launches) if launch.side == side and launch.counts]
+        kinds = {self.launches[number].kind for number in have.intersection(there)}
+        return all(number in have or self.launches[number].kind not in kinds for number in there)
+
     def count(self, side):
         """How many launches of a side count."""
         return sum(launch.side == side and launch.counts for launch in self.launches)
@@ -195,9 +207,9 @@ class Launches:
                                   "the other way round")
                 series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
         for key, values in result.metadata.items():
-            said, value = self.said.setdefault((result.benchmark, key), []), "; ".join(sorted(values))
+            said, value = self.said.setdefault((result.benchmark, key), []), "; ".join(sorted(set(values)))
             if all(value != other.value for other in said):
-                said.append(Said(value, result.path))
+                said.append(Said(value, result.path, frozenset(values)))
         self._check_end(result, first, rows, failed_rows)
 
     def _add_launch(self, side, result):

@@ -18,19 +18,22 @@ from commcost.running.arguments import list_of
 from commcost.saying.facts import UNSURE, grouped
 from commcost.saying.output import Output
 from commcost.saying.page import Column, Grid, Row
-from commcost.words import decimals, listed, short, six_digits
+from commcost.words import counted, cut, decimals, listed, short, six_digits
 
 PROGRAM = "bench_compare"
 BASE, NEW = 0, 1
 SIDES = ("base", "new")
 EXIT_TOO_FEW = 3  # launches in all rows
+VALUE_SHOWN = 1000  # letters of metadata
+NAMES_SHOWN = 4     # benchmarks
 
 SLOWER = "slower"         # or less of what there should be more of
 FASTER = "faster"
 SAME = "same"             # the change's whole interval is within the threshold
 FAILED = "failed"         # a new launch found wrong data
-MISSING = "missing"       # the base has values, the new side has none
+MISSING = "missing"       # all launches of the base have values, the new side has none
 ADDED = "added"           # the other way round
+IN_SOME = "in some"       # only one side has values, and not in all its launches: left out
 VERDICTS = (SLOWER, FASTER, SAME, UNSURE, FAILED, MISSING, ADDED)
 
 
@@ -99,7 +102,8 @@ def judge(change, limits):
 
 
 def compare(launches, limits):
-    """The Changes of all series that have a value on either side."""
+    """The Changes of all series that have a value on either side. Rows that are found anew in each launch, as sources
+    of noise are, are neither missing nor added, but IN_SOME."""
     changes = []
     for series in launches.series.values():
         sides = [launches.values(series, side) for side in (BASE, NEW)]
@@ -108,7 +112,10 @@ def compare(launches, limits):
                 raise ResultError(f"more than {rank_test.LAUNCHES_MAX} launches a side of a row of "
                                   f"{series.schema.benchmark:.60}: compare fewer")
         if sides[BASE].values or sides[NEW].values or sides[NEW].failed:
-            changes.append(estimate(series, *sides, limits))
+            change = estimate(series, *sides, limits)
+            one_side = {MISSING: BASE, ADDED: NEW}.get(change.verdict)
+            is_left_out = one_side is not None and not launches.is_in_all(series, one_side)
+            changes.append(change._replace(verdict=IN_SOME) if is_left_out else change)
     tested = [place for place, change in enumerate(changes) if change.p is not None]
     for place, corrected in zip(tested, rank_test.holm([changes[i].p for i in tested])):
         change = changes[place]._replace(corrected_p=corrected)
@@ -117,11 +124,13 @@ def compare(launches, limits):
 
 
 class Comparison(typing.NamedTuple):
-    """Two sides against each other: their Launches, the Changes, and pairs of note or warning and its text."""
+    """Two sides against each other: their Launches, the Changes, pairs of note or warning and its text, and the
+    benchmarks of which the new side has nothing."""
 
     launches: object
     changes: list
     remarks: list
+    gone: list
 
 
 def compare_sides(sides, limits, force=False, hint=""):
@@ -131,15 +140,23 @@ def compare_sides(sides, limits, force=False, hint=""):
     refused, differing = differences(launches)
     if refused and not force:
         raise ResultError(refused[0] + hint)
-    changes = compare(launches, limits)
-    verdicts = {}  # by benchmark
-    for change in changes:
-        verdicts.setdefault(change.series.schema.benchmark, set()).add(change.verdict)
-    warnings = launches.warnings + [f"{text}: differences may come from that" for text in refused + differing] + [
-        f"{benchmark} is missing altogether on the new side" for benchmark, found in verdicts.items()
-        if found == {MISSING}]
-    return Comparison(launches, changes, [("note", text) for text in launches.notes] +
-                      [("warning", text) for text in warnings])
+    every = compare(launches, limits)
+    left_out = [change.series.schema.benchmark for change in every if change.verdict == IN_SOME]
+    notes, gone = launches.notes[:], gone_altogether(every)
+    if left_out:
+        notes.append(f"left out: {counted(len(left_out), 'row')} that only some launches of one side have "
+                     f"({listed(dict.fromkeys(left_out))})")
+    warnings = launches.warnings + [f"{text}: differences may come from that" for text in refused + differing]
+    if gone:
+        warnings.append(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} missing altogether on the new side")
+    return Comparison(launches, [change for change in every if change.verdict != IN_SOME],
+                      [("note", text) for text in notes] + [("warning", text) for text in warnings], gone)
+
+
+def gone_altogether(changes):
+    """The benchmarks of which the new side has nothing."""
+    return [several[0].series.schema.benchmark for several in grouped(changes, lambda one: one.series.schema.benchmark)
+            if all(change.verdict != FAILED and not change.launches[NEW] for change in several)]
 
 
 def tested_of(changes, limits):
@@ -162,22 +179,30 @@ def few_launches(changes, limits):
 
 def differences(launches):
     """Sentences about metadata that differs between results of a benchmark: a list of those that
-    change what is measured, and a list of all others."""
-    refused, named = [], []
+    change what is measured, and a list of all others. What differs alike in several benchmarks is one."""
+    refused, named, same = [], [], {}  # the first sentence about it, all benchmarks
     for (benchmark, key), said in launches.said.items():
         if len(said) < 2 or key in metadata.OF_A_LAUNCH or key in metadata.OF_THE_ROWS:
             continue
-        paths = [f"{one.path:.{PATH_SHOWN}}" for one in said[:2]]
-        values = [f"{one.value:.60}" for one in said[:2]]
-        if key in ("ranks", "nodes", "ranks_per_node"):
-            sentence = f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"
-        elif key in metadata.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
-            sentence = f"{benchmark}: {key} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
-        else:
-            sentence = "{} was measured with --{}={:.40}, {} with --{}={:.40}".format(
-                paths[0], key, values[0], paths[1], key, values[1])
+        own = tuple(one.parts - other.parts for one, other in (said[:2], said[1::-1]))
+        same.setdefault((key, own), [difference(benchmark, key, own, *said[:2])]).append(benchmark)
+    for (key, _), (sentence, _, *more) in same.items():
+        sentence += f" ({listed(more, NAMES_SHOWN)}, too)" if more else ""
         (named if key in metadata.OF_THE_SYSTEM | metadata.OF_THE_SAMPLING else refused).append(sentence)
     return refused, named
+
+
+def difference(benchmark, key, own, *said):
+    """The sentence about two values, of which `own` are the parts that the other lacks."""
+    paths, values = zip(*((f"{one.path:.{PATH_SHOWN}}", cut(one.value, VALUE_SHOWN)) for one in said))
+    if key in ("ranks", "nodes", "ranks_per_node"):
+        return f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"
+    if max(len(one.parts) for one in said) > 1:
+        return f"{benchmark}: {key} has " + ", ".join(
+            f"{cut('; '.join(sorted(parts)), VALUE_SHOWN)} only in {path}" for parts, path in zip(own, paths) if parts)
+    if key in metadata.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
+        return f"{benchmark}: {key} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
+    return "{} was measured with --{}={}, {} with --{}={}".format(paths[0], key, values[0], paths[1], key, values[1])
 
 
 OF_CHANGE = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
@@ -190,11 +215,12 @@ def columns_of(changes):
     return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in OF_CHANGE]
 
 
+def p_text(value, digits=3):
+    return "NA" if value is None else f"{value:.{digits}g}"
+
+
 def cells_of(change):
     """A row by column."""
-    def p_text(value):
-        return "NA" if value is None else f"{value:.3g}"
-
     series = change.series
     low, high = change.interval or (None, None)
     return {**dict(zip(series.schema.keys, series.keys)), "benchmark": series.schema.benchmark,
@@ -206,21 +232,26 @@ def cells_of(change):
             "new_launches": change.launches[NEW]}
 
 
-def write_tables(output, changes):
+def write_tables(output, comparison, alpha_pct):
     """For people: a table for each benchmark, of the keys that vary in it and the main columns. Those that don't vary
-    stand above it."""
-    for several in grouped(changes, lambda change: change.series.schema):
+    stand above it. Of a benchmark that is gone the warning says enough."""
+    output.remark("p", f"chance of such a difference if nothing changed, corrected for all rows; up to "
+                  f"{alpha_pct / 100:g} a row counts as changed")
+    for several in grouped(comparison.changes, lambda change: change.series.schema):
         schema = several[0].series.schema
+        if schema.benchmark in comparison.gone:
+            continue
         pairs = [dict(zip(schema.keys, change.series.keys), quantity=change.series.quantity) for change in several]
         varying = [name for name in pairs[0] if name == "quantity" or len({of_row[name] for of_row in pairs}) > 1]
         same = [f"{name} {value}" for name, value in pairs[0].items() if name not in varying and value != "NA"]
         output.remark(schema.benchmark, ", ".join(same) or "all rows")
         columns = [*map(Column, varying), *(Column(name, "", True) for name in ("base", "new", "change", "lo", "hi")),
-                   Column("verdict")]
+                   Column("p", "", True), Column("verdict")]
         output.table(Grid(columns, [Row([
             *(of_row[name] for name in varying), *map(short_or_na, (change.base, change.new)),
             "NA" if change.change_pct is None else f"{change.change_pct:.1f} {'pts' if change.points else '%'}",
-            *(decimals(end, 1) for end in change.interval or (None, None)), change.verdict])
+            *(decimals(end, 1) for end in change.interval or (None, None)), p_text(change.corrected_p, 2),
+            change.verdict])
             for change, of_row in zip(several, pairs)]))
 
 
@@ -251,7 +282,7 @@ def text_of(options, words, comparison, status):
     is_table = options.format == "table"
     output.begin([] if is_table else columns_of(comparison.changes), [*said, ("format", options.format)], words)
     if is_table:
-        write_tables(output, comparison.changes)
+        write_tables(output, comparison, options.alpha)
     else:
         for change in comparison.changes:
             output.row(cells_of(change))
@@ -272,9 +303,10 @@ def parser():
 benchmarks: slower, faster, same, or not clear. A path is a result, or a
 folder of results: PROGRAM.tsv with all launches in it, told apart by a
 column `run`, or runs/N/PROGRAM.tsv, one launch each.
-Exit status: 0 nothing got slower; 1 something did, or failed, or has a verdict
-of --fail-on; 2 wrong usage, or results that can't be compared; 3 no row has
-enough launches for any verdict but same, and some aren't the same.""")
+Exit status: 0 nothing is shown to have got slower (stderr says how many rows
+are not clear); 1 something did, or failed, or has a verdict of --fail-on; 2
+wrong usage, or results that can't be compared; 3 no row has enough launches
+for any verdict but same, and some aren't the same.""")
     several = {"metavar": "PATH...", "nargs": "+", "action": "append", "default": []}
     made.add_argument("--base", **several, help="files and folders of the side to compare with: all "
                       "words up to the next option")
@@ -343,4 +375,8 @@ def main(words):
     command.write_to(options.output, text_of(options, words, comparison, status))
     if few and not options.no_header:  # then the note itself is on stderr
         command.complain(PROGRAM, few)  # who only looks at the exit status must know, too
+    unsure = sum(change.verdict == UNSURE for change in comparison.changes)
+    if unsure and status == command.EXIT_DONE:
+        command.complain(PROGRAM, f"not clear: {unsure} of {counted(len(comparison.changes), 'row')}: more launches "
+                         "decide, or --fail-on=not-clear")
     return status
