@@ -12,7 +12,7 @@ from commcost.reading.results import ResultError
 from commcost.running import arguments, folder, launchers, machine, plan, processes
 from commcost.running.arguments import count, duration, names_any, text
 from commcost.running.folder import WHOLE
-from commcost.system import TOP, lines_of, now, remove, replace_file
+from commcost.system import TOP, from_here, lines_of, now, remove, replace_file, to_start
 from commcost.words import counted, in_words
 
 PROGRAM = "run_suite.sh"
@@ -335,6 +335,8 @@ exec sh {script} \\
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
             say(f"Done in {in_words(self.elapsed_s)}: {have}: {self.folder.path}")
+            results = plan.quoted([from_here(self.folder.path)])
+            say(f"To read it: {to_start('report_text.sh')} --short {results}; a page: {to_start('report.sh')} {results}")
             if by_result["failed"]:
                 say(f"To try again what failed: {again}")
         elif self.leave == "budget":

@@ -22,6 +22,7 @@ from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
 from commcost.saying.facts import Line, Part, grouped
 from commcost.saying.gains import UNSURE, does_it_pay
+from commcost.system import to_start
 from commcost.words import counted, cut, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
@@ -152,7 +153,7 @@ def limits_of(tables, parts, lost):
     if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
         resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
-        yield f"More launches may decide what is not clear:\nrun_scripts/run_suite.sh {resume}--runs={runs}"
+        yield f"More launches may decide what is not clear:\n{to_start('run_suite.sh')} {resume}--runs={runs}"
 
 
 def text_of(card):
