@@ -148,8 +148,8 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
     if (map->groups > 1)
         bc_output_remark(
             output, "note",
-            "%d bytes: two groups: us a link: %.3f, %.3f within, %.3f, %.3f between them", bytes,
-            map->expected_ns[0][0] * 1e-3, map->expected_ns[1][1] * 1e-3,
+            "%d bytes: two groups: a link takes %.3f, %.3f us within them, %.3f, %.3f us between",
+            bytes, map->expected_ns[0][0] * 1e-3, map->expected_ns[1][1] * 1e-3,
             map->expected_ns[0][1] * 1e-3, map->expected_ns[1][0] * 1e-3);
     if (row->verdicts.resolution > COARSE)
         bc_output_remark(

@@ -134,10 +134,6 @@ void communicator_release(int communicator);
    say what made it. */
 void communicator_named(MPI_Comm comm, const char *name);
 
-/* Sets `members` of the record of this number, which a snapshot holds: takes time by the number of
-   members. Without the lock; in describe.c. */
-void communicator_find_members(int number);
-
 /* Gives up the records of freed communicators. Only while nothing is monitored; the caller has the
    lock. */
 void communicators_tidy(void);

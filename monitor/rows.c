@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"
+#include "monitor/describe.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -33,6 +33,7 @@ static void set_element(void *buffer, enum op_type type, int64_t i, double value
         ((unsigned char *)buffer)[i] = (unsigned char)(int)value;
     }
 }
+
 /* The elements of a buffer, or the max over roots. */
 static int64_t capacity(const struct op_buffer *buffer, struct op_shape shape, bool any_root)
 {

@@ -160,7 +160,7 @@ static bool fit_partitions(struct partitioned_state *state, const struct bc_run 
     if (multiple == 0)
         return bc_error_set(error,
                             "--partitions: messages of at most %lld elements can't be cut into "
-                            "parts of all these numbers: use fewer, or a larger --max-num-elts",
+                            "parts of all these numbers: use fewer, or larger sizes",
                             (long long)p->max_elements);
     const int64_t wrong = size_not_divided(p, run, multiple);
     if (wrong > 0)

@@ -51,7 +51,7 @@ if [ -z "${MPICC:-}" ]; then
     install_missing gcc libc6-dev make cmake git mpich libmpich-dev \
         libhwloc-dev gnuplot-nox python3
 fi
-build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see $build.log"
+build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see above, and $build.log"
 
 # The suite says how long it will take, and how far it is. What it could measure is
 # reported whatever failed.

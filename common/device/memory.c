@@ -191,13 +191,19 @@ const struct bc_table *bc_memory_table(const struct bc_device *device, const str
 
 const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key)
 {
+    /* Kept until the program ends, which may be at any time. */
+    static struct made {
+        struct bc_table table;
+        struct made *former;
+    } * newest;
+    struct made *const made = bc_allocate(1, sizeof *made, "no memory for a table");
     struct bc_column *const columns =
         bc_allocate(own->count + 1, sizeof *columns, "no memory for a table");
-    struct bc_table *const table = bc_allocate(1, sizeof *table, "no memory for a table");
     columns[0] = key;
     memcpy(columns + 1, own->columns, own->count * sizeof *columns);
-    *table = (struct bc_table){columns, own->count + 1, own->main};
-    return table;
+    *made = (struct made){{columns, own->count + 1, own->main}, newest};
+    newest = made;
+    return &made->table;
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */

@@ -332,9 +332,20 @@ bool bc_launcher_is_first(void)
 long bc_launcher_processes(void)
 {
     static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
-                                            "SLURM_STEP_NUM_TASKS", NULL};
-    const char *const size = first_set(variables);
-    return size != NULL ? strtol(size, NULL, 10) : 0;
+                                            "SLURM_STEP_NUM_TASKS"};
+    long min = 0;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const size = getenv(variables[i]);
+        const long processes = size != NULL ? strtol(size, NULL, 10) : 0;
+        if (processes > 0 && (min == 0 || processes < min))
+            min = processes;
+    }
+    return min;
+}
+
+bool bc_launcher_is_mpirun(void)
+{
+    return getenv("PMI_SIZE") != NULL || getenv("OMPI_COMM_WORLD_SIZE") != NULL;
 }
 
 const char *bc_launcher_job_id(void)

@@ -55,8 +55,13 @@ void bc_job_free(struct bc_job *job);
 /* Whether this is the first process of its job, or no launcher says which one is. */
 bool bc_launcher_is_first(void);
 
-/* The number of processes of the job; 0 where no launcher says. */
+/* The number of processes of the job, the min where several launchers say one: that of an outer job
+   may be inherited. 0 where none says. */
 long bc_launcher_processes(void);
+
+/* Whether an MPI library's launcher started the process, and not a batch system alone: in a shell
+   of a job step of many tasks a single process is one on purpose. */
+bool bc_launcher_is_mpirun(void);
 
 /* The batch system's id of the job; NULL where there is none. */
 const char *bc_launcher_job_id(void);

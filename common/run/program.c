@@ -291,12 +291,12 @@ static void write_head(struct bc_run *run)
 static void refuse_single_jobs(struct bc_run *run)
 {
     const long launched = bc_launcher_processes();
-    if (run->job.ranks > 1 || launched <= 1)
+    if (run->job.ranks > 1 || launched <= 1 || !bc_launcher_is_mpirun())
         return;
     if (bc_launcher_is_first())
         fprintf(stderr,
                 "%s: %ld processes were started, but each is a job of its own: use the launcher of "
-                "this program's MPI library, %s, or srun with its PMI\n",
+                "this program's MPI library, %s\n",
                 run->program->name, launched, COMMCOST_MPIRUN);
     end_early(run, BC_EXIT_USAGE);
 }

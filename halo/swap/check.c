@@ -117,6 +117,7 @@ bool halo_is_right(const struct halo_exchange *x, int64_t swap)
    s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
    of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
    (tests/end_to_end/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
+
 /* Whether each face comes to its side of the halo. Collective over `comm`; the same on all ranks.
  */
 static bool places_right(const struct halo_method *method, bool in_parts,

@@ -32,7 +32,7 @@ static const struct bc_column columns[] = {
     BC_COLUMN("gain_lo_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.lo),
     BC_COLUMN("gain_hi_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.hi),
     BC_COLUMN_ABOUT(
-        "pays if non-blocking saves time over the blocking call; how much: --columns=main,gain_pct",
+        "pays, even or loses against the blocking call; by how much: --columns=main,gain_pct",
         "verdict", BC_INFO, 9, overlap_result, verdict),
     BC_COLUMN("best_test_calls", BC_INFO, 0, overlap_result, best_test_calls),
     BC_TIME_RANGE_COLUMNS("ref", 3, overlap_result, reference),

@@ -105,8 +105,9 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
     /* Each buffer, what it is to hold, and what the pinned buffer is to hold; and a new buffer
        before the former is freed. */
     const double bytes = (p->buffers == BC_BUFFERS_NEW ? 4.0 : 3.0) * op_bytes(p->kind, &largest);
-    struct bc_device *const device = bc_memory_open(
-        run, &p->memory, is_in_host_memory ? 0.0 : bytes, "a smaller --max-num-elts");
+    struct bc_device *const device =
+        bc_memory_open(run, &p->memory, is_in_host_memory ? 0.0 : bytes,
+                       p->elements_count > 0 ? "smaller --sizes" : "a smaller --max-num-elts");
     if (p->work == OVERLAP_WORK_DEVICE)
         overlap->worker.device = device;
     if (is_in_host_memory)

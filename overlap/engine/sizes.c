@@ -71,11 +71,10 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
         return true;
     }
     const bool in_bytes = p->elements_count > 0;
-    const int64_t unit = in_bytes ? (int64_t)sizeof(double) : 1;
+    const long long unit = in_bytes ? (long long)sizeof(double) : 1;
     return bc_error_set(error, "%s: %lld %s on %d ranks do not fit into %s: use at most %lld",
-                        in_bytes ? "--sizes" : "--max-num-elts",
-                        (long long)(unit * p->max_elements), in_bytes ? "bytes" : "elements",
-                        run->job.ranks, obstacle, (long long)(unit * max));
+                        in_bytes ? "--sizes" : "--max-num-elts", unit * p->max_elements,
+                        in_bytes ? "bytes" : "elements", run->job.ranks, obstacle, unit * max);
 }
 
 /* ---- parts of the work ----------------------------------------------------------------------- */

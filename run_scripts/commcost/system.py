@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import shlex
 import subprocess
 
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # run_scripts
@@ -10,10 +11,11 @@ IS_TREE = os.path.exists(os.path.join(TOP, "CMakeLists.txt"))
 
 
 def to_start(script):
-    """What starts a script of run_scripts in the current folder; installed, it is a command (Install.cmake)."""
+    """The word of a shell that starts a script of run_scripts in the current folder; installed, it is a command
+    (Install.cmake)."""
     if not IS_TREE:
         return f"commcost-{script[:-len('.sh')].replace('_', '-')}"
-    return from_here(os.path.join(SCRIPTS, script))
+    return shlex.quote(from_here(os.path.join(SCRIPTS, script)))
 
 
 def from_here(path):

@@ -96,8 +96,8 @@ class CompareCase(Case):
         # Too few launches are said on stderr, too, and what isn't clear: the exit status is silent.
         few, unsure = "too few launches", re.search("[1-9][0-9]* not clear", done.stdout)
         assert (few in done.stderr) == (few in done.stdout)
-        assert ("more launches decide" in done.stderr) == (expect == 0 and unsure is not None)
-        assert done.stderr.count("\n") == (few in done.stderr) + ("more launches decide" in done.stderr)
+        assert ("use more launches" in done.stderr) == (expect == 0 and unsure is not None)
+        assert done.stderr.count("\n") == (few in done.stderr) + ("use more launches" in done.stderr)
         return done.stdout
 
     def rows(self, *arguments, expect=0):
@@ -204,7 +204,7 @@ class Verdicts(CompareCase):
         assert row(*sides, f"--threshold={widest - 0.02}")["verdict"] == "not clear"
         self.compare(*sides, "--fail-on=missing,not-clear", expect=1)
         assert self.start(*sides, "--output=" + self.path("x.tsv")).stderr == (
-            "bench_compare: not clear: 1 of 1 row: more launches decide, or --fail-on=not-clear\n")
+            "bench_compare: not clear: 1 of 1 row: use more launches; --fail-on=not-clear makes that exit 1\n")
         # To both sides.
         assert row(*sides[::-1], f"--threshold={widest - 2}")["verdict"] == "not clear"
 

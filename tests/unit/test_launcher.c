@@ -53,6 +53,19 @@ TEST(the_inner_launcher_counts)
     assert_false(bc_launcher_is_first());
 }
 
+/* A shell in a step of srun has its variables, and what is started there alone is no job of so many
+   processes. */
+TEST(the_smallest_job_counts)
+{
+    set("SLURM_STEP_NUM_TASKS", "8");
+    assert_int_equal(bc_launcher_processes(), 8);
+    assert_false(bc_launcher_is_mpirun());
+    set("PMI_SIZE", "8");
+    set("OMPI_COMM_WORLD_SIZE", "1");
+    assert_int_equal(bc_launcher_processes(), 1);
+    assert_true(bc_launcher_is_mpirun());
+}
+
 TEST(batch_systems_number_jobs)
 {
     set("PBS_JOBID", "17.server");

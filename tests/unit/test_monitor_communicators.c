@@ -5,6 +5,7 @@
 #include "helpers.h"
 
 #include "monitor/communicators.h"
+#include "monitor/describe.h"
 
 #include <stdio.h>
 

@@ -162,12 +162,11 @@ class Launches:
         return Values(by_launch, len(every), len(every) - len(good))
 
     def is_in_all(self, series, side):
-        """Whether all launches of a side that may have a value of a series have one, or wrong data: those of a kind
-        with one that has."""
-        have = {number for number, found in series.by_launch().items() if not all(map(math.isnan, found))}
+        """Whether all launches of a side have the row of a series, with a value or without, of those whose kind has it."""
+        have = series.by_launch()
         there = [number for number, launch in enumerate(self.launches) if launch.side == side and launch.counts]
-        kinds = {self.launches[number].kind for number in have.intersection(there)}
-        return all(number in have or self.launches[number].kind not in kinds for number in there)
+        kinds = {self.launches[number].kind for number in there if number in have}
+        return all(number in have for number in there if self.launches[number].kind in kinds)
 
     def count(self, side):
         """How many launches of a side count."""

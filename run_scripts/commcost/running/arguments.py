@@ -203,4 +203,4 @@ def going_on(program, options, path):
     again = [word for word in options.kept if not is_taken(
         word, own_build() if word.startswith("--build=") else options.build)]
     pairs = [word.partition("=")[::2] for word in [f"--resume={path}", *again]]
-    return " ".join([plan.quoted([to_start(program)]), *(f"{name}={plan.quoted([value])}" for name, value in pairs)])
+    return " ".join([to_start(program), *(f"{name}={plan.quoted([value])}" for name, value in pairs)])

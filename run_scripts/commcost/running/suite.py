@@ -62,7 +62,8 @@ a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
         help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may be repeated")
     add("--vary", metavar="'NAME=A,B'", type=text, action="append", default=[], help="launches of each "
         "in turn with a variable of the environment set to A, to B and so on (values that have commas: "
-        "with ; between them; an empty value: not set, as in NAME=,A); build:FOLDER,FOLDER and launcher:WHICH,WHICH vary these. May be repeated: "
+        "with ; between them; an empty value: not set, as in NAME=,A); build:FOLDER,FOLDER and "
+        "launcher:WHICH,WHICH vary these. May be repeated: "
         "all combinations. Results have a column setting, and the report says by row which is best")
     add("--budget", metavar="TIME", type=duration, help="time for this call (90, 30m, 2h, 1:30:00). A "
         "launch that wouldn't end in it isn't started, one that doesn't is ended and forgotten; no "

@@ -232,11 +232,12 @@ def cells_of(change):
             "new_launches": change.launches[NEW]}
 
 
-def write_tables(output, comparison, alpha_pct):
+def write_tables(output, comparison, options):
     """For people: a table for each benchmark, of the keys that vary in it and the main columns. Those that don't vary
     stand above it. Of a benchmark that is gone the warning says enough."""
     output.remark("p", f"chance of such a difference if nothing changed, corrected for all rows; up to "
-                  f"{alpha_pct / 100:g} a row counts as changed")
+                  f"{options.alpha / 100:g}, and with a change of {options.threshold:g} % or more, a row counts as "
+                  "changed")
     for several in grouped(comparison.changes, lambda change: change.series.schema):
         schema = several[0].series.schema
         if schema.benchmark in comparison.gone:
@@ -282,7 +283,7 @@ def text_of(options, words, comparison, status):
     is_table = options.format == "table"
     output.begin([] if is_table else columns_of(comparison.changes), [*said, ("format", options.format)], words)
     if is_table:
-        write_tables(output, comparison, options.alpha)
+        write_tables(output, comparison, options)
     else:
         for change in comparison.changes:
             output.row(cells_of(change))
@@ -377,6 +378,6 @@ def main(words):
         command.complain(PROGRAM, few)  # who only looks at the exit status must know, too
     unsure = sum(change.verdict == UNSURE for change in comparison.changes)
     if unsure and status == command.EXIT_DONE:
-        command.complain(PROGRAM, f"not clear: {unsure} of {counted(len(comparison.changes), 'row')}: more launches "
-                         "decide, or --fail-on=not-clear")
+        command.complain(PROGRAM, f"not clear: {unsure} of {counted(len(comparison.changes), 'row')}: use more "
+                         "launches; --fail-on=not-clear makes that exit 1")
     return status

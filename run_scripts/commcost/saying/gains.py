@@ -40,6 +40,7 @@ class Size(typing.NamedTuple):
     row: Row
     verdict: str
     saved_pct: float
+    launches: int            # that found it
     calls: str = ""          # of MPI_Test, with which that is
     is_hidden: bool = False  # saved_pct is what can be hidden, and no more is known
     is_bare: bool = False    # hardly anything can
@@ -115,7 +116,7 @@ def todo_of(family, verdict, sizes):
 def why(verdict, sizes):
     """The reason of a verdict, or what would make it clear."""
     if verdict == UNSURE:
-        are_enough = all(len(size.row.launches) >= LAUNCHES_ENOUGH for size in sizes)
+        are_enough = all(size.launches >= LAUNCHES_ENOUGH for size in sizes)
         return "launches disagree" if are_enough else "needs more launches"
     if verdict in (EVEN, NO) and all(size.is_bare for size in sizes):
         return f"less than {BARE_PCT} % can be hidden"
@@ -136,8 +137,8 @@ def why(verdict, sizes):
 # ---- verdicts ------------------------------------------------------------------------------------
 
 def verdict_on(gain, threshold):
-    """Whether a Measured gain is above the threshold (YES), below its negative (LOSES) or between (EVEN); NO: it is one
-    of the latter two. Nothing is sure of None."""
+    """Whether a Measured gain is above the threshold (YES), below its negative (LOSES) or between (EVEN); NO: LOSES or
+    EVEN. UNSURE of None."""
     if gain is None:
         return UNSURE
     if is_above(gain, threshold):
@@ -152,7 +153,7 @@ def of_share(where, row, share):
     is_bare = is_below(share, BARE_PCT)
     verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
                PARTLY if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT) else UNSURE)
-    return Size(where, row, verdict, share.value, is_hidden=True, is_bare=is_bare)
+    return Size(where, row, verdict, share.value, share.launches, is_hidden=True, is_bare=is_bare)
 
 
 # ---- what overlap_* measured ---------------------------------------------------------------------
@@ -195,11 +196,12 @@ class Case(typing.NamedTuple):
 
     def against(self, other):
         """The Size of this case instead of another of the same size: by what stays exposed, in percent of the
-        blocking call."""
+        blocking call. None where no launch has both."""
         saved = self.row.saved_pct(other.row, "exposed_us", "blocking_us" if other.blocking else None)
         found = self.row.median("best_test_calls") if self.calls == "auto" else None
         calls = f"{found:.3g}" if found is not None else "" if self.calls == "0" else self.calls
-        return Size(self.where, self.row, verdict_on(saved, self.threshold_pct), saved.value if saved else 0.0, calls)
+        return saved and Size(self.where, self.row, verdict_on(saved, self.threshold_pct), saved.value, saved.launches,
+                              calls)
 
     @property
     def against_blocking(self):
@@ -207,7 +209,7 @@ class Case(typing.NamedTuple):
         None where there is neither."""
         if self.gain is None:
             return None if self.overlap is None else of_share(self.where, self.row, self.overlap)
-        return Size(self.where, self.row, verdict_on(self.gain, self.threshold_pct), self.gain.value,
+        return Size(self.where, self.row, verdict_on(self.gain, self.threshold_pct), self.gain.value, self.gain.launches,
                     is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
 
 
@@ -233,8 +235,8 @@ def cases_of(tables):
 
 
 def best_of(sizes):
-    """The one of several ways that saves most."""
-    return max(sizes, key=lambda size: size.saved_pct)
+    """The one of several ways that saves most, of those that surely save something if any does."""
+    return max(sizes, key=lambda size: (size.verdict == YES, size.saved_pct))
 
 
 # ---- the questions: a family, a name and sizes for each thing that they ask about ------------------
@@ -256,9 +258,9 @@ def mpi_test(tables):
         sizes = []
         for without in cases:
             tested = [case for case in cases if case.where == without.where and case.calls != "0" and case.exposed]
-            if without.calls == "0" and without.exposed and tested:
-                sizes.append(best_of([case.against(without) for case in tested]))
-        yield "MPI_Test during ", way.full_name, sizes
+            if without.calls == "0" and without.exposed:
+                sizes.append(list(filter(None, (case.against(without) for case in tested))))
+        yield "MPI_Test during ", way.full_name, list(map(best_of, filter(None, sizes)))
 
 
 def persistent(tables):
@@ -267,9 +269,9 @@ def persistent(tables):
     for way, cases in ways.items():
         others = ways.get(way._replace(form="nonblocking"), []) if way.form == "persistent" else []
         usual = {case.where: case for case in others if case.calls == "0" and case.exposed}
-        yield "Persistent requests for ", way.full_name, [
+        yield "Persistent requests for ", way.full_name, list(filter(None, (
             case.against(usual[case.where]) for case in cases
-            if case.calls == "0" and case.exposed and case.where in usual]
+            if case.calls == "0" and case.exposed and case.where in usual)))
 
 
 def work_during_messages(tables):
@@ -287,7 +289,8 @@ def put(tables):
         send = sends.get(row.keys["blksize"])
         saved = row.saved_pct(send, "latency_us") if send else None
         if saved:
-            size = Size(size_text(costs.bytes_of(row)), row, verdict_on(saved, THRESHOLD_PCT), saved.value)
+            size = Size(size_text(costs.bytes_of(row)), row, verdict_on(saved, THRESHOLD_PCT), saved.value,
+                        saved.launches)
             ways.setdefault(row.keys["blksize"], []).append(size)
     yield "", "MPI_Put instead of send", list(map(best_of, ways.values()))
 

@@ -71,9 +71,9 @@ def looks_of(launches):
 
 
 def level_of(file, earlier, is_cut):
-    """The level at which a file is proved; `earlier`: the files of all proofs so far, in their order. A race that a
-    budget cut may go on and choose another file. So each file has half of what those before it left of ALPHA, and that
-    of a whole race has the rest, too."""
+    """The share of ALPHA for the proof of a file; `earlier`: the files of all proofs so far, in their order. A race that a
+    budget cut may go on and choose another file, so each file gets half of what is left. That of a race that ran to its
+    end gets all that is left."""
     files = list(dict.fromkeys([*earlier, file]))
     return ALPHA * (0.5 ** (files.index(file) + 1) + (0 if is_cut else 0.5 ** len(files)))
 
@@ -135,7 +135,8 @@ class Race:
 
     def _corrected(self):
         """The p-values of the cells that run, corrected. Those that were dropped count as tests without evidence."""
-        self._ps.update({cell: rank_test.rounds_p(*(dict(enumerate(self.values[cell, one])) for one in (DEFAULT, choice)))
+        self._ps.update({cell: rank_test.rounds_p(*(dict(enumerate(self.values[cell, one]))
+                                                    for one in (DEFAULT, choice)))
                          for cell, (choice,) in self.running.items()})
         return dict(zip(self._ps, rank_test.holm([*self._ps.values(), *[1.0] * (self.tests - len(self._ps))])))
 

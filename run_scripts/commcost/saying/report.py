@@ -96,7 +96,8 @@ def failed_launches(path):
     for (run, name), result in folder.Folder(path).last_results().items():
         if result == "failed":
             failed.setdefault(name, []).append(run)
-    return [f"{name}{f' ({settings[name]})' if name in settings else ''}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
+    called = {name: f"{name} ({settings[name]})" if name in settings else name for name in failed}
+    return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
             f"missing here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
 
 

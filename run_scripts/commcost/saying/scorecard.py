@@ -147,7 +147,7 @@ def limits_of(tables, parts, lost):
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
     if 5 * len(apart) > len(values):
         yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
-               "measure anew without other programs, or on a machine that is no virtual one.")
+               "measure anew without other programs, or on a physical machine.")
     launches, path = launches_of(tables), tables.paths[NEW]
     is_unsure = any(line.typical == UNSURE for part in parts for line in part.lines)
     if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:

@@ -1,8 +1,9 @@
 """Which of the settings that a suite varied is best, row by row.
 
 Settings are compared in pairs by exact rank tests over launches, whose rounds have one of each setting
-(rank_test.rounds_p), with Holm's correction over all pairs of all rows, so that the chance to name anything where nothing depends on the settings is at most ALPHA for all of
-them together. A setting is best if it is better than each of the others by this evidence.
+(rank_test.rounds_p), with Holm's correction over all pairs of all rows, so that the chance to name anything where
+nothing depends on the settings is at most ALPHA for all of them together. A setting is best if it is better than each
+of the others by this evidence.
 """
 
 import itertools
@@ -15,6 +16,7 @@ from commcost.reading.launches import Schema, read_launches
 from commcost.reading.results import ResultError
 from commcost.reading.tables import NEW
 from commcost.running.folder import Folder
+from commcost.system import from_here
 from commcost.words import listed
 
 ALPHA = 0.01
@@ -52,6 +54,13 @@ class Best(typing.NamedTuple):
         return abs(100 * (first - second) / second) if second else None
 
 
+def is_ahead(one, other, more):
+    """Whether one setting is better than another in more than half of the rounds: where the machine's state changed
+    within a round, medians may say the opposite."""
+    both = [run for run in one if run in other]
+    return 2 * sum(one[run] > other[run] if more else one[run] < other[run] for run in both) > len(both)
+
+
 def is_varied(tables):
     return any(SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
 
@@ -83,8 +92,9 @@ def best_settings(launches):
         first, *others = sorted(medians, key=medians.get, reverse=row[-1])
         if others:
             p = max(ps[(row, *sorted((first, other)))] for other in others)
+            is_best = all(is_ahead(settings[first], settings[other], row[-1]) for other in others)
             made.append(Best(*row, {name: medians[name] for name in (first, *others)},
-                             medians[first] != medians[others[0]] and p <= ALPHA, p, min(map(len, settings.values()))))
+                             is_best and p <= ALPHA, p, min(map(len, settings.values()))))
     return made
 
 
@@ -100,7 +110,7 @@ def unclear(best):
     needed, found = launches_needed(best), {}
     for row in best:
         if not row.sure:
-            reason = f"alike in {row.launches}" if row.launches >= needed else f"fewer than {needed}"
+            reason = f"no clear difference in {row.launches}" if row.launches >= needed else f"fewer than {needed}"
             found.setdefault(f"{reason} launches of each", []).append(row)
     return found
 
@@ -119,4 +129,4 @@ def failures(path):
         if failed:
             of = "" if len(failed) == len(names) else f" of {listed([name.rpartition('@')[0] for name in failed])}"
             yield (f"Setting {setting}: all launches{of} failed: "
-                   f"see {os.path.join('runs', next(iter(results[failed[0]])), failed[0])}.log.")
+                   f"see {os.path.join(from_here(path), 'runs', next(iter(results[failed[0]])), failed[0])}.log.")
