@@ -359,7 +359,7 @@ class Partitions(OverlapCase):
         (["--partitions=8", "--max-num-elts=20"], "20 elements can't be cut"),
         (["--partitions=4,6", "--min-num-elts=8"], "multiples of 12 elements"),
         (["--partitions=8", "--sizes=1K,40"], "5 elements can't be cut"),
-        (["--partitions=3,7,65536"], "use fewer, or a larger --max-num-elts")])
+        (["--partitions=3,7,65536"], "use fewer, or larger sizes")])
     def test_parts_that_dont_divide(self, options, says):
         assert says in self.refused(PARTITIONED, "--data-driven", *options, named="--partitions")
 
