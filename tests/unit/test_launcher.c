@@ -53,8 +53,8 @@ TEST(the_inner_launcher_counts)
     assert_false(bc_launcher_is_first());
 }
 
-/* A shell in a step of srun has its variables, and what is started there alone is no job of so many
-   processes. */
+/* A shell in a job step inherits the step's variables; a process that is started there alone is a
+   job of one. */
 TEST(the_smallest_job_counts)
 {
     set("SLURM_STEP_NUM_TASKS", "8");

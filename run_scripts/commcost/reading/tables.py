@@ -172,9 +172,9 @@ class Row(typing.NamedTuple):
                 if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA"))}
 
     def saved_pct(self, other, column, whole=None):
-        """What this row takes less than another one of its kind in a column, in percent of what the other has in the column `whole`,
-        by default the same: a Measured, None without a launch that has both. Each launch is compared with itself, so
-        states of the machine that last for a launch, and would hide a difference, cancel."""
+        """What this row takes less than another one of its kind in a column, in percent of the other's column `whole`, by
+        default the same: a Measured, None without a launch that has both. Each launch is compared with itself, so a
+        state of the machine that lasts for a launch cancels."""
         own, others, wholes = self.numbers(column), other.numbers(column), other.numbers(whole or column)
         return over_launches([100 * (others[run] - own[run]) / wholes[run]
                               for run in own if run in others and wholes.get(run, 0) > 0])

@@ -218,8 +218,8 @@ def noise(tables):
         yield lost._replace(todo="try with a processor left free" if can_do else "")
         for source, share in shares[:SOURCES]:
             yield of_source(tables, source, share)
-    # The operation that interruptions of all ranks should slow down most. How much slower it was says less: usual steps are
-    # interrupted, too.
+    # The operation that interruptions of all ranks should slow down most. The measured slowdown is too low, since usual
+    # steps are interrupted, too.
     for row, predicted in sorted(tables.measured("noise", "predicted_pct", scope="collective"),
                                  key=lambda pair: -pair[1].value)[:1]:
         work = "" if row.keys["grain_us"] == "0" else f" after {row.keys['grain_us']} µs of work"
