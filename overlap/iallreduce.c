@@ -11,8 +11,8 @@
  * - exposed: MPI_Iallreduce, twice as much work as the reference lasts (--plenty), MPI_Wait, less
  *   the time of the work
  * - blocking: MPI_Allreduce
- * - work: as much work as fits
- * - total: MPI_Iallreduce, this work, MPI_Wait
+ * - work: each of six amounts of work, from the first visit's estimate of the knee down to half
+ * - total: MPI_Iallreduce, one of these amounts, MPI_Wait
  *
  * Samples of reference, work and total are the slowest rank's. Overlap, blocking and exposed are
  * formed on each rank from all rounds of a visit, then the slowest rank's is taken (estimate.h).
@@ -28,8 +28,9 @@
  *
  * What is written: a line a row, after its last visit: reference, work, total, overlap (the share
  * of the reference that is not `beside`), blocking, exposed, gain (blocking less exposed), in us
- * and
- * %, with intervals, and a verdict. Work is 0 and total the reference where no work fits.
+ * and %, with intervals, and a verdict. Work and total are those of the largest amount whose total
+ * exceeds the reference by no more than --acceptance-threshold; without one work is 0 and total the
+ * reference.
  *
  * See overlap_main in engine/program.c, the visit in engine/visit.c, and the timed regions in
  * engine/kernel.c.

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define BC_QUANTITIES_MAX 7
+#define BC_QUANTITIES_MAX 17
 
 /* All zeros is an empty store. */
 struct bc_samples {

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Min samples of a row, unless GRACE_SHARE of the row's time after its end doesn't suffice. */
-#define LEAST_SAMPLES 6
+/* A row gets BC_LEAST_SAMPLES, unless GRACE_SHARE of the row's time after its end doesn't suffice.
+ */
 #define GRACE_SHARE 1.0
 
 /* Where the time is no limit: max rounds that are taken again for each one asked for, when rounds
@@ -29,7 +29,7 @@ struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *ta
         .max_rounds = max_rounds,
         .deadline_s = bc_elapsed_s() + seconds,
         /* A row whose first visit remains its only one has an interval, too. */
-        .grace_rounds = run->visit == 0 ? LEAST_SAMPLES : 1,
+        .grace_rounds = run->visit == 0 ? BC_LEAST_SAMPLES : 1,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,
         .was_warm = run->visit > 0,

@@ -5,6 +5,9 @@
 
 #include "common/sampling/sampling.h"
 
+/* The min samples of a row whose time is up: the fewest whose median has an interval at 95 %. */
+#define BC_LEAST_SAMPLES 6
+
 /* The plan that the settings make for a visit, or a part of it, that may take `seconds` from now:
    the row's numbers of samples are divided among its visits. `taken` has the row's samples so far;
    NULL: this visit's are the first. Use on rank 0. */

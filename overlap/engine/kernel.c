@@ -341,9 +341,19 @@ void overlap_take_plenty(struct overlap_round *round, double *values)
     values[0] = times.exposed_ns;
 }
 
-/* The answer comes last, so that what precedes the reference is an operation with no more work in
-   it than fits: one with plenty would leave buffers emptier for the reference than the reference
-   leaves them for the operation that it is compared with. */
+void overlap_take_counterparts(struct overlap_round *round, double *values)
+{
+    const struct ways *const ways = ways_of(round);
+    values[0] = 0.0;
+    if (round->blocking)
+        (void)take(round, ways->blocking, 0, 0);
+    if (round->staged != NULL)
+        (void)take(round, ways->staged, 0, 0);
+}
+
+/* The amounts come last, the smallest at the end, so that what precedes the reference is an
+   operation with no more work in it than fits: one with plenty would leave buffers emptier for the
+   reference than the reference leaves them for the operation that it is compared with. */
 void overlap_take_round(struct overlap_round *round, double *values)
 {
     const struct ways *const ways = ways_of(round);
@@ -361,8 +371,11 @@ void overlap_take_round(struct overlap_round *round, double *values)
         values[OVERLAP_STAGED] = take(round, ways->staged, OVERLAP_STAGED, plenty);
     }
     keep(round, values[OVERLAP_BLOCKING], &times, round->own_plenty);
-    values[OVERLAP_WORK] = take_work(round, ways->work, OVERLAP_WORK, round->answer_part_units);
-    values[OVERLAP_TOTAL] = take(round, ways->total, OVERLAP_TOTAL, round->answer_part_units);
+    for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
+        const uint64_t units = round->amount_part_units[i];
+        values[OVERLAP_WORK + i] = take_work(round, ways->work, OVERLAP_WORK + i, units);
+        values[OVERLAP_TOTAL + i] = take(round, ways->total, OVERLAP_TOTAL + i, units);
+    }
 }
 
 /* A check of the kind's own runs beside the timed operations: its data tells nothing. */

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The amounts of work that each round times, from the largest down. */
+enum { OVERLAP_AMOUNTS = 6 };
+
 /* The quantities of a round, as the sampler has them: of the slowest rank, in ns.
 
    Where a device works, the host starts the kernel behind the operation's start, finishes the
@@ -22,12 +25,15 @@
 enum overlap_quantity {
     OVERLAP_REFERENCE, /* start and finish */
     OVERLAP_BESIDE,    /* start and finish around more work than fits, without the work */
-    OVERLAP_WORK,      /* the answer's work alone */
-    OVERLAP_TOTAL,     /* start, the answer's work, finish */
     OVERLAP_BLOCKING,  /* the blocking counterpart */
     OVERLAP_EXPOSED,   /* start, plenty of work, finish, less that work alone */
-    OVERLAP_STAGED,    /* of buffers on a device: a copy to pinned memory, the blocking counterpart
-                          there, a copy back; the last quantity, which other rounds don't have */
+    OVERLAP_WORK,      /* OVERLAP_WORK + i: amount i of work alone */
+    OVERLAP_TOTAL = OVERLAP_WORK + OVERLAP_AMOUNTS,   /* OVERLAP_TOTAL + i: start, amount i of
+                                                         work, finish */
+    OVERLAP_STAGED = OVERLAP_TOTAL + OVERLAP_AMOUNTS, /* of buffers on a device: a copy to pinned
+                                                         memory, the blocking counterpart there, a
+                                                         copy back; the last quantity, which other
+                                                         rounds don't have */
     OVERLAP_QUANTITIES
 };
 
@@ -46,23 +52,25 @@ struct overlap_round {
     double clock_ns;                /* what a reading costs on this rank */
     int64_t parts;                  /* of all work; the operation's `between` is between two */
     uint64_t part_units;            /* in each part of work that is more than fits, or on trial */
-    uint64_t answer_part_units;     /* in each part of the answer's work */
-    uint64_t plenty_part_units;     /* in each part of plenty of work */
-    bool blocking;                  /* the blocking counterpart is timed, too */
-    struct bc_samples *own;         /* this rank's times: enum overlap_own_quantity */
-    struct bc_samples *own_plenty;  /* the same with plenty of work */
-    double inside_ns;               /* the work's time in the last operation that was timed in
-                                       parts, with the cost of reading the clock */
-    double kernel_ns;               /* of the last kernel alone, where a device works */
-    overlap_take_fn *take;          /* set by overlap_run_rounds */
-    int64_t wrong;                  /* operations with wrong data, on this rank */
+    uint64_t amount_part_units[OVERLAP_AMOUNTS]; /* in each part of each amount of work */
+    uint64_t plenty_part_units;                  /* in each part of plenty of work */
+    bool blocking;                               /* the blocking counterpart is timed, too */
+    struct bc_samples *own;                      /* this rank's times: enum overlap_own_quantity */
+    struct bc_samples *own_plenty;               /* the same with plenty of work */
+    double inside_ns;      /* the work's time in the last operation that was timed in
+                              parts, with the cost of reading the clock */
+    double kernel_ns;      /* of the last kernel alone, where a device works */
+    overlap_take_fn *take; /* set by overlap_run_rounds */
+    int64_t wrong;         /* operations with wrong data, on this rank */
 };
 
 /* Ranks that don't work report -INFINITY, and keep no times that count. Quantity 0 alone: */
-overlap_take_fn overlap_take_reference; /* the reference time */
-overlap_take_fn overlap_take_total;     /* the total with the work on trial */
-overlap_take_fn overlap_take_plenty;    /* the exposed time; keeps `own_plenty`, with 0 for the
-                                           blocking counterpart */
+overlap_take_fn overlap_take_reference;    /* the reference time */
+overlap_take_fn overlap_take_total;        /* the total with the work on trial */
+overlap_take_fn overlap_take_plenty;       /* the exposed time; keeps `own_plenty`, with 0 for the
+                                              blocking counterpart */
+overlap_take_fn overlap_take_counterparts; /* nothing: the first use of what only rounds of all
+                                              quantities time */
 /* OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`. All quantities; keeps both. */
 overlap_take_fn overlap_take_trial;
 overlap_take_fn overlap_take_round;

@@ -238,12 +238,16 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
     result->size_bytes = row->size_bytes;
 }
 
-static void dump(const struct bc_run *run, const struct overlap_row *row)
+/* Of the amounts of work the one that is printed; the largest if none is. */
+static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
 {
+    const struct bc_run *const run = overlap->run;
+    const int fitting = overlap_fitting_amount(overlap, row);
+    const int amount = fitting != OVERLAP_NO_AMOUNT ? fitting : 0;
     bc_run_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
     bc_run_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
-    bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL);
-    bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK);
+    bc_run_dump(run, "total", &row->rounds, OVERLAP_TOTAL + amount);
+    bc_run_dump(run, "work", &row->rounds, OVERLAP_WORK + amount);
     bc_run_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
     if (row->has_blocking)
         bc_run_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
@@ -256,7 +260,7 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const struct bc_run *const run = overlap->run;
-    dump(run, row);
+    dump(overlap, row);
     set_keys(p, row, result);
     overlap_summarize(overlap, row, result);
     result->outcome = bc_run_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));

@@ -78,71 +78,56 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
     return row->answers.count == 1;
 }
 
-void overlap_answer_by_mean(const struct bc_run *run, const struct bc_interval *reference,
-                            struct overlap_row *row)
-{
-    const struct overlap_search *const search = &row->search;
-    const double clock_ns = run->max_clock.read_ns;
-    const struct bc_samples last = bc_samples_of_visit(&row->rounds, row->rounds.visits - 1);
-    const double work_ns = bc_run_summarize(run, &last, OVERLAP_WORK, -1).value;
-    double answer[OVERLAP_ANSWER_QUANTITIES] = {
-        [OVERLAP_ANSWER_PCT] = percent(work_ns, row->reference_ns),
-        [OVERLAP_ANSWER_KNEE] = search->fits_ns,
-        [OVERLAP_ANSWER_LO] = NAN,
-        [OVERLAP_ANSWER_HI] = NAN,
-    };
-    if (!isnan(search->fits_slack_ns) && search->exceeds_is_sure && !isnan(reference->lo)) {
-        answer[OVERLAP_ANSWER_LO] =
-            percent(search->fits_ns - search->fits_slack_ns - clock_ns, reference->hi);
-        answer[OVERLAP_ANSWER_HI] = percent(search->exceeds_ns + clock_ns, reference->lo);
-    }
-    bc_samples_append(&row->answers, answer, OVERLAP_ANSWER_QUANTITIES, 0);
-}
-
 /* ---- work that fits -------------------------------------------------------------------------- */
 
-/* Work that made the operation longer is lowered by as much, but by this share of it at least. */
-#define LOWER_SHARE_MIN 0.05
+/* Bounds in ns of a time as results print it, in microseconds with three decimals. */
+static double printed_min_ns(double ns) { return isnan(ns) ? 0.0 : ceil(ns - 0.5); }
+static double printed_max_ns(double ns) { return floor(ns + 0.5); }
 
-/* The reference and the total of a row, or of these rounds of it. `beyond_ns`: by how much the
-   total's interval lies beyond what the acceptance threshold allows of the reference's value; 0 or
-   less: it doesn't. */
-struct fit {
-    struct bc_summary reference, total;
-    double beyond_ns;
-};
-
-/* Under the mean the operation may take a standard deviation longer, and the reference is measured
-   once, at the beginning, as specified. */
-static struct fit fit_of(const struct overlap_state *overlap, const struct overlap_row *row,
-                         const struct bc_samples *rounds)
+/* The reference of the amounts' rounds; under the mean that of phase 1, as specified. */
+static struct bc_summary reference_of(const struct overlap_state *overlap,
+                                      const struct overlap_row *row)
 {
-    const struct bc_run *const run = overlap->run;
-    const bool robust = overlap_is_robust(run);
-    struct fit fit = {
-        .reference = summarize(run, robust ? rounds : &row->reference_phase, OVERLAP_REFERENCE),
-        .total = summarize(run, rounds, OVERLAP_TOTAL),
-    };
-    const double longer_ns = robust
-                                 ? overlap->parameters.acceptance_pct / 100.0 * fit.reference.value
-                                 : fit.reference.sd;
-    const double lo_ns =
-        robust && !isnan(fit.total.interval.lo) ? fit.total.interval.lo : fit.total.value;
-    fit.beyond_ns = lo_ns - fit.reference.value - (isnan(longer_ns) ? 0.0 : longer_ns);
-    return fit;
+    const struct bc_samples *const samples =
+        overlap_is_robust(overlap->run) ? &row->rounds : &row->reference_phase;
+    return summarize(overlap->run, samples, OVERLAP_REFERENCE);
 }
 
-bool overlap_lower_too_much(const struct overlap_state *overlap, const struct bc_samples *rounds,
-                            struct overlap_row *row)
+/* True if these times, as printed, keep the guarantee. */
+static bool keeps_guarantee(const struct overlap_state *overlap, const struct bc_summary *reference,
+                            const struct bc_summary *work, const struct bc_summary *total)
 {
-    const struct fit fit = fit_of(overlap, row, rounds);
-    const double longer_ns = fit.total.value - fit.reference.value;
-    if (!(row->fitting_ns > 0.0 && fit.beyond_ns > 0.0) || isnan(fit.total.interval.lo))
-        return false;
-    row->fitting_ns =
-        fmax(0.0, row->fitting_ns - fmax(longer_ns, LOWER_SHARE_MIN * row->fitting_ns));
-    row->was_lowered = true;
-    return true;
+    const double factor = 1.0 + overlap->parameters.acceptance_pct / 100.0;
+    const double reference_ns = printed_min_ns(reference->value);
+    const double allowed_ns = overlap_is_robust(overlap->run)
+                                  ? factor * reference_ns
+                                  : reference_ns + printed_min_ns(reference->sd);
+    return printed_max_ns(total->value) <= allowed_ns &&
+           printed_max_ns(work->value) <= factor * printed_min_ns(total->value);
+}
+
+/* True if the row has as many rounds as --min-samples or a fixed number asks for; or, when its time
+   is up, as many as give an interval. */
+static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row *row)
+{
+    const struct bc_settings *const s = &run->settings;
+    const int64_t asked = s->samples > 0 ? s->samples : s->min_samples;
+    return (int64_t)row->rounds.count >= (asked < BC_LEAST_SAMPLES ? asked : BC_LEAST_SAMPLES);
+}
+
+int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
+{
+    const struct bc_run *const run = overlap->run;
+    if (!(row->top_ns > 0.0) || !has_enough_rounds(run, row))
+        return OVERLAP_NO_AMOUNT;
+    const struct bc_summary reference = reference_of(overlap, row);
+    for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
+        const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK + i);
+        const struct bc_summary total = summarize(run, &row->rounds, OVERLAP_TOTAL + i);
+        if (keeps_guarantee(overlap, &reference, &work, &total))
+            return i;
+    }
+    return OVERLAP_NO_AMOUNT;
 }
 
 /* ---- overlap and gain ------------------------------------------------------------------------ */
@@ -169,29 +154,22 @@ static struct bc_interval interval_by_rounds(const struct bc_run *run,
 
 /* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
    post and wait are timed together alone, but one by one around work, and each time is known to a
-   reading. It has no upper end where all work fitted that there was time to try. Under the mean
-   with one visit the interval is the bracket of the search, and one reading. */
+   reading. It has no upper end where all work fitted that there was time to try. */
 static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_samples *const answers = &row->answers;
-    const bool robust = overlap_is_robust(run);
     if (answers->count == 0 || !tells_shares(row, answers))
         return bc_no_summary;
-    const double clock_pct = percent((robust ? 2.0 : 1.0) * run->max_clock.read_ns,
+    const double clock_pct = percent(2.0 * run->max_clock.read_ns,
                                      summarize(run, &row->rounds, OVERLAP_REFERENCE).value);
     struct bc_summary overlap = summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
     struct bc_interval *const interval = &overlap.interval;
-    if (answers->count == 1 && !robust)
-        *interval = (struct bc_interval){answers->values[OVERLAP_ANSWER_LO][0],
-                                         answers->values[OVERLAP_ANSWER_HI][0]};
     if (answers->count == 1 && row->blocks.count > 1)
         *interval = summarize_answers(run, &row->blocks, OVERLAP_ANSWER_PCT).interval;
-    if (robust && isnan(interval->lo))
+    if (isnan(interval->lo))
         *interval = interval_by_rounds(run, row, overlap.value);
-    if (robust) {
-        const double other_pct = summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value;
-        *interval = bc_interval_with(&overlap, other_pct - overlap.value);
-    }
+    const double other_pct = summarize_answers(run, answers, OVERLAP_ANSWER_OTHER_PCT).value;
+    *interval = bc_interval_with(&overlap, other_pct - overlap.value);
     overlap.value = percent(overlap.value, 100.0);
     if (isnan(interval->lo))
         return overlap;
@@ -199,6 +177,28 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     interval->hi = fmax(overlap.value, percent(interval->hi + clock_pct, 100.0));
     if (row->knee_is_beyond)
         interval->hi = 100.0;
+    return overlap;
+}
+
+/* The overlap under the mean, as specified: the work over the reference. Its interval is the
+   search's bracket and a reading of the clock, over the reference at the far end of its own
+   interval; it exists only if both trials and the reference have intervals. */
+static struct bc_summary overlap_by_mean(const struct bc_run *run, const struct overlap_row *row,
+                                         const struct bc_summary *reference, double work_ns)
+{
+    const struct overlap_search *const search = &row->search;
+    const double clock_ns = run->max_clock.read_ns;
+    struct bc_summary overlap = bc_no_summary;
+    if (row->rounds.count > 1)
+        overlap.value = percent(work_ns, reference->value);
+    if (isnan(search->fits_slack_ns) || !search->exceeds_is_sure || isnan(reference->interval.lo) ||
+        isnan(overlap.value))
+        return overlap;
+    const double lo_pct =
+        percent(search->fits_ns - search->fits_slack_ns - clock_ns, reference->interval.hi);
+    const double hi_pct = percent(search->exceeds_ns + clock_ns, reference->interval.lo);
+    overlap.interval =
+        (struct bc_interval){fmin(overlap.value, lo_pct), fmax(overlap.value, hi_pct)};
     return overlap;
 }
 
@@ -256,51 +256,64 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
            bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, calls_pct);
 }
 
-/* What was asked for is a number of samples, however long they take; or the search's end, work that
-   doesn't make the operation longer, and the precision. The overlap's interval must be as narrow as
-   the precision, in points, or as the clock allows. */
+/* The part of a result that follows from the amount of work that it prints. */
+struct injected {
+    struct bc_summary reference, work, total, overlap;
+    bool lacks_work; /* no amount fits, although the overlap is surely above 0 */
+};
+
+/* Without a fitting amount work is 0 and total the reference. */
+static struct injected injected_of(const struct overlap_state *overlap,
+                                   const struct overlap_row *row)
+{
+    const struct bc_run *const run = overlap->run;
+    const int amount = overlap_fitting_amount(overlap, row);
+    const bool fits = amount != OVERLAP_NO_AMOUNT;
+    struct injected said = {.reference = reference_of(overlap, row)};
+    said.total = fits ? summarize(run, &row->rounds, OVERLAP_TOTAL + amount) : said.reference;
+    said.work = summarize(run, &row->rounds, OVERLAP_WORK + (fits ? amount : 0));
+    if (!fits)
+        bc_summary_scale(&said.work, 0.0);
+    said.overlap = overlap_is_robust(run)
+                       ? summarize_overlap(run, row)
+                       : overlap_by_mean(run, row, &said.reference, said.work.value);
+    said.lacks_work = !fits && said.overlap.interval.lo > run->settings.precision_pct;
+    return said;
+}
+
+/* What was asked for is a number of samples, however long they take; or the search's end, an amount
+   of work where some fits, and the precision. The overlap's interval must be as narrow as the
+   precision, in points, or as the clock allows. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
-    const bool robust = overlap_is_robust(run);
     const double precision_pct = run->settings.precision_pct, precision = precision_pct / 100.0;
     if (run->settings.samples > 0)
         return (int64_t)row->rounds.count >= run->settings.samples;
-    const struct bc_summary share = summarize_overlap(run, row);
-    const struct fit fit = fit_of(overlap, row, &row->rounds);
-    const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK);
-    const double clock_pct = percent(2.0 * row->search.rules.floor_ns, fit.reference.value);
-    const double longer_pct = fmax(overlap->parameters.acceptance_pct, precision_pct);
-    const bool fits =
-        fit.beyond_ns <= 0.0 &&
-        (!robust || fit.total.value <= (1.0 + longer_pct / 100.0) * fit.reference.value);
-    return row->search.converged && gain_is_precise(overlap, row) &&
-           (!robust || bc_half_width(&share) <= fmax(precision_pct, clock_pct)) &&
-           (row->fitting_ns <= 0.0 || fits) && bc_is_precise(&fit.reference, precision) &&
-           bc_is_precise(&fit.total, precision) &&
-           (work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&work, precision));
+    const struct injected said = injected_of(overlap, row);
+    const double clock_pct = percent(2.0 * row->search.rules.floor_ns, said.reference.value);
+    return row->search.converged && gain_is_precise(overlap, row) && !said.lacks_work &&
+           (!overlap_is_robust(run) ||
+            bc_half_width(&said.overlap) <= fmax(precision_pct, clock_pct)) &&
+           bc_is_precise(&said.reference, precision) && bc_is_precise(&said.total, precision) &&
+           (said.work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&said.work, precision));
 }
 
-/* If even this work made the operation longer, the row says that none fits. The overlap's interval
-   reaches down to what the work shows, whether the row was precise without that or not; under the
-   mean what it shows is the overlap. */
+/* The overlap's interval reaches down to what the work shows. */
 void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
                        struct overlap_result *result)
 {
     const struct bc_run *const run = overlap->run;
-    const bool robust = overlap_is_robust(run);
-    const struct bc_summary share = summarize_overlap(run, row);
-    const struct fit fit = fit_of(overlap, row, &row->rounds);
-    const bool fits = fit.beyond_ns <= 0.0 && (!robust || row->fitting_ns > 0.0);
-    result->reference = fit.reference;
-    result->total = fits ? fit.total : fit.reference;
-    result->work = summarize(run, &row->rounds, OVERLAP_WORK);
-    if (!fits)
-        bc_summary_scale(&result->work, 0.0);
-    const double shown_pct = percent(result->work.value, fit.reference.value);
-    result->overlap_pct = robust ? share.value : fmin(share.value, shown_pct);
-    result->overlap_lo_pct = isnan(share.interval.lo) ? NAN : fmin(share.interval.lo, shown_pct);
-    result->overlap_hi_pct = share.interval.hi;
+    const struct injected said = injected_of(overlap, row);
+    result->reference = said.reference;
+    result->total = said.total;
+    result->work = said.work;
+    result->overlap_pct = said.overlap.value;
+    result->overlap_lo_pct =
+        isnan(said.overlap.interval.lo)
+            ? NAN
+            : fmin(said.overlap.interval.lo, percent(said.work.value, said.reference.value));
+    result->overlap_hi_pct = said.overlap.interval.hi;
     result->gain = summarize_gain(run, row);
     result->verdict = bc_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
     if (overlap->space.device == NULL)

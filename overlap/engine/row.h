@@ -1,8 +1,11 @@
 /*
- * A row: what its visits have found so far, and what it says in the end.
+ * A row: its keys, state kept between visits, and its result.
  *
- * What it says of work and total is of work that was seen not to make the operation longer than its
- * reference, in the same rounds but for the mean: the specification's guarantee.
+ * The specification's guarantee holds for the result as printed: work is an amount that was
+ * injected, and total, the operation's time with it, exceeds the reference by no more than the
+ * acceptance threshold (under the mean by no more than the reference's standard deviation). Each
+ * round times several amounts, so that all have the rounds of the reference; the largest amount
+ * that keeps the guarantee is printed.
  */
 #pragma once
 
@@ -108,8 +111,9 @@ struct overlap_row {
     int64_t asked_test_calls;          /* or OVERLAP_AUTO */
     bool max_size;                     /* not even this size takes the cutoff time */
     struct bc_samples reference_phase; /* the reference time alone, before the search */
-    struct bc_samples rounds;          /* of all quantities, with the same work but for the mean */
-    struct bc_samples answers;         /* what each visit says: enum overlap_answer_quantity */
+    struct bc_samples rounds;          /* of all quantities, with the same amounts of work */
+    struct bc_samples answers;         /* what each visit says: enum overlap_answer_quantity; empty
+                                          under the mean */
     struct bc_samples blocks;          /* the same of parts of the only one that counts */
     struct overlap_search search;      /* of the first visit */
     struct bc_samples gains;           /* what each visit says: enum overlap_gain_estimated */
@@ -118,9 +122,7 @@ struct overlap_row {
     double margin_ns;                  /* by how much more work is tried than that */
     bool knee_is_beyond;               /* even knee and margin may have fitted in all visits so far:
                                           `answers` has the last visit's, which may be too low */
-    double fitting_ns;                 /* the work of `rounds`, which must not make the operation
-                                          longer */
-    bool was_lowered;                  /* fitting_ns once made it longer, and was lowered */
+    double top_ns;                     /* the largest amount of work in `rounds` */
     double reference_ns;               /* of the first visit, phase 1 */
     bool has_blocking;                 /* the blocking counterpart is timed, too */
     bool has_staged;                   /* and the same with copies from and to a device */
@@ -136,8 +138,6 @@ enum overlap_answer_quantity {
     OVERLAP_ANSWER_PCT,       /* the overlap, not yet limited to 0 to 100 % */
     OVERLAP_ANSWER_OTHER_PCT, /* by other quantiles */
     OVERLAP_ANSWER_KNEE,      /* the work that fits, ns */
-    OVERLAP_ANSWER_LO,        /* the bracket of the search in percent, under the mean only */
-    OVERLAP_ANSWER_HI,
     OVERLAP_ANSWER_QUANTITIES
 };
 
@@ -186,17 +186,11 @@ bool overlap_is_beyond(const struct overlap_row *row, double excess_ns, double h
 bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimates *estimates,
                          struct overlap_row *row);
 
-/* Appends what a visit under the mean says, as specified: the work's own time over the reference
-   time. The interval is the search's bracket, over the reference time at the end of its own
-   interval that is farther away; it exists only where both trials and the reference have intervals.
- */
-void overlap_answer_by_mean(const struct bc_run *run, const struct bc_interval *reference,
-                            struct overlap_row *row);
+enum { OVERLAP_NO_AMOUNT = -1 };
 
-/* Lowers the row's work if these rounds say that it surely makes the operation longer, and says
-   whether it does. */
-bool overlap_lower_too_much(const struct overlap_state *overlap, const struct bc_samples *rounds,
-                            struct overlap_row *row);
+/* Returns the number (0 to OVERLAP_AMOUNTS - 1) of the largest amount of work that keeps the
+   guarantee by the row's rounds, or OVERLAP_NO_AMOUNT: none does, or there are too few rounds. */
+int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row);
 
 /* Whether the row is what was asked for. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row);

@@ -6,9 +6,11 @@
  *   phases 2 to 4 the search: about how much work fits (search.h)
  *   the answer    rounds with a little more work than fits, which say how much does (estimate.h);
  *                 with plenty of work, and the blocking counterpart, which say what is gained; and
- *                 with work that fits, seen not to make the operation longer (kernel.h)
+ *                 with several amounts of work from the knee down, of which the row prints the
+ *                 largest that was seen not to make the operation longer (kernel.h)
  *
- * The first visit of a row does all of it; later ones, which refine it, measure at the answer only.
+ * The first visit of a row does all of it; later ones, which refine it, measure at the answer only
+ * (under the mean also phase 1).
  */
 #include "common/mpi/harness.h"
 #include "overlap/engine/kernel.h"
@@ -398,72 +400,18 @@ static void choose_more_than_fits(struct visit *visit)
 
 /* ---- the answer: work that fits -------------------------------------------------------------- */
 
-/* A knee that lies above the work by this factor is believed. */
-#define RAISE_FACTOR 1.1
+/* The amounts of work, as shares of the knee. Ranks that are interrupted in their work need some
+   room below it. */
+static const double amount_shares[OVERLAP_AMOUNTS] = {1.0, 0.96, 0.9, 0.82, 0.7, 0.5};
 
-/* Before the first visit's rounds at most PROBES_MAX amounts are probed, with PROBE_ROUNDS rounds
-   each, in this share of the visit's time. Fewer than PROBE_ROUNDS_MIN rounds have no interval. */
-enum { PROBES_MAX = 8, PROBE_ROUNDS = 16, PROBE_ROUNDS_MIN = 6 };
-#define PROBES_SHARE 0.3
-
-/* Gives all ranks the work. Collective. */
-static void give_fitting(struct visit *visit)
-{
-    visit->round.answer_part_units = part_units(visit, visit->row->fitting_ns);
-}
-
-/* Whether there are rounds, time and work for another probe. */
-static bool may_probe(const struct visit *visit, int64_t rounds, double deadline_s)
-{
-    const double probe_s = PROBE_ROUNDS_MIN * visit->row->reference_ns * 1e-9;
-    return rounds >= PROBE_ROUNDS_MIN && bc_elapsed_s() + probe_s < deadline_s &&
-           visit->row->fitting_ns > 0.0;
-}
-
-/* Lowers the work, by few rounds, until these don't show that it makes the operation longer.
-   Collective. */
-static void probe_fitting(struct visit *visit)
-{
-    const int64_t fixed = visit->run->settings.samples;
-    const int64_t rounds = fixed > 0 && fixed < PROBE_ROUNDS ? fixed : PROBE_ROUNDS;
-    const double deadline_s = bc_elapsed_s() + PROBES_SHARE * seconds_left(visit);
-    int64_t too_much = 1;
-    visit->row->fitting_ns = fmax(0.0, visit->row->knee_ns);
-    for (int i = 0; too_much && i < PROBES_MAX; i++) {
-        struct bc_samples samples = {.count = 0};
-        if (!of_root(may_probe(visit, rounds, deadline_s)))
-            return;
-        give_fitting(visit);
-        take_rounds(visit, quantities_of(visit), overlap_take_round, rounds, deadline_s, &samples);
-        too_much =
-            of_root(visit->root && overlap_lower_too_much(visit->overlap, &samples, visit->row));
-        bc_samples_free(&samples);
-    }
-}
-
-/* What all visits so far say of the work, on rank 0. It is raised only as long as later visits can
-   show that it fits. */
-static void reconsider_fitting(struct visit *visit)
+/* Chooses the amounts of work at the first visit, and gives them to all ranks. Collective. */
+static void choose_amounts(struct visit *visit)
 {
     struct overlap_row *const row = visit->row;
-    if (!overlap_lower_too_much(visit->overlap, &row->rounds, row) && !row->was_lowered &&
-        visit->run->visit + 1 < visit->run->visits && row->knee_ns > RAISE_FACTOR * row->fitting_ns)
-        row->fitting_ns = row->knee_ns;
-}
-
-/* Chooses the work of this visit's rounds, row->fitting_ns, and forgets rounds with other work, but
-   under the mean, where each visit finds work of its own. Collective. */
-static void choose_fitting(struct visit *visit)
-{
-    struct overlap_row *const row = visit->row;
-    const double before_ns = row->fitting_ns;
-    if (visit->run->visit == 0 || !visit->robust)
-        probe_fitting(visit);
-    else if (visit->root && visit->run->settings.samples == 0)
-        reconsider_fitting(visit);
-    if (visit->root && visit->robust && row->fitting_ns != before_ns)
-        bc_samples_clear(&row->rounds);
-    give_fitting(visit);
+    if (visit->run->visit == 0)
+        row->top_ns = fmax(0.0, row->knee_ns);
+    for (int i = 0; i < OVERLAP_AMOUNTS; i++)
+        visit->round.amount_part_units[i] = part_units(visit, amount_shares[i] * row->top_ns);
 }
 
 /* ---- the answer: what the visit says --------------------------------------------------------- */
@@ -516,7 +464,7 @@ static void answer_robustly(struct visit *visit)
 /* What must be precise before a visit ends. */
 static const struct bc_precise_value precise_values[] = {
     {.quantity = OVERLAP_REFERENCE, .subtrahend = -1},
-    {.quantity = OVERLAP_TOTAL, .subtrahend = -1},
+    {.quantity = OVERLAP_TOTAL, .subtrahend = -1}, /* with the largest amount of work */
     {.quantity = OVERLAP_WORK, .subtrahend = -1, .negligible_ns = OVERLAP_SHORT_WORK_NS},
     {.quantity = OVERLAP_BLOCKING, .subtrahend = -1}, /* last: not all have it */
 };
@@ -545,8 +493,7 @@ static int64_t parts_of(const struct visit *visit)
     return own > 0 ? own : visit->row->test_calls + 1;
 }
 
-/* Phases 1 to 4: what the first visit finds, and later ones use. Under the mean each visit is a
-   first one. Collective. */
+/* Phases 1 to 4, whose results later visits use. Collective. */
 static void find_work(struct visit *visit, double seconds)
 {
     const int64_t asked = visit->row->asked_test_calls;
@@ -554,7 +501,7 @@ static void find_work(struct visit *visit, double seconds)
     measure_reference(visit, seconds * REFERENCE_SHARE);
     if (asked != OVERLAP_AUTO) {
         visit->row->test_calls = asked;
-    } else if (visit->run->visit == 0) {
+    } else {
         find_test_calls(visit, seconds * CALLS_SHARE);
         left_s = seconds_left(visit);
     }
@@ -570,12 +517,11 @@ static void measure_answer(struct visit *visit)
     else
         choose_answer_work(visit);
     choose_plenty(visit);
-    choose_fitting(visit);
+    choose_amounts(visit);
+    take_rounds(visit, 1, overlap_take_counterparts, 1, visit->end_s, NULL);
     take_answer_rounds(visit);
     if (visit->robust)
         answer_robustly(visit);
-    else if (visit->root)
-        overlap_answer_by_mean(visit->run, &visit->reference.interval, visit->row);
 }
 
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
@@ -613,8 +559,10 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *measured)
                   .own_plenty = &visit.own_plenty},
     };
     visit.round.parts = parts_of(&visit);
-    if (run->visit == 0 || !visit.robust)
+    if (run->visit == 0)
         find_work(&visit, measured->seconds);
+    else if (!visit.robust)
+        measure_reference(&visit, measured->seconds * REFERENCE_SHARE);
     row->parts = visit.round.parts;
     measure_answer(&visit);
     row->wrong += visit.round.wrong;

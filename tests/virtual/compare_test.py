@@ -9,7 +9,6 @@ import typing
 
 import virtual
 from launches import TOP, Folder, Pool, Sides, summary
-from commcost.reading import rank_test
 from commcost.saying import compare
 
 A_SIDE, POOL = 10, 40
@@ -77,13 +76,6 @@ class Compare(virtual.Test):
         pairs = [(program, spread) for spread in SPREADS for program in programs]
         return pairs[::virtual.by_tier(plain=5, run=3, all=1)]
 
-    def assert_rate(self, count, of, rate, what):
-        """Whether so many of so many can be, if each is so with at least this rate."""
-        virtual.say("{}: {} of {}".format(what, count, of))
-        chance = sum(rank_test.binomial(of, k) * rate ** k * (1 - rate) ** (of - k)
-                     for k in range(count + 1))
-        self.assertGreater(chance, 0.001, what)
-
     def test_no_false_alarm(self):
         """Launches of which nothing differs, drawn for each side; and taken in turn while the
         machine drifts and jumps."""
@@ -102,8 +94,8 @@ class Compare(virtual.Test):
                 what = "{} {}, threshold {} %: calls without a false alarm".format(
                     program.name, spread, limits.threshold_pct)
                 with self.subTest(what):
-                    self.assert_rate(self.calls - alarms, self.calls, 1 - ALARMS, what)
-                    self.assert_rate(self.calls - in_turn, self.calls, 1 - ALARMS,
+                    self.mostly(self.calls - alarms, self.calls, 1 - ALARMS, what)
+                    self.mostly(self.calls - in_turn, self.calls, 1 - ALARMS,
                                      what + " in turn")
 
     def test_slowdown(self):
@@ -126,7 +118,7 @@ class Compare(virtual.Test):
             with self.subTest(program.name):
                 self.assertTrue(wanted)
                 self.assertEqual(caught, self.calls)
-                self.assert_rate(alone, self.calls, 1 - ALARMS, program.name + ": no other row")
+                self.mostly(alone, self.calls, 1 - ALARMS, program.name + ": no other row")
                 for sides, status in ((pools, 1), (2 * pools[:1], 0)):
                     done = subprocess.run(
                         [os.path.join(TOP, "run_scripts/bench_compare"), "--base",
@@ -150,8 +142,8 @@ class Compare(virtual.Test):
                 between += low <= other <= high
             what = "{} {}: intervals that hold the median".format(program.name, spread)
             with self.subTest(what):
-                self.assert_rate(held, tens, HOLDS, what)
-                self.assert_rate(between, tens, BETWEEN, what + " of the launches between")
+                self.mostly(held, tens, HOLDS, what)
+                self.mostly(between, tens, BETWEEN, what + " of the launches between")
 
 
 if __name__ == "__main__":

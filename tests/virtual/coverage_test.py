@@ -17,10 +17,9 @@ import virtual
 
 CONDITIONS = {name: virtual.CONDITIONS[name] for name in ("ideal", "quiet", "cloud", "bad", "jumps",
                                                         "varied", "recorded")}
-# The share of intervals that hold the truth; a run of fewer launches must not be improbably below.
+# The share of intervals that hold the truth.
 INSIDE = {"ideal": 0.93, "quiet": 0.93, "cloud": 0.93, "bad": 0.90, "jumps": 0.90, "varied": 0.90,
           "recorded": 0.90}
-IMPROBABLE = 0.001
 # The mean error, in targets. Overlap can't be found to be more than 100 % or less than 0: where
 # durations vary much that alone makes means err.
 BIAS = {"varied": math.inf, "recorded": math.inf}
@@ -33,6 +32,13 @@ ERROR_ELSEWHERE = 1.0
 FAR = {"varied": math.inf, "recorded": math.inf}
 FAR_ELSEWHERE = 4.0
 TOGETHER = 3                         # launches of one job
+# Rows with more overlap than this print an amount of work: at most one in ten none on the quieter machines, and in the
+# median at least this share of the overlap.
+SURELY_PCT = 20
+NONE = {"ideal": 0.1, "quiet": 0.1, "cloud": 0.1}
+INJECTED = 0.8
+
+injected_shares = []  # of such rows, of the condition in hand
 
 
 class Found(typing.NamedTuple):
@@ -64,17 +70,12 @@ def overlap(collective, duration_us, points):
                 MODEL_FRACTION=chance.choice((0, 0.25, 0.5, 0.75, 1)),
                 MODEL_POST_US=chance.choice((0, 0.2, 0.5)), **variables):
             (row,) = launch.rows
-            guarantee(row)
+            virtual.guarantee(row)
+            if row["overlap_pct"] > SURELY_PCT:
+                injected_shares.append(row["work_us"] / (row["overlap_pct"] / 100 * row["ref_us"]))
             truth = launch.truth(collective)["overlap_pct"]
             yield truth, row["overlap_pct"], row["overlap_lo_pct"], row["overlap_hi_pct"], points
     return launches
-
-
-def guarantee(row):
-    """The work of a row doesn't make the operation longer: not surely by more than the acceptance threshold, and
-    where a row says that it is precise, not by more than the precision."""
-    assert row["total_lo_us"] <= 1.005 * row["ref_us"] + 0.001, row
-    assert row["status"] != "ok" or row["total_us"] <= 1.02 * row["ref_us"] + 0.001, row
 
 
 def slowness(samples, usual_us, factor):
@@ -144,13 +145,6 @@ SECONDS = {"overlap iallreduce 20 us": 0.3, "overlap ialltoallv 5 us": 0.2, "ove
 
 # ---- the trial ------------------------------------------------------------------------------------
 
-def binomial_at_most(successes, trials, rate):
-    """P(X <= successes) for X binomial."""
-    return sum(math.exp(math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) +
-                        k * math.log(rate) + (trials - k) * math.log1p(-rate))
-               for k in range(successes + 1))
-
-
 def trial(condition):
     """The launches of a condition."""
     rounds = virtual.by_tier(plain=1, run=4, all=19)  # 27, 108 and 513 launches
@@ -165,8 +159,17 @@ def trial(condition):
 
 
 class Coverage(virtual.Test):
+    def check_work(self, condition):
+        none, rows = injected_shares.count(0), len(injected_shares)
+        share = statistics.median(injected_shares)
+        self.rarely(none, rows, NONE.get(condition, 1), "{}: overlap above {} % without work (median share {:.2f})".format(
+            condition, SURELY_PCT, share))
+        self.assertGreaterEqual(share, INJECTED)
+
     def check(self, condition):
+        injected_shares.clear()
         found = list(trial(condition))
+        self.check_work(condition)
         inside = sum(launch.inside for launch in found)
         bias = statistics.mean(launch.error for launch in found)
         medians = {name: statistics.median(launch.error for launch in of)
@@ -188,9 +191,7 @@ class Coverage(virtual.Test):
             self.assertLessEqual(abs(error), ERROR.get((condition, name), ERROR_ELSEWHERE), name)
         self.assertLessEqual(max(abs(launch.error) for launch in found), FAR.get(condition, FAR_ELSEWHERE))
         self.assertLessEqual(abs(bias), BIAS.get(condition, BIAS_ELSEWHERE))
-        self.assertGreater(binomial_at_most(inside, len(found), INSIDE[condition]), IMPROBABLE)
-        if len(found) > 500:
-            self.assertGreaterEqual(inside / len(found), INSIDE[condition])
+        self.mostly(inside, len(found), INSIDE[condition], condition + ": intervals that hold the truth")
 
 
 def by_case(found):

@@ -37,7 +37,7 @@ class Overlap(virtual.Test):
         self.near(row["overlap_pct"], truth["overlap_pct"], points, what)
         self.near(row["ref_us"], whole_us, 0.005 * whole_us, what + " ref_us")
         # The guarantee: the work that is told fits, and no less is told than fits.
-        self.assertLessEqual(row["total_us"], 1.005 * row["ref_us"] + 0.001, what)
+        virtual.guarantee(row, options)
         self.assertGreaterEqual(100 * row["work_us"] / row["ref_us"], truth["overlap_pct"] - 1, what)
         self.assertTrue(row["overlap_lo_pct"] <= truth["overlap_pct"] <= row["overlap_hi_pct"], what)
         return row
@@ -51,7 +51,7 @@ class Overlap(virtual.Test):
         """5 % of the operations are late by 10 D. With so much time that no visit has half of its rounds late."""
         for fraction in FRACTIONS:
             with self.subTest(fraction=fraction):
-                self.check("iallreduce", "--max-time=1", MODEL_DURATION_US=200, MODEL_FRACTION=fraction,
+                self.check("iallreduce", "--max-time=2", MODEL_DURATION_US=200, MODEL_FRACTION=fraction,
                            MODEL_LATE_SHARE=0.05, MODEL_LATE_US=2000)
 
     def test_work_that_fits_at_times(self):
@@ -63,12 +63,11 @@ class Overlap(virtual.Test):
                 for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, launches=launches, MODEL_DURATION_US=200,
                                           MODEL_FRACTION=fraction, MODEL_JITTER=0.1):
                     (row,) = launch.rows
-                    self.assertLessEqual(row["total_lo_us"], 1.005 * row["ref_us"] + 0.001, row)
-                    self.assertTrue(row["status"] != "ok" or row["total_us"] <= 1.02 * row["ref_us"], row)
+                    virtual.guarantee(row)
                     lowered += 0 < row["work_us"] < 0.98 * fraction * row["ref_us"]
                     none += row["work_us"] == 0
         self.assertGreater(lowered, 0)
-        self.assertLessEqual(none, launches * len(FRACTIONS[1:]) // 8)
+        self.rarely(none, launches * len(FRACTIONS[1:]), 0.1, "rows without work")
 
     def test_all_rounds_have_the_same_work(self):
         """Also where it was lowered: rounds with more of it are dropped, or total_us would be that of no amount."""
@@ -108,7 +107,8 @@ class Overlap(virtual.Test):
                                       MODEL_FRACTION=1, MODEL_BLOCKING_US=200, MODEL_TAKEN_US=taken_us)
                 self.near(mean.rows[0]["exposed_us"], 0.1 + taken_us, 0.2, "exposed_us by the mean")
                 self.assertGreaterEqual(row["work_us"], 200 - taken_us - 1.5)
-                self.assertLessEqual(row["total_us"], 1.005 * row["ref_us"] + 0.001)
+                virtual.guarantee(row)
+                virtual.guarantee(mean.rows[0], ("--estimator=mean",))
 
     def test_mean_estimator(self):
         """Work is found to within the acceptance threshold."""
@@ -116,6 +116,17 @@ class Overlap(virtual.Test):
             with self.subTest(fraction=fraction):
                 self.check("iallreduce", "--estimator=mean", points=0.5, MODEL_DURATION_US=200,
                            MODEL_FRACTION=fraction)
+
+    def test_guarantee_of_every_run(self):
+        """Few rounds, fixed numbers of rounds, one or many visits, either estimator, late and varying operations."""
+        for options in (("--default-tdm-n-iters=25",), ("--samples=3",), ("--samples=12", "--visits=6"),
+                        ("--max-time=0.02",), ("--estimator=mean",), ("--estimator=mean", "--visits=4"),
+                        ("--estimator=mean", "--default-tdm-n-iters=25"), ("--acceptance-threshold=0.01",)):
+            for fraction in (0.5, 1):
+                for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, *options, launches=4, MODEL_DURATION_US=200,
+                                          MODEL_FRACTION=fraction, MODEL_JITTER=0.05, MODEL_LATE_SHARE=0.02,
+                                          MODEL_LATE_US=400, DISTURB="1000:20"):
+                    virtual.guarantee(launch.rows[0], options)
 
     def test_ranks_do_not_matter(self):
         for ranks in virtual.by_tier(plain=(3,), run=(3, 8, 17), all=(3, 8, 17, 64)):

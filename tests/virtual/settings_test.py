@@ -18,8 +18,7 @@ PROGRAMS = {
                                       "--max-ndata=1", "--max-time=0.02")),
     "syncbench": ("MODEL_BARRIER_US", ("--types=MPI barrier", "--max-time=0.02"))}
 USUAL_US = 20
-# Rates. vary.ALPHA is 1 %, to which chance adds.
-RIGHT, MOST_WRONG = 0.95, 0.03
+RIGHT, WRONG = 0.95, vary.ALPHA  # rates that are promised
 
 
 class Settings:
@@ -75,8 +74,7 @@ class Vary(virtual.Test):
                 right = sum(best[0].sure and best[0].name == "A=2" for best in suites)
                 what = "{} {} settings, {} states: the right one is named".format(program, len(names), len(states))
                 with self.subTest(what):
-                    virtual.say("{}: {} of {}".format(what, right, self.suites))
-                    self.assertGreaterEqual(right, RIGHT * self.suites)
+                    self.mostly(right, self.suites, RIGHT, what)
                     self.near(statistics.median(best[0].gain_pct for best in suites), 100 / 11, 1)
 
     def test_nothing_is_named(self):
@@ -91,8 +89,7 @@ class Vary(virtual.Test):
                         for i, name in enumerate(names)}))[0].sure
                 what = "{} {} settings: one is named".format(program, len(names))
                 with self.subTest(what):
-                    virtual.say("{}: {} of {}".format(what, wrong, self.suites))
-                    self.assertLessEqual(wrong, MOST_WRONG * self.suites)
+                    self.rarely(wrong, self.suites, WRONG, what)
 
     def test_neither_of_two_is_named(self):
         """The best is better than each of the others, not only than one that is worse than all."""
@@ -107,8 +104,7 @@ class Vary(virtual.Test):
                 wrong += best.sure
             what = "{} with a worse setting: one of two that are alike is named".format(program)
             with self.subTest(what):
-                virtual.say("{}: {} of {}".format(what, wrong, self.suites))
-                self.assertLessEqual(wrong, MOST_WRONG * self.suites)
+                self.rarely(wrong, self.suites, WRONG, what)
 
     def test_files(self):
         """The same from results as a suite leaves them, and in words."""

@@ -102,6 +102,23 @@ def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=
     return found
 
 
+def guarantee(row, options=()):
+    """The overlap suite's guarantee, by the numbers of a row as printed: the operation with the work takes no longer
+    than without, and the work no longer than the operation. `options`: the launch's."""
+    within = [float(option.split("=")[1]) for option in options if option.startswith("--acceptance-threshold=")]
+    factor = 1 + (within or [0.5])[0] / 100
+    longest_us = factor * row["ref_us"]
+    if "--estimator=mean" in options:
+        longest_us = row["ref_us"] + (0 if math.isnan(row["ref_sd_us"]) else row["ref_sd_us"])
+        assert math.isnan(row["overlap_pct"]) or abs(
+            row["overlap_pct"] - min(100, 100 * row["work_us"] / row["ref_us"])) < 0.01 + 0.1 / row["ref_us"], row
+    else:
+        # The interval reaches down to what the work shows.
+        assert not row["overlap_lo_pct"] > 100 * (row["work_us"] + 0.001) / row["ref_us"] + 0.01, row
+    assert row["total_us"] <= longest_us + 1e-9, row
+    assert row["work_us"] <= factor * row["total_us"] + 1e-9, row
+
+
 def has(program):
     """Whether this MPI library has what the program needs."""
     return os.path.exists(os.path.join(BUILD, "tests/virtual", program))
@@ -115,6 +132,18 @@ def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redef
         if tier == TIER:
             return chosen
     raise ValueError(TIER)
+
+
+# What has this probability at most is not chance.
+IMPROBABLE = 0.001
+
+
+def at_most(count, of, rate):
+    """The probability that at most `count` of so many happen, if each does at this rate."""
+    if rate in (0, 1):
+        return float(rate == 0 or count >= of)
+    return sum(math.exp(math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) + k * math.log(rate) +
+                        (of - k) * math.log1p(-rate)) for k in range(count + 1))
 
 
 class Test(unittest.TestCase):
@@ -146,6 +175,17 @@ class Test(unittest.TestCase):
             type(self).largest = error, name
         if not error <= 1.0:
             self.fail("{}: {:.2f} targets off".format(name, error))
+
+
+    def mostly(self, count, of, rate, what):
+        """Whether so many of a trial can be chance, if each is so with at least the rate that is promised."""
+        say("{}: {} of {}; promised: at least {:.4g}".format(what, count, of, rate))
+        self.assertGreater(at_most(count, of, rate), IMPROBABLE, what)
+
+    def rarely(self, count, of, rate, what):
+        """The same with at most that rate."""
+        say("{}: {} of {}; promised: at most {:.4g}".format(what, count, of, rate))
+        self.assertGreater(at_most(of - count, of, 1 - rate), IMPROBABLE, what)
 
 
 def say(text):
