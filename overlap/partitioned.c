@@ -252,6 +252,7 @@ int main(int argc, char **argv)
     overlap_open_memory(&state.overlap, run);
     const bool good = probe(&state, run, &error);
     bc_require(run, good, &error);
+    overlap_find_size(&state.overlap, run, state.partitions.values);
     overlap_open_result(run, &state.overlap, own_keys, sizeof own_keys / sizeof *own_keys,
                         "partitions,size_bytes," OVERLAP_MAIN_VALUES);
     open_partitioned(&state, run);

@@ -12,9 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The amounts of work that each round times, from the largest down. */
-enum { OVERLAP_AMOUNTS = 6 };
-
 /* The quantities of a round, as the sampler has them: of the slowest rank, in ns.
 
    Where a device works, the host starts the kernel behind the operation's start, finishes the

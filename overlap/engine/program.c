@@ -143,6 +143,7 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
         bc_output_remark(run->output, "note",
                          "the largest size is %lld elements: with %d ranks more do not fit into %s",
                          (long long)p->max_elements, run->job.ranks, overlap->obstacle);
+    overlap_note_size(overlap);
     if (overlap->lacks_persistent)
         bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
                          persistent == NULL ? "there is none of "
@@ -322,11 +323,12 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(program, &overlap, argc, argv);
     const struct overlap_parameters *const p = &overlap.parameters;
+    overlap_open_memory(&overlap, run);
     const bool chosen = !overlap_is_data_driven(p) || p->kind->no_elements ||
                         bc_option_given(&run->options, "min-num-elts");
-    overlap_open_memory(&overlap, run);
     const bool good = overlap_probe(&overlap, run, 1, NULL, 0, chosen, &error);
     bc_require(run, good, &error);
+    overlap_find_size(&overlap, run, NULL);
     overlap_open_result(run, &overlap, NULL, 0, "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
     overlap_open(&overlap, run);
     overlap_list_rows(&overlap, 1, NULL, 0);

@@ -118,7 +118,7 @@ static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row
 int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
-    if (!(row->top_ns > 0.0) || !has_enough_rounds(run, row))
+    if (row->amount_part_units[0] == 0 || !has_enough_rounds(run, row))
         return OVERLAP_NO_AMOUNT;
     const struct bc_summary reference = reference_of(overlap, row);
     for (int i = 0; i < OVERLAP_AMOUNTS; i++) {

@@ -87,7 +87,18 @@ struct overlap_progress {
     bool searched;                /* for the best number of calls, which may be 0 */
 };
 
-/* What the rows of a run share. */
+/* The search for the size of the time-driven model: each size that was tried, with the operation's
+   time. The last one takes the cutoff time (`is_found`), or is the largest that was tried. */
+enum { OVERLAP_GROWTH_MAX = 128 };
+struct overlap_growth {
+    int count;
+    int64_t elements[OVERLAP_GROWTH_MAX];
+    double reference_ns[OVERLAP_GROWTH_MAX];
+    bool is_found;
+    bool is_late; /* the time was up */
+};
+
+/* State that the rows of a run share. */
 struct overlap_state {
     struct overlap_parameters parameters; /* first: options are read into it */
     const char *obstacle;  /* on rank 0: what the default max_elements didn't fit into; or NULL */
@@ -96,6 +107,8 @@ struct overlap_state {
     const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
                                  NULL: --test-calls does */
     int64_t max_parts;        /* the max number of parts that the option asks for */
+    struct overlap_growth growth;     /* of a time-driven run; the same on every rank */
+    bool lacks_size;                  /* no size takes the cutoff time, and no option limits the sizes */
     struct overlap_progress progress; /* on rank 0 */
     struct op_space space, stage;     /* of buffers; stage: of those that staged operations use */
     struct bc_run *run;
@@ -122,15 +135,16 @@ struct overlap_row {
     double margin_ns;                  /* by how much more work is tried than that */
     bool knee_is_beyond;               /* even knee and margin may have fitted in all visits so far:
                                           `answers` has the last visit's, which may be too low */
-    double top_ns;                     /* the largest amount of work in `rounds` */
-    double reference_ns;               /* of the first visit, phase 1 */
-    bool has_blocking;                 /* the blocking counterpart is timed, too */
-    bool has_staged;                   /* and the same with copies from and to a device */
-    int64_t parts;                     /* of the work */
-    int64_t test_calls;                /* between the parts of the work; on every rank */
-    double exposed_without_calls_ns;   /* where the number of calls was searched for: with none */
-    double size_bytes;                 /* of a block; on every rank */
-    int64_t wrong;                     /* operations with wrong data, on this rank */
+    uint64_t amount_part_units[OVERLAP_AMOUNTS]; /* in each part of each amount of work in `rounds`,
+                                                    from the largest down; on every rank */
+    double reference_ns;                         /* of the first visit, phase 1 */
+    bool has_blocking;                           /* the blocking counterpart is timed, too */
+    bool has_staged;                             /* and the same with copies from and to a device */
+    int64_t parts;                               /* of the work */
+    int64_t test_calls;                          /* between the parts of the work; on every rank */
+    double exposed_without_calls_ns; /* where the number of calls was searched for: with none */
+    double size_bytes;               /* of a block; on every rank */
+    int64_t wrong;                   /* operations with wrong data, on this rank */
 };
 
 /* What a visit says of the overlap. */
@@ -229,8 +243,16 @@ bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t cou
 /* Says so in a note. Local. */
 void overlap_note_fine_cuts(const struct overlap_state *overlap);
 
-/* Lists the rows of all sizes, of each of the variants. The time-driven model looks for the size of
-   the first variant. */
+/* Finds the size of a time-driven run, with this variant, and does nothing in a data-driven run. If
+   no size takes the cutoff time, and no option limits the sizes, the run becomes data-driven,
+   with 128, 8,192 and 131,072 elements. Collective; after overlap_probe. */
+void overlap_find_size(struct overlap_state *overlap, const struct bc_run *run,
+                       const void *variant);
+
+/* Writes remarks on that. Local. */
+void overlap_note_size(const struct overlap_state *overlap);
+
+/* Lists the rows of all sizes, of each of the variants. */
 void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *variants,
                        size_t bytes);
 

@@ -179,8 +179,6 @@ void overlap_note_fine_cuts(const struct overlap_state *overlap)
                      calls ? "calls have none between them" : "parts have none");
 }
 
-/* ---- the rows of the two models -------------------------------------------------------------- */
-
 /* The next size of a doubling sweep, which ends on the largest; 0 after it. */
 static int64_t next_elements(const struct overlap_parameters *p, int64_t elements)
 {
@@ -189,23 +187,18 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
     return elements > p->max_elements / 2 ? p->max_elements : 2 * elements;
 }
 
-/* Size i of a data-driven run, after `elements`; 0 after the last. */
-static int64_t elements_at(const struct overlap_parameters *p, int i, int64_t elements)
-{
-    if (p->elements_count > 0)
-        return i < p->elements_count ? p->elements[i] : 0;
-    return i == 0 ? p->min_elements : next_elements(p, elements);
-}
+/* ---- the size of the time-driven model ------------------------------------------------------- */
 
-/* The operation's time, from a few until end_s, the same on every rank. Collective. */
-static double quick_reference_ns(const struct overlap_state *overlap,
+/* The sizes of a job in which no size takes the cutoff time. */
+static const int64_t usual_elements[] = {128, 8192, 131072};
+
+/* Returns the operation's time from a few until end_s, the same on every rank. Collective. */
+static double quick_reference_ns(const struct overlap_state *overlap, const struct bc_run *run,
                                  const struct op_choice *choice, double end_s)
 {
     enum { ROUNDS = 5 };
-    const struct bc_run *const run = overlap->run;
     struct op_instance operation;
     struct overlap_round round = {.operation = &operation,
-                                  .window = run->window,
                                   .renews = overlap->parameters.buffers == BC_BUFFERS_NEW};
     struct bc_samples samples = {.count = 0};
     double reference_ns = 0.0;
@@ -216,7 +209,6 @@ static double quick_reference_ns(const struct overlap_state *overlap,
         .deadline_s = end_s,
         .grace_rounds = 1,
         .warmup_rounds = 1,
-        .retakes = ROUNDS,
     };
     overlap_run_rounds(run, &round, 1, overlap_take_reference, &plan, &samples);
     if (run->job.rank == 0)
@@ -224,43 +216,103 @@ static double quick_reference_ns(const struct overlap_state *overlap,
     bc_samples_free(&samples);
     bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     op_destroy(&operation);
-    if (overlap->parameters.verbose)
-        bc_output_remark(run->output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
-                         (long long)choice->elements, reference_ns * 1e-3,
-                         overlap->parameters.cutoff_ms * 1e3);
     return reference_ns;
 }
 
 /* Grows the size until the operation takes the cutoff time, twice if there is time: something may
-   slow a small operation down for a moment. Whether a size takes it. Collective; the same on every
-   rank. */
-static bool find_size(struct overlap_state *overlap, struct op_choice *choice)
+   slow a small operation down for a moment. Collective; the same on every rank. */
+static void grow(struct overlap_state *overlap, const struct bc_run *run, const void *variant)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
+    struct overlap_growth *const growth = &overlap->growth;
+    struct op_choice choice = {.root = (int)p->root,
+                               .elements = p->min_elements,
+                               .variant = variant,
+                               .space = space_of(overlap)};
     const double end_s = bc_elapsed_s() + GROWTH_S;
-    choice->elements = p->min_elements;
-    for (bool again = false;;) {
-        const double reference_ns = quick_reference_ns(overlap, choice, end_s);
+    for (bool again = false; growth->count < OVERLAP_GROWTH_MAX;) {
+        const double reference_ns = quick_reference_ns(overlap, run, &choice, end_s);
         const bool takes_it = reference_ns >= p->cutoff_ms * 1e6;
         int late = bc_elapsed_s() >= end_s;
-        if (late && !takes_it)
-            bc_output_remark(overlap->run->output, "note",
-                             "the search for a size that takes the cutoff time ended after %g s",
-                             GROWTH_S);
         bc_harness_bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (takes_it && (again || late))
-            return true;
+        growth->elements[growth->count] = choice.elements;
+        growth->reference_ns[growth->count++] = reference_ns;
+        growth->is_late = late && !takes_it;
+        growth->is_found = takes_it && (again || late);
         again = takes_it;
+        if (growth->is_found || growth->is_late)
+            return;
         if (takes_it)
             continue;
-        const int64_t larger = late ? 0 : next_elements(p, choice->elements);
-        if (larger == 0) {
-            if (max_parts(overlap) > possible_parts(p, reference_ns))
-                overlap_note_fine_cuts(overlap);
-            return false;
-        }
-        choice->elements = larger;
+        const int64_t larger = next_elements(p, choice.elements);
+        if (larger == 0)
+            return;
+        choice.elements = larger;
     }
+}
+
+/* Makes the run data-driven, of the usual sizes that memory allows. Local. */
+static void use_usual_sizes(struct overlap_parameters *p)
+{
+    const int64_t max = p->max_elements;
+    p->data_driven = true;
+    for (size_t i = 0; i < sizeof usual_elements / sizeof *usual_elements; i++) {
+        const int64_t elements = usual_elements[i] < max ? usual_elements[i] : max;
+        const int count = p->elements_count;
+        if (count == 0 || elements > p->elements[count - 1])
+            p->elements[p->elements_count++] = elements;
+    }
+    p->min_elements = p->elements[0];
+}
+
+void overlap_find_size(struct overlap_state *overlap, const struct bc_run *run, const void *variant)
+{
+    struct overlap_parameters *const p = &overlap->parameters;
+    const struct overlap_growth *const growth = &overlap->growth;
+    if (overlap_is_data_driven(p))
+        return;
+    grow(overlap, run, variant);
+    int is_limited =
+        run->job.rank == 0 && (is_max_given(run) || bc_option_given(&run->options, "min-num-elts"));
+    bc_harness_bcast(&is_limited, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    overlap->lacks_size = !growth->is_found && !is_limited;
+    if (growth->is_found)
+        return;
+    int smallest = growth->count - 1; /* of the rows */
+    if (overlap->lacks_size)
+        use_usual_sizes(p);
+    while (overlap->lacks_size && smallest > 0 && growth->elements[smallest - 1] >= p->elements[0])
+        smallest--;
+    overlap->cuts_too_fine = max_parts(overlap) > possible_parts(p, growth->reference_ns[smallest]);
+}
+
+void overlap_note_size(const struct overlap_state *overlap)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const struct overlap_growth *const growth = &overlap->growth;
+    struct bc_output *const output = overlap->run->output;
+    for (int i = 0; p->verbose && i < growth->count; i++)
+        bc_output_remark(output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
+                         (long long)growth->elements[i], growth->reference_ns[i] * 1e-3,
+                         p->cutoff_ms * 1e3);
+    if (growth->is_late)
+        bc_output_remark(output, "note",
+                         "the search for a size that takes the cutoff time ended after %g s",
+                         GROWTH_S);
+    if (overlap->lacks_size)
+        bc_output_remark(output, "note",
+                         "no size takes the cutoff time of %g ms: sizes as with --data-driven",
+                         p->cutoff_ms);
+}
+
+/* ---- the rows of the two models -------------------------------------------------------------- */
+
+/* Size i of a data-driven run, after `elements`; 0 after the last. */
+static int64_t elements_at(const struct overlap_parameters *p, int i, int64_t elements)
+{
+    if (p->elements_count > 0)
+        return i < p->elements_count ? p->elements[i] : 0;
+    return i == 0 ? p->min_elements : next_elements(p, elements);
 }
 
 /* Adds the rows of a size. */
@@ -291,7 +343,9 @@ void overlap_list_rows(struct overlap_state *overlap, size_t count, const void *
         for (int i = 0; (*elements = elements_at(p, i, *elements)) > 0; i++)
             add_rows(overlap, row, count, variants, bytes);
     } else {
-        row.max_size = !find_size(overlap, &row.choice);
+        const struct overlap_growth *const growth = &overlap->growth;
+        *elements = growth->elements[growth->count - 1];
+        row.max_size = !growth->is_found;
         add_rows(overlap, row, count, variants, bytes);
     }
 }

@@ -404,14 +404,16 @@ static void choose_more_than_fits(struct visit *visit)
    room below it. */
 static const double amount_shares[OVERLAP_AMOUNTS] = {1.0, 0.96, 0.9, 0.82, 0.7, 0.5};
 
-/* Chooses the amounts of work at the first visit, and gives them to all ranks. Collective. */
+/* Gives this visit's rounds the amounts of work, which the first visit chooses. Collective. */
 static void choose_amounts(struct visit *visit)
 {
     struct overlap_row *const row = visit->row;
-    if (visit->run->visit == 0)
-        row->top_ns = fmax(0.0, row->knee_ns);
-    for (int i = 0; i < OVERLAP_AMOUNTS; i++)
-        visit->round.amount_part_units[i] = part_units(visit, amount_shares[i] * row->top_ns);
+    for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
+        if (visit->run->visit == 0)
+            row->amount_part_units[i] =
+                part_units(visit, amount_shares[i] * fmax(0.0, row->knee_ns));
+        visit->round.amount_part_units[i] = row->amount_part_units[i];
+    }
 }
 
 /* ---- the answer: what the visit says --------------------------------------------------------- */

@@ -6,6 +6,9 @@
 #include "common/work/work.h"
 #include "common/device/device.h"
 
+/* The amounts of work that each round times, from the largest down. */
+enum { OVERLAP_AMOUNTS = 6 };
+
 enum overlap_work { OVERLAP_WORK_HOST, OVERLAP_WORK_DEVICE };
 
 struct overlap_worker {

@@ -85,7 +85,7 @@ class Variables(OverlapCase):
         found = self.rows("--max-time=0.05", "--max-num-elts=4", "--min-num-elts=4",
                           OPENHPCA_DATA_DRIVEN_EXECUTION="yes", OPENHPCA_OVERLAP_MIN_NUM_ELTS=100)
         assert [row["elements"] for row in found] == ["4"]
-        found = self.rows("--max-time=0.05", "--data-driven-execution=no",
+        found = self.rows("--max-time=0.05", "--data-driven-execution=no", "--max-num-elts=4",
                           OPENHPCA_DATA_DRIVEN_EXECUTION="yes")
         assert [row["model"] for row in found] == ["time"]
 
@@ -103,9 +103,24 @@ class Variables(OverlapCase):
         found = self.rows("--max-time=0.3", MODEL_DURATION_US=0, MODEL_PER_BYTE_NS=10, **variables)
         assert [(row["model"], row["elements"]) for row in found] == [("time", elements)]
 
-    def test_cutoff_not_reached(self):
-        row, = self.rows("--max-time=0.2", MODEL_DURATION_US=50)
-        assert (row["elements"], row["status"]) == ("131072", "max-size")
+    @each("option, elements", [("--max-num-elts=1000", "1000"), ("--min-num-elts=1000", "131072")])
+    def test_limited_sizes_do_not_reach_the_cutoff(self, option, elements):
+        row, = self.rows("--max-time=0.2", option, MODEL_DURATION_US=50)
+        assert (row["model"], row["elements"], row["status"]) == ("time", elements, "max-size")
+
+    @each("program, options", [(IALLREDUCE, []), ("overlap/overlap_partitioned", ["--partitions=8"])])
+    def test_no_size_takes_the_cutoff(self, program, options):
+        """Three sizes are measured as data-driven rows, whose elements are a key, and one note names the cutoff."""
+        done = self.overlap(*options, "--max-time=0.1", "--metadata=full", "--cutoff-time=1.5",
+                            collective=program.partition("_")[2], MODEL_DURATION_US=50, MODEL_LATENCY_US=50)
+        rows = read_tsv(done.stdout)
+        assert [row["elements"] for row in rows] == ["128", "8192", "131072"]
+        assert {row["model"] for row in rows} == {"data"}
+        assert {row["status"] for row in rows} <= {"ok", "budget"}
+        assert re.findall("# note: (no size.*)", done.stdout) == [
+            "no size takes the cutoff time of 1.5 ms: sizes as with --data-driven"]
+        assert " elements=key " in done.stdout
+        assert "and the cutoff time when" not in done.stdout
 
     @each("name", ["OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS",
                    "OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR"])
@@ -175,7 +190,7 @@ class Defaults(OverlapCase):
         assert len(rows) >= 1
         for row in rows:
             assert number(row["ref_us"]) > 0.0
-            assert row["status"] in ("ok", "budget", "max-size")
+            assert row["status"] in ("ok", "budget")
             assert int(row["samples"]) >= 6
             assert "NA" not in (row["gain_lo_us"], row["exposed_hi_us"], row["verdict"])
 
@@ -212,7 +227,7 @@ class Growth(OverlapCase):
     def search(self, **variables):
         """The row, the sizes that were tried with their times in us, and whether there is a
         warning."""
-        text = self.overlap("--verbose", "--max-time=0.5", **variables).stdout
+        text = self.overlap("--verbose", "--max-time=0.5", "--max-num-elts=131072", **variables).stdout
         tried = [(int(elements), float(time_us)) for elements, time_us in re.findall(
             r"(?m)^# verbose: (\d+) elements: ([\d.]+) us, cutoff 1000.000 us$", text)]
         row, = read_tsv(text)
