@@ -23,8 +23,9 @@ static const struct bc_column columns[] = {
 };
 
 static const struct bc_table table = {
-    columns, sizeof columns / sizeof *columns,
-    "operation,size_bytes,time_us,time_lo_us,time_hi_us,own_us,skew_us,status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "operation,size_bytes,time_us,time_lo_us,time_hi_us,own_us,skew_us,status"};
 
 /* With --buffers=new. */
 static const struct bc_column buffers_column =

@@ -10,5 +10,6 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table halo_table = {
-    columns, sizeof columns / sizeof *columns,
-    "method,sync,local,latency_us,latency_lo_us,latency_hi_us,bwidth_mbs,status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "method,sync,local,latency_us,latency_lo_us,latency_hi_us,bwidth_mbs,status"};

@@ -23,5 +23,6 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table linkmap_table = {
-    columns, sizeof columns / sizeof *columns,
-    "scope,a,b,nbytes,verdict,time_us,out_mbs,in_mbs,alone_pct,status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "scope,a,b,nbytes,verdict,time_us,out_mbs,in_mbs,alone_pct,status"};

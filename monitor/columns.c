@@ -15,7 +15,9 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table monitor_overhead_table = {
-    columns, sizeof columns / sizeof *columns, "call,mode,added_ns,added_lo_ns,added_hi_ns,status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "call,mode,added_ns,added_lo_ns,added_hi_ns,status"};
 
 #define REPORT_COLUMNS(COLUMN)                                                                     \
     COLUMN(kind, BC_KEY, 0, KEPT)                                                                  \

@@ -38,5 +38,8 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table overhead_table = {
-    columns, sizeof columns / sizeof *columns,
-    "msgsize,overhead,overhead_lo_us,overhead_hi_us,base_t,avail(%),status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "msgsize,iterations,iter_t,work_t,overhead,base_t,avail(%),"
+            "overhead_lo_us,overhead_hi_us,status",
+    .spare = "iterations,iter_t,work_t,base_t"};

@@ -349,6 +349,9 @@ void overhead_visit(struct mpi_overhead *bench, double seconds, struct overhead_
     row->wrong += bench->exchange.wrong;
 }
 
+/* Half of the last digit that is printed: less than that below 0 is 0. */
+#define IMPOSSIBLE_NS 0.5
+
 /* By how much the message makes work longer: beyond the knee loops with and without it take about
    as long. They don't run quite the same code besides, so the interval (but under the mean) never
    ends closer to the value than what one reading of the clock is worth. Local; rank 0. */
@@ -394,6 +397,16 @@ static void dump(const struct mpi_overhead *bench, const struct overhead_row *ro
             bc_run_dump(bench->run, names[i], &row->samples, i);
 }
 
+/* True if an overhead lies below 0, or above the transfer, of which it is a part, with its whole
+   interval if it has one. Local; rank 0. */
+static bool is_impossible(const struct bc_summary *overhead, double base_ns)
+{
+    const bool has_interval = !isnan(overhead->interval.lo);
+    const double lo_ns = has_interval ? overhead->interval.lo : overhead->value;
+    const double hi_ns = has_interval ? overhead->interval.hi : overhead->value;
+    return hi_ns < -IMPOSSIBLE_NS || lo_ns > base_ns + IMPOSSIBLE_NS;
+}
+
 /* What the samples say. Local; rank 0. */
 static void summarize(const struct mpi_overhead *bench, const struct overhead_row *row,
                       struct overhead_result *result)
@@ -415,10 +428,13 @@ static void summarize(const struct mpi_overhead *bench, const struct overhead_ro
     }
     if (knee)
         result->overhead_ns = summarize_overhead(bench, samples);
+    result->is_disturbed = knee && is_impossible(&result->overhead_ns, base.value);
+    if (result->is_disturbed)
+        result->overhead_ns = bc_no_summary;
     result->available_pct = available(&result->overhead_ns, &base);
     result->transfer_available_pct = available(&result->overhead_ns, &result->transfer_ns);
     result->outcome = bc_run_outcome(run, samples, overhead_is_precise(bench, row));
-    if (!knee)
+    if (!knee || result->is_disturbed)
         result->outcome.status = BC_NO_KNEE;
 }
 

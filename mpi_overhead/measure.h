@@ -114,7 +114,8 @@ struct overhead_result {
     struct bc_summary overhead_ns, transfer_ns; /* values and intervals; NAN where there are none */
     struct bc_summary available_pct; /* what the overhead leaves of base_ns, as specified */
     struct bc_summary transfer_available_pct; /* ... of transfer_ns; NAN without an overhead */
-    struct bc_outcome outcome;                /* BC_NO_KNEE without an overhead */
+    bool is_disturbed;         /* the overhead was impossible: below 0, or above the transfer */
+    struct bc_outcome outcome; /* BC_NO_KNEE without an overhead */
 };
 
 /* columns.c. The keys are those of buffers on a device, and of --buffers=new. */

@@ -133,13 +133,16 @@ static void tell_start(const struct mpi_overhead *bench, int pair)
 }
 
 /* Says what would find the knee that was not found in the row that comes next. */
-static void tell_no_knee(const struct mpi_overhead *bench, bool in_time)
+static void tell_no_knee(const struct mpi_overhead *bench, bool in_time, bool is_disturbed)
 {
     const char *advice = "no amount of work got beyond the transfer in its time: --max-time gives "
                          "it more";
     if (bench->parameters.base_threshold > 0.0 && in_time)
         advice = "base_t rose with the work, so no iteration took --thresh times as long: lower "
                  "--bthresh";
+    if (is_disturbed)
+        advice = "the loops were disturbed, since iter_t - work_t is below 0 or above base_t: "
+                 "rerun on a quiet machine";
     bc_output_remark(bench->run->output, "note", "row %lld: %s", (long long)bench->run->rows + 1,
                      advice);
 }
@@ -169,7 +172,7 @@ static void write_row(const struct mpi_overhead *bench, struct overhead_row *row
     struct overhead_result result = {0};
     overhead_conclude(bench, row, &result);
     if (result.outcome.status == BC_NO_KNEE)
-        tell_no_knee(bench, row->in_time);
+        tell_no_knee(bench, row->in_time, result.is_disturbed);
     bc_write_row(bench->run, &result);
 }
 

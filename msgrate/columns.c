@@ -26,8 +26,9 @@ static const struct bc_column columns[] = {
     MSGRATE_COLUMNS,
 };
 
-const struct bc_table msgrate_table = {columns, sizeof columns / sizeof *columns,
-                                       "pattern,npeers,nbytes," RATE};
+const struct bc_table msgrate_table = {.columns = columns,
+                                       .count = sizeof columns / sizeof *columns,
+                                       .main = "pattern,npeers,nbytes," RATE};
 
 /* Bare values, so that only the order counts. */
 static const struct bc_column machine_columns[] = {
@@ -39,7 +40,7 @@ static const struct bc_column machine_columns[] = {
 };
 
 const struct bc_table msgrate_machine_table = {
-    machine_columns, sizeof machine_columns / sizeof *machine_columns, NULL};
+    .columns = machine_columns, .count = sizeof machine_columns / sizeof *machine_columns};
 
 static const struct bc_column rma_columns[] = {
     BC_COLUMN("pattern", BC_KEY, 16, msgrate_result, pattern),
@@ -49,5 +50,6 @@ static const struct bc_column rma_columns[] = {
     MSGRATE_COLUMNS,
 };
 
-const struct bc_table msgrate_rma_table = {rma_columns, sizeof rma_columns / sizeof *rma_columns,
-                                           "pattern,synchronisation,transfer," RATE};
+const struct bc_table msgrate_rma_table = {.columns = rma_columns,
+                                           .count = sizeof rma_columns / sizeof *rma_columns,
+                                           .main = "pattern,synchronisation,transfer," RATE};

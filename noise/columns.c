@@ -30,5 +30,6 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table noise_table = {
-    columns, sizeof columns / sizeof *columns,
-    "scope,ranks,source,operation,grain_us,stopped_pct,slowdown_pct,status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "scope,ranks,source,operation,grain_us,stopped_pct,slowdown_pct,status"};

@@ -16,9 +16,9 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table pingpong_table = {
-    columns, sizeof columns / sizeof *columns,
-    "pattern,sync,count,blksize,stride,latency_us,latency_lo_us,latency_hi_us,status"};
-
-const struct bc_table pingpong_arranged_table = {
-    columns, sizeof columns / sizeof *columns,
-    "pattern,sync,blksize,stride,latency_us,latency_lo_us,latency_hi_us,status,arrangement"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main =
+        "pattern,sync,count,blksize,stride,ndata,nextent,latency_us,latency_lo_us,latency_hi_us,"
+        "bwidth_mbs,status",
+    .spare = "count,ndata,nextent,bwidth_mbs"};

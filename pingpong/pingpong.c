@@ -431,12 +431,11 @@ static struct bc_device *open_device(const struct pingpong_parameters *p, struct
     return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
 }
 
-/* `is_wide`: of several arrangements. */
-static const struct bc_table *table_of(const struct pingpong *pingpong, bool is_wide)
+static const struct bc_table *table_of(const struct pingpong *pingpong)
 {
     const struct bc_table *const table =
-        bc_memory_table(pingpong->device, is_wide ? &pingpong_arranged_table : &pingpong_table,
-                        offsetof(struct pingpong_result, staged), MEMORY_COLUMNS);
+        bc_memory_table(pingpong->device, &pingpong_table, offsetof(struct pingpong_result, staged),
+                        MEMORY_COLUMNS);
     return pingpong->parameters.buffers == BC_BUFFERS_NEW
                ? bc_table_with_key(table, pingpong_buffers_column)
                : table;
@@ -447,9 +446,8 @@ int main(int argc, char **argv)
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
     pingpong.device = open_device(&pingpong.parameters, run);
-    const bool is_wide = arrangements_of(&pingpong.parameters, run->job.ranks) > 1;
-    bc_open_result(run, table_of(&pingpong, is_wide),
-                   is_wide && pingpong.device != NULL ? "arrangement," : "");
+    const bool is_one = arrangements_of(&pingpong.parameters, run->job.ranks) == 1;
+    bc_open_result(run, table_of(&pingpong), is_one ? "" : "arrangement,");
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)

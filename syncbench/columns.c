@@ -22,5 +22,6 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table syncbench_table = {
-    columns, sizeof columns / sizeof *columns,
-    "sync,neighbours,ranks,ref_us,loop_us,sync_us,sync_lo_us,sync_hi_us,status"};
+    .columns = columns,
+    .count = sizeof columns / sizeof *columns,
+    .main = "sync,neighbours,ranks,ref_us,loop_us,sync_us,sync_lo_us,sync_hi_us,status"};

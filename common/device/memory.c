@@ -185,7 +185,7 @@ const struct bc_table *bc_memory_table(const struct bc_device *device, const str
             append(columns, &count, staged_columns, COUNT(staged_columns), at);
         append(columns, &count, &own->columns[i], 1, 0);
     }
-    table = (struct bc_table){columns, count, main};
+    table = (struct bc_table){.columns = columns, .count = count, .main = main};
     return bc_table_with_key(&table, memory);
 }
 
@@ -201,7 +201,7 @@ const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_c
         bc_allocate(own->count + 1, sizeof *columns, "no memory for a table");
     columns[0] = key;
     memcpy(columns + 1, own->columns, own->count * sizeof *columns);
-    *made = (struct made){{columns, own->count + 1, own->main}, newest};
+    *made = (struct made){{columns, own->count + 1, own->main, own->spare}, newest};
     newest = made;
     return &made->table;
 }

@@ -230,26 +230,6 @@ static bool is_shown(const struct bc_lines *lines, const struct bc_column *colum
     return i < lines->count;
 }
 
-void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
-                      const struct bc_style *style)
-{
-    const size_t max = table->count;
-    *lines = (struct bc_lines){
-        .table = table,
-        .style = *style,
-        .shown = bc_allocate(max, sizeof(struct bc_column *), "no memory for %zu columns", max),
-    };
-    for (size_t i = 0; style->columns == NULL && i < table->count; i++)
-        lines->shown[lines->count++] = &table->columns[i];
-    for (const char *name = style->columns; name != NULL && *name != '\0'; name += *name == ',') {
-        const size_t length = strcspn(name, ",");
-        const struct bc_column *const column = find_column(table, name, length);
-        if (!is_shown(lines, column)) /* main and a name may have the same */
-            lines->shown[lines->count++] = column;
-        name += length;
-    }
-}
-
 /* Whether a name is in a list with commas; NULL: no. */
 static bool is_listed(const char *names, const char *name)
 {
@@ -322,6 +302,53 @@ static int width_of(const struct bc_lines *lines, size_t i)
     if (column->cell == BC_CELL_STATUS)
         width = STATUS_WIDTH;
     return width > (int)strlen(name) ? width : (int)strlen(name);
+}
+
+/* The width of a line of a table, but for the last cell, which isn't filled up. */
+static int width_of_line(const struct bc_lines *lines)
+{
+    int width = 0;
+    for (size_t i = 0; i < lines->count; i++)
+        width += (i > 0 ? 2 : 0) + width_of(lines, i);
+    return width;
+}
+
+/* Leaves out the last spare column. False if there is none. */
+static bool leave_out(struct bc_lines *lines)
+{
+    size_t i = lines->count;
+    while (i > 0 && !is_listed(lines->style.spare, lines->shown[i - 1]->name))
+        i--;
+    if (i == 0)
+        return false;
+    bc_text_append(&lines->left_out, "%s%s", lines->left_out.length > 0 ? ", " : "",
+                   lines->shown[i - 1]->name);
+    for (; i < lines->count; i++)
+        lines->shown[i - 1] = lines->shown[i];
+    lines->count--;
+    return true;
+}
+
+void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
+                      const struct bc_style *style)
+{
+    const size_t max = table->count;
+    *lines = (struct bc_lines){
+        .table = table,
+        .style = *style,
+        .shown = bc_allocate(max, sizeof(struct bc_column *), "no memory for %zu columns", max),
+    };
+    for (size_t i = 0; style->columns == NULL && i < table->count; i++)
+        lines->shown[lines->count++] = &table->columns[i];
+    for (const char *name = style->columns; name != NULL && *name != '\0'; name += *name == ',') {
+        const size_t length = strcspn(name, ",");
+        const struct bc_column *const column = find_column(table, name, length);
+        if (!is_shown(lines, column)) /* main and a name may have the same */
+            lines->shown[lines->count++] = column;
+        name += length;
+    }
+    while (are_aligned(lines) && width_of_line(lines) > BC_LINE_WIDTH && leave_out(lines))
+        continue;
 }
 
 /* Whether a spreadsheet may take a text for a date or another number: 2-3, 1/2, 1,4. In quotes,

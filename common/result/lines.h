@@ -4,15 +4,19 @@
 #include "common/result/output.h"
 #include "common/result/text.h"
 
+/* The max characters of a line of a table, and of a short head. */
+#define BC_LINE_WIDTH 100
+
 struct bc_lines {
     const struct bc_table *table;
     struct bc_style style;
     const struct bc_column **shown;
     size_t count;
+    struct bc_text left_out; /* the names of spare columns that aren't shown, with commas */
 };
 
 /* Prepares the lines of the columns that the style names, which are all in the table. Without
-   memory the job ends. The caller frees lines->shown. */
+   memory the job ends. The caller frees lines->shown and lines->left_out.start. */
 void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style);
 

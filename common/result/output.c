@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /* The characters of a line of short metadata. */
-enum { TERMINAL = 100 };
+enum { TERMINAL = BC_LINE_WIDTH };
 
 struct bc_output {
     FILE *stream;
@@ -97,12 +97,14 @@ static FILE *stream_of(struct bc_output *output, const char *word)
     return waits && output->behind_rows != NULL ? output->behind_rows : output->stream;
 }
 
-/* Writes `# WORD: text`; short metadata in lines that a terminal has room for. */
+/* Writes `# WORD: text`; short metadata in lines that a terminal has room for, except verbose and
+   debug output, which scripts read. */
 static void write_line(struct bc_output *output, const char *word, const char *text)
 {
     FILE *const stream = stream_of(output, word);
     const int column = fprintf(stream, "# %s: ", word);
-    if (output->lines.style.content == BC_WITH_SHORT_METADATA)
+    const bool is_for_machines = strcmp(word, "verbose") == 0 || strcmp(word, "debug") == 0;
+    if (output->lines.style.content == BC_WITH_SHORT_METADATA && !is_for_machines)
         bc_print_wrapped(stream, text, (size_t)column, TERMINAL, "#   ");
     else
         fprintf(stream, "%s\n", text);
@@ -196,7 +198,7 @@ void bc_output_disturbed(struct bc_output *output, double waited_pct, const char
    words. */
 static const struct {
     const char *name, *words;
-} roles[BC_ROLES] = {[BC_KEY] = {"key", "rows are told apart by: "},
+} roles[BC_ROLES] = {[BC_KEY] = {"key", "keys: "},
                      [BC_RUN_KEY] = {"key", NULL},
                      [BC_LESS] = {"less", "less is better: "},
                      [BC_MORE] = {"more", "more is better: "},
@@ -259,6 +261,9 @@ void bc_output_header(struct bc_output *output)
     if (!output->waits)
         bc_lines_write_names(&output->lines, output->stream);
     flush(output);
+    if (output->lines.left_out.length > 0)
+        bc_output_remark(output, "note", "a table lacks %s: --format=tsv shows all columns",
+                         output->lines.left_out.start);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -324,6 +329,7 @@ bool bc_output_close(struct bc_output *output)
     if (!output->borrowed && fclose(output->stream) != 0 && problem == 0)
         problem = errno;
     free(output->lines.shown);
+    free(output->lines.left_out.start);
     free(output);
     errno = problem;
     return problem == 0;

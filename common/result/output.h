@@ -120,8 +120,10 @@ extern void *const bc_no_object;
 struct bc_table {
     const struct bc_column *columns;
     size_t count;
-    const char *main; /* the names of the columns that people look at first, with commas in between,
-                         in all at most 100 characters wide; NULL: all */
+    const char *main;  /* the names of the columns that people look at first, with commas in
+                          between; NULL: all */
+    const char *spare; /* those of them that BC_FORMAT_TABLE leaves out, the last one first, until a
+                          line has at most 100 characters; NULL: none */
 };
 
 /* The first of these names, which have commas in between, that is no column, and its length; NULL
@@ -150,6 +152,7 @@ struct bc_style {
                             BC_FORMAT_METRICS */
     const char *columns; /* the names of those that are shown, in their order, with commas in
                             between; NULL: all. BC_FORMAT_METRICS has all */
+    const char *spare;   /* those of them that a table may leave out (struct bc_table) */
     const char *varying; /* the names of BC_RUN_KEY columns in which rows differ, with a comma
                             behind each; NULL: none */
 };
@@ -176,8 +179,8 @@ void bc_output_short_meta(struct bc_output *output, int lines, const char *key, 
                           ...) __attribute__((format(printf, 4, 5)));
 
 /* Writes `# WORD: text`; the word is note, warning, verbose or debug. May stand anywhere. With
-   short metadata in lines of at most 100 characters, all but the first of which begin with `#` and
-   three blanks; notes and warnings on rows come after the last row. To stderr as
+   short metadata notes and warnings come after the last row, in lines of at most 100 characters,
+   all but the first of which begin with `#` and three blanks. To stderr as
    `PROGRAM: WORD: text` if the result is without metadata. */
 void bc_output_remark(struct bc_output *output, const char *word, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -192,7 +195,7 @@ void bc_output_disturbed(struct bc_output *output, double waited_pct, const char
    says by itself how to compare it, then the header row, and flushes. Without metadata writes the
    header row alone, or nothing, as the style says. With short metadata all that comes with the
    first row: `# all_rows:` with the keys that aren't shown and their values, and `# columns:` with
-   words for the roles. */
+   words for the roles. A note names the columns that a table leaves out. */
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, whose type is the one that the table's columns name, and

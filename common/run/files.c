@@ -73,6 +73,7 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
     if (strcmp(asked, "all") == 0 || (strcmp(asked, "main") == 0 && table->main == NULL))
         return true;
     run->own->columns = named_columns(run, asked);
+    run->own->spare = strcmp(asked, "main") == 0 ? table->spare : NULL;
     size_t length;
     const char *const lacks = bc_table_lacks(table, run->own->columns, &length);
     if (lacks == NULL)
@@ -114,6 +115,7 @@ bool bc_files_open(struct bc_run *run, struct bc_error *error)
                                        .content = content_of(s),
                                        .program = run->program->name,
                                        .columns = run->own->columns,
+                                       .spare = run->own->spare,
                                        .varying = run->own->keys};
         run->output = bc_output_open(s->output, &style, run->own->table);
         if (run->output == NULL)

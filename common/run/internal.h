@@ -17,6 +17,7 @@ struct bc_own_run {
     const struct bc_table *table;
     const char *keys;               /* that are main columns in this run, see bc_open_result */
     char *columns;                  /* the names of those that are shown, for bc_style; NULL: all */
+    const char *spare;              /* those of them that a table may leave out */
     double span_s;                  /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
     bool limits_time, fixes_visits; /* --max-time and --visits were given */
     struct bc_sweep *sweep;         /* NULL: no rows yet */

@@ -86,7 +86,7 @@ void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap
             all[count].role = time_driven_role(&columns[i]);
         count++;
     }
-    table = (struct bc_table){all, count, main};
+    table = (struct bc_table){all, count, main, "ref_us,work_us,total_us"};
     const struct bc_table *with = bc_memory_table(
         overlap->space.device, &table, offsetof(struct overlap_result, staged), MEMORY_COLUMNS);
     if (parameters->buffers == BC_BUFFERS_NEW)

@@ -329,7 +329,7 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     const bool good = overlap_probe(&overlap, run, 1, NULL, 0, chosen, &error);
     bc_require(run, good, &error);
     overlap_find_size(&overlap, run, NULL);
-    overlap_open_result(run, &overlap, NULL, 0, "size_bytes,ref_us,work_us," OVERLAP_MAIN_VALUES);
+    overlap_open_result(run, &overlap, NULL, 0, "size_bytes," OVERLAP_MAIN_VALUES);
     overlap_open(&overlap, run);
     overlap_list_rows(&overlap, 1, NULL, 0);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;) {

@@ -107,8 +107,8 @@ struct overlap_state {
     const char *parts_option; /* of a program that cuts the work by an option of its own: its name;
                                  NULL: --test-calls does */
     int64_t max_parts;        /* the max number of parts that the option asks for */
-    struct overlap_growth growth;     /* of a time-driven run; the same on every rank */
-    bool lacks_size;                  /* no size takes the cutoff time, and no option limits the sizes */
+    struct overlap_growth growth; /* of a time-driven run; the same on every rank */
+    bool lacks_size; /* no size takes the cutoff time, and no option limits the sizes */
     struct overlap_progress progress; /* on rank 0 */
     struct op_space space, stage;     /* of buffers; stage: of those that staged operations use */
     struct bc_run *run;
@@ -217,7 +217,8 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
 
 #define OVERLAP_OWN_KEYS_MAX 2
 
-#define OVERLAP_MAIN_VALUES "overlap_pct,overlap_lo_pct,overlap_hi_pct,verdict,status"
+#define OVERLAP_MAIN_VALUES                                                                        \
+    "ref_us,work_us,total_us,overlap_pct,overlap_lo_pct,overlap_hi_pct,verdict,status"
 
 /* Opens the result (bc_open_result) of a struct that begins with a struct overlap_result. Up to
    OVERLAP_OWN_KEYS_MAX keys of a program's own come after test_calls. `main` names the main columns

@@ -145,6 +145,16 @@ RESULTS = {
     "halo": "latency_us=less",
     "collective": "time_us=less",
 }
+# Main columns: the specification's under its names, value with interval, status.
+MAIN = {
+    "overlap": "ref_us work_us total_us overlap_pct overlap_lo_pct overlap_hi_pct status",
+    "mpi_overhead": "msgsize iterations iter_t work_t overhead base_t avail(%) overhead_lo_us overhead_hi_us status",
+    "msgrate": "rate_per_s rate_lo_per_s rate_hi_per_s status",
+    "pingpong": "pattern sync count blksize stride ndata nextent latency_us latency_lo_us latency_hi_us bwidth_mbs status",
+    "syncbench": "sync sync_us sync_lo_us sync_hi_us status",
+    "halo": "method sync local latency_us latency_lo_us latency_hi_us bwidth_mbs status",
+    "collective": "operation time_us time_lo_us time_hi_us status",
+}
 WRONG = ["--no-such-option", "--m", "-z", "stray", "--timer=sundial", "--format=xml",
          "--precision=0", "--max-time=0", "--samples=-1", "--output=/no/such/folder/file",
          "--dump-samples=/no/such/folder/file"]
@@ -358,9 +368,9 @@ class EveryProgram:
             assert found and (len(found) == len(set(found)) or self.program.startswith("overlap/")), remarks
 
     def test_for_people(self):
-        """On stdout without more options: a short head and the columns that matter, in lines that a
-        terminal has room for; keys that aren't among these, and are the same in all rows. The same as a table, whose
-        columns are aligned."""
+        """On stdout without more options: a short head in lines that a terminal has room for, at most fourteen
+        columns that matter, and keys that aren't among these, and are the same in all rows. The same as a table, whose
+        columns are aligned: a terminal has room for its lines, and a note names what it lacks."""
         _, header, whole = split(self.text())
         done = self.start_words(*self.short)
         assert done.returncode == 0, done.stderr
@@ -373,19 +383,19 @@ class EveryProgram:
         assert len(head) <= 8
         assert {name: {row[header.index(name)] for row in whole} for name in shared} == {
             name: {value} for name, value in shared.items()}
-        assert len(names) <= 12 and set(names) < set(header)
-        assert "status" in names
-        for line in done.stdout.splitlines():
-            line = UNUSUAL.sub("12345.678", line)
-            assert len(line.expandtabs()) <= TERMINAL or line.startswith("# command"), line
+        assert len(names) <= 14 and set(names) < set(header)
+        assert set(words_for(self.program, MAIN)) <= set(names)
+        for line in comments:
+            assert len(line) <= TERMINAL or line.startswith("# command"), line
         # A note is one sentence, in one line.
         assert not re.search("^# note: .*\n#   ", done.stdout, re.M), done.stdout
-        keys = re.findall("rows are told apart by: ([^;]*)", said["columns"])
+        keys = re.findall("keys: ([^;]*)", said["columns"])
         where = [names.index(key) for key in ", ".join(keys).split(", ") if key]
         assert len({tuple(row[at] for at in where) for row in rows}) == len(rows)
-        table = self.start_words(*self.short, "--format=table", "--no-metadata").stdout
-        table = UNUSUAL.sub("12345.678", table).splitlines()
-        assert as_in_table(table[0].split()) == as_in_table(names)
+        done = self.start_words(*self.short, "--format=table", "--no-metadata")
+        table = UNUSUAL.sub("12345.678", done.stdout).splitlines()
+        lacks = ", ".join(re.findall("note: a table lacks (.*): --format=tsv", done.stderr)).split(", ")
+        assert as_in_table(table[0].split()) == as_in_table([name for name in names if name not in lacks])
         assert all(len(line) <= TERMINAL for line in table), table
 
     def test_columns(self):
@@ -532,16 +542,27 @@ class OneForAll(ContractCase):
         ("pingpong/pingpong", ["--patterns=put,strided many put,strided get,MPI Send", "--max-blocks=8"]),
         ("syncbench/syncbench", [])])
     def test_defaults_fit(self, program, options):
-        """What a program prints by default fits into a terminal, on 2 and on 4 ranks: as a table, and
-        as tab-separated values."""
-        short = ["--samples=1", "--visits=1", "--warmup=0"]
+        """A program's table fits into a terminal, on 2 and on 4 ranks."""
+        short = ["--samples=1", "--visits=1", "--warmup=0", "--format=table"]
         for ranks in 2, 4:
-            for form in "table", "tsv":
-                done = run_raw(self.launcher, ranks, [self.built(program), *options, *short, f"--format={form}"])
-                assert done.returncode == 0, done.stderr
-                wide = [line for line in done.stdout.expandtabs().splitlines()
-                        if len(line) > TERMINAL and not line.startswith("# command")]
-                assert not wide, (ranks, form, wide[0])
+            done = run_raw(self.launcher, ranks, [self.built(program), *options, *short])
+            assert done.returncode == 0, done.stderr
+            wide = [line for line in done.stdout.splitlines()
+                    if len(line) > TERMINAL and not line.startswith("# command")]
+            assert not wide, (ranks, wide[0])
+
+    def test_verbose_is_not_wrapped(self):
+        """Lines for scripts, and the page's subtraction can be repeated from the row."""
+        done = self.start("mpi_overhead/mpi_overhead", "-v", "-b", "1.02", MODEL_LATENCY_US=10)
+        lines = done.stdout.splitlines()
+        assert [line.split()[2:] for line in lines if line.startswith("# verbose: work ")] == [
+            ["work", "iter_t", "work_t", "base_t"]], done.stdout
+        first = next(at for at, line in enumerate(lines) if line.startswith("# verbose: "))
+        assert not [line for line in lines[first:] if line.startswith("#   ")], done.stdout
+        row, = read_tsv(done.stdout)
+        assert float(row["iter_t"]) - float(row["work_t"]) == within(float(row["overhead"]), 0.002)
+        last = [line.split()[2:] for line in lines if line.startswith("# verbose: ") and line.split()[2].isdigit()][-1]
+        assert row["iter_t"] == last[1]
 
     def test_library(self):
         """The library that ran is named, and the one that the program was built with if it's another.

@@ -189,7 +189,7 @@ SHORT_HEAD = """\
 # intervals: 95 % confidence, for this launch; other launches differ by more
 """
 SHORT = SHORT_HEAD.format("syncbench", "2 ranks") + """\
-# columns: rows are told apart by: sync, neighbours; less is better: sync_us
+# columns: keys: sync, neighbours; less is better: sync_us
 sync\tneighbours\tsync_us\tsync_lo_us\tsync_hi_us\tstatus
 MPI barrier\tNA\t0.622\t0.616\t0.630\tok
 # note: a long remark that doesn't fit into one hundred characters is wrapped at a blank, and
@@ -285,7 +285,7 @@ class ShortResults(ResultsCase):
         assert done.returncode == 2
         assert "no row in common" in done.stderr and "2.tsv lacks keys by which rows" in done.stderr
 
-    @each("model, columns, kind", [("data", "rows are told apart by: size_bytes; ", "overlap_iallreduce_sweep"),
+    @each("model, columns, kind", [("data", "keys: size_bytes; ", "overlap_iallreduce_sweep"),
                                    ("time", "", "overlap")])
     def test_overlap(self, model, columns, kind):
         """Its operation and model are what all rows share."""

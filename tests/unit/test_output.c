@@ -145,8 +145,8 @@ TEST(short_metadata)
         BC_COLUMN_ABOUT("how the row ended", "status", BC_INFO, 0, result, status),
         BC_COLUMN_ABOUT("not shown", "hidden", BC_INFO, 0, result, status),
     };
-    static const struct bc_table short_table = {short_columns, COUNT(short_columns),
-                                                "time_us,main"};
+    static const struct bc_table short_table = {
+        .columns = short_columns, .count = COUNT(short_columns), .main = "time_us,main"};
     static const struct bc_style style = {.content = BC_WITH_SHORT_METADATA,
                                           .program = "bench",
                                           .columns = "time_us,name,status",
@@ -173,7 +173,7 @@ TEST(short_metadata)
     snprintf(expected, sizeof expected,
              "# program: bench 1\n# layout: %087d...\n# all_rows: operation=iallreduce; "
              "size_bytes=1048576\n"
-             "# columns: rows are told apart by: name; less is better: time_us\n"
+             "# columns: keys: name; less is better: time_us\n"
              "time_us\tname\tstatus\n12.346\tiallreduce\tok\n12.346\tiallreduce\tok\n"
              "# verbose:   blanks   stay\n"
              "# status: how the row ended\n"

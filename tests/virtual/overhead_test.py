@@ -1,6 +1,7 @@
 """Host overhead, transfer time and the knee on an ideal machine: mpi_overhead."""
 
 import itertools
+import math
 
 import virtual
 
@@ -47,6 +48,18 @@ class Overhead(virtual.Test):
 
     def test_verbose_output_costs_nothing(self):
         self.check("send", 1, 0, "--verbose")
+
+    def test_impossible_differences(self):
+        """Where loops of the specified kind are interrupted, their difference may be below 0, or above the transfer of
+        which the overhead is a part: such a row has no overhead, and says so."""
+        statuses = set()
+        for launch in virtual.run("mpi_overhead", "-b", "1.02", launches=60, MODEL_LATENCY_US=2, DISTURB="5:20000"):
+            (row,) = launch.rows
+            is_possible = -0.0005 <= row["iter_t"] - row["work_t"] <= row["base_t"] + 0.0005
+            statuses.add(row["status"])
+            self.assertEqual((row["status"], math.isnan(row["overhead"]), math.isnan(row["avail(%)"])),
+                             ("ok", False, False) if is_possible else ("no-knee", True, True), row)
+        self.assertEqual(statuses, {"ok", "no-knee"})
 
     def test_ranks_do_not_matter(self):
         self.check("send", 2, 1, ranks=6)

@@ -37,8 +37,9 @@ SHORT_HEAD = {
     "program": re.compile(r"(?P<benchmark>\S+) (?P<version>\S+) \(commcost\), (?P<date>\S+)"),
     "layout": re.compile(r"(?P<ranks>[0-9]+) ranks? on (?P<nodes>[0-9]+) nodes?\b"
                          r".*?(?:; binding: (?P<binding>.*))?")}
-# How `# columns:` in a short head calls roles, and how it says that there are none.
-SHORT_ROLES = {"rows are told apart by": "key", "less is better": "less", "more is better": "more"}
+# How `# columns:` in a short head calls roles (keys by two names, the second one in older results), and how it says that
+# there are none.
+SHORT_ROLES = {"keys": "key", "rows are told apart by": "key", "less is better": "less", "more is better": "more"}
 NO_ROLES = "not compared"
 GOES_ON = "#   "            # begins a line that continues the one before, in a short result
 

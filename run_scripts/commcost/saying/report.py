@@ -35,7 +35,7 @@ MACHINE = {
     "commit": "commcost commit", "clock": "clock", "job_id": "job", "date": "measured"}
 
 FOOTER = """Status of a row: ok; budget: the time was up before the interval was as narrow as asked;
-max-size: no size took the cutoff time; no-knee: the time was up before the overhead showed; FAIL:
+max-size: no size took the cutoff time; no-knee: no overhead showed in the time; FAIL:
 wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a double 8 bytes, NA a
 value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
 
