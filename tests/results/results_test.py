@@ -243,7 +243,7 @@ class ShortResults(ResultsCase):
         head = SHORT[:SHORT.index("# columns")]
         with Result(self.files.write(head + "# columns: not compared\nstatus\nok\n")) as result:
             assert (result.keys, result.quantities(), list(result.rows())) == ([], [], [["ok"]])
-        with self.assertRaisesRegex(ResultError, "'more' in '# columns:' is none of rows are told apart by, less is"):
+        with self.assertRaisesRegex(ResultError, "'more' in '# columns:' is none of keys, rows are told apart by, less is"):
             Result(self.files.write(head + "# columns: more: status\nstatus\nok\n"))
 
     def test_only_short_results_are_wrapped(self):
