@@ -31,6 +31,10 @@ void msgrate_open(struct msgrate_bench *bench, struct bc_run *run)
 {
     bench->run = run;
     msgrate_peers_create(bench);
+    if (bench->parameters.lowers_peers)
+        bc_output_remark(run->output, "note", "%d peer%s: the default, %lld, needs more processes",
+                         bench->npeers, bench->npeers == 1 ? "" : "s",
+                         (long long)msgrate_default_parameters.peers);
     create_flush(bench);
     if (run->job.ranks % 2 != 0)
         bc_output_remark(run->output, "note",

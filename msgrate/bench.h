@@ -48,6 +48,8 @@ struct msgrate_parameters {
     int sync;     /* enum msgrate_sync */
     int64_t threads;
 
+    bool lowers_peers; /* the default number of peers, which the job can't meet; rank 0 */
+
     int64_t cache_bytes; /* from the text; llc: for the last-level cache, the maximum over ranks
                             once bench.c has agreed on it; 0: not known */
 };

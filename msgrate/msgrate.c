@@ -97,8 +97,7 @@ static void write_row(const struct msgrate_bench *bench, struct row *row)
 const struct bc_program msgrate_program = {
     .name = "msgrate",
     .summary = "Measures how many messages a second a process sends and receives in four\n"
-               "patterns, with cold caches and many peers. Needs at least one process more than\n"
-               "there are peers (-p).",
+               "patterns, with cold caches and many peers. Needs at least 2 processes.",
     .options = {msgrate_options, MSGRATE_OPTIONS},
     MSGRATE_PROGRAM, /* what msgrate_rma has, too: bench.h */
     .fit = fit,

@@ -109,8 +109,7 @@ static void write_row(const struct msgrate_bench *bench, struct row *row)
 const struct bc_program msgrate_rma_program = {
     .name = "msgrate_rma",
     .summary = "Measures how many one-sided messages a second a process transfers, by\n"
-               "synchronisation, with cold caches and many peers. Needs at least one process\n"
-               "more than there are peers (-p).",
+               "synchronisation, with cold caches and many peers. Needs at least 2 processes.",
     .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS},
     MSGRATE_PROGRAM,
     .thread_level = thread_level,

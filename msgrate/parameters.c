@@ -68,11 +68,22 @@ bool msgrate_complete(void *state, struct bc_error *error)
 
 /* ---- against the job ------------------------------------------------------------------------- */
 
+/* Lowers the default number of peers to what the job has: fewer than ranks, and all different. */
+static void lower_peers(struct msgrate_parameters *p, int ranks)
+{
+    if (p->peers >= ranks)
+        p->peers = ranks - 1;
+    while (p->stride != 0 && p->peers > 1 &&
+           !msgrate_peers_distinct(ranks, (int)p->peers, (int)p->stride))
+        p->peers--;
+    p->lowers_peers = p->peers < msgrate_default_parameters.peers;
+}
+
 static bool fit_peers(const struct msgrate_parameters *p, int ranks, struct bc_error *error)
 {
     if (ranks < 2)
-        return bc_error_set(error, "messages need at least 2 processes, got 1: use mpirun -np 7, "
-                                   "or 2 with -p 1" BC_LAUNCHER_HINT);
+        return bc_error_set(error, "messages need at least 2 processes, got 1: use mpirun -np 2, "
+                                   "or 7 for 6 peers" BC_LAUNCHER_HINT);
     if (p->peers >= ranks)
         return bc_error_set(error,
                             "%lld peers need at least %lld processes, got %d: use -p %d or more "
@@ -81,7 +92,7 @@ static bool fit_peers(const struct msgrate_parameters *p, int ranks, struct bc_e
     return p->stride == 0 || msgrate_peers_distinct(ranks, (int)p->peers, (int)p->stride) ||
            bc_error_set(error,
                         "--ppn: among %d processes, %lld peers that are %lld ranks apart are not "
-                        "all different: use -n 1 or fewer peers",
+                        "all different: leave -n out, or use -n 1 or fewer peers",
                         ranks, (long long)p->peers, (long long)p->stride);
 }
 
@@ -139,10 +150,12 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
 
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
-    const struct msgrate_parameters *const p = state;
+    struct msgrate_parameters *const p = state;
     /* The specification's name of --samples. */
     if (p->iterations > 0 && !bc_option_given(&run->options, "samples"))
         run->settings.samples = p->iterations;
+    if (!bc_option_given(&run->options, "peers") && run->job.ranks > 1)
+        lower_peers(p, run->job.ranks);
     if (!fit_peers(p, run->job.ranks, error))
         return false;
     if (flushes_llc(p) && p->cache_bytes == 0)

@@ -16,11 +16,22 @@ TRANSFERS = [[PROGRAM], [RMA, "-u", "put"], [RMA, "-u", "get"]]
 
 class Usage(Case):
     def test_wrong_peers(self):
-        self.refused(PROGRAM, ranks=4,
+        self.refused(PROGRAM, "-p", "6", ranks=4,
                      named="6 peers need at least 7 processes, got 4: use -p 3 or more processes")
+        self.refused(PROGRAM, "-p", "1", "-n", "4", ranks=4, named="leave -n out, or use -n 1")
+        self.refused(PROGRAM, "-n", "4", ranks=4, named="leave -n out, or use -n 1")
         for program in (PROGRAM, RMA):
             self.refused(program, "-p", "2", named="use -p 1 or more processes")
         self.refused(PROGRAM, "-p", "2", "-n", "2", named="--ppn", ranks=4)
+
+    @each("program", [PROGRAM, RMA])
+    @each("ranks, options, peers", [(2, [], 1), (4, [], 3), (4, ["-n", "2"], 1), (7, [], 6)])
+    def test_default_peers(self, program, ranks, options, peers):
+        """As many as the job has, with a note."""
+        done = self.start(program, "--samples=1", "-c", "0", *options, ranks=ranks)
+        assert {row["npeers"] for row in read_tsv(done.stdout)} == {str(peers)}
+        noted = f"note: {peers} peer{'s'[:peers > 1]}: the default, 6, needs more processes"
+        assert (noted in done.stdout) == (peers < 6), done.stdout
 
     @each("option, values", [
         ("-p", ["0", "-1", "x", "", "1.5", "99999999999"]),

@@ -9,10 +9,10 @@ from case import Case
 COMMON = os.path.join(Case.source, "common")
 # Rooms, lowest layer first. libbenchcommon ends with run; above it is what only some programs link.
 LAYERS = [
-    {"stats", "clock", "mpi"},
+    {"cache", "stats", "clock", "mpi"},
     {"result", "machine"},
     {"run"},
-    {"cache", "device", "large_count", "layout", "sampling", "sync_clock", "work"},
+    {"device", "large_count", "layout", "sampling", "sync_clock", "work"},
     {"batch", "coarray"},
 ]
 # What the build writes.

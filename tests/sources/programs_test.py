@@ -64,7 +64,7 @@ class Programs(Case):
         rooms = {os.path.dirname(source) for path, source in sources_of_objects().items() if path.startswith(members)}
         files = [file for room in rooms for file in glob.glob(os.path.join(Case.source, room, "*.[ch]"))]
         print("libbenchcommon: {} files, {} lines".format(len(files), lines_of(files)))
-        self.assertLessEqual(lines_of(files), 6500)
+        self.assertLessEqual(lines_of(files), 6650)  # 6,500, and the cache flush
 
     def test_each_has_its_main_and_files(self):
         objects = sources_of_objects()
