@@ -77,6 +77,7 @@ const struct bc_program collective_program = {
     .name = "collective",
     .summary = "Measures what blocking collective operations take, from the first process's start\n"
                "to the last one's end. Needs at least 2 processes.",
+    .placement = BC_ON_PAGES,
     .options = {collective_options, COLLECTIVE_OPTIONS},
     .defaults = &collective_default_parameters,
     .defaults_bytes = sizeof collective_default_parameters,

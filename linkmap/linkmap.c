@@ -358,6 +358,7 @@ const struct bc_program linkmap_program = {
     .summary =
         "Measures the links between all nodes, and names the nodes and links that are slow.\n"
         "Needs at least 2 processes, and 4 nodes or processes for verdicts.",
+    .placement = BC_ON_PAGES,
     .options = {linkmap_options, LINKMAP_OPTIONS},
     .defaults = &linkmap_default_parameters,
     .defaults_bytes = sizeof linkmap_default_parameters,

@@ -125,6 +125,7 @@ const struct bc_program monitor_overhead_program = {
     .name = "monitor_overhead",
     .summary = "Nanoseconds that libmpirtmon adds to calls of MPI, off and on. One process is "
                "enough; each talks to itself.",
+    .placement = "on the stack",
     .state_bytes = sizeof(struct state),
     .row_bytes = sizeof(struct row),
     .budget_s = 20.0,

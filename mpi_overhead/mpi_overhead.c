@@ -180,6 +180,7 @@ const struct bc_program mpi_overhead_program = {
     .name = "mpi_overhead",
     .summary = "Measures how much of the processor a message takes, and how much of its\n"
                "transfer time is left for other work. Needs an even number of processes.",
+    .placement = BC_ON_PAGES,
     .options = {overhead_options, OVERHEAD_OPTIONS},
     .defaults = &overhead_default_parameters,
     .defaults_bytes = sizeof overhead_default_parameters,

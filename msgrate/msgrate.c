@@ -98,6 +98,7 @@ const struct bc_program msgrate_program = {
     .name = "msgrate",
     .summary = "Measures how many messages a second a process sends and receives in four\n"
                "patterns, with cold caches and many peers. Needs at least 2 processes.",
+    .placement = BC_ON_PAGES ", one for all messages in each direction",
     .options = {msgrate_options, MSGRATE_OPTIONS},
     MSGRATE_PROGRAM, /* what msgrate_rma has, too: bench.h */
     .fit = fit,

@@ -261,6 +261,7 @@ const struct bc_program noise_program = {
     .summary =
         "Finds how often, for how long and by what ranks are interrupted, and how much that\n"
         "slows down programs whose ranks wait for each other.",
+    .placement = "on the stack",
     .options = {noise_options, NOISE_OPTIONS},
     .defaults = &noise_default_parameters,
     .defaults_bytes = sizeof noise_default_parameters,

@@ -413,6 +413,7 @@ const struct bc_program pingpong_program = {
     .summary =
         "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
         "patterns, synchronisation included. Needs at least 2 processes.",
+    .placement = BC_IN_WINDOWS,
     .options = {pingpong_options, PINGPONG_OPTIONS},
     .defaults = &pingpong_default_parameters,
     .defaults_bytes = sizeof pingpong_default_parameters,

@@ -245,6 +245,7 @@ const struct bc_program syncbench_program = {
     .name = "syncbench",
     .summary = "Measures what synchronising processes costs, in the ways of coarrays and of MPI.\n"
                "Needs at least 2 processes.",
+    .placement = BC_IN_WINDOWS,
     .options = {syncbench_options, SYNCBENCH_OPTIONS},
     .defaults = &syncbench_default_parameters,
     .defaults_bytes = sizeof syncbench_default_parameters,

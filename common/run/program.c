@@ -281,6 +281,7 @@ static void write_head(struct bc_run *run)
     bc_output_meta(run->output, "clock", "%s", clocks[run->settings.timer]);
     bc_output_meta(run->output, "clock_cost_ns", "%.1f", run->max_clock.read_ns);
     bc_output_meta(run->output, "clock_resolution_ns", "%.1f", run->max_clock.resolution_ns);
+    bc_output_meta(run->output, "buffer_placement", "%s", run->program->placement);
     write_parameters(run);
     if (run->window != NULL)
         run->program->starter->describe(run->window, run->output);

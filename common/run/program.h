@@ -19,9 +19,15 @@
 
 #include "common/run/run.h"
 
+#define BC_ON_PAGES "each buffer begins on a page"
+#define BC_IN_WINDOWS "in windows, placed by the MPI library (MPI_Win_allocate)"
+
 struct bc_program {
     const char *name;
     const char *summary; /* what it measures, for --help */
+    /* How its buffers are placed in memory, for the metadata: where they lie can change times by
+       half. BC_ON_PAGES, BC_IN_WINDOWS, or words of its own. */
+    const char *placement;
     /* The program's own options, and those that it shares with others. Their values lie in the
        state. */
     struct bc_option_rows own_options, options;

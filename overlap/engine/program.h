@@ -56,6 +56,7 @@ void overlap_progress_note(const struct overlap_state *overlap, struct bc_output
         .summary =                                                                                 \
             "Measures how much work fits under " function "\nwithout making it take longer, and "  \
             "what that gains against the blocking call.\nNeeds at least 2 processes.",             \
+        .placement = BC_ON_PAGES,                                                                  \
         .defaults = &(const struct overlap_parameters){OVERLAP_DEFAULTS, .name = #its_name,        \
                                                        .kind = &(its_kind)},                       \
         .defaults_bytes = sizeof(struct overlap_parameters),                                       \

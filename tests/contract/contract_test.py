@@ -77,7 +77,7 @@ COMMON_OPTIONS = """help version format output no-header no-metadata precision c
     min-samples max-samples samples max-time visits warmup timer estimator check dump-samples""".split()
 METADATA = """benchmark version commit schema date command compiler compiler_flags mpi_library
     mpi_standard thread_level ranks nodes ranks_per_node hosts binding processor processors cores
-    kernel job_id clock clock_cost_ns clock_resolution_ns columns""".split()
+    kernel job_id clock clock_cost_ns clock_resolution_ns buffer_placement columns""".split()
 METADATA += [name for name in COMMON_OPTIONS if name not in ("help", "version", "no-metadata")]
 MSGRATE_COLUMNS = """ job_size npeers niters nmsgs nbytes cache_size ppn rate_per_s rate_lo_per_s
     rate_hi_per_s total_rate_per_s iter_us iter_lo_us iter_hi_us iter_p99_us iter_max_us visits lost_pct samples

@@ -1,13 +1,13 @@
 /*
  * Is the time that collective reports that of the same call written out? A bare round: both ranks
  * agree on a moment on the clock that a node's ranks share, wait for it and call. Its time is from
- * the first start to the last end; a round in which a rank started late is taken again.
+ * the first start to the last end; a round in which a rank started late is taken again. The bare
+ * loop's buffers are those of an operation of the same kind, since their size and place alone can
+ * change the time by half.
  */
 #include "collective/collective.h"
 #include "common/mpi/mpi_check.h"
 #include "tests/this_machine/bare.h"
-
-#include <stdlib.h>
 
 /* How long before the start ranks agree on it: SLACK_RAISE times as long after a late start, and
    shorter by 1 / SLACK_LOWER after another. */
@@ -28,7 +28,7 @@ struct visit {
     struct bc_run *run;
     struct row *row;
     double seconds;
-    double *sent, *received;
+    void *sent, *received;
     int count; /* of doubles in a block */
     int64_t slack_ns;
     bool is_precise;
@@ -38,7 +38,8 @@ struct visit {
 
 static void bcast(const struct visit *visit)
 {
-    MPI_Bcast(visit->sent, visit->count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(visit->run->job.rank == 0 ? visit->sent : visit->received, visit->count, MPI_DOUBLE,
+              0, MPI_COMM_WORLD);
 }
 
 static void allreduce(const struct visit *visit)
@@ -115,12 +116,13 @@ static void measure_ours(void *memory)
 static void measure_bare(void *memory)
 {
     struct visit *const visit = memory;
-    const size_t bytes = (size_t)visit->run->job.ranks * (size_t)visit->count * sizeof(double);
-    visit->sent = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
-    visit->received = bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
+    const struct op_choice choice = {.form = OP_BLOCKING_CALL, .elements = visit->count};
+    struct op_instance operation;
+    op_create(&operation, calls[visit->row->number].kind, &visit->run->job, &choice);
+    visit->sent = operation.send_buffer.start;
+    visit->received = operation.receive_buffer.start;
     bare_visit(visit->run, bare, NULL, visit, 1, visit->seconds, &visit->row->bare);
-    free(visit->sent);
-    free(visit->received);
+    op_destroy(&operation);
 }
 
 static void measure(struct bc_run *run, struct bc_visit *step)
