@@ -364,7 +364,7 @@ const struct bc_program linkmap_program = {
     .defaults_bytes = sizeof linkmap_default_parameters,
     .state_bytes = sizeof(struct linkmap),
     .row_bytes = sizeof(struct linkmap_row),
-    .budget_s = 50.0,
+    .budget_s = BC_BUDGET_S,
     .fit = fit,
 };
 

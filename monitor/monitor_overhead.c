@@ -128,7 +128,7 @@ const struct bc_program monitor_overhead_program = {
     .placement = "on the stack",
     .state_bytes = sizeof(struct state),
     .row_bytes = sizeof(struct row),
-    .budget_s = 20.0,
+    .budget_s = BC_BUDGET_S,
 };
 
 int main(int argc, char **argv)

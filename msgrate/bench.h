@@ -70,7 +70,7 @@ double msgrate_device_bytes(const struct msgrate_parameters *parameters, const s
 #define MSGRATE_PROGRAM                                                                            \
     .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
     .state_bytes = sizeof(struct msgrate_bench), .row_bytes = sizeof(struct row),                  \
-    .budget_s = 20.0, .complete = msgrate_complete
+    .budget_s = BC_BUDGET_S, .complete = msgrate_complete
 
 /* ---- what all rows share --------------------------------------------------------------------- */
 

@@ -267,7 +267,7 @@ const struct bc_program noise_program = {
     .defaults_bytes = sizeof noise_default_parameters,
     .state_bytes = sizeof(struct noise),
     .row_bytes = sizeof(struct noise_stops),
-    .budget_s = 15.0,
+    .budget_s = BC_BUDGET_S,
 };
 
 int main(int argc, char **argv)

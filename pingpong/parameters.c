@@ -35,11 +35,11 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"max-stride", BC_SIZE, AT(limits.max_stride), .argument = "N", .min = 1,
      .max = BC_ELEMENTS_MAX, .help = "the greatest stride, in values; a power of two"},
     {"max-blocks", BC_SIZE, AT(limits.max_blocks), .argument = "N", .min = 1,
-     .max = BC_ELEMENTS_MAX, .zero = "max-ndata; without --full 512 where ranks share processors",
+     .max = BC_ELEMENTS_MAX, .zero = "max-ndata with --full; else 4096, or 512 if ranks share processors",
      .help = "the largest number of blocks in the many patterns; a power of two"},
     {"full", BC_FLAG, AT(full),
      .help = "every size, doubling, up to 4M values, and --max-time for every row, so 10 minutes "
-             "and more; else every third size, up to 256K, in less than a minute"},
+             "and more; else every third size, up to 256K, in 15 s"},
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),
 };

@@ -17,9 +17,10 @@
 /* The share of a rank's memory for windows that its coarrays may take. */
 #define WINDOW_SHARE 0.8
 
-/* Where ranks share processors a thinned sweep ends here: a transfer that its target must serve
-   waits until the target has a processor; MPICH over UCX needs 6 s to put 256K values one by one
-   with 8 ranks on 2. */
+/* A thinned sweep ends here: to put 256K values one by one takes 0.1 s. If ranks share processors, a
+   transfer that its target must serve waits until the target has one; MPICH over UCX needs 6 s for
+   these with 8 ranks on 2 processors. */
+#define THINNED_MAX_BLOCKS 4096
 #define SHARED_MAX_BLOCKS 512
 
 /* The main columns where buffers lie on a device. */
@@ -148,10 +149,10 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
         run->budget_s = INFINITY;
     if (!fit_memory(p, run, error))
         return false;
-    const bool thinned = run->job.shares_processors && !p->full;
-    const bool limited = thinned && p->limits.max_ndata > SHARED_MAX_BLOCKS;
+    const int64_t thinned = run->job.shares_processors ? SHARED_MAX_BLOCKS : THINNED_MAX_BLOCKS;
+    const bool limited = !p->full && p->limits.max_ndata > thinned;
     if (p->limits.max_blocks == 0)
-        p->limits.max_blocks = limited ? SHARED_MAX_BLOCKS : p->limits.max_ndata;
+        p->limits.max_blocks = limited ? thinned : p->limits.max_ndata;
     return true;
 }
 
@@ -176,9 +177,9 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          (long long)limits->max_ndata);
     if (limits->max_blocks < limits->max_ndata && !bc_option_given(&run->options, "max-blocks"))
         bc_output_remark(run->output, "note",
-                         "many puts and gets: at most %lld blocks, since ranks share processors "
-                         "(--max-blocks sets it)",
-                         (long long)limits->max_blocks);
+                         "many puts and gets: at most %lld blocks%s: --max-blocks=N sets it",
+                         (long long)limits->max_blocks,
+                         run->job.shares_processors ? ", since ranks share processors" : "");
 }
 
 /* A coarray of zeros in memory of one kind. Collective. */
@@ -419,7 +420,7 @@ const struct bc_program pingpong_program = {
     .defaults_bytes = sizeof pingpong_default_parameters,
     .state_bytes = sizeof(struct pingpong),
     .row_bytes = sizeof(struct row),
-    .budget_s = 50.0, /* without --full */
+    .budget_s = BC_BUDGET_S,
     .renews = true,
     .complete = pingpong_parameters_complete,
     .fit = fit,

@@ -19,6 +19,9 @@
 
 #include "common/run/run.h"
 
+/* The usual budget_s: a run with defaults and two ranks ends within 15 s. */
+#define BC_BUDGET_S 14.0
+
 #define BC_ON_PAGES "each buffer begins on a page"
 #define BC_IN_WINDOWS "in windows, placed by the MPI library (MPI_Win_allocate)"
 

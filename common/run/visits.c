@@ -8,7 +8,7 @@
  * aren't precise after the planned visits get more while there is time. When a run's budget ends,
  * rows have fewer visits, but at least one.
  *
- * Long runs are divided into groups of rows whose visits take about a minute, so that rows are
+ * Long runs are divided into groups of rows whose visits take about three seconds, so that rows are
  * written at least that often.
  */
 #include "common/run/internal.h"
@@ -23,10 +23,12 @@
 #include <unistd.h>
 
 /* A group has as many rows as are visited, as often as planned, in about this time. */
-#define GROUP_S 60.0
+#define GROUP_S BC_SPAN_S
 
-/* The max visits of a row that isn't precise, in planned visits. */
+/* The max visits of a row that isn't precise, in planned visits. Without --max-time none begins later
+   than this after the group, so that its rows appear soon. */
 #define MORE_VISITS 2
+#define MORE_VISITS_S 4.0
 
 /* After a visit each rank watches its own time for interruptions: this share of the visit's time.
  */
@@ -192,8 +194,9 @@ static bool wants_visit(const struct bc_sweep *sweep, size_t number)
         return false;
     if (row->visits < run->visits)
         return true;
+    const bool is_late = !run->own->limits_time && bc_elapsed_s() - sweep->start_s > MORE_VISITS_S;
     /* One more, where rows aren't visited as often as was asked for. */
-    return run->visits > 1 && run->settings.samples == 0 && !run->own->fixes_visits &&
+    return !is_late && run->visits > 1 && run->settings.samples == 0 && !run->own->fixes_visits &&
            row->visits < MORE_VISITS * run->visits &&
            visit_seconds(sweep, row) >= row->last_s / 2.0 && !row->is_precise;
 }

@@ -72,5 +72,5 @@ void overlap_progress_note(const struct overlap_state *overlap, struct bc_output
 /* What all programs of the suite have in common. */
 #define OVERLAP_PROGRAM                                                                            \
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
-    .budget_s = 15.0, /* start-up and the search for a size included */                            \
+    .budget_s = BC_BUDGET_S, /* start-up and the search for a size included */                     \
         .starter = &bc_window_starter, .first_share = 0.4

@@ -70,7 +70,7 @@ class Rows(Case):
     @each("ranks, options, expected", [
         (2, ["--max-ndata=2K"], ["2048", "128", "2048"]),
         (2, ["--max-blocks=8"], ["262144", "128", "8"]),
-        (2, ["--full"], ["4194304", "128", "4194304"]),
+        (2, [], ["262144", "128", "4096"]), (2, ["--full"], ["4194304", "128", "4194304"]),
         (8, ["--max-ndata=64"], ["64", "128", "64"])])
     def test_parameters(self, ranks, options, expected):
         """The metadata have the numbers in force, where they were not given, too."""

@@ -27,10 +27,11 @@ static struct script {
     int unprecise_row; /* the number of one that never is; 0: none */
     double sleeps_s;   /* in visit number sleeps_from of a row, counted from 0, and later ones */
     int sleeps_from;
-    int budget_ends; /* the visit, counted from 1, in which the budget ends; 0: none */
-    int signalled;   /* the visit in which SIGTERM comes to the last rank; 0: none */
-    bool follows;    /* each row has one further result */
-    int shares;      /* of a row; 0: one */
+    int budget_ends;     /* the visit, counted from 1, in which the budget ends; 0: none */
+    int signalled;       /* the visit in which SIGTERM comes to the last rank; 0: none */
+    bool follows;        /* each row has one further result */
+    int shares;          /* of a row; 0: one */
+    bool takes_its_time; /* a visit lasts as long as it may */
 } script;
 
 /* What it noted. */
@@ -85,6 +86,8 @@ static void measure(struct bc_visit *visit)
     visit->is_precise = row->number != script.unprecise_row && row->visits >= script.precise_after;
     if (run.visit >= script.sleeps_from)
         bc_sleep_ns((int64_t)(1e9 * script.sleeps_s));
+    if (script.takes_its_time && rank == 0)
+        bc_sleep_ns((int64_t)(1e9 * visit->seconds));
     if (visit_count == script.budget_ends)
         run.start_s -= 1e6;
     if (visit_count == script.signalled && rank == ranks - 1)
@@ -111,7 +114,8 @@ static const struct bc_program fake = {
 
 /* ---- running it ------------------------------------------------------------------------------ */
 
-static char output[16384]; /* what was written, on rank 0 */
+static char output[16384];        /* what was written, on rank 0 */
+static double first_row_s, end_s; /* since start_s, when the first row was written, and all were */
 
 /* `default_max_s` is --max-time where that isn't given; 0: its default. */
 static void run_with(const struct bc_program *program, double default_max_s,
@@ -123,7 +127,8 @@ static void run_with(const struct bc_program *program, double default_max_s,
     make_temporary(path);
     run.settings.output = path;
     run.settings.max_time_s = default_max_s > 0.0 ? default_max_s : run.settings.max_time_s;
-    run.own->span_s = fmin(BC_SPAN_S, run.settings.max_time_s);
+    if (default_max_s > 0.0)
+        run.own->span_s = fmin(BC_SPAN_S, default_max_s);
     run.visits = (int)run.settings.visits;
     run.job.rank = rank;
     run.job.shares_processors = true; /* no warnings of what else runs here */
@@ -140,9 +145,12 @@ static void run_with(const struct bc_program *program, double default_max_s,
         renew_count += visit->step == BC_RENEW;
         if (visit->step == BC_MEASURE)
             measure(visit);
+        if (visit->step == BC_WRITE && run.rows == 0)
+            first_row_s = bc_elapsed_s() - start_s;
         if (visit->step == BC_WRITE)
             write_row(visit->row);
     }
+    end_s = bc_elapsed_s() - start_s;
     bc_visits_free(&run);
     if (rank == 0)
         bc_files_close(&run, BC_EXIT_DONE);
@@ -488,6 +496,27 @@ TEST(visits_share_the_budget)
         return;
     assert_near(visits[0].seconds, 0.03, 0.001);
     assert_near(visits[visit_count - 1].seconds, 0.6 - visits[visit_count - 1].at_s, 0.002);
+}
+
+/* A run with defaults writes its first rows within 5 s, and ends within 15 s, however many rows it
+   has, and whether visits take their time or end before; the planned visits of a row span three
+   seconds nevertheless. */
+TEST(default_runs_are_short)
+{
+    static const int rows[] = {1, 4, 12, 80};
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        script = (struct script){
+            .rows = rows[i / 2], .precise_after = NEVER, .takes_its_time = i % 2 == 0};
+        run_with(with_budget(BC_BUDGET_S), 0.0, WORDS(NULL));
+        assert_true(first_row_s < 5.0);
+        assert_true(end_s < 15.0);
+        assert_true(visits_of(1) >= BC_VISITS && visits_of(script.rows) >= BC_VISITS);
+        double planned_s = 0.0; /* when the last planned visit of row 1 began */
+        for (int v = 0; v < visit_count; v++)
+            if (visits[v].row == 1 && visits[v].visit == BC_VISITS - 1)
+                planned_s = visits[v].at_s;
+        assert_true(rank != 0 || planned_s > 0.8 * BC_SPAN_S);
+    }
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ OF_A_LAUNCH = set("""
 # What was measured: a machine, a library, a build, another program (foreign.py). A comparison may be about it, so it is
 # named where it differs.
 OF_THE_SYSTEM = set("""
-    binding calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with mpi_device
+    binding buffer_placement calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with mpi_device
     mpi_library mpi_standard mpi_variable processor processors program thread_level timer version""".split())
 
 # How well it was measured: named, too.
