@@ -161,10 +161,10 @@ def trial(condition):
 class Coverage(virtual.Test):
     def check_work(self, condition):
         none, rows = injected_shares.count(0), len(injected_shares)
-        share = statistics.median(injected_shares)
         self.rarely(none, rows, NONE.get(condition, 1), "{}: overlap above {} % without work (median share {:.2f})".format(
-            condition, SURELY_PCT, share))
-        self.assertGreaterEqual(share, INJECTED)
+            condition, SURELY_PCT, statistics.median(injected_shares)))
+        self.mostly(sum(share >= INJECTED for share in injected_shares), rows, 0.5,
+                    "{}: at least {} of the overlap injected".format(condition, INJECTED))
 
     def check(self, condition):
         injected_shares.clear()

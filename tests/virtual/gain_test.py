@@ -84,7 +84,7 @@ class Gain(virtual.Test):
 
     def test_programs(self):
         every = list(itertools.product((200, 20, 5), (0, 0.4, 1), (0.6, 1, 1.8), PROGRAMS))
-        for duration_us, fraction, factor, program in every[::virtual.by_tier(53, 11, 3)]:
+        for duration_us, fraction, factor, program in every[::virtual.by_tier(89, 11, 3)]:
             what = "{} D={} f={} blocking={} D".format(program, duration_us, fraction, factor)
             with self.subTest(what):
                 (found,) = run(program, duration_us, factor * duration_us, fraction)

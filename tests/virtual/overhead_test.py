@@ -53,7 +53,8 @@ class Overhead(virtual.Test):
         """Where loops of the specified kind are interrupted, their difference may be below 0, or above the transfer of
         which the overhead is a part: such a row has no overhead, and says so."""
         statuses = set()
-        for launch in virtual.run("mpi_overhead", "-b", "1.02", launches=60, MODEL_LATENCY_US=2, DISTURB="5:20000"):
+        for launch in virtual.run("mpi_overhead", "-b", "1.02", "-i", "200", launches=30, MODEL_LATENCY_US=2,
+                                  DISTURB="20:10000"):
             (row,) = launch.rows
             is_possible = -0.0005 <= row["iter_t"] - row["work_t"] <= row["base_t"] + 0.0005
             statuses.add(row["status"])

@@ -5,6 +5,7 @@ import os
 import random
 import statistics
 import typing
+import unittest
 
 import virtual
 from launches import Folder, Pool
@@ -62,6 +63,7 @@ class Vary(virtual.Test):
                                          launches=launches, MODEL_LAUNCH_SPREAD=0.02,
                                          **virtual.CONDITIONS["cloud"], **variables))
 
+    @unittest.skipIf(virtual.TIER == "plain", "test_files names one, too")
     def test_right_setting_is_named(self):
         """The others take 10 % longer, or more."""
         for program in PROGRAMS:
