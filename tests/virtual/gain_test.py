@@ -133,7 +133,7 @@ class Gain(virtual.Test):
         these have the median of undisturbed ones."""
         every = list(itertools.product(LOST, PROGRAMS, (200, 20), ((0, 1.3), (0.4, 0.8), (1, 1))))
         inside, launches, verdicts = 0, 0, {}
-        every = every[::virtual.by_tier(97, 41, 13)]
+        every = every[::virtual.by_tier(197, 41, 13)]
         for condition, program, duration_us, (fraction, factor) in every:
             what = "{}: {} D={} f={} blocking={} D".format(condition, program, duration_us,
                                                            fraction, factor)

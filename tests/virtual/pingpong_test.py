@@ -84,7 +84,7 @@ class PingPong(virtual.Test):
         """Data that moves is checked; wrong data is FAIL."""
         for corrupt in (0, 1):
             with self.subTest(corrupt=corrupt):
-                (launch,) = virtual.run("pingpong", "--check", "--max-ndata=64", *SAMPLES,
+                (launch,) = virtual.run("pingpong", "--check", "--max-ndata=8", *SAMPLES,
                                         ranks=4, expect=corrupt, MODEL_CORRUPT=corrupt)
                 self.assertEqual({row["check"] for row in launch.rows},
                                  {"FAIL" if corrupt else "ok"})

@@ -271,7 +271,7 @@ class RandomMachines(virtual.Test):
     def test_ways_that_are_alike(self):
         """None is called better or best."""
         called = {}
-        for seed in range(virtual.by_tier(plain=50, run=200, full=1000)):
+        for seed in range(virtual.by_tier(plain=25, run=200, full=1000)):
             for lines in Judge(Machine(seed, are_alike=True)).parts.values():
                 for line in lines:
                     if " or " in line.note or ";" in line.note:
@@ -395,7 +395,7 @@ class Launches(virtual.Test):
 
     def test_launches(self):
         """Six that differ by a percent."""
-        for case in CASES[::virtual.by_tier(plain=4, run=1)]:
+        for case in CASES[::virtual.by_tier(plain=6, run=1)]:
             with self.subTest("{}: {}".format(case.what, case.words)):
                 self.assertRegex(self.said(case, launches=ENOUGH, MODEL_LAUNCH_SPREAD=0.01), "^{}$".format(case.words))
 

@@ -286,7 +286,7 @@ class Tune(virtual.Test):
     def test_cut(self):
         """Races that a budget cut, and that went on: each file is proved at its own share of ALPHA."""
         proved = set()
-        for seed in range(virtual.by_tier(plain=10, run=20)):
+        for seed in range(virtual.by_tier(plain=5, run=20)):
             tuning, files = self.tuning(Machine(seed, self.folder), str(seed)), []
             for tuning.trials.most in (80, 160, 240, math.inf):
                 with unittest.mock.patch.object(tune, "level_of", side_effect=race.level_of) as called:
