@@ -74,7 +74,7 @@ class Compare(virtual.Test):
 
     def every(self, programs):
         pairs = [(program, spread) for spread in SPREADS for program in programs]
-        return pairs[::virtual.by_tier(plain=5, run=3, all=1)]
+        return pairs[::virtual.by_tier(plain=9, run=3, all=1)]
 
     def test_no_false_alarm(self):
         """Launches of which nothing differs, drawn for each side; and taken in turn while the

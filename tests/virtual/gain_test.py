@@ -140,7 +140,7 @@ class Gain(virtual.Test):
             # The programs' default time: in less a visit has a few rounds where a tenth of the
             # time is lost, and the slower of two ranks' noise is seen.
             several = run(program, duration_us, factor * duration_us, fraction, "--max-time=1",
-                          launches=20, **virtual.CONDITIONS[condition])
+                          launches=virtual.by_tier(plain=6, run=20), **virtual.CONDITIONS[condition])
             with self.subTest(what):
                 quiet, busy = several[0], several[0].slower(1 / (1 - 2 * LOST[condition]))
                 for name in ("exposed_us", "blocking_us"):

@@ -18,7 +18,7 @@ def cases():
     """Every collective with every duration and fraction; without --all a share of them."""
     every = [(name, duration_us, fraction) for name in COLLECTIVES for duration_us in DURATIONS_US
              for fraction in FRACTIONS]
-    return every[::virtual.by_tier(plain=13, run=4, all=1)]
+    return every[::virtual.by_tier(plain=23, run=4, all=1)]
 
 
 class Overlap(virtual.Test):
@@ -123,7 +123,7 @@ class Overlap(virtual.Test):
                         ("--max-time=0.02",), ("--estimator=mean",), ("--estimator=mean", "--visits=4"),
                         ("--estimator=mean", "--default-tdm-n-iters=25"), ("--acceptance-threshold=0.01",)):
             for fraction in (0.5, 1):
-                for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, *options, launches=4, MODEL_DURATION_US=200,
+                for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, *options, launches=virtual.by_tier(plain=2, run=6), MODEL_DURATION_US=200,
                                           MODEL_FRACTION=fraction, MODEL_JITTER=0.05, MODEL_LATE_SHARE=0.02,
                                           MODEL_LATE_US=400, DISTURB="1000:20"):
                     virtual.guarantee(launch.rows[0], options)

@@ -82,7 +82,7 @@ class Ranks(virtual.Test):
 
     def test_operations(self):
         """The harness posts the same on any number of ranks; that linkmap's tournament has more messages is its own."""
-        for program, *options in COSTS[::virtual.by_tier(plain=3, run=1)]:
+        for program, *options in COSTS[::virtual.by_tier(plain=5, run=1)]:
             with self.subTest(program):
                 few, many = (posted(self.run_on(ranks, program, *options, *SAMPLES)) for ranks in (FEW, MANY))
                 if program == "linkmap":
@@ -106,7 +106,7 @@ class Ranks(virtual.Test):
             return int(file.read())
 
     def test_memory(self):
-        for program, *options in (*COSTS, NOISE)[::virtual.by_tier(plain=3, run=1)]:
+        for program, *options in (*COSTS, NOISE)[::virtual.by_tier(plain=5, run=1)]:
             with self.subTest(program):
                 few, many = (self.memory(ranks, program, *options) for ranks in (FEW, MANY))
                 virtual.say("{}: {} and {} bytes".format(program, few, many))

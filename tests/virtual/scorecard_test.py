@@ -216,7 +216,7 @@ class RandomMachines(virtual.Test):
 
     def test_lines(self):
         false, missed = {}, {}
-        for seed in range(virtual.by_tier(plain=60, run=200, full=1000)):
+        for seed in range(virtual.by_tier(plain=40, run=200, full=1000)):
             judge = Judge(Machine(seed))
             for heading, lines in judge.parts.items():
                 for line in lines:
@@ -300,7 +300,7 @@ class RandomMachines(virtual.Test):
 
     def test_widths(self):
         """Lines fit a terminal."""
-        for seed in range(20):
+        for seed in range(virtual.by_tier(plain=5, run=20)):
             for line in scorecard.text_of(scorecard.card_of(Judge(Machine(seed)).tables)).splitlines():
                 self.assertLessEqual(len(line), 100, line)
 
