@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds the project another way and runs the tests that this way is about.
 #
-# usage: variant.sh SOURCE BUILD_FOLDER sanitizers|threads|openmpi[_full], arm64, fuzz_full
+# usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], arm64, fuzz_full
 #                   MPICC MPIRUN...
+#   plain   as the README says: an ordinary build and its tests
 #   arm64   MPICC is a cross compiler
 #   _full   all tests that make sense there; without it those that take long are
 #           left out
@@ -46,6 +47,11 @@ build_folders() {
 benchmarks="mpi_overhead msgrate msgrate_rma pingpong syncbench halo linkmap noise collective monitor_overhead"
 
 case $variant in
+plain)
+    run cmake -S "$source" -B "$build" "-DMPI_C_COMPILER=$mpicc"
+    run cmake --build "$build" -j 2
+    run ctest --test-dir "$build" -j 2 --output-on-failure
+    ;;
 sanitizers | sanitizers_full)
     # The unit tests, and one short checked run of every collective (six without _full). Memory
     # that the MPI library keeps until the end is not ours to free.
