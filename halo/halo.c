@@ -238,7 +238,7 @@ const struct bc_program halo_program = {
     .name = "halo",
     .summary = "Measures a 3D halo swap in a periodic grid of processes, by put, get, messages\n"
                "of several kinds, and shared memory.",
-    .placement = BC_IN_WINDOWS,
+    .placement = "put, get and shared window: " BC_IN_WINDOWS "; other methods: " BC_ON_PAGES,
     .options = {halo_options, HALO_OPTIONS},
     .defaults = &halo_default_parameters,
     .defaults_bytes = sizeof halo_default_parameters,

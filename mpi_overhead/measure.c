@@ -397,13 +397,10 @@ static void dump(const struct mpi_overhead *bench, const struct overhead_row *ro
             bc_run_dump(bench->run, names[i], &row->samples, i);
 }
 
-/* True if an overhead lies below 0, or above the transfer, of which it is a part, with its whole
-   interval if it has one. Local; rank 0. */
-static bool is_impossible(const struct bc_summary *overhead, double base_ns)
+/* True if all overheads from lo_ns to hi_ns lie below 0, or above the transfer, of which the
+   overhead is a part. Local. */
+static bool is_impossible(double lo_ns, double hi_ns, double base_ns)
 {
-    const bool has_interval = !isnan(overhead->interval.lo);
-    const double lo_ns = has_interval ? overhead->interval.lo : overhead->value;
-    const double hi_ns = has_interval ? overhead->interval.hi : overhead->value;
     return hi_ns < -IMPOSSIBLE_NS || lo_ns > base_ns + IMPOSSIBLE_NS;
 }
 
@@ -428,12 +425,19 @@ static void summarize(const struct mpi_overhead *bench, const struct overhead_ro
     }
     if (knee)
         result->overhead_ns = summarize_overhead(bench, samples);
-    result->is_disturbed = knee && is_impossible(&result->overhead_ns, base.value);
+    const double value_ns = result->overhead_ns.value;
+    const struct bc_interval interval = isnan(result->overhead_ns.interval.lo)
+                                            ? (struct bc_interval){value_ns, value_ns}
+                                            : result->overhead_ns.interval;
+    result->is_disturbed = knee && is_impossible(interval.lo, interval.hi, base.value);
     if (result->is_disturbed)
         result->overhead_ns = bc_no_summary;
     result->available_pct = available(&result->overhead_ns, &base);
     result->transfer_available_pct = available(&result->overhead_ns, &result->transfer_ns);
     result->outcome = bc_run_outcome(run, samples, overhead_is_precise(bench, row));
+    /* Only its interval is possible. */
+    if (knee && is_impossible(value_ns, value_ns, base.value))
+        result->outcome.status = BC_BUDGET;
     if (!knee || result->is_disturbed)
         result->outcome.status = BC_NO_KNEE;
 }

@@ -141,8 +141,7 @@ static void tell_no_knee(const struct mpi_overhead *bench, bool in_time, bool is
         advice = "base_t rose with the work, so no iteration took --thresh times as long: lower "
                  "--bthresh";
     if (is_disturbed)
-        advice = "the loops were disturbed, since iter_t - work_t is below 0 or above base_t: "
-                 "rerun on a quiet machine";
+        advice = "iter_t - work_t is below 0 or above base_t: rerun on a quiet machine";
     bc_output_remark(bench->run->output, "note", "row %lld: %s", (long long)bench->run->rows + 1,
                      advice);
 }

@@ -90,10 +90,11 @@ static bool fit_peers(const struct msgrate_parameters *p, int ranks, struct bc_e
                             "processes",
                             (long long)p->peers, (long long)p->peers + 1, ranks, ranks - 1);
     return p->stride == 0 || msgrate_peers_distinct(ranks, (int)p->peers, (int)p->stride) ||
-           bc_error_set(error,
-                        "--ppn: among %d processes, %lld peers that are %lld ranks apart are not "
-                        "all different: leave -n out, or use -n 1 or fewer peers",
-                        ranks, (long long)p->peers, (long long)p->stride);
+           bc_error_set(
+               error,
+               "--ppn: %d processes have too few peers that are %lld ranks apart: leave -n "
+               "out, or use fewer peers",
+               ranks, (long long)p->stride);
 }
 
 /* Buffers for all messages of an iteration that a rank has at a time: one to send from, and one to

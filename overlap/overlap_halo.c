@@ -257,7 +257,7 @@ const struct bc_program overlap_halo_program = {
     .summary = "Measures how much work fits under a 3D halo swap in a periodic grid of\n"
                "processes, and what that gains against the same swap by blocking calls.\n"
                "Needs at least 2 processes.",
-    .placement = BC_IN_WINDOWS,
+    .placement = BC_ON_PAGES,
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
     .defaults =
         &(const struct overlap_halo){.overlap.parameters = {OVERLAP_DEFAULTS, .name = "halo",

@@ -35,7 +35,7 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"max-stride", BC_SIZE, AT(limits.max_stride), .argument = "N", .min = 1,
      .max = BC_ELEMENTS_MAX, .help = "the greatest stride, in values; a power of two"},
     {"max-blocks", BC_SIZE, AT(limits.max_blocks), .argument = "N", .min = 1,
-     .max = BC_ELEMENTS_MAX, .zero = "4096; if ranks share processors 512",
+     .max = BC_ELEMENTS_MAX, .zero = "4096, or 512 on shared processors; max-ndata with --full",
      .help = "the largest number of blocks in the many patterns; a power of two"},
     {"full", BC_FLAG, AT(full),
      .help = "every size, doubling, up to 4M values, and --max-time for every row, so 10 minutes "

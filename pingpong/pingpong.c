@@ -17,9 +17,9 @@
 /* The share of a rank's memory for windows that its coarrays may take. */
 #define WINDOW_SHARE 0.8
 
-/* A thinned sweep ends here: to put 256K values one by one takes 0.1 s. If ranks share processors, a
-   transfer that its target must serve waits until the target has one; MPICH over UCX needs 6 s for
-   these with 8 ranks on 2 processors. */
+/* The max blocks of a thinned sweep: putting 256K values one by one takes 0.1 s. If ranks share
+   processors, a transfer that its target must serve waits until the target has one; MPICH over UCX
+   needs 6 s for these values with 8 ranks on 2 processors. */
 #define THINNED_MAX_BLOCKS 4096
 #define SHARED_MAX_BLOCKS 512
 
@@ -414,7 +414,7 @@ const struct bc_program pingpong_program = {
     .summary =
         "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
         "patterns, synchronisation included. Needs at least 2 processes.",
-    .placement = BC_IN_WINDOWS,
+    .placement = BC_IN_WINDOWS "; with --buffers=new and --memory " BC_ON_PAGES,
     .options = {pingpong_options, PINGPONG_OPTIONS},
     .defaults = &pingpong_default_parameters,
     .defaults_bytes = sizeof pingpong_default_parameters,

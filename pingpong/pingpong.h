@@ -187,6 +187,3 @@ struct pingpong_result {
 
 extern const struct bc_table pingpong_table;
 extern const struct bc_column pingpong_buffers_column; /* with --buffers=new */
-
-/* With the arrangement among the main columns, for a run of several. To fit a terminal, as
-   tab-separated values, too, `count` isn't: within a pattern it follows from blksize and stride. */

@@ -304,7 +304,7 @@ static int width_of(const struct bc_lines *lines, size_t i)
     return width > (int)strlen(name) ? width : (int)strlen(name);
 }
 
-/* The width of a line of a table, but for the last cell, which isn't filled up. */
+/* Returns the max width of a line of a table. */
 static int width_of_line(const struct bc_lines *lines)
 {
     int width = 0;

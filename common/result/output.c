@@ -262,7 +262,7 @@ void bc_output_header(struct bc_output *output)
         bc_lines_write_names(&output->lines, output->stream);
     flush(output);
     if (output->lines.left_out.length > 0)
-        bc_output_remark(output, "note", "a table lacks %s: --format=tsv shows all columns",
+        bc_output_remark(output, "note", "a table lacks %s: --format=tsv shows more columns",
                          output->lines.left_out.start);
 }
 

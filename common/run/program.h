@@ -28,7 +28,7 @@
 struct bc_program {
     const char *name;
     const char *summary; /* what it measures, for --help */
-    /* How its buffers are placed in memory, for the metadata: where they lie can change times by
+    /* How its buffers are placed in memory, for the metadata: their addresses can change times by
        half. BC_ON_PAGES, BC_IN_WINDOWS, or words of its own. */
     const char *placement;
     /* The program's own options, and those that it shares with others. Their values lie in the

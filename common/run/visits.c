@@ -25,8 +25,8 @@
 /* A group has as many rows as are visited, as often as planned, in about this time. */
 #define GROUP_S BC_SPAN_S
 
-/* The max visits of a row that isn't precise, in planned visits. Without --max-time none begins later
-   than this after the group, so that its rows appear soon. */
+/* The max visits of a row that isn't precise, in planned visits. Without --max-time no such visit
+   begins later than MORE_VISITS_S after the group, so that its rows appear soon. */
 #define MORE_VISITS 2
 #define MORE_VISITS_S 4.0
 
@@ -422,7 +422,9 @@ static void end_write(struct bc_sweep *sweep)
 static void begin_group(struct bc_sweep *sweep)
 {
     sweep->first = sweep->end;
-    sweep->start_s = sweep->reported_s = bc_elapsed_s();
+    sweep->start_s = bc_elapsed_s();
+    if (sweep->first == 0)
+        sweep->reported_s = sweep->start_s;
     sweep->turn = 0;
     sweep->begins = false;
     sweep->phase = VISITING;

@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-/* A row gets BC_LEAST_SAMPLES, unless GRACE_SHARE of the row's time after its end doesn't suffice.
- */
+/* A row gets BC_LEAST_SAMPLES, unless this share of its time, after its end, doesn't suffice. */
 #define GRACE_SHARE 1.0
 
 /* Where the time is no limit: max rounds that are taken again for each one asked for, when rounds

@@ -66,8 +66,7 @@ overlap_take_fn overlap_take_reference;    /* the reference time */
 overlap_take_fn overlap_take_total;        /* the total with the work on trial */
 overlap_take_fn overlap_take_plenty;       /* the exposed time; keeps `own_plenty`, with 0 for the
                                               blocking counterpart */
-overlap_take_fn overlap_take_counterparts; /* nothing: the first use of what only rounds of all
-                                              quantities time */
+overlap_take_fn overlap_take_counterparts; /* nothing: uses the counterparts once, untimed */
 /* OVERLAP_REFERENCE and OVERLAP_BESIDE; keeps `own`. All quantities; keeps both. */
 overlap_take_fn overlap_take_trial;
 overlap_take_fn overlap_take_round;

@@ -239,7 +239,8 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
     result->size_bytes = row->size_bytes;
 }
 
-/* Of the amounts of work the one that is printed; the largest if none is. */
+/* Dumps the samples; of the amounts of work those of the printed one, or of the largest if none
+ * fits. */
 static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;

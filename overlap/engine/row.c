@@ -80,9 +80,25 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
 
 /* ---- work that fits -------------------------------------------------------------------------- */
 
-/* Bounds in ns of a time as results print it, in microseconds with three decimals. */
-static double printed_min_ns(double ns) { return isnan(ns) ? 0.0 : ceil(ns - 0.5); }
-static double printed_max_ns(double ns) { return floor(ns + 0.5); }
+/* The last digit of a time in ns as results print it: 0.001 us, or in a table the fifth digit. */
+static double digit_ns(double ns, bool in_table)
+{
+    const double us = ns * 1e-3;
+    return in_table && us >= 100.0 ? 1e3 * pow(10.0, floor(log10(us)) - 4.0) : 1.0;
+}
+
+/* Bounds of such a time, rounded to that digit. */
+static double printed_min_ns(double ns, bool in_table)
+{
+    const double digit = digit_ns(ns, in_table);
+    return isnan(ns) ? 0.0 : ceil(ns / digit - 0.5) * digit;
+}
+
+static double printed_max_ns(double ns, bool in_table)
+{
+    const double digit = digit_ns(ns, in_table);
+    return floor(ns / digit + 0.5) * digit;
+}
 
 /* The reference of the amounts' rounds; under the mean that of phase 1, as specified. */
 static struct bc_summary reference_of(const struct overlap_state *overlap,
@@ -95,15 +111,16 @@ static struct bc_summary reference_of(const struct overlap_state *overlap,
 
 /* True if these times, as printed, keep the guarantee. */
 static bool keeps_guarantee(const struct overlap_state *overlap, const struct bc_summary *reference,
-                            const struct bc_summary *work, const struct bc_summary *total)
+                            const struct bc_summary *work, const struct bc_summary *total,
+                            bool in_table)
 {
     const double factor = 1.0 + overlap->parameters.acceptance_pct / 100.0;
-    const double reference_ns = printed_min_ns(reference->value);
+    const double reference_ns = printed_min_ns(reference->value, in_table);
     const double allowed_ns = overlap_is_robust(overlap->run)
                                   ? factor * reference_ns
-                                  : reference_ns + printed_min_ns(reference->sd);
-    return printed_max_ns(total->value) <= allowed_ns &&
-           printed_max_ns(work->value) <= factor * printed_min_ns(total->value);
+                                  : reference_ns + printed_min_ns(reference->sd, in_table);
+    return printed_max_ns(total->value, in_table) <= allowed_ns &&
+           printed_max_ns(work->value, in_table) <= factor * printed_min_ns(total->value, in_table);
 }
 
 /* True if the row has as many rounds as --min-samples or a fixed number asks for; or, when its time
@@ -118,13 +135,14 @@ static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row
 int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
-    if (row->amount_part_units[0] == 0 || !has_enough_rounds(run, row))
+    if (!has_enough_rounds(run, row))
         return OVERLAP_NO_AMOUNT;
     const struct bc_summary reference = reference_of(overlap, row);
-    for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
+    for (int i = 0; i < OVERLAP_AMOUNTS && row->amount_part_units[i] > 0; i++) {
         const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK + i);
         const struct bc_summary total = summarize(run, &row->rounds, OVERLAP_TOTAL + i);
-        if (keeps_guarantee(overlap, &reference, &work, &total))
+        if (keeps_guarantee(overlap, &reference, &work, &total, false) &&
+            keeps_guarantee(overlap, &reference, &work, &total, true))
             return i;
     }
     return OVERLAP_NO_AMOUNT;
@@ -259,7 +277,7 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
 /* The part of a result that follows from the amount of work that it prints. */
 struct injected {
     struct bc_summary reference, work, total, overlap;
-    bool lacks_work; /* no amount fits, although the overlap is surely above 0 */
+    bool lacks_work; /* no amount fits, although the overlap is surely above --precision */
 };
 
 /* Without a fitting amount work is 0 and total the reference. */
@@ -277,12 +295,15 @@ static struct injected injected_of(const struct overlap_state *overlap,
     said.overlap = overlap_is_robust(run)
                        ? summarize_overlap(run, row)
                        : overlap_by_mean(run, row, &said.reference, said.work.value);
-    said.lacks_work = !fits && said.overlap.interval.lo > run->settings.precision_pct;
+    const double least_pct = overlap_is_robust(run)
+                                 ? said.overlap.interval.lo
+                                 : percent(row->search.fits_ns, said.reference.value);
+    said.lacks_work = !fits && least_pct > run->settings.precision_pct;
     return said;
 }
 
-/* What was asked for is a number of samples, however long they take; or the search's end, an amount
-   of work where some fits, and the precision. The overlap's interval must be as narrow as the
+/* True if the fixed number of samples was taken; or the search ended, an amount of work fits if any
+   should, and all is precise. The overlap's interval must be as narrow as the
    precision, in points, or as the clock allows. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {

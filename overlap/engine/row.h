@@ -137,11 +137,11 @@ struct overlap_row {
                                           `answers` has the last visit's, which may be too low */
     uint64_t amount_part_units[OVERLAP_AMOUNTS]; /* in each part of each amount of work in `rounds`,
                                                     from the largest down; on every rank */
-    double reference_ns;                         /* of the first visit, phase 1 */
-    bool has_blocking;                           /* the blocking counterpart is timed, too */
-    bool has_staged;                             /* and the same with copies from and to a device */
-    int64_t parts;                               /* of the work */
-    int64_t test_calls;                          /* between the parts of the work; on every rank */
+    double reference_ns;             /* phase 1's; under the mean of all visits so far */
+    bool has_blocking;               /* the blocking counterpart is timed, too */
+    bool has_staged;                 /* and the same with copies from and to a device */
+    int64_t parts;                   /* of the work */
+    int64_t test_calls;              /* between the parts of the work; on every rank */
     double exposed_without_calls_ns; /* where the number of calls was searched for: with none */
     double size_bytes;               /* of a block; on every rank */
     int64_t wrong;                   /* operations with wrong data, on this rank */
@@ -250,7 +250,7 @@ void overlap_note_fine_cuts(const struct overlap_state *overlap);
 void overlap_find_size(struct overlap_state *overlap, const struct bc_run *run,
                        const void *variant);
 
-/* Writes remarks on that. Local. */
+/* Writes notes on the search for the size. Local. */
 void overlap_note_size(const struct overlap_state *overlap);
 
 /* Lists the rows of all sizes, of each of the variants. */

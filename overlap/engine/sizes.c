@@ -192,7 +192,8 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
 /* The sizes of a job in which no size takes the cutoff time. */
 static const int64_t usual_elements[] = {128, 8192, 131072};
 
-/* Returns the operation's time from a few until end_s, the same on every rank. Collective. */
+/* Returns the operation's time by up to five rounds that end by end_s, the same on every rank.
+   Collective. */
 static double quick_reference_ns(const struct overlap_state *overlap, const struct bc_run *run,
                                  const struct op_choice *choice, double end_s)
 {
@@ -251,13 +252,15 @@ static void grow(struct overlap_state *overlap, const struct bc_run *run, const 
     }
 }
 
-/* Makes the run data-driven, of the usual sizes that memory allows. Local. */
+/* Makes the run data-driven, of the usual sizes that memory allows, as multiples of the smallest
+   size: a program may need sizes that its parts divide. Local. */
 static void use_usual_sizes(struct overlap_parameters *p)
 {
-    const int64_t max = p->max_elements;
+    const int64_t max = p->max_elements, step = p->min_elements;
     p->data_driven = true;
     for (size_t i = 0; i < sizeof usual_elements / sizeof *usual_elements; i++) {
-        const int64_t elements = usual_elements[i] < max ? usual_elements[i] : max;
+        const int64_t usual = (usual_elements[i] + step - 1) / step * step;
+        const int64_t elements = usual < max ? usual : max;
         const int count = p->elements_count;
         if (count == 0 || elements > p->elements[count - 1])
             p->elements[p->elements_count++] = elements;
@@ -283,7 +286,8 @@ void overlap_find_size(struct overlap_state *overlap, const struct bc_run *run, 
         use_usual_sizes(p);
     while (overlap->lacks_size && smallest > 0 && growth->elements[smallest - 1] >= p->elements[0])
         smallest--;
-    overlap->cuts_too_fine = max_parts(overlap) > possible_parts(p, growth->reference_ns[smallest]);
+    overlap->cuts_too_fine = max_parts(overlap) > 1 &&
+                             max_parts(overlap) > possible_parts(p, growth->reference_ns[smallest]);
 }
 
 void overlap_note_size(const struct overlap_state *overlap)
@@ -295,14 +299,14 @@ void overlap_note_size(const struct overlap_state *overlap)
         bc_output_remark(output, "verbose", "%lld elements: %.3f us, cutoff %.3f us",
                          (long long)growth->elements[i], growth->reference_ns[i] * 1e-3,
                          p->cutoff_ms * 1e3);
-    if (growth->is_late)
+    if (overlap->lacks_size)
+        bc_output_remark(output, "note",
+                         "no size%s takes the cutoff time of %g ms: --data-driven measures more",
+                         growth->is_late ? " within 2 s" : "", p->cutoff_ms);
+    else if (growth->is_late)
         bc_output_remark(output, "note",
                          "the search for a size that takes the cutoff time ended after %g s",
                          GROWTH_S);
-    if (overlap->lacks_size)
-        bc_output_remark(output, "note",
-                         "no size takes the cutoff time of %g ms: sizes as with --data-driven",
-                         p->cutoff_ms);
 }
 
 /* ---- the rows of the two models -------------------------------------------------------------- */

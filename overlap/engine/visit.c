@@ -520,7 +520,8 @@ static void measure_answer(struct visit *visit)
         choose_answer_work(visit);
     choose_plenty(visit);
     choose_amounts(visit);
-    take_rounds(visit, 1, overlap_take_counterparts, 1, visit->end_s, NULL);
+    if (visit->round.blocking || visit->round.staged != NULL)
+        take_rounds(visit, 1, overlap_take_counterparts, 1, visit->end_s, NULL);
     take_answer_rounds(visit);
     if (visit->robust)
         answer_robustly(visit);

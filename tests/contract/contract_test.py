@@ -384,7 +384,8 @@ class EveryProgram:
         assert {name: {row[header.index(name)] for row in whole} for name in shared} == {
             name: {value} for name, value in shared.items()}
         assert len(names) <= 14 and set(names) < set(header)
-        assert set(words_for(self.program, MAIN)) <= set(names)
+        main = words_for(self.program, MAIN) or ["status"]
+        assert [name for name in names if name in main] == main
         for line in comments:
             assert len(line) <= TERMINAL or line.startswith("# command"), line
         # A note is one sentence, in one line.
@@ -396,6 +397,7 @@ class EveryProgram:
         table = UNUSUAL.sub("12345.678", done.stdout).splitlines()
         lacks = ", ".join(re.findall("note: a table lacks (.*): --format=tsv", done.stderr)).split(", ")
         assert as_in_table(table[0].split()) == as_in_table([name for name in names if name not in lacks])
+        assert lacks == [name for name in reversed(names) if name in lacks] or lacks == [""]
         assert all(len(line) <= TERMINAL for line in table), table
 
     def test_columns(self):

@@ -18,8 +18,8 @@ class Usage(Case):
     def test_wrong_peers(self):
         self.refused(PROGRAM, "-p", "6", ranks=4,
                      named="6 peers need at least 7 processes, got 4: use -p 3 or more processes")
-        self.refused(PROGRAM, "-p", "1", "-n", "4", ranks=4, named="leave -n out, or use -n 1")
-        self.refused(PROGRAM, "-n", "4", ranks=4, named="leave -n out, or use -n 1")
+        self.refused(PROGRAM, "-p", "1", "-n", "4", ranks=4, named="leave -n out, or use fewer peers")
+        self.refused(PROGRAM, "-n", "4", ranks=4, named="leave -n out, or use fewer peers")
         for program in (PROGRAM, RMA):
             self.refused(program, "-p", "2", named="use -p 1 or more processes")
         self.refused(PROGRAM, "-p", "2", "-n", "2", named="--ppn", ranks=4)

@@ -108,17 +108,21 @@ class Variables(OverlapCase):
         row, = self.rows("--max-time=0.2", option, MODEL_DURATION_US=50)
         assert (row["model"], row["elements"], row["status"]) == ("time", elements, "max-size")
 
-    @each("program, options", [(IALLREDUCE, []), ("overlap/overlap_partitioned", ["--partitions=8"])])
-    def test_no_size_takes_the_cutoff(self, program, options):
+    @each("program, options, elements", [
+        (IALLREDUCE, [], ["128", "8192", "131072"]),
+        ("overlap/overlap_partitioned", ["--partitions=8"], ["128", "8192", "131072"]),
+        ("overlap/overlap_partitioned", ["--partitions=3"], ["129", "8193"]),
+        ("overlap/overlap_partitioned", ["--partitions=256"], ["256", "8192", "131072"])])
+    def test_no_size_takes_the_cutoff(self, program, options, elements):
         """Three sizes are measured as data-driven rows, whose elements are a key, and one note names the cutoff."""
         done = self.overlap(*options, "--max-time=0.1", "--metadata=full", "--cutoff-time=1.5",
                             collective=program.partition("_")[2], MODEL_DURATION_US=50, MODEL_LATENCY_US=50)
         rows = read_tsv(done.stdout)
-        assert [row["elements"] for row in rows] == ["128", "8192", "131072"]
+        assert [row["elements"] for row in rows][:len(elements)] == elements
         assert {row["model"] for row in rows} == {"data"}
         assert {row["status"] for row in rows} <= {"ok", "budget"}
         assert re.findall("# note: (no size.*)", done.stdout) == [
-            "no size takes the cutoff time of 1.5 ms: sizes as with --data-driven"]
+            "no size takes the cutoff time of 1.5 ms: --data-driven measures more"]
         assert " elements=key " in done.stdout
         assert "and the cutoff time when" not in done.stdout
 

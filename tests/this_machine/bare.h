@@ -33,7 +33,8 @@ struct bare_result {
 extern const struct bc_table bare_table;
 
 /* The members of struct bc_program that are the same for all of these programs. */
-#define BARE_PROGRAM .row_bytes = sizeof(struct row), .budget_s = 20.0, .fit = bare_fit
+#define BARE_PROGRAM                                                                               \
+    .row_bytes = sizeof(struct row), .budget_s = 20.0, .fit = bare_fit, .placement = BC_ON_PAGES
 
 /* Needs two ranks. */
 bool bare_fit(void *state, struct bc_run *run, struct bc_error *error);

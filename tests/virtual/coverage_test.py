@@ -32,8 +32,8 @@ ERROR_ELSEWHERE = 1.0
 FAR = {"varied": math.inf, "recorded": math.inf}
 FAR_ELSEWHERE = 4.0
 TOGETHER = 3                         # launches of one job
-# Rows with more overlap than this print an amount of work: at most one in ten none on the quieter machines, and in the
-# median at least this share of the overlap.
+# At most 1 in 10 rows with more overlap than this has work 0 on quiet machines; in the median the work is at least
+# this share of the overlap.
 SURELY_PCT = 20
 NONE = {"ideal": 0.1, "quiet": 0.1, "cloud": 0.1}
 INJECTED = 0.8
@@ -161,8 +161,10 @@ def trial(condition):
 class Coverage(virtual.Test):
     def check_work(self, condition):
         none, rows = injected_shares.count(0), len(injected_shares)
-        self.rarely(none, rows, NONE.get(condition, 1), "{}: overlap above {} % without work (median share {:.2f})".format(
-            condition, SURELY_PCT, statistics.median(injected_shares)))
+        virtual.say("{} of {} rows without work; median share {:.2f}".format(
+            none, rows, statistics.median(injected_shares)))
+        if condition in NONE:
+            self.rarely(none, rows, NONE[condition], "{}: overlap above {} % without work".format(condition, SURELY_PCT))
         self.mostly(sum(share >= INJECTED for share in injected_shares), rows, 0.5,
                     "{}: at least {} of the overlap injected".format(condition, INJECTED))
 

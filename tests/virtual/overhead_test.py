@@ -61,6 +61,11 @@ class Overhead(virtual.Test):
             self.assertEqual((row["status"], math.isnan(row["overhead"]), math.isnan(row["avail(%)"])),
                              ("ok", False, False) if is_possible else ("no-knee", True, True), row)
         self.assertEqual(statuses, {"ok", "no-knee"})
+        for options in (("--estimator=mean",), ("-i", "200"), ("--max-time=0.05",)):
+            for launch in virtual.run("mpi_overhead", *options, launches=20, MODEL_LATENCY_US=2, DISTURB="20:10000"):
+                (row,) = launch.rows
+                is_possible = -0.0005 <= row["overhead"] <= row["base_t"] + 0.0005
+                self.assertTrue(row["status"] != "ok" or is_possible, row)
 
     def test_ranks_do_not_matter(self):
         self.check("send", 2, 1, ranks=6)

@@ -57,20 +57,20 @@ class Overlap(virtual.Test):
     def test_work_that_fits_at_times(self):
         """Where durations vary, work up to the knee makes every other operation longer: less is told, which doesn't,
         and hardly ever none."""
-        lowered, none, launches = 0, 0, 6
+        smaller, none, launches = 0, 0, 6
         for fraction in FRACTIONS[1:]:
             with self.subTest(fraction=fraction):
                 for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, launches=launches, MODEL_DURATION_US=200,
                                           MODEL_FRACTION=fraction, MODEL_JITTER=0.1):
                     (row,) = launch.rows
                     virtual.guarantee(row)
-                    lowered += 0 < row["work_us"] < 0.98 * fraction * row["ref_us"]
+                    smaller += 0 < row["work_us"] < 0.98 * fraction * row["ref_us"]
                     none += row["work_us"] == 0
-        self.assertGreater(lowered, 0)
+        self.assertGreater(smaller, 0)
         self.rarely(none, launches * len(FRACTIONS[1:]), 0.1, "rows without work")
 
     def test_all_rounds_have_the_same_work(self):
-        """Also where it was lowered: rounds with more of it are dropped, or total_us would be that of no amount."""
+        """All rounds time the same amounts of work, or total_us would be that of no amount."""
         for number in range(4):
             with tempfile.TemporaryDirectory() as folder:
                 dump = os.path.join(folder, "samples")
@@ -119,11 +119,12 @@ class Overlap(virtual.Test):
 
     def test_guarantee_of_every_run(self):
         """Few rounds, fixed numbers of rounds, one or many visits, either estimator, late and varying operations."""
+        launches = virtual.by_tier(plain=2, run=6)
         for options in (("--default-tdm-n-iters=25",), ("--samples=3",), ("--samples=12", "--visits=6"),
                         ("--max-time=0.02",), ("--estimator=mean",), ("--estimator=mean", "--visits=4"),
                         ("--estimator=mean", "--default-tdm-n-iters=25"), ("--acceptance-threshold=0.01",)):
             for fraction in (0.5, 1):
-                for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, *options, launches=virtual.by_tier(plain=2, run=6), MODEL_DURATION_US=200,
+                for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, *options, launches=launches, MODEL_DURATION_US=200,
                                           MODEL_FRACTION=fraction, MODEL_JITTER=0.05, MODEL_LATE_SHARE=0.02,
                                           MODEL_LATE_US=400, DISTURB="1000:20"):
                     virtual.guarantee(launch.rows[0], options)

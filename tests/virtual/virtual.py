@@ -139,7 +139,7 @@ IMPROBABLE = 0.001
 
 
 def at_most(count, of, rate):
-    """The probability that at most `count` of so many happen, if each does at this rate."""
+    """Returns the probability of at most `count` successes of `of`, each at this rate."""
     if rate in (0, 1):
         return float(rate == 0 or count >= of)
     return sum(math.exp(math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) + k * math.log(rate) +
@@ -178,12 +178,12 @@ class Test(unittest.TestCase):
 
 
     def mostly(self, count, of, rate, what):
-        """Whether so many of a trial can be chance, if each is so with at least the rate that is promised."""
+        """Fails if `count` of `of` is improbable for a rate of at least `rate`."""
         say("{}: {} of {}; promised: at least {:.4g}".format(what, count, of, rate))
         self.assertGreater(at_most(count, of, rate), IMPROBABLE, what)
 
     def rarely(self, count, of, rate, what):
-        """The same with at most that rate."""
+        """Fails if `count` of `of` is improbable for a rate of at most `rate`."""
         say("{}: {} of {}; promised: at most {:.4g}".format(what, count, of, rate))
         self.assertGreater(at_most(of - count, of, 1 - rate), IMPROBABLE, what)
 
