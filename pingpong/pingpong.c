@@ -167,6 +167,17 @@ static struct pingpong_part find_part(const struct pingpong *pingpong, int arran
     return part;
 }
 
+/* True if a pattern with many blocks was chosen. */
+static bool has_many(const struct pingpong_parameters *p)
+{
+    bool has = false;
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        has =
+            has || (p->patterns.chosen[i] && (pingpong_patterns[i].sweep == PINGPONG_MANY ||
+                                              pingpong_patterns[i].sweep == PINGPONG_STRIDED_MANY));
+    return has;
+}
+
 /* Says what a run with these options leaves out. */
 static void note_limits(const struct pingpong_parameters *p, const struct bc_run *run)
 {
@@ -175,7 +186,8 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
         bc_output_remark(run->output, "note",
                          "at most %lld values: more do not fit into memory or /dev/shm",
                          (long long)limits->max_ndata);
-    if (limits->max_blocks < limits->max_ndata && !bc_option_given(&run->options, "max-blocks"))
+    if (has_many(p) && limits->max_blocks < limits->max_ndata &&
+        !bc_option_given(&run->options, "max-blocks"))
         bc_output_remark(run->output, "note",
                          "many puts and gets: at most %lld blocks%s: --max-blocks=N sets it",
                          (long long)limits->max_blocks,

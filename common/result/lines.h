@@ -15,9 +15,9 @@ struct bc_lines {
     struct bc_text left_out; /* the names of spare columns that aren't shown, with commas */
 };
 
-/* Prepares the lines of the columns that the style names, which are all in the table; a table for
-   reading leaves out spare ones. Without memory the job ends. The caller frees lines->shown and
-   lines->left_out.start. */
+/* Prepares the lines of the columns that the style names, which are all in the table; a table
+   has the ends of an interval behind its value, and leaves out spare columns. Without memory the
+   job ends. The caller frees lines->shown and lines->left_out.start. */
 void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style);
 
