@@ -88,7 +88,7 @@ static bool format_cell(char *cell, const struct bc_column *column, const void *
 static const struct unit {
     const char *end, *name;
 } units[] = {
-    {"_per_s", "1/s"}, {"_us", "us"}, {"_ns", "ns"},    {"_s", "s"},
+    {"_per_s", "1/s"}, {"_us", "us"}, {"_ns", "ns"},    {"_ms", "ms"},   {"_s", "s"},
     {"_pct", "%"},     {"(%)", "%"},  {"_mbs", "MB/s"}, {"_bytes", "B"},
 };
 
