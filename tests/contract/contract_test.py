@@ -194,7 +194,7 @@ def as_in_table(header):
     ends = {name: re.sub("_(lo|hi)(?=_|$)", "", name) for name in header if re.search("_(lo|hi)(_|$)", name)}
     values = [name for name in header if name not in ends]
     return [column for name in values for column in [name, *(
-        end for end in ("lo", "hi") if any(value in (name, name + "_us", name.replace("(%)", "_pct")) and f"_{end}" in of
+        end for end in ("lo", "hi") if any(value == {"overhead": "overhead_us", "avail(%)": "avail_pct"}.get(name, name) and f"_{end}" in of
                                            for of, value in ends.items()))]]
 
 
