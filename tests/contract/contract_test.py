@@ -191,11 +191,10 @@ def words_for(program, table):
 
 def as_in_table(header):
     """A table has an interval's ends behind their value, under shorter headings."""
-    ends = {name: re.sub("_(lo|hi)(?=_|$)", "", name) for name in header if re.search("_(lo|hi)(_|$)", name)}
-    values = [name for name in header if name not in ends]
-    return [column for name in values for column in [name, *(
-        end for end in ("lo", "hi") if any(value == {"overhead": "overhead_us", "avail(%)": "avail_pct"}.get(name, name) and f"_{end}" in of
-                                           for of, value in ends.items()))]]
+    without_unit = {"overhead": "overhead_us", "avail(%)": "avail_pct"}
+    ends = {re.sub("_(lo|hi)(?=_|$)", "", name): ["lo", "hi"] for name in header if re.search("_(lo|hi)(_|$)", name)}
+    values = [name for name in header if not re.search("_(lo|hi)(_|$)", name)]
+    return [column for name in values for column in [name, *ends.get(without_unit.get(name, name), [])]]
 
 
 def is_header(line):
