@@ -132,13 +132,21 @@ static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row
     return (int64_t)row->rounds.count >= (asked < BC_LEAST_SAMPLES ? asked : BC_LEAST_SAMPLES);
 }
 
+/* True if an amount is work: units of the processor's, or a kernel, even without steps, which takes
+   a device a time. */
+static bool is_work(const struct overlap_state *overlap, const struct overlap_row *row, int amount)
+{
+    return overlap->worker.device != NULL ? row->knee_ns > 0.0
+                                          : row->amount_part_units[amount] > 0;
+}
+
 int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
     if (!has_enough_rounds(run, row))
         return OVERLAP_NO_AMOUNT;
     const struct bc_summary reference = reference_of(overlap, row);
-    for (int i = 0; i < OVERLAP_AMOUNTS && row->amount_part_units[i] > 0; i++) {
+    for (int i = 0; i < OVERLAP_AMOUNTS && is_work(overlap, row, i); i++) {
         const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK + i);
         const struct bc_summary total = summarize(run, &row->rounds, OVERLAP_TOTAL + i);
         if (keeps_guarantee(overlap, &reference, &work, &total, false) &&

@@ -118,7 +118,7 @@ class Matrix(Base):
     def test_planted(self):
         out, _ = self.run_matrix(
             "--programs=pingpong,overlap_isend,overlap_irecv,overlap_put,overlap_get,MPI_Bcast,MPI_Ibcast,MPI_Allreduce,"
-            "MPI_Allreduce in place,MPI_Iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--limit=8",
+            "MPI_Allreduce in place,MPI_Iallreduce,msgrate,mpi_overhead,halo", "--sizes=8", "--limit=20",
             planted=PLANTED, MODEL_DEVICE_CLAIM=1)
         rows = self.rows()
         self.assertEqual({name: row["outcome"] for (name, _, _), row in rows.items()}, FOUND, out)
