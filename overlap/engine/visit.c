@@ -402,7 +402,7 @@ static void choose_more_than_fits(struct visit *visit)
 
 /* The amounts of work, as shares of the knee. Ranks that are interrupted in their work need some
    room below it. */
-static const double amount_shares[OVERLAP_AMOUNTS] = {1.0, 0.96, 0.9, 0.82, 0.7, 0.5};
+static const double amount_shares[OVERLAP_AMOUNTS] = {1.0, 0.93, 0.82, 0.6, 0.35, 0.15};
 
 /* Gives this visit's rounds the amounts of work, which the first visit chooses. Collective. */
 static void choose_amounts(struct visit *visit)
