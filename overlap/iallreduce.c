@@ -11,7 +11,7 @@
  * - exposed: MPI_Iallreduce, twice as much work as the reference lasts (--plenty), MPI_Wait, less
  *   the time of the work
  * - blocking: MPI_Allreduce
- * - work: each of six amounts of work, from the first visit's estimate of the knee down to 0.15 of it
+ * - work: each of six amounts of work, from the estimated knee down to 0.15 of it
  * - total: MPI_Iallreduce, one of these amounts, MPI_Wait
  *
  * Samples of reference, work and total are the slowest rank's. Overlap, blocking and exposed are

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -314,34 +313,18 @@ static int width_of_line(const struct bc_lines *lines)
     return width;
 }
 
-/* True if a column is an end of the interval of another one that is shown. */
-static bool is_end_of_shown(const struct bc_lines *lines, const struct bc_column *column)
-{
-    bool is_so = false;
-    for (size_t i = 0; i < lines->count; i++)
-        is_so = is_so || is_end(column, lines->shown[i], "_lo") ||
-                is_end(column, lines->shown[i], "_hi");
-    return is_so;
-}
-
 /* Puts the ends of each interval right behind its value. */
 static void gather_intervals(struct bc_lines *lines)
 {
-    static const char *const ends[] = {"_lo", "_hi"};
-    const struct bc_column **const gathered =
-        bc_allocate(lines->count, sizeof *gathered, "no memory for %zu columns", lines->count);
-    size_t count = 0;
-    for (size_t i = 0; i < lines->count; i++) {
-        if (is_end_of_shown(lines, lines->shown[i]))
-            continue;
-        gathered[count++] = lines->shown[i];
-        for (size_t end = 0; end < sizeof ends / sizeof *ends; end++)
-            for (size_t j = 0; j < lines->count; j++)
-                if (is_end(lines->shown[j], lines->shown[i], ends[end]))
-                    gathered[count++] = lines->shown[j];
-    }
-    free(lines->shown);
-    lines->shown = gathered;
+    for (size_t i = 0; i < lines->count; i++)
+        for (int side = 0; side < 2; side++) /* the high end first, which the low one then shifts */
+            for (size_t j = i + 2; j < lines->count; j++) {
+                const struct bc_column *const column = lines->shown[j];
+                if (!is_end(column, lines->shown[i], side == 0 ? "_hi" : "_lo"))
+                    continue;
+                memmove(&lines->shown[i + 2], &lines->shown[i + 1], (j - i - 1) * sizeof(void *));
+                lines->shown[i + 1] = column;
+            }
 }
 
 /* Leaves out the last spare column. False if there is none. */

@@ -136,8 +136,7 @@ static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row
    a device a time. */
 static bool is_work(const struct overlap_state *overlap, const struct overlap_row *row, int amount)
 {
-    return overlap->worker.device != NULL ? row->knee_ns > 0.0
-                                          : row->amount_part_units[amount] > 0;
+    return overlap->worker.device != NULL ? row->knee_ns > 0.0 : row->amount_part_units[amount] > 0;
 }
 
 int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
