@@ -239,8 +239,7 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
     result->size_bytes = row->size_bytes;
 }
 
-/* Dumps the samples; of the amounts of work those of the printed one, or of the largest if none
- * fits. */
+/* Dumps the samples of the row; of its amounts of work, the printed one or else the largest. */
 static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;

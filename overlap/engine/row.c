@@ -310,8 +310,8 @@ static struct injected injected_of(const struct overlap_state *overlap,
 }
 
 /* True if the fixed number of samples was taken; or the search ended, an amount of work fits if any
-   should, and all is precise. The overlap's interval must be as narrow as the
-   precision, in points, or as the clock allows. */
+   should, and all is precise. The overlap's interval must be as narrow as the precision, in points,
+   or as the clock allows. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;

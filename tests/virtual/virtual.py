@@ -134,7 +134,7 @@ def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redef
     raise ValueError(TIER)
 
 
-# What has this probability at most is not chance.
+# A result that is less probable than this is not chance.
 IMPROBABLE = 0.001
 
 
