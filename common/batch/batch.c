@@ -180,6 +180,7 @@ static struct bc_source source_of(const struct bc_run *run, struct round *round)
         .take = take_batch,
         .context = round,
         .starts = round->batch->window != NULL ? bc_run_starts(run) : NULL,
+        .starts_apart = round->leads_in && round->batch->window == NULL,
         .repetitions = round->repetitions,
         .clock_ns =
             round->batch->clock_readings * run->own_clock.read_ns / (double)round->repetitions,

@@ -50,6 +50,8 @@ struct run {
     bool warming;
     int warmup_batches;
     double warmup_medians[BC_QUANTITIES_MAX];
+    double own[BC_QUANTITIES_MAX][BATCH_MAX]; /* this rank's last values, if ranks start apart */
+    size_t own_count;                         /* of all values that this rank had */
     size_t next_look;
     bool settled;
 };
@@ -212,12 +214,37 @@ static void join_starts_and_ends(const struct bc_source *source, int rounds)
     }
 }
 
-static void take_batch(const struct bc_source *source, int rounds, int rank)
+/* Sets the rank whose value counts, for each quantity: the one with the largest median of the
+   latest rounds, if ranks start apart. MPI_PROC_NULL: the slowest rank of each round. Collective;
+   the same on every rank. */
+static void choose_ranks(const struct run *run, int rank, int chosen[])
 {
+    const int quantities = run->source->quantities;
+    const size_t count = run->own_count < BATCH_MAX ? run->own_count : BATCH_MAX;
+    struct bc_located own[BC_QUANTITIES_MAX], largest[BC_QUANTITIES_MAX];
+    for (int q = 0; q < quantities; q++)
+        chosen[q] = MPI_PROC_NULL;
+    if (!run->source->starts_apart || count == 0)
+        return;
+    for (int q = 0; q < quantities; q++) {
+        double values[BATCH_MAX];
+        memcpy(values, run->own[q], count * sizeof *values);
+        own[q] = (struct bc_located){bc_median(values, count), rank};
+    }
+    bc_harness_allreduce(own, largest, quantities, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    for (int q = 0; q < quantities; q++)
+        chosen[q] = largest[q].rank;
+}
+
+static void take_batch(struct run *run, int rounds, int rank)
+{
+    const struct bc_source *const source = run->source;
     const struct bc_starts *const starts = source->starts;
     const double repetitions = source->repetitions > 0 ? (double)source->repetitions : 1.0;
     double values[BATCH_MAX][BC_QUANTITIES_MAX];
     double start_ns[BATCH_MAX][BC_QUANTITIES_MAX] = {{0.0}};
+    int chosen[BC_QUANTITIES_MAX];
+    choose_ranks(run, rank, chosen);
     for (int i = 0; i < rounds; i++) {
         source->take(source->context, values[i]);
         if (starts != NULL)
@@ -232,7 +259,9 @@ static void take_batch(const struct bc_source *source, int rounds, int rank)
     struct bc_located *next = local;
     for (int i = 0; i < rounds; i++)
         for (int q = 0; q < source->quantities; q++) {
-            const double value = values[i][q] - source->clock_ns;
+            const double own = values[i][q] - source->clock_ns;
+            const bool counts = chosen[q] == MPI_PROC_NULL || chosen[q] == rank;
+            const double value = counts ? own : -INFINITY;
             const double reduced[REDUCED] = {
                 [LAST_END] = start_ns[i][q] / repetitions + value,
                 [FIRST_START] = -start_ns[i][q] / repetitions,
@@ -240,7 +269,9 @@ static void take_batch(const struct bc_source *source, int rounds, int rank)
             };
             for (int part = 0; part < (starts != NULL ? REDUCED : 1); part++)
                 *next++ = (struct bc_located){value > -INFINITY ? reduced[part] : -INFINITY, rank};
+            run->own[q][(run->own_count + (size_t)i) % BATCH_MAX] = own;
         }
+    run->own_count += (size_t)rounds;
     bc_harness_reduce(local, slowest, (int)(next - local), MPI_DOUBLE_INT, MPI_MAXLOC, 0,
                       MPI_COMM_WORLD);
     if (starts != NULL && rank == 0)
@@ -274,7 +305,7 @@ enum bc_end bc_take_rounds(const struct bc_source *source, const struct bc_plan 
             use_dropped(&run);
         if (order.rounds == 0)
             return (enum bc_end)order.end;
-        take_batch(source, order.rounds, rank);
+        take_batch(&run, order.rounds, rank);
         if (rank == 0)
             take_in_batch(&run, order.rounds);
         if (order.counts && source->between != NULL)

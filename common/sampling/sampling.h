@@ -3,11 +3,11 @@
  *
  * A source takes one round of measurements on every rank: one or more quantities, measured in turn,
  * so that whatever drifts (clock rate, temperature, other users) affects all of them alike. The
- * sample of a quantity in a round is the slowest rank's value, or, where ranks start on a shared
- * clock (struct bc_starts), the time from the first start to the last end. Rounds are reduced
- * elementwise with MPI_MAXLOC to rank 0 in batches, in O(log P) steps and with memory that doesn't
- * grow with P. Rank 0 decides
- * how many rounds to take; between two rounds of a batch nothing runs but the source's own code.
+ * sample of a quantity in a round is the slowest rank's value; if ranks start on a shared clock
+ * (struct bc_starts), the time from the first start to the last end; if ranks start apart, the
+ * value of the rank that is slowest in general. Rounds are reduced elementwise with MPI_MAXLOC to
+ * rank 0 in batches, in O(log P) steps and with memory that doesn't grow with P. Rank 0 decides how
+ * many rounds to take; between two rounds of a batch nothing runs but the source's own code.
  */
 #pragma once
 
@@ -21,6 +21,13 @@ struct bc_source {
     void *context;
     int slowest_of;           /* the quantity whose slowest rank is noted in each round */
     struct bc_starts *starts; /* NULL, or not, on all ranks alike */
+    /* Each round begins with an untimed repetition, so ranks start at different times, and a rank's
+       time contains its wait for ranks that started later. The maximum over ranks would contain
+       such a wait in every round: 15 % of two halo exchanges if a message in 500 takes nine times
+       as long. Each rank's own time has the right mean, because it starts where its last repetition
+       ended. So the sample is the time of the rank with the largest median over earlier rounds of
+       the visit, which doesn't depend on the sample. The same on all ranks. */
+    bool starts_apart;
     /* Repetitions timed together; a value is the time of one repetition. 0 is 1. Only `starts`
        needs the number. */
     int64_t repetitions;

@@ -50,8 +50,10 @@ void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(v
 
 int64_t bare_repetitions(int64_t ours)
 {
-    return ours > 0 ? ours : number_in("BARE_REPETITIONS", 100);
+    return number_in("BARE_REPETITIONS", ours > 0 ? ours : 100);
 }
+
+int64_t bare_leads_in(int64_t repetitions) { return repetitions > 1 ? 1 : 0; }
 
 struct loops {
     bare_fn *run, *less;
@@ -66,16 +68,29 @@ static void take(void *context, double *values)
         values[1] = loops->less(loops->context);
 }
 
+static void sample(const struct bc_run *run, struct loops loops, bool starts_apart,
+                   int64_t repetitions, double seconds, struct bare_row *row)
+{
+    const struct bc_source source = {.quantities = loops.less != NULL ? 2 : 1,
+                                     .take = take,
+                                     .starts_apart = starts_apart,
+                                     .context = &loops,
+                                     .clock_ns = run->own_clock.read_ns / (double)repetitions};
+    row->has_less = loops.less != NULL;
+    bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
+}
+
 void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
                 int64_t repetitions, double seconds, struct bare_row *row)
 {
-    struct loops loops = {loop, less, context};
-    const struct bc_source source = {.quantities = less != NULL ? 2 : 1,
-                                     .take = take,
-                                     .context = &loops,
-                                     .clock_ns = run->own_clock.read_ns / (double)repetitions};
-    row->has_less = less != NULL;
-    bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
+    sample(run, (struct loops){loop, less, context}, false, repetitions, seconds, row);
+}
+
+void bare_visit_apart(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
+                      double seconds, struct bare_row *row)
+{
+    sample(run, (struct loops){loop, NULL, context}, bare_leads_in(repetitions) > 0, repetitions,
+           seconds, row);
 }
 
 void bare_write_row(struct bc_run *run, const char *name, const struct bc_summary *ours,

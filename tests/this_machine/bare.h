@@ -52,8 +52,8 @@ void bare_list(struct bc_run *run, int count);
 void bare_in_turn(const struct bc_run *run, void (*ours)(void *), void (*bare)(void *),
                   void *context);
 
-/* The repetitions of a bare loop: as many as the benchmark's, since long loops are interrupted more
-   often. Before these are known, 100, or what environment variable BARE_REPETITIONS says. */
+/* The repetitions of a bare loop: environment variable BARE_REPETITIONS, else as many as the
+   benchmark's, since long loops are interrupted more often, or 100 before these are known. */
 int64_t bare_repetitions(int64_t ours);
 
 /* A bare loop: begins with a barrier of its own; returns the time of an operation on this rank in
@@ -66,6 +66,14 @@ typedef double bare_fn(void *context);
    which is of the same kind, its time comes off instead. Collective over MPI_COMM_WORLD. */
 void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
                 int64_t repetitions, double seconds, struct bare_row *row);
+
+/* The same for a loop that begins with an untimed operation, bare_leads_in operations in all: ranks
+   start apart (struct bc_source). */
+void bare_visit_apart(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
+                      double seconds, struct bare_row *row);
+
+/* The untimed operations before the timed ones: 1 before several. */
+int64_t bare_leads_in(int64_t repetitions);
 
 /* Writes the row from `ours` and `outcome`, which are the benchmark's (rank 0), and frees what it
    holds. Collective. */

@@ -3,11 +3,15 @@
  * agree on a moment on the clock that a node's ranks share, wait for it and call. Its time is from
  * the first start to the last end; a round in which a rank started late is taken again. The bare
  * loop's buffers are those of an operation of the same kind, since their size and place alone can
- * change the time by half.
+ * change the time by half. Environment variable BARE_QUANTITY=own|skew: the mean of the ranks' own
+ * times, or the time between the first end and the last one, instead.
  */
 #include "collective/collective.h"
 #include "common/mpi/mpi_check.h"
 #include "tests/this_machine/bare.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* How long before the start ranks agree on it: SLACK_RAISE times as long after a late start, and
    shorter by 1 / SLACK_LOWER after another. */
@@ -72,7 +76,19 @@ enum { CALLS = sizeof calls / sizeof *calls };
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* Returns the time of a round; -1.0 if a rank started late. */
+static bool is_quantity(const char *name)
+{
+    const char *const chosen = getenv("BARE_QUANTITY");
+    return chosen != NULL && strcmp(chosen, name) == 0;
+}
+
+static double mean_ns(double ns, const struct visit *visit)
+{
+    MPI_Allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return ns / visit->run->job.ranks;
+}
+
+/* Returns the quantity of a round; -1.0 if a rank started late. */
 static double bare_round(const struct visit *visit)
 {
     int64_t agreed_ns = bc_now_ns() + visit->slack_ns;
@@ -81,10 +97,18 @@ static double bare_round(const struct visit *visit)
         ;
     const int64_t start_ns = bc_now_ns();
     calls[visit->row->number].call(visit);
-    int64_t all[] = {bc_now_ns(), -start_ns, start_ns}; /* last end, first and last start */
-    MPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    const int64_t end_ns = bc_now_ns();
+    int64_t all[] = {end_ns, -end_ns, start_ns,
+                     -start_ns}; /* last end, first end, the same of starts */
+    MPI_Allreduce(MPI_IN_PLACE, all, 4, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     const double late_ns = LATE_NS + LATE_READINGS * visit->run->max_clock.read_ns;
-    return (double)(all[2] - agreed_ns) > late_ns ? -1.0 : (double)(all[0] + all[1]);
+    if ((double)(all[2] - agreed_ns) > late_ns)
+        return -1.0;
+    if (is_quantity("own"))
+        return mean_ns((double)(end_ns - start_ns), visit);
+    if (is_quantity("skew")) /* two single readings: bare_visit's deduction is undone */
+        return (double)(all[0] + all[1]) + visit->run->own_clock.read_ns;
+    return (double)(all[0] + all[3]);
 }
 
 static double bare(void *context)
@@ -144,7 +168,10 @@ static void write_row(struct bc_run *run, struct row *row)
     const struct collective collective = {collective_default_parameters, run, NULL};
     struct collective_result ours;
     collective_conclude(&collective, &row->ours, &ours);
-    bare_write_row(run, calls[row->number].name, &ours.time, &ours.outcome, &row->bare);
+    const struct bc_summary *const summary = is_quantity("own")    ? &ours.own
+                                             : is_quantity("skew") ? &ours.skew
+                                                                   : &ours.time;
+    bare_write_row(run, calls[row->number].name, summary, &ours.outcome, &row->bare);
 }
 
 static const struct bc_program collective_bare_program = {

@@ -43,9 +43,9 @@ static void receive(const struct loops *visit)
              MPI_STATUS_IGNORE);
 }
 
-static void messages(const struct loops *visit)
+static void messages(const struct loops *visit, int64_t repetitions)
 {
-    for (int64_t i = 0; i < visit->repetitions; i++)
+    for (int64_t i = 0; i < repetitions; i++)
         if (visit->rank == 0) {
             send(visit);
             receive(visit);
@@ -75,9 +75,9 @@ static void meet(const struct loops *visit)
     MPI_Win_sync(visit->coarray.window);
 }
 
-static void puts_and_meetings(const struct loops *visit)
+static void puts_and_meetings(const struct loops *visit, int64_t repetitions)
 {
-    for (int64_t i = 0; i < visit->repetitions; i++) {
+    for (int64_t i = 0; i < repetitions; i++) {
         if (visit->rank == 0)
             put(visit);
         meet(visit);
@@ -90,7 +90,7 @@ static void puts_and_meetings(const struct loops *visit)
 static const struct bare_pingpong {
     const char *name; /* of pingpong's pattern */
     enum bc_coarray_sync sync;
-    void (*repeat)(const struct loops *visit);
+    void (*repeat)(const struct loops *visit, int64_t repetitions);
 } pingpongs[] = {{"MPI Send", BC_SYNC_NONE, messages}, {"put", BC_SYNC_IMAGES, puts_and_meetings}};
 
 enum { ROWS = sizeof pingpongs / sizeof *pingpongs };
@@ -99,8 +99,9 @@ static double bare(void *context)
 {
     const struct loops *const visit = context;
     MPI_Barrier(MPI_COMM_WORLD);
+    visit->pingpong->repeat(visit, bare_leads_in(visit->repetitions));
     const double start = MPI_Wtime();
-    visit->pingpong->repeat(visit);
+    visit->pingpong->repeat(visit, visit->repetitions);
     return (MPI_Wtime() - start) * 1e9 / (double)visit->repetitions;
 }
 
@@ -138,8 +139,8 @@ static void measure_bare(void *memory)
 {
     struct loops *const visit = memory;
     visit->repetitions = bare_repetitions(visit->row->ours.repetitions);
-    bare_visit(visit->run, bare, NULL, visit, visit->repetitions, visit->seconds,
-               &visit->row->bare);
+    bare_visit_apart(visit->run, bare, visit, visit->repetitions, visit->seconds,
+                     &visit->row->bare);
 }
 
 static void measure(const struct bc_run *run, struct bc_visit *visit)

@@ -20,6 +20,7 @@ struct script {
     double round_s;  /* how long a round takes */
     double clock_ns; /* what reading the clock adds to a value on this rank */
     bool together;   /* ranks start at an agreed moment, rank r 1 us times r late */
+    bool apart;      /* ranks start at different times */
     int late_every;  /* in these rounds the last rank starts LATE_NS late; 0: none */
     int rounds;      /* taken so far */
     int between, rounds_before_last; /* calls between batches, and rounds before the last of them */
@@ -54,6 +55,7 @@ static enum bc_end visit(struct script *script, const struct bc_plan *plan)
         .context = script,
         .slowest_of = script->slowest_of,
         .starts = script->together ? &script->starts : NULL,
+        .starts_apart = script->apart,
         .clock_ns = script->clock_ns,
         .between = note_between,
         .between_context = script,
@@ -89,6 +91,14 @@ static double mostly_last(int round, int quantity)
     return rank == (last ? ranks - 1 : 0) ? 10.0 : 1.0;
 }
 
+/* Quantity 0 is slow on the last rank, and on the first rank even slower in a round of five;
+   quantity 1 the other way round. */
+static double last_or_waiting(int round, int quantity)
+{
+    const int slow = quantity == 0 ? ranks - 1 : 0;
+    return rank == slow ? 12.0 : round % 5 == 4 ? 30.0 : 10.0;
+}
+
 /* 20 rounds that get faster and faster, then a steady state. */
 static double warming(int round, int quantity)
 {
@@ -118,6 +128,23 @@ TEST(slowest_values_are_the_samples)
             for (int q = 0; q < BC_QUANTITIES_MAX; q++)
                 assert_near(one.values[q][i], 1000.0 * i + ranks - 1 + 0.25 * q, 0.0);
             assert_int_equal(one.slowest_rank[i], (2 * ranks - 1 - i % ranks) % ranks);
+        }
+    }
+}
+
+/* Of ranks that start apart the one that is slowest in general counts, not the one that waits. */
+TEST(ranks_that_start_apart)
+{
+    static const int numbers[] = {300, 7};
+    for (size_t v = 0; v < COUNT(numbers); v++) {
+        struct script script = {
+            .value = last_or_waiting, .quantities = 2, .slowest_of = 0, .apart = true};
+        const struct bc_plan plan = fixed_plan(numbers[v]);
+        run(&script, &plan);
+        for (size_t i = 0; i < store.count; i++) {
+            for (int q = 0; q < script.quantities; q++)
+                assert_near(store.values[q][i], 12.0, 0.0);
+            assert_int_equal(store.slowest_rank[i], ranks - 1);
         }
     }
 }
