@@ -5,15 +5,15 @@
 #   sbatch -N 16 --ntasks-per-node=32 run_scripts/jobs/slurm.sh --benchmarks=overlap
 #
 # The results go to results/slurm-JOB in the folder where it was submitted, or to
-# --output=FOLDER. A minute before the job's time is up Slurm sends USR1: the launch in hand
-# ends, and the job is queued again and goes on where it was. So it is when the job is
-# requeued for another reason. Two nodes at least, so that there is a network to measure.
+# --output=FOLDER. The suite ends half a minute before the job's time is up, or after the current
+# launch if somebody sends USR1 (scancel --batch --signal=USR1 JOB). The job is then queued again
+# and resumes the suite, as it does when it is requeued for another reason. Two nodes at least,
+# so that there is a network to measure.
 #
 #SBATCH --job-name=commcost
 #SBATCH --nodes=2
 #SBATCH --exclusive
 #SBATCH --time=01:00:00
-#SBATCH --signal=B:USR1@60
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=commcost-%j.log
@@ -48,8 +48,8 @@ status=0
 passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" --output="$results" "$@" ||
     status=$?
 
-# Not again and again where a launch takes longer than the job may.
-if [ "$signalled" = USR1 ] && [ ! -e "$results/suite/complete" ]; then
+# The suite can be resumed; not again and again where a launch takes longer than the job may.
+if [ "$status" -eq 3 ]; then
     if [ "$(finished)" -gt "$before" ]; then
         run scontrol requeue "$SLURM_JOB_ID"
         exit 0

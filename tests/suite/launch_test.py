@@ -226,6 +226,32 @@ class Slurm(LaunchCase):
         assert "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2" in self.suite.of_suite("plan.tsv")
         assert f"job {job}" in self.suite.of_suite("calls")
 
+    def test_time_limit(self):
+        """A launch that takes longer than the job may is ended before Slurm ends the job, which is queued again and
+        finishes the suite."""
+        build = self.suite.folder / "build"
+        for name in ("pingpong", "halo"):
+            write_program(build / name / name, f"""#!/bin/sh
+[ "$SLURM_PROCID" = 0 ] || exit 0
+for output; do :; done
+echo {name} >>'{self.suite.folder}/started'
+[ "$(grep -c . '{self.suite.folder}/started')" != 2 ] || sleep 600
+exec >"${{output#--output=}}"
+echo "# columns: key=key value=less status=info"
+printf 'key\tvalue\tstatus\n1\t1\tok\n'
+echo "# end: 1 row, exit 0"
+""")
+        job = self.slurm("sbatch", "--parsable", "--nodes=1", "--ntasks=2", "--time=1", f"--chdir={self.suite.folder}",
+                         os.path.join(SCRIPTS, "jobs", "slurm.sh"), f"--build={build}", "--launcher=srun --mpi=none",
+                         f"--output={self.suite.results}", "--benchmarks=pingpong,halo", "--runs=1")
+        assert wait_for(lambda: job not in self.slurm("squeue", "-h", "-o", "%i").split(), 150, every_s=0.1)
+        log = read(self.suite.folder / f"commcost-{job}.log")
+        text = self.slurm("scontrol", "show", "job", "--oneliner", job)
+        state = dict(word.split("=", 1) for word in text.split() if "=" in word)
+        assert (state["JobState"], state["Restarts"]) == ("COMPLETED", "1"), log
+        records = [(row["name"], row["result"]) for row in read_tsv(self.suite.of_suite("launches.tsv"))]
+        assert records == [("pingpong", "done"), ("halo", "unfinished"), ("halo", "done")], log
+
 
 class Pbs(LaunchCase):
     """The PBS script, with what PBS would say: there is no PBS to be had here."""

@@ -494,7 +494,7 @@ class Resume(SuiteCase):
         await_file(self.suite.results / "runs/1/overlap_ibarrier.tsv")
         time.sleep(0.2)
         process.send_signal(signal.Signals[name])
-        said = said_by(process, 1)
+        said = said_by(process, 3 if name == "SIGUSR1" else 1)
         assert re.search("To go on: .*run_scripts/run_suite.sh --resume=", said), said
         assert name in said
         self.suite.assert_nothing_left()
@@ -767,6 +767,41 @@ class Budget(SuiteCase):
         assert "budget is used up" in done.stderr
         assert self.suite.files() == {}
         self.suite.assert_nothing_left()
+
+    def in_job(self, left, end_s=None):
+        """From now on the suite runs in a Slurm job with this time left, as squeue prints it."""
+        write_program(self.suite.folder / "bin/squeue", f"""#!/bin/sh
+[ "$*" = "--noheader --jobs=7 --format=%L" ] && echo "{left}"
+""")
+        self.suite.environment["SLURM_JOB_ID"] = "7"
+        if end_s is not None:
+            self.suite.environment["SLURM_JOB_END_TIME"] = str(int(time.time()) + end_s)
+
+    @each("left, end_s, is_over", [
+        ("0:20", None, True), ("10:00", None, False), ("1:00:10", None, False), ("2-00:00:00", None, False),
+        ("UNLIMITED", None, False), ("", 20, True), ("", 600, False), ("10:00", 20, False), ("0:20", 600, True)])
+    def test_job_time(self, left, end_s, is_over):
+        """No launch starts that would take longer than Slurm leaves; squeue knows of a changed limit."""
+        self.in_job(left, end_s)
+        done = self.suite.run("--benchmarks=halo", "--runs=1", status=3 if is_over else 0)
+        assert ("Ended by the job's time: 0 of 1 launches" in done.stderr) == is_over
+        assert len(self.suite.files()) == 1 - is_over
+
+    def test_job_ends(self):
+        """A launch that Slurm would kill is ended before, and made again in the next job."""
+        choice = ["--benchmarks=pingpong,halo", "--runs=1", "--options=all: --max-time=0.01",
+                  "--options=halo: --rows=2 --pause=8"]
+        self.in_job("0:36")
+        begin_s = time.monotonic()
+        self.suite.run(*choice, status=3)
+        assert time.monotonic() - begin_s < 36
+        assert self.suite.launches("name", "result") == [("pingpong", "done"), ("halo", "unfinished")]
+        self.suite.assert_nothing_left()
+        before = self.suite.files()
+        self.in_job("10:00")
+        self.suite.run(f"--resume={self.suite.results}")
+        self.suite.assert_kept(before)
+        assert self.suite.launches("name", "result")[2:] == [("halo", "done")]
 
 
 class Quickstart(SuiteCase):

@@ -32,6 +32,7 @@ SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
 _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
 WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
+UNFINISHED = "unfinished"  # the result in the record of a launch that the suite ended before its end
 LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
 
 
@@ -153,11 +154,11 @@ class Folder:
         self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")
 
     def records(self):
-        """(run, name, seconds, result) of each launch; the last record of a launch holds."""
+        """(run, name, seconds, result) of each finished launch; the last record of a launch holds."""
         found = []
         for line in self.read("launches.tsv").splitlines()[1:]:
             cells = line.split("\t")
-            if len(cells) == 6 and re.fullmatch("[0-9]{1,8}", cells[3]):
+            if len(cells) == 6 and re.fullmatch("[0-9]{1,8}", cells[3]) and cells[5] != UNFINISHED:
                 found.append((cells[0], cells[1], int(cells[3]), cells[5]))
         return found
 

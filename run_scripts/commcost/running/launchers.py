@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import typing
 
 from commcost.command import Failure, UsageError
@@ -72,6 +73,17 @@ def slurm_tasks():
                              "where there are several nodes")
     # Without a number of tasks these are logical processors.
     return total if tasks is not None else min(total, count * cores_of_node())
+
+
+def slurm_time_left_s():
+    """Seconds until Slurm ends the job that this runs in; None outside of a job, or if the job has no end."""
+    job, end = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_JOB_END_TIME", "")
+    left = said_by("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip() if job else ""
+    found = re.fullmatch("(?:(?:([0-9]{1,5})-)?([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})", left)
+    if found:
+        return sum(int(part or 0) * seconds for part, seconds in zip(found.groups(), (86400, 3600, 60, 1)))
+    # Slurm 23.02 and newer also set the end, which a changed time limit leaves as it was.
+    return int(end) - int(time.time()) if job and not left and re.fullmatch("[0-9]{1,11}", end) else None
 
 
 def cores_of_node():

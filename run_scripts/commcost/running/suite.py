@@ -21,6 +21,9 @@ KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary",
 OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
 LOAD = 0.1  # of the processors' time, from which on quickstart says that other programs are at work
 ESTIMATE_S = 5.0  # damps what the first few launches say of all
+BUDGET, JOB_TIME = "the budget", "the job's time"  # reasons to end
+JOB_END_S = 30  # before Slurm ends the job: ending a launch takes 10 s at most, results are merged, the job is requeued
+EXIT_TO_RESUME = 3
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -40,10 +43,12 @@ plan.tsv, versions, environment, topology, hosts, and launches.tsv with the time
 each took.
 
 SIGINT and SIGTERM end the launch in hand, SIGUSR1 lets it end by itself; then
-the suite ends, and the same command goes on with it.
+the suite ends, and the same command goes on with it. In a Slurm job the suite
+ends before the job's time is up.
 
 Exit status: 0 done, or the budget is used up and there is a result of each; 1
-a launch failed, found wrong data, or was not reached; 2 wrong usage.""",
+a launch failed, found wrong data, or was not reached; 2 wrong usage; 3 SIGUSR1,
+or the job's time is nearly up: resume it.""",
         allow_abbrev=False)
     made.add_argument("-v", "--verbose", action="store_true", help="print each command when it runs")
     group = made.add_argument_group("What to run")
@@ -117,7 +122,8 @@ class Suite:
         self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {job.ranks} ranks"
         self.folder = folder.Folder(os.path.abspath(options.output))
         self.signals, self.begin_s = None, 0.0
-        self.leave = None  # "budget", or a signal's name
+        self.time_s, self.ended_by = math.inf, None  # seconds for this call, and what ends it then
+        self.leave = None  # BUDGET, JOB_TIME, or a signal's name
 
     def dry_run(self):
         """Prints the launches that there is no result of yet, and how long they will take."""
@@ -160,12 +166,16 @@ class Suite:
         self.signals = processes.Signals()
         self._clean_up()
         self.begin_s = time.monotonic()
+        job_left_s = launchers.slurm_time_left_s()
+        for seconds, reason in ((options.budget, BUDGET), (job_left_s and job_left_s - JOB_END_S, JOB_TIME)):
+            if seconds is not None and seconds < self.time_s:
+                self.time_s, self.ended_by = seconds, reason
         say(f"{self.what}; results go to {self.folder.path}")
         left = self.time_left(0)
         if any(map(self.is_measured, self.plan.steps)):
             say("Some were measured before")
-        if options.budget is not None and options.budget < left:
-            say(f"That would take about {in_words(left)}; the budget is {in_words(options.budget)}")
+        if self.time_s < left:
+            say(f"That would take about {in_words(left)}; {self.ended_by} is {in_words(max(0, self.time_s))}")
         else:
             say(f"This will take about {in_words(left)}")
         if options.essentials and (machine.load() or 0) > LOAD:
@@ -257,11 +267,11 @@ exec sh {script} \\
         """One launch; sets `leave` where the suite is to end."""
         options, file = self.options, self.folder.launch_file(step)
         one_s = int(0.5 + self._estimates()[step.name])
-        budget_left_s = math.inf if options.budget is None else options.budget - int(self.elapsed_s)
-        if one_s >= budget_left_s:
-            self.leave = "budget"
+        left_s = self.time_s - int(self.elapsed_s)
+        if one_s >= left_s:
+            self.leave = self.ended_by
             return
-        limit_s = min(options.limit or 600 + 20 * one_s, budget_left_s)
+        limit_s = min(options.limit or 600 + 20 * one_s, left_s)
         width = len(str(self.total))
         say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: {step.name:<28} "
             f"{in_words(self.elapsed_s):>6} so far, about {in_words(self.time_left(number))} left")
@@ -271,12 +281,13 @@ exec sh {script} \\
         timed_out = status in (processes.TIMED_OUT, processes.KILLED) and seconds >= limit_s and result not in WHOLE
         if status is None:
             self.leave = self.signals.last.name
-        elif timed_out and limit_s == budget_left_s:
-            self.leave = "budget"
+        elif timed_out and limit_s == left_s:
+            self.leave = self.ended_by
         elif result == "interrupted" and not timed_out:
             # By somebody who told the programs but not this script.
             self.leave = "a signal to the program"
         if self.leave is not None:
+            self.folder.record(step, begin, seconds, "NA" if status is None else status, folder.UNFINISHED)
             remove(file + ".part")
             return
         if timed_out:
@@ -340,13 +351,13 @@ exec sh {script} \\
             say(f"To read it: {to_start('report_text.sh')} --short {results}; a page: {to_start('report.sh')} {results}")
             if by_result["failed"]:
                 say(f"To try again what failed: {again}")
-        elif self.leave == "budget":
+        elif self.leave == BUDGET:
             say(f"The budget is used up: {have}, {len(by_result[None])} are left. To go on: {again}")
             if without:
                 say(f"There is no result of {without} programs yet")
         else:
             say(f"Ended by {self.leave}: {have}. To go on: {again}")
-            return command.EXIT_FAILED
+            return EXIT_TO_RESUME if self.leave in (JOB_TIME, "SIGUSR1") else command.EXIT_FAILED
         return int(bool(not is_merged or by_result["wrong"] or by_result["failed"] or without))
 
 
