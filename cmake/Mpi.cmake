@@ -9,10 +9,46 @@
 # ABI) and COMMCOST_MPIRUN (a list: the launcher and the flags it needs to run on any
 # machine, root included).
 
-# -DMPI_C_COMPILER="mpicc -mpi-abi": the wrapper and its options.
+# commcost_mpi_of_folder(): refuses another MPI library than the one that the build folder was begun with, since CMake
+# keeps all that it found out about that one. A library is known by its wrapper, the file that the wrapper's name leads to
+# (alternatives and modules change that), the wrapper's options, and MPI_HOME.
+function(commcost_mpi_of_folder)
+  if(NOT MPI_C_COMPILER)
+    return()
+  endif()
+  get_filename_component(_file "${MPI_C_COMPILER}" REALPATH)
+  set(_asked "${MPI_C_COMPILER}" "${_file}" "${MPI_C_COMPILER_FLAGS}" "${MPI_HOME}")
+  if(NOT DEFINED COMMCOST_MPI_OF_FOLDER)
+    if(IS_ABSOLUTE "${MPI_C_COMPILER}")
+      set(COMMCOST_MPI_OF_FOLDER "${_asked}" CACHE INTERNAL "The MPI library of this build folder")
+    endif()
+  elseif(NOT "${_asked}" STREQUAL "${COMMCOST_MPI_OF_FOLDER}")
+    list(GET COMMCOST_MPI_OF_FOLDER 0 _wrapper)
+    list(GET COMMCOST_MPI_OF_FOLDER 2 _options)
+    list(GET COMMCOST_MPI_OF_FOLDER 3 _home)
+    set(MPI_C_COMPILER "${_wrapper}" CACHE FILEPATH "The MPI library's compiler wrapper" FORCE)
+    set(MPI_C_COMPILER_FLAGS "${_options}" CACHE STRING "Options of the MPI library's compiler wrapper" FORCE)
+    set(MPI_HOME "${_home}" CACHE PATH "The MPI library's folder" FORCE)
+    set(_known "${COMMCOST_MPI_OF_FOLDER}")
+    foreach(_library _known _asked)
+      list(REMOVE_DUPLICATES ${_library})
+      list(JOIN ${_library} " " ${_library})
+      string(STRIP "${${_library}}" ${_library})
+    endforeach()
+    message(FATAL_ERROR "This build folder is of ${_known}, not of ${_asked}: use another folder, or remove it:\n"
+                        "  rm -r ${CMAKE_BINARY_DIR}")
+  endif()
+endfunction()
+
+# -DMPI_C_COMPILER="mpicc -mpi-abi": the wrapper and its options. A wrapper that is given without has none, whatever an
+# earlier one had.
+get_property(_given CACHE MPI_C_COMPILER PROPERTY TYPE)
+get_property(_given_flags CACHE MPI_C_COMPILER_FLAGS PROPERTY TYPE)
 if(MPI_C_COMPILER MATCHES "^([^ ]+) +(-.*)$")
   set(MPI_C_COMPILER "${CMAKE_MATCH_1}" CACHE STRING "The MPI library's compiler wrapper" FORCE)
   set(MPI_C_COMPILER_FLAGS "${CMAKE_MATCH_2}" CACHE STRING "Options of the MPI library's compiler wrapper" FORCE)
+elseif(_given STREQUAL "UNINITIALIZED" AND NOT _given_flags STREQUAL "UNINITIALIZED")
+  unset(MPI_C_COMPILER_FLAGS CACHE)
 endif()
 # Debian's mpicc may be any library's. Where MPICH's own is beside it that is taken, as quickstart.sh does.
 find_program(_mpicc mpicc)
@@ -21,8 +57,17 @@ if(NOT MPI_C_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME} AND NOT CMA
    AND EXISTS "${_mpicc}.mpich")
   set(MPI_C_COMPILER "${_mpicc}.mpich" CACHE STRING "The MPI library's compiler wrapper")
 endif()
+if(MPI_C_COMPILER)
+  find_program(_wrapper NAMES "${MPI_C_COMPILER}" HINTS "${MPI_HOME}" PATH_SUFFIXES bin)
+  if(_wrapper)
+    set(MPI_C_COMPILER "${_wrapper}" CACHE FILEPATH "The MPI library's compiler wrapper" FORCE)
+  endif()
+  unset(_wrapper CACHE)
+endif()
+commcost_mpi_of_folder()
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
+commcost_mpi_of_folder()
 
 # commcost_mpi_compiles(VARIABLE SOURCE [FLAG]): whether MPI's header and this source
 # compile, with the definitions of the compiler wrapper.
@@ -59,19 +104,15 @@ if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_MPI_NAME smpi)
   set(_mpi_library "SMPI")
   set(_names smpirun)
-  set(_flags)
 elseif(_mpi_library MATCHES "Open MPI")
   set(COMMCOST_MPI_NAME openmpi)
   set(_names mpirun.openmpi mpirun mpiexec)
-  set(_flags --allow-run-as-root --oversubscribe)
 elseif(_mpi_library MATCHES "MPICH")
   set(COMMCOST_MPI_NAME mpich)
   set(_names mpirun.mpich mpirun.hydra mpiexec.hydra mpirun mpiexec)
-  set(_flags)
 else()
   set(COMMCOST_MPI_NAME other)
   set(_names mpirun mpiexec)
-  set(_flags)
 endif()
 
 # All names in the compiler wrapper's folder come before any elsewhere: what is there by
@@ -83,7 +124,12 @@ find_program(COMMCOST_MPIRUN_PROGRAM NAMES ${_names} DOC "The launcher for tests
 if(NOT COMMCOST_MPIRUN_PROGRAM)
   set(COMMCOST_MPIRUN_PROGRAM mpirun)
 endif()
-set(COMMCOST_MPIRUN "${COMMCOST_MPIRUN_PROGRAM}" ${_flags})
+set(COMMCOST_MPIRUN "${COMMCOST_MPIRUN_PROGRAM}")
+# Open MPI's launcher may also start another library's programs (run_scripts/lib.sh, choose_mpi).
+execute_process(COMMAND "${COMMCOST_MPIRUN_PROGRAM}" --version OUTPUT_VARIABLE _version ERROR_VARIABLE _version)
+if(_version MATCHES "Open MPI|OpenRTE|PRRTE")
+  list(APPEND COMMCOST_MPIRUN --allow-run-as-root --oversubscribe)
+endif()
 
 message(STATUS "MPI library: ${_mpi_library} (${MPI_C_COMPILER}; another one: -DMPI_C_COMPILER=WRAPPER)")
 if(COMMCOST_MPI_ABI)

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Does the build know that a compiler wrapper builds for the standard's ABI, and hand on what the wrapper adds for
-# that? The wrappers stand in for those of a library that has this ABI.
+# that? The wrappers stand in for those of a library that has this ABI. Does a build folder stay with its library?
 #
-# usage: test_abi_wrapper.sh SOURCE MPICC
+# usage: test_abi_wrapper.sh SOURCE MPICC [MPICC OF ANOTHER LIBRARY]
 set -eu
 source=$1
 mpicc=$2
+other=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -42,3 +43,45 @@ expect() {
 expect 0 "$work/mpicc"
 expect 1 "$work/mpicc_abi"
 expect 1 "$work/mpicc -mpi-abi"
+
+# library: the MPI library's folder of headers, and the wrapper, by which the build folder calls it.
+library() {
+    sed -n 's/^MPI_C_HEADER_DIR:[A-Z]*=//p; s/^MPI_C_COMPILER:[A-Z]*=//p; s/^MPI_C_COMPILER_FLAGS:[A-Z]*=\(..*\)/\1/p' \
+        "$work/build/CMakeCache.txt"
+}
+
+# begin MPICC: a new build folder of this wrapper.
+begin() {
+    rm -rf "$work/build"
+    cmake -S "$source" -B "$work/build" "-DMPI_C_COMPILER=$1" -DBUILD_TESTING=OFF >"$work/log" 2>&1 ||
+        fail "$1: $(cat "$work/log")"
+    begun=$(library)
+}
+
+# refused OPTION...: the folder doesn't go on with its library by another's name, and then still is of its own.
+refused() {
+    if cmake "$@" "$work/build" >"$work/log" 2>&1; then fail "$*: taken in a folder of $begun"; fi
+    grep -q "rm -r $work/build" "$work/log" || fail "$*: $(cat "$work/log")"
+    cmake "$work/build" >"$work/log" 2>&1 || fail "after $*: $(cat "$work/log")"
+    [ "$(library)" = "$begun" ] || fail "after $*: the folder of $begun is of $(library)"
+}
+
+printf '#!/bin/sh\nexit 1\n' >"$work/broken"
+chmod +x "$work/broken"
+ln -s "$mpicc" "$work/name"
+begin "$mpicc"
+cmake "-DMPI_C_COMPILER=$mpicc" "$work/build" >"$work/log" 2>&1 || fail "the same wrapper: $(cat "$work/log")"
+for wrapper in "$work/broken" "$work/nothing" "$mpicc -DA" ${other:+"$other"}; do
+    refused "-DMPI_C_COMPILER=$wrapper"
+done
+refused "-DMPI_HOME=$work"
+begin "$mpicc -DA"
+refused "-DMPI_C_COMPILER=$mpicc"
+# A name that leads elsewhere, as an alternative or a module does.
+begin "$work/name"
+ln -sf "$work/broken" "$work/name"
+if cmake "$work/build" >"$work/log" 2>&1; then fail "$work/name leads elsewhere: taken"; fi
+if [ -n "$other" ]; then
+    begin "$other"
+    refused "-DMPI_C_COMPILER=$mpicc"
+fi
