@@ -56,28 +56,91 @@ install_missing() {
     as_root=
     [ "$(id -u)" -eq 0 ] || as_root=sudo
     [ -z "$as_root" ] || command -v sudo >/dev/null 2>&1 || die "need root to install:$missing"
-    run $as_root apt-get update -q
+    apt_get update -q
     # shellcheck disable=SC2086  # a list of words
-    run $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-        --no-install-recommends $missing
+    apt_get install -y -q --no-install-recommends $missing
 }
 
-# Configures and builds the source tree: build_tree FOLDER [CMAKE OPTION]... With the compiler wrapper $MPICC, else
-# MPICH's by its own name (Debian's mpicc may be any MPI's), or whatever mpicc there is.
+# apt_get WORD...: apt-get as root. sudo drops variables, so those that are about proxies are passed on by name. Their
+# values, which may hold a password, aren't printed.
+apt_get() {
+    echo "+ ${as_root:+$as_root }apt-get $*" >&2
+    set -- apt-get "$@"
+    for name in http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY; do
+        eval "value=\${$name:-}"
+        [ -z "$as_root" ] || [ -z "$value" ] || set -- "$name=$value" "$@"
+    done
+    $as_root env DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# ranks_met LAUNCHER: how many ranks each of two processes finds that the launcher starts with the library of $wrapper,
+# in whose folder it is looked for first; nothing where that can't be tried.
+ranks_met() (
+    PATH=$(dirname "$wrapper"):$PATH
+    command -v "$1" >/dev/null 2>&1 || exit 0
+    scratch=$(mktemp -d)
+    cat >"$scratch/met.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    printf("%d\n", ranks);
+    return MPI_Finalize();
+}
+END
+    # shellcheck disable=SC2086  # a list of words
+    words=$(python3 "$COMMCOST_TOP/run_scripts/commcost" launcher "$scratch" "$1" 2>/dev/null) &&
+        "$wrapper" -o "$scratch/met" "$scratch/met.c" >/dev/null 2>&1 &&
+        timeout 60 $words "$scratch/met" </dev/null 2>/dev/null | sort -u
+    rm -rf "$scratch"
+)
+
+# Sets wrapper: $MPICC, else MPICH's by its own name (Debian's mpicc may be any library's), or whatever mpicc there is.
+# Where MPICH's launcher starts each rank as a job of its own, MPICH was built for PMIx, as Ubuntu 24.04's is
+# (https://bugs.launchpad.net/bugs/2072338): launcher is then one that speaks PMIx, else the library is Open MPI.
+choose_mpi() {
+    mpicc=${MPICC:-mpicc.mpich}
+    [ -n "${MPICC:-}" ] || command -v mpicc.mpich >/dev/null 2>&1 || mpicc=mpicc
+    wrapper=$(command -v "$mpicc") || die "no compiler wrapper $mpicc: install an MPI library, or set MPICC"
+    case $wrapper in /*) ;; *) wrapper=$PWD/$wrapper ;; esac
+    launcher=
+    # Other launchers than the library's own are not ours to choose.
+    [ -z "${LAUNCH:-}${SLURM_JOB_ID:-}" ] || return 0
+    own=mpirun${wrapper##*mpicc}
+    [ "$(ranks_met "$own")" = 1 ] || return 0
+    for launcher in prterun mpirun.openmpi; do
+        if [ "$(ranks_met $launcher)" = 2 ]; then
+            complain "$own starts each rank as a job of its own: $launcher is used"
+            launcher=$(command -v $launcher)
+            return 0
+        fi
+    done
+    launcher=
+    [ -z "${MPICC:-}" ] || die "$own starts each rank as a job of its own: set MPICC to another library's wrapper"
+    complain "$own starts each rank as a job of its own, and no other launcher starts its ranks: Open MPI is used"
+    install_missing openmpi-bin libopenmpi-dev
+    wrapper=$(command -v mpicc.openmpi) || die "no compiler wrapper mpicc.openmpi: install an MPI library, and set MPICC"
+}
+
+# Configures and builds the source tree: build_tree FOLDER [CMAKE OPTION]...
 build_tree() {
     folder=$1
     shift
-    mpicc=${MPICC:-mpicc.mpich}
-    [ -n "${MPICC:-}" ] || command -v mpicc.mpich >/dev/null 2>&1 || mpicc=mpicc
-    command -v "$mpicc" >/dev/null 2>&1 || die "no compiler wrapper $mpicc: install an MPI library, or set MPICC"
-    # What CMake found out about another MPI doesn't hold for this one.
-    if [ -e "$folder/mpicc" ] && [ "$(cat "$folder/mpicc")" != "$mpicc" ]; then
+    choose_mpi
+    # A folder that this made for another MPI library is made again. CMake refuses one that a user made.
+    library="$wrapper $(readlink -f "$wrapper")"
+    if [ -e "$folder/mpicc" ] && [ "$(cat "$folder/mpicc")" != "$library" ]; then
         run rm -rf "$folder"
     fi
-    mkdir -p "$folder"
-    echo "$mpicc" >"$folder/mpicc"
-    run cmake -S "$COMMCOST_TOP" -B "$folder" "-DMPI_C_COMPILER=$mpicc" "$@" ||
-        return 1
+    if [ ! -e "$folder" ]; then
+        mkdir -p "$folder"
+        echo "$library" >"$folder/mpicc"
+    fi
+    run cmake -S "$COMMCOST_TOP" -B "$folder" "-DMPI_C_COMPILER=$wrapper" \
+        ${launcher:+"-DCOMMCOST_MPIRUN_PROGRAM=$launcher"} "$@" || return 1
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 

@@ -502,6 +502,15 @@ class OneForAll(ContractCase):
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("2 processes were started, but each is a job of its own") == lines
 
+    def test_own_launcher(self):
+        """MPICH's mpirun started each process as a job: the advice is another launcher than that one."""
+        if self.launcher.is_openmpi:
+            self.skipTest("MPICH's launcher is not its own")
+        done = call([self.built(ONE), *self.short], env={**os.environ, "PMI_SIZE": "2", "PMI_RANK": "0"})
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "use a launcher that speaks PMIx" in done.stderr
+        assert self.launcher.command[0] not in done.stderr
+
     @each("program, cells", [
         (ONE, {"collective": "iallreduce", "model": "data", "form": "nonblocking", "test_calls": "0",
                "elements": "64", "size_bytes": "512", "best_test_calls": "NA",

@@ -825,11 +825,11 @@ echo "# end: 1 row, exit 0"
         write_program(self.top / "build/collective/collective", self.COLLECTIVE)
         (self.top / "build/CMakeCache.txt").write_text(f"COMMCOST_MPIRUN_PROGRAM:FILEPATH={self.launcher.command[0]}\n")
         for name in ("cmake", "mpicc.of.nobody"):
-            write_program(self.suite.folder / "bin" / name, "#!/bin/sh\n")
+            self.stand_in(name, "")
+        self.suite.environment.update(MPICC="mpicc.of.nobody", RANKS="2")
 
     def quickstart(self, *words):
-        done = call(["sh", self.top / "run_scripts/quickstart.sh", *words], cwd=self.top,
-                    env={**self.suite.environment, "MPICC": "mpicc.of.nobody", "RANKS": "2"})
+        done = call(["sh", self.top / "run_scripts/quickstart.sh", *words], cwd=self.top, env=self.suite.environment)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -861,6 +861,103 @@ echo "# end: 1 row, exit 0"
         assert len(self.suite_lines("options", "--quick")) == len(self.suite_lines("options", "--ranks=3")) == 1
         os.remove(self.top / "results/runs/1/collective.tsv")
         assert "1 launch: one of each program, with 3 ranks" in self.quickstart("--resume=results").stderr
+
+    def stand_in(self, name, text):
+        """Makes a command that quickstart.sh finds before any other of this name."""
+        write_program(self.suite.folder / "bin" / name, "#!/bin/sh\n" + text)
+
+    def make_machine(self, **ranks):
+        """Packages and MPI libraries of a made-up machine. `ranks`: by launcher, how many each of two processes finds."""
+        self.said = self.suite.folder / "said"
+        self.stand_in("cmake", f'echo "cmake $*" >>"{self.said}"\n')
+        self.stand_in("apt-get", f'{{ echo "apt-get $*"; env; }} >>"{self.said}"\n')
+        self.stand_in("dpkg-query", "exit 1\n")
+        self.stand_in("id", "echo 1000\n")
+        # As sudo by default.
+        self.stand_in("sudo", 'exec env -i PATH="$PATH" HOME=/root "$@"\n')
+        for name in ("mpicc.mpich", "mpicc.openmpi"):
+            self.stand_in(name, 'echo >"$2" && chmod +x "$2"\n')
+        for name in ("mpirun.mpich", "mpirun.openmpi", "prterun"):
+            found = ranks.get(name.replace(".", "_"))
+            self.stand_in(name, f"""case $1 in
+--version) echo {"HYDRA" if "mpich" in name else "Open MPI"} ;;
+*) {f"echo {found}; echo {found}" if found else "exit 1"} ;;
+esac
+""")
+        del self.suite.environment["MPICC"]
+
+    def calls(self, name):
+        """The command lines with which a stand-in was called."""
+        return re.findall(f"(?m)^{name} (.*)$", read(self.said))
+
+    def build_tree(self, folder="b", wrapper="", status=0):
+        """Builds as quickstart.sh does, with the user's wrapper, or none."""
+        done = call(["sh", "-euc", '. "$1"; build_tree "$2"', self.top / "run_scripts/quickstart.sh",
+                     self.top / "run_scripts/lib.sh", folder], cwd=self.top,
+                    env={**self.suite.environment, "MPICC": wrapper})
+        assert done.returncode == status, done.stderr
+        return done
+
+    def test_proxies(self):
+        """apt-get has the caller's through sudo, and nobody reads their passwords."""
+        self.make_machine(mpirun_mpich=2)
+        proxies = {f"{name}_proxy": f"http://user:secret@{name}:1" for name in ("http", "https", "ftp")}
+        proxies["no_proxy"] = "a,b"
+        self.suite.environment.update(proxies)
+        done = self.quickstart("--all", "--output=results")
+        assert [line.split()[0] for line in self.calls("apt-get")] == ["update", "install"]
+        for name, value in proxies.items():
+            assert read(self.said).count(f"\n{name}={value}\n") == 2, name
+        assert "secret" not in done.stdout + done.stderr + read(self.top / "build.log")
+
+    @each("ranks, launcher, library, reason", [
+        ({"mpirun_mpich": 2}, None, "mpich", None),
+        ({"mpirun_mpich": None}, None, "mpich", None),
+        ({"mpirun_mpich": 1, "prterun": 2, "mpirun_openmpi": 2}, "prterun", "mpich", "prterun is used"),
+        ({"mpirun_mpich": 1, "mpirun_openmpi": 2}, "mpirun.openmpi", "mpich", "mpirun.openmpi is used"),
+        ({"mpirun_mpich": 1, "mpirun_openmpi": 1}, None, "openmpi", "Open MPI is used")])
+    def test_each_rank_is_a_job(self, ranks, launcher, library, reason):
+        """As with Ubuntu 24.04's MPICH. What starts its ranks as one job is used, else Open MPI."""
+        self.make_machine(**ranks)
+        done = self.build_tree()
+        bin_folder = self.suite.folder / "bin"
+        configure = self.calls("cmake")[0] + " "
+        assert f"-DMPI_C_COMPILER={bin_folder}/mpicc.{library} " in configure
+        assert (f"-DCOMMCOST_MPIRUN_PROGRAM={bin_folder}/{launcher} " in configure if launcher else
+                "COMMCOST_MPIRUN" not in configure)
+        said = re.findall("mpirun.mpich starts each rank as a job of its own.*", done.stderr)
+        assert [line.endswith(reason) for line in said] == [True] if reason else not said
+        assert ("\napt-get install" in read(self.said)) == (library == "openmpi")
+
+    def test_wrapper_of_the_user(self):
+        """The user's own library isn't replaced by another one."""
+        self.make_machine(mpirun_mpich=1)
+        done = self.build_tree(wrapper="mpicc.mpich", status=1)
+        assert "set MPICC to another library's wrapper" in done.stderr
+        assert not self.said.exists()
+
+    def test_build_folder(self):
+        """A folder that was built with another library, or with what the wrapper's name led to before, is made again,
+        unless the user made it."""
+        self.make_machine(mpirun_mpich=2, mpirun_openmpi=2)
+        name = self.suite.folder / "bin/mpicc"
+        name.symlink_to("mpicc.mpich")
+        self.build_tree("b", "mpicc")
+
+        def is_kept(wrapper, folder="b"):
+            """Whether a file in the folder is still there when it is built."""
+            os.makedirs(self.top / folder, exist_ok=True)
+            (self.top / folder / "old").touch()
+            self.build_tree(folder, wrapper)
+            return (self.top / folder / "old").exists()
+
+        assert is_kept("mpicc")
+        assert not is_kept("mpicc.openmpi")
+        assert not is_kept("mpicc")
+        name.unlink()
+        name.symlink_to("mpicc.openmpi")
+        assert not is_kept("mpicc")
+        assert is_kept("mpicc.mpich", "of the user") and is_kept("mpicc.openmpi", "of the user")
 
     def suite_lines(self, name, line):
         return [one for one in read(self.top / "results/suite" / name).splitlines() if one == line]

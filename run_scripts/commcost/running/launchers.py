@@ -261,14 +261,15 @@ def default_ranks(hosts, ranks_per_node):
 
 
 def main(words):
-    """What starts a job of a sweep: srun in a Slurm job with its tasks, else two processes with the build's mpirun.
-    The build's folder is the only word."""
-    if len(words) != 1:
-        raise UsageError("which build? use launcher BUILD_FOLDER")
+    """What starts a job of a sweep: srun in a Slurm job with its tasks, else two processes with the build's mpirun, or
+    with the launcher that the second word names."""
+    if not 1 <= len(words) <= 2:
+        raise UsageError("which build? use launcher BUILD_FOLDER [LAUNCHER]")
+    build, asked = (*words, "")[:2]
     ranks = default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2
     job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
     try:
-        print(*find("", words[0]).line(job, Launch(ranks, 1, {})))
+        print(*find(asked, build).line(job, Launch(ranks, 1, {})))
     except Failure:
         raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
     return 0
