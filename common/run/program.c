@@ -292,7 +292,8 @@ static void write_head(struct bc_run *run)
 static const char *right_launcher(void)
 {
 #ifdef MPICH_VERSION
-    /* MPICH's own was used. It doesn't serve an MPICH that was built for PMIx, such as Ubuntu 24.04's. */
+    /* MPICH's own was used. It doesn't serve an MPICH that was built for PMIx, such as
+     * Ubuntu 24.04's. */
     if (lookup_variable("PMI_SIZE") != NULL)
         return "a launcher that speaks PMIx (prterun, mpirun.openmpi, srun --mpi=pmix)";
 #endif
@@ -306,8 +307,7 @@ static void refuse_single_jobs(struct bc_run *run)
     if (run->job.ranks > 1 || launched <= 1 || !bc_launcher_is_mpirun())
         return;
     if (bc_launcher_is_first())
-        fprintf(stderr,
-                "%s: %ld processes were started, but each is a job of its own: use %s\n",
+        fprintf(stderr, "%s: %ld processes were started, but each is a job of its own: use %s\n",
                 run->program->name, launched, right_launcher());
     end_early(run, BC_EXIT_USAGE);
 }
