@@ -73,10 +73,10 @@ apt_get() {
     $as_root env DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# ranks_met LAUNCHER: how many ranks each of two processes finds that the launcher starts with the library of $wrapper,
-# in whose folder it is looked for first; nothing where that can't be tried.
+# ranks_met LAUNCHER [FOLDER]: how many ranks each of two processes finds that the launcher starts with the library of
+# $wrapper; nothing where that can't be tried. The launcher is looked for in the folder first.
 ranks_met() (
-    PATH=$(dirname "$wrapper"):$PATH
+    PATH=${2:+$2:}$PATH
     command -v "$1" >/dev/null 2>&1 || exit 0
     scratch=$(mktemp -d)
     cat >"$scratch/met.c" <<'END'
@@ -110,7 +110,7 @@ choose_mpi() {
     # Other launchers than the library's own are not ours to choose.
     [ -z "${LAUNCH:-}${SLURM_JOB_ID:-}" ] || return 0
     own=mpirun${wrapper##*mpicc}
-    [ "$(ranks_met "$own")" = 1 ] || return 0
+    [ "$(ranks_met "$own" "$(dirname "$wrapper")")" = 1 ] || return 0
     for launcher in prterun mpirun.openmpi; do
         if [ "$(ranks_met $launcher)" = 2 ]; then
             complain "$own starts each rank as a job of its own: $launcher is used"
