@@ -58,7 +58,7 @@ begin() {
     begun=$(library)
 }
 
-# refused OPTION...: the folder doesn't go on with its library by another's name, and then still is of its own.
+# refused OPTION...: the folder takes no other library, and stays with its own.
 refused() {
     if cmake "$@" "$work/build" >"$work/log" 2>&1; then fail "$*: taken in a folder of $begun"; fi
     grep -q "rm -r $work/build" "$work/log" || fail "$*: $(cat "$work/log")"
