@@ -23,7 +23,7 @@ class Clock(virtual.Test):
     def test_shared_clock(self):
         """Its error when it was found, ten seconds later, and before and after updates: at most
         what it says, and what a reading may be off."""
-        for ranks in virtual.by_tier(plain=(2,), run=(2, 6), all=(2, 3, 6, 16)):
+        for ranks in virtual.by_tier(plain=(2,), run=(2, 6), all=(3, 16), full=(2, 3, 6, 16)):
             for clocks in CLOCKS + ({**CLOCKS[1], **virtual.CONDITIONS["cloud"]},):
                 with self.subTest(ranks=ranks, clocks=clocks):
                     done = virtual.run_raw("global_clock_error", 2, 1.0, 10, 3, 1,
@@ -44,7 +44,7 @@ class Clock(virtual.Test):
     def test_past(self):
         """A clock for the past fits all measurements, however many: at no time since the first one is its error more
         than its bound, which is a message's time and two readings for each step to rank 0."""
-        for ranks, steps in virtual.by_tier(plain=(), run=((4, 2),), all=((2, 1), (4, 2), (8, 3))):
+        for ranks, steps in virtual.by_tier(plain=(), run=((4, 2),), full=((2, 1), (4, 2), (8, 3))):
             for clocks in CLOCKS[1:3] + ({**CLOCKS[1], **virtual.CONDITIONS["cloud"]},):
                 with self.subTest(ranks=ranks, clocks=clocks):
                     done = virtual.run_raw("global_clock_error", 1, 0, 10, 12, 1, "past", VIRTUAL_RANKS=ranks,

@@ -64,7 +64,7 @@ def speeds_of(launches, chance):
 
 class Compare(virtual.Test):
     def setUp(self):
-        self.chance, self.calls = random.Random(1), virtual.by_tier(plain=30, run=200, all=500)
+        self.chance, self.calls = random.Random(1), virtual.by_tier(plain=30, run=200, full=500)
         self.folder = Folder(self)
 
     def pool(self, program, spread, name="usual", launches=POOL, **variables):
@@ -74,7 +74,7 @@ class Compare(virtual.Test):
 
     def every(self, programs):
         pairs = [(program, spread) for spread in SPREADS for program in programs]
-        return pairs[::virtual.by_tier(plain=9, run=3, all=1)]
+        return pairs[::virtual.by_tier(plain=9, run=3, full=1)]
 
     def test_no_false_alarm(self):
         """Launches of which nothing differs, drawn for each side; and taken in turn while the
@@ -101,7 +101,7 @@ class Compare(virtual.Test):
     def test_slowdown(self):
         """10 % are named, and nothing else; by the command, too."""
         for program in [program for program in PROGRAMS if program.slower][
-                ::virtual.by_tier(plain=4, run=2, all=1)]:
+                ::virtual.by_tier(plain=4, run=2, full=1)]:
             pools = self.pool(program, "alike", launches=20), self.pool(
                 program, "alike", "slow", 20, VIRTUAL_FIRST_LAUNCH=1000,
                 MODEL_SLOW_BYTES=program.slow_bytes, MODEL_SLOW_SHARE=0.1)
@@ -130,7 +130,7 @@ class Compare(virtual.Test):
         """Intervals over ten launches hold the median of all, and that of the ten between them as
         often as two samples of a distribution let them."""
         for program, spread in self.every(PROGRAMS[:4:3]):
-            pool = self.pool(program, spread, launches=virtual.by_tier(plain=40, run=100, all=400))
+            pool = self.pool(program, spread, launches=virtual.by_tier(plain=40, run=100, full=400))
             tens, held, between = 0, 0, 0
             for first in range(0, len(pool.folders), 2 * A_SIDE):
                 both = [summary(pool.folders[first + side:first + 2 * A_SIDE:2])

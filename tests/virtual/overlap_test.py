@@ -18,7 +18,7 @@ def cases():
     """Every collective with every duration and fraction; without --full a share of them."""
     every = [(name, duration_us, fraction) for name in COLLECTIVES for duration_us in DURATIONS_US
              for fraction in FRACTIONS]
-    return every[::virtual.by_tier(plain=23, run=4, all=2, full=1)]
+    return every[::virtual.by_tier(plain=23, run=4, full=1)]
 
 
 class Overlap(virtual.Test):

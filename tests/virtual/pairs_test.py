@@ -157,7 +157,7 @@ class Data(virtual.Test):
     def test_data(self):
         """Right data is ok; of a wrong byte each program says FAIL."""
         programs = [*COLLECTIVES, *PROGRAMS, "halo", "partitioned"]
-        for name in virtual.by_tier(plain=programs[::12], run=programs[::3], all=programs):
+        for name in virtual.by_tier(plain=programs[::12], run=programs[::3], full=programs):
             if not virtual.has("overlap_" + name):
                 continue
             size = ("--local=5",) if name == "halo" else ONE_SIZE[:3]

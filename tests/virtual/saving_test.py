@@ -275,7 +275,7 @@ class Savings(virtual.Test):
                 self.near(row["machine_us"], truth_us, OWN_COST_OFF * truth_us, "own cost in " + what)
 
     def test_trials(self):
-        count, held = virtual.by_tier(plain=0, run=1, all=5, full=100), collections.Counter()
+        count, held = virtual.by_tier(plain=0, run=1, all=3, full=100), collections.Counter()
         trials = [(example, seed) for example in CHANGES for seed in range(1, count + 1)]
         for example, seed in trials or [("solver", 1), ("puts", 1)]:
             with self.subTest(example, seed=seed):

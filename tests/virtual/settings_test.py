@@ -53,7 +53,7 @@ class Vary(virtual.Test):
     target = "1 point"
 
     def setUp(self):
-        self.chance, self.suites = random.Random(2), virtual.by_tier(plain=50, run=300, all=500)
+        self.chance, self.suites = random.Random(2), virtual.by_tier(plain=50, run=300, full=500)
         self.folder = Folder(self)
 
     def pool(self, program, usual_us, first=0, launches=POOL):

@@ -258,7 +258,7 @@ class Tune(virtual.Test):
                     self.assertEqual(between, found[place] if found[place] == found[place + 1] else DEFAULT)
 
     def test_planted(self):
-        cases = virtual.by_tier(plain=10, run=40, all=60, full=300)
+        cases = virtual.by_tier(plain=10, run=40, full=300)
         wrong, cost, alike, rules = [], 0, 0, 0
         for seed in range(cases):
             machine = Machine(seed, self.folder)
@@ -276,7 +276,7 @@ class Tune(virtual.Test):
         self.assertGreater(rules, cases / 2)
 
     def test_nothing_to_gain(self):
-        cases = virtual.by_tier(plain=10, run=40, all=60, full=300)
+        cases = virtual.by_tier(plain=10, run=40, full=300)
         false = 0
         for seed in range(cases):
             _, path = self.tuned(Machine(1000 + seed, self.folder, nothing_to_gain=True), str(seed))
