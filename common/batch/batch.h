@@ -80,7 +80,8 @@ struct bc_batch {
 
 /* On rank 0. The last three members are those of transfers. */
 struct bc_batch_result {
-    struct bc_summary repetition; /* the slowest rank's time in ns, without the cost of the clock;
+    struct bc_summary repetition; /* the slowest rank's time in ns (of single repetitions in each
+                                     round, of batches in general), without the cost of the clock;
                                      p99 and max are those of single repetitions */
     struct bc_summary counterpart, gain; /* its time, and how much longer that is, in ns; zeros
                                             without one */
