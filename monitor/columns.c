@@ -54,7 +54,9 @@ const struct bc_table monitor_overhead_table = {
     COLUMN(computed_after_s, BC_INFO, 9, SUMMED)                                                   \
     COLUMN(joinable, BC_INFO, 0, SUMMED)                                                           \
     COLUMN(neighbours, BC_INFO, 0, GREATEST)                                                       \
-    COLUMN(least_waited_s, BC_INFO, 9, LEAST)
+    COLUMN(least_waited_s, BC_INFO, 9, LEAST)                                                      \
+    COLUMN(in_waits_s, BC_INFO, 9, SUMMED)                                                         \
+    COLUMN(waited_files_s, BC_INFO, 9, SUMMED)
 
 #define AS_COLUMN(name, role, decimals, merge)                                                     \
     BC_COLUMN(#name, role, decimals, MPIX_Monitor_row, name),

@@ -212,6 +212,11 @@ static int remembered_count;
 static int remembered_first;                                          /* before it are gaps only */
 static struct handle_map remembered_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
 
+bool communicators_have_room(int count)
+{
+    return communicator_records.used + remembered_places.used + count <= COMMUNICATORS_OF_MPI;
+}
+
 /* Closes the gaps. */
 static void close_gaps(void)
 {

@@ -47,6 +47,14 @@ enum {
    for OTHER_COMMUNICATORS. */
 enum { COMMUNICATORS_KNOWN = COMMUNICATORS_MAX + 12288 };
 
+/* Communicators that the MPI library has room for, with MPI_COMM_WORLD and MPI_COMM_SELF: the
+   context ids of MPICH. Open MPI has room for many more. */
+#if defined(MPICH_VERSION)
+enum { COMMUNICATORS_OF_MPI = 2048 };
+#else
+enum { COMMUNICATORS_OF_MPI = 1 << 30 };
+#endif
+
 struct communicator {
     uint64_t identity;
     char name[64];    /* see communicator_named */
@@ -109,6 +117,10 @@ void communicator_created(MPI_Comm comm, const char *maker);
 
 /* Enters a duplicate, which need not be complete yet, so that only the original can be asked. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
+
+/* Whether the MPI library has room for this number of communicators beside the program's. Takes no
+   lock. */
+bool communicators_have_room(int count);
 
 /* Enters what is remembered. Before a snapshot starts. */
 void communicators_enter_remembered(void);

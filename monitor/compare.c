@@ -14,6 +14,7 @@ struct known {
                        rank, below 0; INFINITY if a rank may leave before others come */
     double root_error_ns, others_error_ns; /* how far these clocks may be off */
     int last_rank;
+    bool is_root_behind_files, is_last_behind_files;
 };
 
 /* What this rank compares, and with what. */
@@ -34,8 +35,11 @@ static double took_ns(const struct comparison *comparison, const struct late_cal
 static struct known known_of(const struct comparison *comparison, enum late_wait wait,
                              const struct late_call *call)
 {
-    struct known known = {
-        .root_ns = -INFINITY, .last_ns = -INFINITY, .last_rank = comparison->rank};
+    struct known known = {.root_ns = -INFINITY,
+                          .last_ns = -INFINITY,
+                          .last_rank = comparison->rank,
+                          .is_root_behind_files = call->part == LATE_ROOT && call->is_behind_files,
+                          .is_last_behind_files = call->is_behind_files};
     if (wait == ALL_WAIT) {
         known.last_ns = call->part == LATE_MEMBER ? -took_ns(comparison, call) : INFINITY;
     } else if (call->part == LATE_ROOT) {
@@ -52,17 +56,32 @@ static void keep_maxima(struct known *all, const struct known *other)
 {
     all->root_ns = fmax(all->root_ns, other->root_ns);
     all->root_error_ns = fmax(all->root_error_ns, other->root_error_ns);
+    all->is_root_behind_files = all->is_root_behind_files || other->is_root_behind_files;
     all->others_error_ns = fmax(all->others_error_ns, other->others_error_ns);
     if (other->last_ns > all->last_ns ||
         (!(other->last_ns < all->last_ns) && other->last_rank < all->last_rank)) {
         all->last_ns = other->last_ns;
         all->last_rank = other->last_rank;
+        all->is_last_behind_files = other->is_last_behind_files;
     }
 }
 
 /* ---- collectives that synchronise ------------------------------------------------------------ */
 
 #define OWN_COST 0.05 /* quantile */
+
+/* The share of waited_ns in which ranks waited for one that came from files. */
+static double files_share(const struct late_series *series, const struct known known[],
+                          bool root_is_late)
+{
+    double all_ns = 0.0, files_ns = 0.0;
+    for (int i = 0; i < series->kept; i++) {
+        all_ns += waited_ns[i];
+        if (root_is_late ? known[i].is_root_behind_files : known[i].is_last_behind_files)
+            files_ns += waited_ns[i];
+    }
+    return all_ns > 0.0 ? files_ns / all_ns : 0.0;
+}
 
 static struct late_waiting synchronised(const struct comparison *comparison,
                                         const struct late_item *item, const struct known known[])
@@ -82,6 +101,7 @@ static struct late_waiting synchronised(const struct comparison *comparison,
         return waiting;
     const struct late_mean mean = late_mean(series, waited_ns, LATE_MEMBER, comparison->tick_ns);
     bc_sort(shortest_ns, told);
+    waiting.files_share = files_share(series, known, false);
     const double skew_ns =
         bc_quantile(shortest_ns, told, OWN_COST) * (double)told / (double)series->kept;
     waiting.is_known = true;
@@ -139,6 +159,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
     const struct late_mean mean = late_mean(series, waited_ns, waits, comparison->tick_ns);
     waiting.mean_ns = fmax(0.0, mean.mean);
     waiting.error_ns = mean.error;
+    waiting.files_share = files_share(series, known, item->wait == OTHERS_WAIT);
     waiting.lo_ns += mean.shift;
     waiting.hi_ns += mean.shift;
     return waiting;

@@ -41,6 +41,7 @@ struct late_waiting {
     double lo_ns, hi_ns; /* means, too: as far as clocks or the ranks' leaving are known */
     double error_ns;     /* standard error of the mean, for the calls that were not kept */
     int64_t came_last;   /* calls in which this rank came last, of those that were kept */
+    double files_share;  /* of the waiting in these: for ranks that came from files (inside.h) */
 };
 
 /*

@@ -3,7 +3,6 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
 #include "monitor/calls.h"
-#include "monitor/common_clock.h"
 #include "monitor/flags.h"
 #include "monitor/presence.h"
 #include "monitor/report.h"
@@ -295,15 +294,6 @@ static bool are_all_there(void)
     return true;
 }
 
-/* Collective. */
-static void compare_clocks(void)
-{
-    struct bc_job job;
-    bc_job_describe(&job);
-    (void)common_clock_compare(&job);
-    bc_job_free(&job);
-}
-
 /* Nothing is monitored, for a reason that a line has told; the file tells it, too. */
 static void give_up(const char *reason)
 {
@@ -314,18 +304,17 @@ static void give_up(const char *reason)
     (void)fclose(run.file);
 }
 
-void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
+bool environment_start(void)
 {
     if (!environment_asks() || !are_all_there())
-        return;
+        return false;
     share_settings();
     const char *const no_room = MPIX_Monitor_error_string(MPIX_MONITOR_ERR_COMMUNICATORS);
-    int good = report_reserve();
-    if (!good && run.rank == 0)
+    const MPIX_Monitor *const asked = &run.environment.handle;
+    const bool has_room = report_prepare(asked->coll != 0 && asked->clock != 0);
+    int good = has_room;
+    if (!has_room && run.rank == 0)
         fprintf(stderr, "mpirtmon: nothing is monitored: %s\n", no_room);
-    const bool has_room = good;
-    if (has_room && run.environment.handle.coll && run.environment.handle.clock)
-        compare_clocks();
     const int code = MPIX_Start_monitor(&run.request, &run.environment.handle, run.file);
     if (code != MPIX_MONITOR_SUCCESS)
         fprintf(stderr, "mpirtmon: nothing is monitored: rank %d: %s\n", run.rank,
@@ -334,12 +323,10 @@ void environment_start(uint64_t entry_ticks, uint64_t exit_ticks)
     BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     if (!good) {
         give_up(has_room ? "a rank could not start" : no_room);
-        return;
+        return false;
     }
     run.started = true;
-    /* What the monitor has done meanwhile is no part of the run. */
-    const uint64_t own_ticks = ticks_now() - exit_ticks;
-    snapshots_begin_at(entry_ticks + own_ticks, exit_ticks + own_ticks);
+    return true;
 }
 
 bool environment_runs(void) { return run.started; }

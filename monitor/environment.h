@@ -28,11 +28,11 @@ bool environment_asks(void);
    and why: an earlier one must not look like this run's. NULL: not yet. Local, also without MPI. */
 void environment_note(const char *reason);
 
-/* Starts a monitor if the variable is set on this rank and all others: one that began when MPI_Init
-   was entered, at entry_ticks, and has the time in it until that was left. If it is set on some
-   ranks only, or these alone have the library, nothing is monitored, which a line on stderr says,
-   and nothing is sent. Call it once, when MPI is initialised, and presence_begin before that. */
-void environment_start(uint64_t entry_ticks, uint64_t exit_ticks);
+/* Starts a monitor if the variable is set on this rank and all others. If it is set on some ranks
+   only, or these alone have the library, nothing is monitored, which a line on stderr says, and
+   nothing is sent. Call it once, when MPI is initialised, and presence_begin before that. Returns
+   whether it has started. */
+bool environment_start(void);
 
 /* Whether that monitor is active, or switched off. Local. */
 bool environment_runs(void);

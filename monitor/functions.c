@@ -1,5 +1,6 @@
 /* The wrappers, most from the rows of functions.def; completions.c and life.c have others. */
 #include "monitor/calls.h"
+#include "monitor/report.h"
 #include "monitor/windows.h"
 
 #include <dlfcn.h>
@@ -132,6 +133,8 @@ struct making {
 static struct making making_begin(enum operation_kind kind, MPI_Comm comm)
 {
     struct making making = {.monitored = is_monitored(CLASS_COLLECTIVE)};
+    if (__builtin_expect(!communicators_have_room(2), 0)) /* for a new one and the report's */
+        report_give_up_comm();
     if (making.monitored)
         operation_begin(&making.operation, kind, comm, (struct sent){0}, false);
     return making;

@@ -7,7 +7,10 @@
  *
  * What the monitor does around a call belongs to the call. The clock is read at the call's entry
  * and exit; what the monitor does before the first reading and after the last one is known from
- * measurements at the start (inside_own), and never more than the time between two calls.
+ * measurements at the start (inside_own), and never more than the time between two calls. What is
+ * left of the time between two calls is computation if it is longer than the monitor's own work for
+ * a call may be: a shorter time may be an error of these measurements, which a rank that polls
+ * makes millions of times.
  *
  * The rest of the time is the thread's computation. Each thread has a clock that stands still while
  * it is inside, the computing clock: two of its readings differ by what the thread computed between
@@ -24,6 +27,9 @@ extern _Thread_local struct inside {
     uint64_t left_ticks;      /* when the last outermost call was left */
     uint64_t computing_ticks; /* the computing clock at the entry of the last outermost call */
     uint32_t depth;           /* calls in progress */
+    /* Since the last call that was not about a file: the time in those that were, and the computing
+       clock at the first of them. */
+    uint64_t file_ticks, file_computing_ticks;
 } inside __attribute__((tls_model("initial-exec")));
 
 /* What a reading of the clock takes, and what the monitor does beside a call's readings, with one
@@ -34,6 +40,8 @@ extern struct inside_own {
     uint64_t before_operation; /* before the start of an operation is read */
     uint64_t after_operation;  /* after the exit of a call that is, starts or completes one */
     uint64_t after_call;       /* after the exit of any other call */
+    uint64_t gap;              /* around a call at most: a time between two calls that is no longer
+                                  is no computation */
 } inside_own;
 
 /* Enters a call at entry_ticks. Whether it is the outermost one. */
@@ -41,8 +49,9 @@ static inline bool inside_enter(uint64_t entry_ticks)
 {
     if (inside.depth++ > 0)
         return false;
-    const uint64_t computed_ticks =
+    const uint64_t gap_ticks =
         entry_ticks > inside.left_ticks ? entry_ticks - inside.left_ticks : 0;
+    const uint64_t computed_ticks = gap_ticks > inside_own.gap ? gap_ticks : 0;
     inside.computing_ticks += computed_ticks;
     inside.entry_ticks = inside.left_ticks + computed_ticks;
     return true;
@@ -69,4 +78,19 @@ static inline uint64_t inside_leave(bool is_outermost, uint64_t left_ticks)
     if (ticks > 0)
         inside.left_ticks = left_ticks;
     return ticks;
+}
+
+/* Notes that the outermost call, which took `ticks`, is left. */
+static inline void inside_follow_files(bool is_of_file, uint64_t ticks)
+{
+    if (inside.file_ticks == 0)
+        inside.file_computing_ticks = inside.computing_ticks;
+    inside.file_ticks = is_of_file ? inside.file_ticks + ticks : 0;
+}
+
+/* True if the thread comes from calls about files: they took longer than it has computed since the
+   first of them. */
+static inline bool inside_is_behind_files(void)
+{
+    return inside.file_ticks > inside.computing_ticks - inside.file_computing_ticks;
 }

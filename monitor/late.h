@@ -41,6 +41,7 @@ struct late_call {
     uint64_t ticks;   /* inside MPI */
     uint64_t entered; /* rooted: when the program called, in ticks */
     enum late_part part;
+    bool is_behind_files; /* see inside.h */
 };
 
 /* All calls in which this rank had a part, kept or not. */

@@ -42,12 +42,12 @@ static uint64_t begin(void)
     return ticks_now();
 }
 
-/* MPI_Init, entered at entry_ticks, returns `error`. */
-static int initialised(int error, uint64_t entry_ticks)
+/* This function, entered at entry_ticks, returns `error`. */
+static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks)
 {
     const uint64_t exit_ticks = ticks_now();
-    if (error == MPI_SUCCESS && mpi_is_there())
-        environment_start(entry_ticks, exit_ticks);
+    if (error == MPI_SUCCESS && mpi_is_there() && environment_start())
+        snapshots_begin_with(kind, exit_ticks - entry_ticks);
     return error;
 }
 
@@ -99,13 +99,14 @@ __attribute__((destructor)) static void say_why_there_is_no_report(void)
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
     const uint64_t entry_ticks = begin();
-    return initialised(next.Init(argc, argv), entry_ticks);
+    return initialised(OPERATION_Init, next.Init(argc, argv), entry_ticks);
 }
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     const uint64_t entry_ticks = begin();
-    return initialised(next.Init_thread(argc, argv, required, provided), entry_ticks);
+    return initialised(OPERATION_Init_thread, next.Init_thread(argc, argv, required, provided),
+                       entry_ticks);
 }
 
 /* The time that MPI_Finalize takes until all ranks are there. What it takes after that is in no
@@ -113,7 +114,7 @@ INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
 static void wait_for_all(void)
 {
     struct mpi_call call;
-    call_enter(&call, OPERATION_OTHER_MPI);
+    call_enter(&call, OPERATION_Finalize);
     PMPI_Barrier(MPI_COMM_WORLD);
     call_left(&call, NO_COMMUNICATOR, ticks_now());
 }

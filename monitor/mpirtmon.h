@@ -22,9 +22,10 @@
  * flushes, the target's side of one-sided communication and the partitions of a message are not
  * communications of their own: their time is in the operations that they complete. Collective
  * (coll): the blocking, non-blocking, persistent and neighborhood collectives, the creation and
- * freeing of communicators and windows, and fences. Not monitored but for their time: MPI's files,
- * dynamic processes but for the communicators that they make. Not monitored: programs that use
- * sessions only.
+ * freeing of communicators and windows, and fences. Files (calls): the functions of MPI-IO, each by
+ * itself, with the bytes that the program asks for. Only the time is monitored of dynamic
+ * processes, except the communicators that they make. Not monitored: programs that use sessions
+ * only.
  *
  * The time of an operation (8.3.2.1: execution time = end time - start time) is:
  *
@@ -57,12 +58,17 @@
  * what the calls of a process take, from entry to return, of each thread its outermost calls only.
  * It counts for the operation that the call is or starts; of a call that completes operations in
  * equal parts for these; of all other calls in rows of kind calls: by function for tests that find
- * nothing, waits for what is complete already, probes, and synchronisations that complete nothing;
- * in one row, "other MPI", for all other functions, MPI_Init among them where the snapshot is of
- * the whole run, and MPI_Finalize until all ranks are there. MPI_Wtime, MPI_Wtick, MPI_Aint_add and
- * MPI_Aint_diff don't count. What the monitor itself takes, some 20 to 40 ns a call, is time inside
- * MPI, too, not the program's computation, and has one row of kind calls, "libmpirtmon". So the
- * rows of kinds pttopt, coll and calls together are the total.
+ * nothing, waits for what is complete already, probes, synchronisations that complete nothing, and
+ * files; where the snapshot is of the whole run for MPI_Init, and for MPI_Finalize until all ranks
+ * are there; in one row, "other MPI", for all other functions. MPI_Wtime, MPI_Wtick, MPI_Aint_add
+ * and MPI_Aint_diff don't count. What the monitor itself takes, some 20 to 40 ns a call, is time
+ * inside MPI, too, not the program's computation, and has one row of kind calls, "libmpirtmon". So
+ * the rows of kinds pttopt, coll and calls together are the total.
+ *
+ * Computation is the time between two calls, if that is longer than the monitor's own work for a
+ * call may be: 100 ns, or what was measured at the first snapshot if that is more
+ * (computing_from_ns in the head of a report). Shorter gaps are the monitor's time, inside MPI: so
+ * a rank that polls computes nothing, whatever the error of that measurement.
  *
  * Waiting for late processes: in collectives that synchronise (compare.h), as each process needs
  * data of all others, a rank's time less the shortest time of any rank in the same call, which no
@@ -72,7 +78,8 @@
  * come: only the times of entry tell what ranks waited for the root, or the root for the last of
  * the others, and only by a clock that they share. With the flag `clock` the ranks' clocks are
  * compared where a report is made and, with the word `clock` in MPIRT_MONITOR, in MPI_Init. The
- * interval has what the clock may be off.
+ * interval has what the clock may be off. What ranks waited for one that came from files is told
+ * apart: it has communicated nothing since, and computed no longer than the calls about files took.
  *
  * Counts: calls and completions of each function; of a communicator the number of its processes,
  * and completions and timeouts of its point-to-point and of its collective operations. Timeouts,
@@ -110,10 +117,13 @@
  *
  * Errors: every function returns MPIX_MONITOR_SUCCESS or one of the codes below, and changes
  * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY,
- * _ERR_OUTPUT or _ERR_COMMUNICATORS from MPIX_End_monitor) has ended. Threads: any thread may call
- * anything at MPI_THREAD_MULTIPLE, and at any level what MPI allows there (MPI_Query_thread); an
- * end with a report is a collective call on MPI_COMM_WORLD, which must not meet another one of
- * another thread.
+ * _ERR_OUTPUT or _ERR_COMMUNICATORS from MPIX_End_monitor) has ended. The monitor never sets the
+ * error handler of MPI_COMM_WORLD or MPI_COMM_SELF. Without MPIRT_MONITOR its first snapshot makes
+ * a communicator from MPI_COMM_SELF for a moment, and each report one from MPI_COMM_WORLD: where
+ * MPI has no room for these, their error handlers decide, and _ERR_COMMUNICATORS is for handlers
+ * that return. With MPIRT_MONITOR these are made in MPI_Init. Threads: any thread may call anything
+ * at MPI_THREAD_MULTIPLE, and at any level what MPI allows there (MPI_Query_thread); an end with a
+ * report is a collective call on MPI_COMM_WORLD, which must not meet another one of another thread.
  */
 #ifndef MPIRTMON_H
 #define MPIRTMON_H
@@ -192,8 +202,8 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 #define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
 
 /* A row of a report. Which fields exist depends on its kind: pttopt and coll have counts and times,
-   calls counts and in_calls_s, comm counts and its span as total_s, workload the messages, other a
-   time or a count in calls, total in_calls_s. */
+   calls counts and in_calls_s, of files all of these, comm counts and its span as total_s, workload
+   the messages, other a time or a count in calls, total in_calls_s. */
 typedef struct MPIX_Monitor_row {
     char kind[16];      /* pttopt, coll, calls, sizes, comm, workload, other, total */
     char comm[64];      /* the communicator's name: see monitor/README.md */
@@ -234,6 +244,9 @@ typedef struct MPIX_Monitor_row {
     double computed_after_s;
     int64_t joinable, neighbours;
     double least_waited_s; /* of waited_s the part of the rank that waited least */
+    double in_waits_s;     /* of in_calls_s: in the calls that completed these operations */
+    double waited_files_s; /* of waited_s: for ranks that came from calls about files, which took
+                              longer than what they have computed since */
 } MPIX_Monitor_row;
 
 /*

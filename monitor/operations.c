@@ -36,6 +36,11 @@ static struct count *count_in(struct snapshot *snapshot, const struct operation 
     return &snapshot->communicators[operation->communicator].operation[operation->kind];
 }
 
+static bool is_of_file(const struct operation *operation)
+{
+    return operation_traits[operation->kind].class == CLASS_FILES;
+}
+
 static struct span *span_in(struct snapshot *snapshot, const struct operation *operation)
 {
     return &snapshot->communicators[operation->communicator]
@@ -210,6 +215,7 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
         .ticks = ticks,
         .entered = operation->start_ticks - operation->before_ticks,
         .part = (enum late_part)operation->part,
+        .is_behind_files = inside_is_behind_files(),
     };
     if (rooted && operation->is_outermost)
         call.ticks = exit_ticks - call.entered;
@@ -250,6 +256,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     if (operation->part != LATE_NOT_COMPARED)
         keep_times(operation, ticks, exit_ticks);
     monitor_unlock();
+    if (operation->is_outermost)
+        inside_follow_files(is_of_file(operation), ticks);
     operation->inside_ticks += ticks;
     operation->computing_ticks = inside.computing_ticks;
     operation->thread = &inside;
@@ -269,6 +277,8 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
                  const struct mpi_call *call, uint64_t share)
 {
     struct operation sized = *operation;
+    if (is_of_file(operation))
+        return;
     if (received_bytes > sized.size)
         sized.size = received_bytes;
     struct size_amounts amounts = {
@@ -276,6 +286,7 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
         .bytes = sized.size,
         .total_ticks = (double)operation_ticks(operation, end_ticks),
         .inside_ticks = operation->inside_ticks + share,
+        .wait_ticks = share,
         .joinable = operation->joinable,
     };
     /* Another thread's clock says nothing. */
@@ -302,10 +313,14 @@ void call_completes(const struct mpi_call *call)
         return;
     if (are_sizes_counted())
         between_call_left();
+    inside_follow_files(false, 0);
+    /* Since the call before, and after this one. */
+    const int64_t own_ticks = (int64_t)(inside_own.reading + inside_own.after_operation +
+                                        call->entered_ticks - inside.entry_ticks);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)
-            count_own(active[i], inside_own.reading + inside_own.after_operation);
+            count_own(active[i], own_ticks > 0 ? (uint64_t)own_ticks : 0);
     monitor_unlock();
 }
 
@@ -355,11 +370,17 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
     for (int i = 0; i < active_count; i++) {
         if (active[i]->epoch > call->epoch)
             continue;
-        if (belongs_to(operation, active[i]))
-            count_in(active[i], operation)->inside_ticks += ticks;
-        else
+        if (!belongs_to(operation, active[i])) {
             count_call_in(active[i], call, NO_COMMUNICATOR, 0, ticks);
+            continue;
+        }
+        struct count *const count = count_in(active[i], operation);
+        count->inside_ticks += ticks;
+        if (call->kind != OPERATION_Startall)
+            count->wait_ticks += ticks;
     }
+    if (is_of_file(operation))
+        inside_follow_files(true, ticks);
 }
 
 void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks)

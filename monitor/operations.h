@@ -34,12 +34,14 @@ enum operation_kind {
     OPERATIONS
 };
 
-/* Functions of CLASS_CALLS are no operations: their calls count where they complete none. */
+/* Functions of CLASS_CALLS are no operations: their calls count where they complete none. Those of
+   CLASS_FILES are operations on no communicator and of no size. */
 enum operation_class {
     CLASS_POINT_TO_POINT,
     CLASS_COLLECTIVE,
     COMMUNICATION_CLASSES, /* those before */
-    CLASS_CALLS = COMMUNICATION_CLASSES,
+    CLASS_FILES = COMMUNICATION_CLASSES,
+    CLASS_CALLS,
     OPERATION_CLASSES,
     SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
 };
@@ -114,6 +116,7 @@ _Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operati
 
 /* A call of a function that is no operation, in progress. */
 struct mpi_call {
+    uint64_t entered_ticks;   /* when the clock was read at its entry */
     uint64_t computing_ticks; /* the computing clock in it, see inside.h */
     uint32_t epoch;
     uint8_t kind; /* enum operation_kind, of CLASS_CALLS */
@@ -178,7 +181,8 @@ extern uint32_t latest_epoch;
 /* Begins a call; first of all it reads the clock. */
 static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
 {
-    call->is_outermost = inside_enter(ticks_now());
+    call->entered_ticks = ticks_now();
+    call->is_outermost = inside_enter(call->entered_ticks);
     call->computing_ticks = inside.computing_ticks;
     call->kind = (uint8_t)kind;
     call->is_idle = false;
@@ -199,7 +203,7 @@ void call_completes(const struct mpi_call *call);
 /* The ticks of the call until now_ticks. Local. */
 static inline uint64_t call_ticks(const struct mpi_call *call, uint64_t now_ticks)
 {
-    return call->is_outermost ? between_readings(inside.entry_ticks, now_ticks) : 0;
+    return call->is_outermost ? between_readings(call->entered_ticks, now_ticks) : 0;
 }
 
 /* The ticks of such a call: equal parts of those until it returned, and for the last operations
@@ -236,8 +240,9 @@ static inline uint64_t shares_take(struct shares *shares, int64_t operations, ui
     return ticks;
 }
 
-/* Gives ticks of a call to an operation that it has completed, or to `count` operations of the
-   kind, communicator and epoch of `operation`. Takes the lock, or wants it. */
+/* Gives ticks of a call to an operation that it has completed (MPI_Startall: started), or to
+   `count` operations of the kind, communicator and epoch of `operation`. Takes the lock, or wants
+   it. */
 void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks);
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
                            uint64_t ticks);

@@ -3,6 +3,7 @@
 #include "common/machine/job.h"
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"
+#include "monitor/common_clock.h"
 #include "monitor/flags.h"
 #include "monitor/gather.h"
 #include "monitor/requests.h"
@@ -98,6 +99,11 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
     warn(warnings, MPIX_MONITOR_WARNING_CLOCK, asked->coll && rows->clock_comparisons == 1,
          "the clocks of ranks were compared at the end only, which leaves waiting in rooted "
          "collectives uncertain: have clock in MPIRT_MONITOR, too, to compare them in MPI_Init");
+    warn(warnings, MPIX_MONITOR_WARNING_CLOCK,
+         asked->profile && asked->coll && asked->clock && snapshot->file != NULL &&
+             rows->clock_comparisons == 0,
+         "waiting in rooted collectives is not known: the program has all communicators of MPI, of "
+         "which comparing clocks takes some");
     warn(warnings, MPIX_MONITOR_WARNING_ROOTED, rows->untold_rooted,
          "what ranks waited in %lld calls of rooted collectives is not known: they are between two "
          "groups, with processes of other jobs, or ranks have counted other calls",
@@ -151,6 +157,7 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     bc_output_meta(output, "snapshot_s", "%.9f", rows->seconds);
     bc_output_meta(output, "clock", "%s", ticks_clock());
     bc_output_meta(output, "clock_cost_ns", "%.1f", (double)ticks_cost() * ticks_ns());
+    bc_output_meta(output, "computing_from_ns", "%.1f", (double)inside_own.gap * ticks_ns());
     bc_output_meta(output, "large_bytes", "%lld", (long long)asked->large_bytes);
     if (asked->timeout_us > 0.0)
         bc_output_meta(output, "timeout_us", "%.3f", asked->timeout_us);
@@ -227,6 +234,12 @@ static bool write_each_rank(struct bc_output *output, struct rows *own, struct r
     return good;
 }
 
+static void free_node_comm(struct bc_job *job)
+{
+    if (job->node_comm != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&job->node_comm));
+}
+
 static FILE *replaced;
 
 void report_replaces(FILE *file) { replaced = file; }
@@ -243,17 +256,44 @@ static struct bc_output *begin_output(FILE *file)
     return output;
 }
 
+/* True, on all ranks of `comm`, if MPI has room for the communicators that other modules make for a
+   report at a time: those of the job's nodes and of the common clock. Collective. */
+static bool has_room(MPI_Comm comm)
+{
+    enum { MADE_MAX = 3 };
+    MPI_Comm made[MADE_MAX];
+    int count = 0;
+    while (count < MADE_MAX && (made[count] = own_comm_make(comm)) != MPI_COMM_NULL)
+        count++;
+    for (int i = 0; i < count; i++)
+        BC_MPI(PMPI_Comm_free(&made[i]));
+    return count == MADE_MAX;
+}
+
+/* Finds what ranks waited. Without room the clocks can't be compared, which rooted collectives
+   need. Collective. */
+static void find_late(struct rows *rows, const struct snapshot *snapshot, struct bc_job *job,
+                      MPI_Comm comm)
+{
+    const MPIX_Monitor *const asked = &snapshot->asked;
+    const bool compares = agreed(asked->profile && asked->coll && asked->clock) != 0 &&
+                          comm != MPI_COMM_WORLD && has_room(comm);
+    if (compares)
+        BC_MPI(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, job->rank, MPI_INFO_NULL,
+                                    &job->node_comm));
+    rows_find_late(rows, snapshot, compares ? job : NULL, comm);
+    free_node_comm(job);
+}
+
 /* Collective; only the code of rank 0 counts. */
-static int write_all(const struct snapshot *snapshot, struct rows *rows, const struct bc_job *job,
+static int write_all(const struct snapshot *snapshot, struct rows *rows, struct bc_job *job,
                      MPI_Comm comm)
 {
     const bool root = job->rank == 0;
     const bool per_rank = agreed(snapshot->asked.per_rank != 0);
     struct rows own = {0};
     struct bc_output *output = NULL;
-    const MPIX_Monitor *const asked = &snapshot->asked;
-    rows_find_late(rows, snapshot,
-                   agreed(asked->profile && asked->coll && asked->clock) ? job : NULL, comm);
+    find_late(rows, snapshot, job, comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
     /* Where each rank has rows of its own its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;
@@ -275,69 +315,84 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, const s
                       : MPIX_MONITOR_SUCCESS;
 }
 
-/* The report's communicator, whether there is one, and room for those that other modules make for
-   it at a time. */
-enum { RESERVED = 3 };
-static MPI_Comm report_comm, reserved[RESERVED];
-static bool is_there, is_kept;
+/* What reports need of MPI: a communicator, and the job as it is. Made in MPI_Init, when the
+   program can't have taken all communicators yet, and kept; else made for one report. */
+static struct {
+    MPI_Comm comm; /* MPI_COMM_NULL: not made, or given up */
+    struct bc_job job;
+    bool is_kept, is_last; /* for further reports; the next one is the last of the run */
+} means = {.comm = MPI_COMM_NULL};
 
-static void free_reserved(int count)
+/* False, on all ranks, if MPI has no room: then there are none. Collective. */
+static bool make_means(void)
 {
-    for (int i = 0; i < count; i++)
-        BC_MPI(PMPI_Comm_free(&reserved[i]));
-}
-
-static void free_comm(void)
-{
-    BC_MPI(PMPI_Comm_free(&report_comm));
-    is_there = false;
-}
-
-/* Makes the communicator, unless it is there, and the room. False, on all ranks, if there is none
-   in MPI: then there is neither. */
-static bool reserve(void)
-{
-    int rank, count = 0;
-    if (!is_there)
-        report_comm = own_comm_make(MPI_COMM_WORLD);
-    is_there = report_comm != MPI_COMM_NULL;
-    if (!is_there)
+    means.comm = own_comm_make(MPI_COMM_WORLD);
+    if (means.comm == MPI_COMM_NULL)
         return false;
-    BC_MPI(PMPI_Comm_rank(report_comm, &rank));
-    while (count < RESERVED &&
-           PMPI_Comm_split(report_comm, 0, rank, &reserved[count]) == MPI_SUCCESS)
-        count++;
-    if (count == RESERVED)
-        return true;
-    free_reserved(count);
-    free_comm();
-    return false;
+    if (!has_room(means.comm)) {
+        BC_MPI(PMPI_Comm_free(&means.comm));
+        return false;
+    }
+    bc_job_describe(&means.job);
+    return true;
 }
 
-bool report_reserve(void)
+/* The same where they were made in MPI_Init: makes a communicator that was given up again. */
+static bool renew_means(void)
 {
-    is_kept = reserve();
-    return is_kept;
+    int flags[2] = {means.comm != MPI_COMM_NULL, communicators_have_room(1)};
+    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (flags[0] == 0 && means.comm != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&means.comm));
+    if (flags[0] == 0 && flags[1] != 0)
+        means.comm = own_comm_make(MPI_COMM_WORLD);
+    return means.comm != MPI_COMM_NULL;
 }
 
-void report_is_last(void) { is_kept = false; }
+static void free_means(void)
+{
+    if (means.comm != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&means.comm));
+    bc_job_free(&means.job);
+    means.is_last = false;
+}
+
+bool report_prepare(bool compares_clocks)
+{
+    means.is_kept = make_means();
+    if (means.is_kept && compares_clocks)
+        (void)common_clock_compare(&means.job);
+    if (means.is_kept)
+        free_node_comm(&means.job);
+    return means.is_kept;
+}
+
+void report_give_up_comm(void)
+{
+    if (means.comm != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&means.comm));
+}
+
+void report_is_last(void)
+{
+    means.is_last = means.is_kept;
+    means.is_kept = false;
+}
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    if (!is_there && !reserve())
+    const bool has_means = means.is_kept || means.is_last ? renew_means() : make_means();
+    if (!has_means && !means.is_last)
         return MPIX_MONITOR_ERR_COMMUNICATORS;
-    free_reserved(RESERVED);
+    /* In MPI_Finalize none of the program's messages is under way any more. */
+    const MPI_Comm comm = has_means ? means.comm : MPI_COMM_WORLD;
     /* The locale of this thread only, until the report is written. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
-    struct bc_job job;
-    bc_job_describe(&job);
-    const int code = agreed(write_all(snapshot, rows, &job, report_comm));
-    bc_job_free(&job);
-    if (is_kept)
-        (void)reserve();
-    else
-        free_comm();
+    free_node_comm(&means.job);
+    const int code = agreed(write_all(snapshot, rows, &means.job, comm));
+    if (!means.is_kept)
+        free_means();
     (void)uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);

@@ -28,12 +28,17 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
  */
 int report_write(const struct snapshot *snapshot, struct rows *rows);
 
-/* A report makes communicators, and a program may have taken all that MPI has room for (2,046 with
-   MPICH). Makes some now, for reports to free when they need the room: each makes them again when
-   it is written. Collective over MPI_COMM_WORLD. False, on all ranks, if there is no room. */
-bool report_reserve(void);
+/* Makes what reports need of MPI, which a program may have taken all of later (2,046 communicators
+   with MPICH): one communicator, from which all others of a report are made if there is room, and
+   the job as it is. Compares the clocks of ranks, if asked to. Collective over MPI_COMM_WORLD; call
+   it in MPI_Init. False, on all ranks, if there is no room. */
+bool report_prepare(bool compares_clocks);
 
-/* Nothing needs to be reserved after the next report. Local. */
+/* The program needs that communicator's room: frees it. Reports make it again if there is room, and
+   the last one, in MPI_Finalize, does without. Local, since MPICH frees a communicator locally. */
+void report_give_up_comm(void);
+
+/* The next report is written in MPI_Finalize, and frees all that. Local. */
 void report_is_last(void);
 
 /* A report to this file takes the place of what is there when the report is written. Local. */

@@ -195,6 +195,8 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
         set_counts(row, count);
         row->callers = count->calls > 0;
         row->in_calls_s = (double)count->inside_ticks * source->tick_s;
+        if (class != CLASS_CALLS)
+            row->in_waits_s = (double)count->wait_ticks * source->tick_s;
         if (count->neighbours > 0)
             row->neighbours = count->neighbours;
         if (class == CLASS_CALLS) {
@@ -270,8 +272,10 @@ static void add_communicator(struct source *source, const struct communicator *c
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
     struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
-    if (asked->calls)
+    if (asked->calls) {
+        add_operations(source, KIND_CALLS, CLASS_FILES, communicator, counts);
         add_operations(source, KIND_CALLS, CLASS_CALLS, communicator, counts);
+    }
     for (int operation = 0; operation < OPERATIONS; operation++)
         add_counts(&sums[operation_traits[operation].class], &counts->operation[operation]);
     const bool sends = sums[CLASS_POINT_TO_POINT].calls > 0;
@@ -333,6 +337,7 @@ static void add_sizes(struct source *source)
         row->calls = row->completed = amounts->completed;
         row->bytes = amounts->bytes;
         row->in_calls_s = (double)amounts->inside_ticks * source->tick_s;
+        row->in_waits_s = (double)amounts->wait_ticks * source->tick_s;
         row->computed_s = (double)amounts->computed_ticks * source->tick_s;
         row->computed_after_s = (double)amounts->after_ticks * source->tick_s;
         row->callers = amounts->completed > 0;

@@ -25,7 +25,8 @@ static inline int64_t size_of_class(int size_class)
 struct size_amounts {
     int64_t completed, bytes; /* bytes: the sum of their sizes */
     double total_ticks;       /* from start to end */
-    uint64_t inside_ticks;    /* in the calls that are, start or complete them */
+    uint64_t inside_ticks;    /* in the calls that are, start or complete them ... */
+    uint64_t wait_ticks;      /* ... and of that in those that complete them */
     double computed_ticks;    /* the thread's computation between the call that starts one and the
                                  call that completes it */
     uint64_t after_ticks;     /* and after that, see between.h */
@@ -66,6 +67,7 @@ static inline bool size_table_add(struct size_table *table, const struct sized_k
     count->amounts.bytes += amounts->bytes;
     count->amounts.total_ticks += amounts->total_ticks;
     count->amounts.inside_ticks += amounts->inside_ticks;
+    count->amounts.wait_ticks += amounts->wait_ticks;
     count->amounts.computed_ticks += amounts->computed_ticks;
     count->amounts.after_ticks += amounts->after_ticks;
     count->amounts.joinable += amounts->joinable;

@@ -123,10 +123,9 @@ bool snapshot_start(struct snapshot *snapshot)
     return true;
 }
 
-void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks)
+void snapshots_begin_with(enum operation_kind kind, uint64_t ticks)
 {
-    const uint64_t ticks = exit_ticks - entry_ticks;
-    const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
+    const struct mpi_call call = {.kind = (uint8_t)kind};
     monitor_lock();
     inside.left_ticks = ticks_now();
     for (int i = 0; i < active_count; i++) {
@@ -164,6 +163,12 @@ void snapshot_free(struct snapshot *snapshot)
 
 /* ---- what measuring takes -------------------------------------------------------------------- */
 
+/* What the monitor may take for a call in any state of the machine, unless it was measured to take
+   more. */
+#define OWN_MAX_NS 100.0
+
+static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 /* What the monitor does around calls, beside the readings of the clock that it has in them; a
    reading takes reading_ticks. */
 static struct inside_own own_in_snapshot(uint64_t reading_ticks)
@@ -187,12 +192,14 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
         after_call[i] = (double)(ticks_now() - exit_ticks);
     }
     const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
+    const uint64_t after_ticks = (uint64_t)bc_median(after_operation, ROUNDS);
     return (struct inside_own){
         .reading = reading_ticks,
         .posted = inside_own.posted,
         .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
-        .after_operation = (uint64_t)bc_median(after_operation, ROUNDS),
+        .after_operation = after_ticks,
         .after_call = (uint64_t)bc_median(after_call, ROUNDS),
+        .gap = longer(before_ticks + after_ticks, (uint64_t)(OWN_MAX_NS / ticks_ns())),
     };
 }
 

@@ -31,7 +31,8 @@ struct count {
     int64_t bytes;
     double total_ticks;    /* from start to end */
     uint64_t max_ticks;    /* of one operation */
-    uint64_t inside_ticks; /* inside MPI */
+    uint64_t inside_ticks; /* inside MPI ... */
+    uint64_t wait_ticks;   /* ... and of that in calls that complete them */
     int64_t idle;          /* calls that had nothing to complete */
     int32_t neighbours;    /* destinations, where sizes are counted */
 };
@@ -50,7 +51,7 @@ enum message_size { SMALL, LARGE, MESSAGE_SIZES };
 struct communicator_counts {
     bool used;
     struct count operation[OPERATIONS];
-    struct span span[COMMUNICATION_CLASSES];
+    struct span span[CLASS_CALLS];
     struct messages messages[MESSAGE_SIZES];
 };
 
@@ -103,10 +104,10 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 /* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
 bool snapshot_start(struct snapshot *snapshot);
 
-/* The snapshots that are active began at an earlier time, when MPI_Init was entered, and the time
-   until that was left is inside MPI. What the monitor has done since then is no part of them. Takes
-   the lock. */
-void snapshots_begin_at(uint64_t entry_ticks, uint64_t exit_ticks);
+/* The snapshots that are active begin with a call of this function, MPI_Init or MPI_Init_thread,
+   that took `ticks`. What the monitor has done since that call is no part of them. Takes the lock.
+ */
+void snapshots_begin_with(enum operation_kind kind, uint64_t ticks);
 
 /* Makes it inactive and sets its end, unless it is inactive; its counts stay until snapshot_free.
    Both take the lock. */

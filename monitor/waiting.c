@@ -68,6 +68,7 @@ static void set_waited(struct rows *rows, const struct late_series *series,
         row->waited_s = row->least_waited_s = waiting->mean_ns * calls_s;
         row->waited_lo_s = fmax(0.0, (waiting->lo_ns - error_ns) * calls_s);
         row->waited_hi_s = fmax(row->waited_s, (waiting->hi_ns + error_ns) * calls_s);
+        row->waited_files_s = waiting->files_share * row->waited_s;
         row->last_calls = last_of_all(series, waiting->came_last);
         row->last_rank = rank;
     }

@@ -301,6 +301,7 @@ static void finish_group(const struct group *group, struct shares *shares, uint6
         const uint64_t ticks = shares_take(shares, group->count, 0);
         call_completed_locked(call, &group->first, ticks);
         amounts.inside_ticks += ticks;
+        amounts.wait_ticks = ticks;
     }
     if (!are_sizes_counted())
         return;

@@ -156,6 +156,20 @@
     MAKING(Name, comm, communicator_duplicated(*(newcomm), comm, "MPI_" #Name),                    \
            making_posted(&making, error, *(request)), parameters, arguments)
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+#define BEGIN_OF_FILE(Name, asked_bytes)                                                           \
+    operation_begin_at(&operation, OPERATION_##Name, NO_COMMUNICATOR,                              \
+                       (struct sent){.bytes = (asked_bytes)}, false)
+
+#define FILE_CALL(Name, asked_bytes, parameters, arguments)                                        \
+    BLOCKING(Name, CLASS_FILES, parameters, arguments, BEGIN_OF_FILE(Name, asked_bytes), NULL)
+
+#define FILE_START(Name, asked_bytes, request, parameters, arguments)                              \
+    WRAPPER(Name, is_monitored(CLASS_FILES), parameters, arguments, struct operation operation;    \
+            BEGIN_OF_FILE(Name, asked_bytes),                                                      \
+            return operation_posted(&operation, error, *(request)))
+
 /* ---- calls that are no operations ------------------------------------------------------------ */
 
 /* Completes the operations on `win` at a target, or at all. */

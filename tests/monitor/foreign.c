@@ -12,6 +12,8 @@
  *   foreign switch S         3 barriers; switches monitors off, 5 barriers, S seconds; on, 7 more
  *   foreign null             calls on null handles, which fail
  *   foreign freed            frees around monitors what was made while they were off
+ *   foreign abort WHERE      an error on a communicator: world, self, dup, split or inter
+ *   foreign files N          writes and reads N parts of 1000 bytes in each of several ways
  *   foreign alone N          N barriers on N communicators of one process each, and one with others
  */
 #include <mpi.h>
@@ -120,6 +122,53 @@ static void alone(const char *count)
     barriers(1);
 }
 
+/* A message to a rank that isn't there. MPI's text names the communicator by its name or handle. */
+static void abort_on(const char *where)
+{
+    MPI_Comm comm = MPI_COMM_WORLD;
+    if (strcmp(where, "self") == 0)
+        comm = MPI_COMM_SELF;
+    if (strcmp(where, "dup") == 0)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (strcmp(where, "split") == 0)
+        MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
+    if (strcmp(where, "inter") == 0)
+        MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &comm);
+    MPI_Comm_set_name(comm, where);
+    say("handle", (int)MPI_Comm_c2f(comm));
+    (void)fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Send(NULL, 0, MPI_CHAR, 99, 0, comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void files(const char *count)
+{
+    enum { BYTES = 1000 };
+    static int data[BYTES / sizeof(int)];
+    const int times = (int)strtol(count, NULL, 10), elements = BYTES / sizeof(int);
+    const MPI_Offset at = (MPI_Offset)rank * BYTES;
+    MPI_File file;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_File_open(MPI_COMM_WORLD, "foreign.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                  &file);
+    for (int i = 0; i < times; i++) {
+        MPI_File_write_at_all(file, at, data, elements, MPI_INT, &status);
+        MPI_File_iwrite_at(file, at, data, elements, MPI_INT, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_File_seek(file, at, MPI_SEEK_SET);
+        MPI_File_read(file, data, BYTES, MPI_BYTE, &status);
+        MPI_File_read_at_all_begin(file, at, data, BYTES, MPI_BYTE);
+        MPI_File_read_at_all_end(file, data, &status);
+        MPI_File_sync(file);
+    }
+    MPI_File_close(&file);
+    if (rank == 0)
+        MPI_File_delete("foreign.data", MPI_INFO_NULL);
+}
+
 static void session(void)
 {
 #if MPI_VERSION >= 4
@@ -146,7 +195,8 @@ static int run_program(const char *name, const char *argument)
     } programs[] = {{"bcast", bcast},       {"communicators", communicators},
                     {"windows", windows},   {"switch", switch_off_and_on},
                     {"null", null_handles}, {"freed", freed_around},
-                    {"alone", alone},       {"end_around", NULL}};
+                    {"alone", alone},       {"end_around", NULL},
+                    {"abort", abort_on},    {"files", files}};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (strcmp(name, programs[i].name) != 0)
             continue;

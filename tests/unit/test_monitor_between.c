@@ -143,6 +143,40 @@ TEST(time_between_calls_is_that_of_one)
     assert_int_equal(inside.computing_ticks - computed, 1612 - BEFORE - 1100 - AFTER);
 }
 
+/* A gap that is no longer than what the monitor takes for a call is inside. */
+TEST(short_gaps_are_no_computation)
+{
+    enum { GAP = 20 };
+    inside_own.gap = GAP;
+    (void)call_of(2000, 2100);
+    const uint64_t computed = inside.computing_ticks, next = 2100 + AFTER + GAP + BEFORE;
+    assert_int_equal(call_of(next, next + 50), GAP + BEFORE + 50 + AFTER);
+    assert_int_equal(inside.computing_ticks, computed);
+    const uint64_t later = next + 50 + AFTER + GAP + 1 + BEFORE;
+    assert_int_equal(call_of(later, later + 50), BEFORE + 50 + AFTER);
+    assert_int_equal(inside.computing_ticks - computed, GAP + 1);
+    inside_own.gap = 0;
+}
+
+/* The thread comes from files until it has computed longer than these took, or communicates. */
+TEST(behind_files)
+{
+    (void)call_of(3000, 3100);
+    inside_follow_files(false, 100);
+    assert_false(inside_is_behind_files());
+    (void)call_of(4000, 4100);
+    inside_follow_files(true, 100);
+    inside.computing_ticks += 60;
+    inside_follow_files(true, 10);
+    assert_true(inside_is_behind_files());
+    inside.computing_ticks += 50;
+    assert_false(inside_is_behind_files());
+    inside_follow_files(true, 1);
+    assert_true(inside_is_behind_files());
+    inside_follow_files(false, 100);
+    assert_false(inside_is_behind_files());
+}
+
 /* Of calls within a call only the outermost one counts. */
 TEST(calls_within_a_call)
 {

@@ -96,13 +96,26 @@ static void make_rows(struct rows *rows, int of)
                 .computed_after_s = 0.25,
                 .joinable = 1,
                 .neighbours = 2,
-                .least_waited_s = 0.125},
+                .least_waited_s = 0.125,
+                .in_waits_s = 0.625,
+                .waited_files_s = 0.0625},
     };
     *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
     rows->rows[0] = row;
     if (of > 0)
         rows->rows[0].row.rank = of;
 }
+
+int common_clock_compare(const struct bc_job *job)
+{
+    assert_int_equal(job->ranks, ranks);
+    assert_true(job->node_comm != MPI_COMM_NULL);
+    return 1;
+}
+
+static bool has_room = true;
+
+bool communicators_have_room(int count) { return has_room; }
 
 static int fetched;
 
@@ -128,6 +141,7 @@ static char text[65536];
 
 static int set_up(void **state)
 {
+    inside_own.gap = 84;
     lacks_memory = false;
     fetched = rooted = 0;
     snapshot = (struct snapshot){
@@ -163,12 +177,12 @@ static int write_report(struct rows *rows)
     "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_"    \
     "s\tslowest_rank\tin_calls_s\tcomputed_s\tsize_bytes\twaited_s\t"                              \
     "waited_lo_s\twaited_hi_s\tlast_calls\tlast_rank\tcallers\tcomputed_after_s\t"                 \
-    "joinable\tneighbours\tleast_waited_s\n"
+    "joinable\tneighbours\tleast_waited_s\tin_waits_s\twaited_files_s\n"
 #define ROW(rank_)                                                                                 \
     "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"       \
     "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_                                                          \
     "\t1.000000000\t1\t0.750000000\tNA\tNA\t0.500000000\t0.400000000\t0.600000000\t3\t2\t"         \
-    "3\t0.250000000\t1\t2\t0.125000000\n"
+    "3\t0.250000000\t1\t2\t0.125000000\t0.625000000\t0.062500000\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
 /* Whether the report has this line. */
@@ -205,8 +219,8 @@ TEST(report_is_as_the_contract_says)
     assert_true(ends_with("\n" HEADER ROW("NA") END("1 row")));
     const char *const *const lines =
         WORDS("# monitored: pttopt,msgsize", "# snapshot: 7", "# snapshot_s: 2.500000000",
-              "# clock: a test's", "# clock_cost_ns: 20.5", "# large_bytes: 65536",
-              "# timeout_us: none", "# per_rank: no");
+              "# clock: a test's", "# clock_cost_ns: 20.5", "# computing_from_ns: 42.0",
+              "# large_bytes: 65536", "# timeout_us: none", "# per_rank: no");
     for (size_t i = 0; lines[i] != NULL; i++)
         assert_true(has_line(lines[i]));
     assert_non_null(strstr(text, "\n# mpi_library: "));
@@ -223,12 +237,12 @@ TEST(a_report_takes_the_place_of_what_is_there)
 {
     report_replaces(snapshot.file);
     struct rows rows;
-    const bool reserves = report_reserve();
+    const bool is_prepared = report_prepare(true);
     report_is_last();
     const int code = write_report(&rows);
     report_replaces(NULL);
     rows_free(&rows);
-    assert_true(reserves);
+    assert_true(is_prepared);
     assert_int_equal(code, MPIX_MONITOR_SUCCESS);
     if (rank == 0)
         assert_true(strncmp(text, "# benchmark: mpirtmon\n", 22) == 0);
@@ -377,13 +391,17 @@ static bool take_all(void)
     return !is_taken;
 }
 
-/* When a program has taken all communicators, a report finds those that were reserved, and the next
-   one, too; without these it says what it lacks, and writes nothing. */
-TEST(communicators_are_reserved_for_all_reports)
+/* When a program has taken all communicators, a report has the one that was made before, and the
+   next one, too, but clocks can't be compared; without it a report says what it lacks, and writes
+   nothing. */
+TEST(a_report_needs_one_communicator)
 {
     int codes[3];
-    const bool reserves = report_reserve();
+    bool warns[3] = {false};
+    const bool is_prepared = report_prepare(false);
     const bool has_limit = take_all();
+    snapshot.asked = (MPIX_Monitor){.profile = 1, .coll = 1, .clock = 1};
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < 3; i++) {
         struct rows rows;
         if (i > 0 && has_limit)
@@ -393,16 +411,47 @@ TEST(communicators_are_reserved_for_all_reports)
         if (i == 1)
             report_is_last();
         codes[i] = write_report(&rows);
+        warns[i] =
+            has_line("# warning: waiting in rooted collectives is not known: the program has "
+                     "all communicators of MPI, of which comparing clocks takes some");
         rows_free(&rows);
     }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     while (taken_count > 0)
         MPI_Comm_free(&taken[--taken_count]);
-    assert_true(reserves);
+    assert_true(is_prepared);
+    assert_int_equal(rooted, has_limit ? 0 : 3);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(warns[i], has_limit && rank == 0);
     assert_int_equal(codes[0], MPIX_MONITOR_SUCCESS);
     assert_int_equal(codes[1], MPIX_MONITOR_SUCCESS);
     assert_int_equal(codes[2], has_limit ? MPIX_MONITOR_ERR_COMMUNICATORS : MPIX_MONITOR_SUCCESS);
     if (rank == 0)
         assert_int_equal(strcmp(text, "before\n") == 0, has_limit);
+}
+
+/* Where the program needs the room of that communicator, only the last report is written. */
+TEST(the_last_report_needs_none)
+{
+    struct rows rows;
+    int codes[4];
+    const bool is_prepared = report_prepare(false);
+    for (int i = 0; i < 4; i++) {
+        report_give_up_comm();
+        has_room = i == 0 || rank > 0; /* all ranks have to */
+        if (i == 2)
+            report_is_last();
+        if (i > 0)
+            snapshot.file = fopen(path, "w");
+        codes[i] = write_report(&rows);
+        rows_free(&rows);
+    }
+    has_room = true;
+    assert_true(is_prepared);
+    assert_int_equal(codes[0], MPIX_MONITOR_SUCCESS);
+    assert_int_equal(codes[1], MPIX_MONITOR_ERR_COMMUNICATORS);
+    assert_int_equal(codes[2], MPIX_MONITOR_SUCCESS);
+    assert_int_equal(codes[3], MPIX_MONITOR_SUCCESS); /* one that nothing was made for before */
 }
 
 TEST(without_memory_nothing_is_written)

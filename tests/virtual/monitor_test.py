@@ -240,6 +240,8 @@ class Inside(Case):
         inside = {"MPI_Isend": 3 * m.post + half, "MPI_Irecv": 3 * m.post + half + m.test,
                   "MPI_Send_init": m.post + half, "MPI_Recv_init": m.post + half,
                   "MPI_Put": m.length + m.sync, "MPI_Allreduce": 2 * m.length}
+        waits = {"MPI_Isend": half, "MPI_Irecv": half + m.test, "MPI_Send_init": half, "MPI_Recv_init": half,
+                 "MPI_Put": m.length - m.post + m.sync, "MPI_Allreduce": 0}
         computed = {"MPI_Isend": 2 * self.WORK_US, "MPI_Irecv": 2 * self.WORK_US}
         times = {"MPI_Isend": 3, "MPI_Irecv": 3}
         for name, truth_us in inside.items():
@@ -247,11 +249,12 @@ class Inside(Case):
             whole, sized = found.row(kind, name, "pair"), found.row("sizes", name, "pair")
             completed = rounds * times.get(name, 1)
             self.time_near(whole["in_calls_s"] * 1e6 / rounds, truth_us, name + " inside")
+            self.time_near(whole["in_waits_s"] * 1e6 / rounds, waits[name], name + " in waits")
             self.time_near(sized["computed_s"] * 1e6 / rounds, computed.get(name, 0.0),
                            name + " computed")
             self.assertEqual([sized[key] for key in ("size_bytes", "completed", "bytes")],
                              [8, completed, 8 * completed])
-            for column in ("total_s", "in_calls_s"):
+            for column in ("total_s", "in_calls_s", "in_waits_s"):
                 self.assertAlmostEqual(sized[column], whole[column], 7)
         calls = {"MPI_Test": m.test, "MPI_Win_flush": m.sync}
         for name, truth_us in calls.items():
@@ -301,6 +304,24 @@ class Inside(Case):
             self.assertEqual((row["calls"], row["joinable"]),
                              tuple(self.TIMES * number for number in truth), name)
         self.check_sums(found)
+
+    def test_polling(self):
+        """A rank that polls computes nothing, and one that computes between polls computes all of that: the head tells
+        from which gap between two calls on."""
+        polls = 1000
+        for gap_ns in (0, 30, 100, 105, 200, 1000):
+            with self.subTest(gap_ns=gap_ns):
+                found = run("monitor_poll", polls, gap_ns, **self.M._replace(length=1, test=0.05).variables())
+                from_ns = float(found.head["computing_from_ns"])
+                self.assertEqual(from_ns, 100)
+                computed_ns = polls * gap_ns if gap_ns > from_ns else 0
+                row = found.row("sizes", "MPI_Irecv", "pair")
+                self.near(row["computed_s"] * 1e9, 2 * computed_ns, 2e3 * READING_US, "computed")
+                # What isn't computed is the monitor's, not the test's.
+                tests, own = (found.row("calls", name) for name in ("MPI_Test", "libmpirtmon"))
+                self.near(tests["in_calls_s"] * 1e9 / tests["calls"], 50, 50 * SHARE, "a test")
+                self.near(own["in_calls_s"] * 1e9 / own["calls"],
+                          2e3 * READING_US + gap_ns * (gap_ns <= from_ns), 1.0, "the monitor")
 
     def test_words(self):
         whole = run("monitor_inside", 5, 1, **self.M.variables())
@@ -444,6 +465,26 @@ class Late(Case):
             with self.subTest(ranks=ranks, empty=empty):
                 found = self.check(100, 10, ranks, functions=functions, empty=empty)
                 self.assertEqual(self.told(found), functions)
+
+    def test_behind_files(self):
+        """What ranks wait for one that comes from files is told apart from what they wait for one that worked."""
+        times, size, work_us = 20, 50000, 300
+        for ranks in virtual.by_tier(plain=(2,), run=(2, 4)):
+            with self.subTest(ranks=ranks):
+                found = run("monitor_files", times, size, work_us, ranks=ranks, MODEL_FILE_BYTE_NS=2,
+                            **self.M.variables())
+                row, file_us = found.row("coll", "MPI_Barrier", "team"), size * 2e-3
+                for column, us in (("waited_s", 2 * file_us + work_us), ("waited_files_s", file_us)):
+                    self.time_near(row[column] * 1e6 / times / (ranks - 1), us, column)
+                self.assertEqual(row["last_rank"], 0)
+                row = found.row("calls", "MPI_File_write_at")
+                count = 2 * times * (ranks + 1)  # of parts
+                self.assertEqual([row[key] for key in ("calls", "completed", "bytes", "callers")],
+                                 [2 * times * ranks, 2 * times * ranks, count * size, ranks])
+                for column in ("total_s", "in_calls_s"):
+                    self.time_near(row[column] * 1e6 / count, file_us, column)
+                for name in ("MPI_File_open", "MPI_File_close", "MPI_Init", "MPI_Finalize"):
+                    self.assertEqual(found.row("calls", name)["calls"], ranks, name)
 
 # ---- many communicators --------------------------------------------------------------------------
 
