@@ -11,7 +11,7 @@ from mpi_run import number, read_tsv
 
 REPORT = ("kind comm operation ranks calls completed bytes members rank slowest_s slowest_rank "
           "in_calls_s computed_s size_bytes waited_s waited_lo_s waited_hi_s last_calls last_rank "
-          "callers computed_after_s joinable neighbours least_waited_s").split()
+          "callers computed_after_s joinable neighbours least_waited_s in_waits_s waited_files_s").split()
 KEYS = ("kind", "comm", "operation", "ranks", "members", "rank", "size_bytes")
 SECONDS = 10.0  # of the run
 
@@ -175,12 +175,12 @@ class WhatCallsCost(CostCase):
 
     @each("size", [1023, 8193, 0])
     def test_never_beyond_them(self, size):
-        self.made.write_report(sized("MPI_Allreduce", 10, size, 1.0))
-        self.made.write_results("iallreduce", point(1024, 100), point(8192, 300))
+        self.made.write_report(sized("MPI_Alltoall", 10, size, 1.0))
+        self.made.write_results("ialltoall", point(1024, 100), point(8192, 300))
         assert self.cost()["machine_us"] == "NA"
         missing, = self.uncovered()
-        assert missing.startswith("mpirun -np 2 overlap/overlap_iallreduce --sizes=" if size else
-                                  "MPI_Allreduce of 0 bytes: no benchmark measures that")
+        assert missing.startswith("mpirun -np 2 overlap/overlap_ialltoall --sizes=" if size else
+                                  "MPI_Alltoall of 0 bytes: no benchmark measures that")
 
     def test_less_than_an_element(self):
         """The benchmarks' elements have 8 bytes: what is smaller costs as much."""
@@ -208,6 +208,31 @@ class WhatCallsCost(CostCase):
             "syncbench", SYNC, [["sync all", 1, 2, 0, 0, 9, 8, 10, "ok"],
                                 ["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
         assert number(self.cost()["machine_us"]) == 1.5
+
+    @each("function, size, us", [("MPI_Win_fence", 0, 2.5), ("MPI_Allreduce", 0, 3.5), ("MPI_Allreduce", 8, 100)])
+    def test_calls_without_data_by_syncbench(self, function, size, us):
+        self.made.write_report(sized(function, 10, size, 1.0))
+        self.made.write_results("iallreduce", point(8, 100))
+        (self.made.results / "syncbench.tsv").write_text(tsv(
+            "syncbench", SYNC, [[name, 1, 2, 0, 0, time_us, time_us, time_us, "ok"] for name, time_us in (
+                ("MPI barrier", 1.5), ("fence", 2.5), ("allreduce 0 bytes", 3.5), ("allreduce 1 byte", 4.5))]))
+        assert number(self.cost()["machine_us"]) == us
+        assert self.uncovered() == []
+
+    def test_start_and_wait(self):
+        """Of 1.29 s a process is 0.09 s in starts; a blocking call has no wait. An earlier report doesn't tell."""
+        rows = [sized("MPI_Isend", 100, 4 << 20, 2.58, in_waits_s=2.4), sized("MPI_Allreduce", 100, 8, 0.5, in_waits_s=0.0),
+                total(3.08, 2.0)]
+        self.made.write_results("isend", *(gain_cells(size, 13000, 100, 0) for size in (8, 8 << 20)))
+        self.made.write_report(*rows)
+        assert {row["operation"]: row["in_waits_s"] for row in of_kind(self.made.table()[0], "cost")} == {
+            "MPI_Isend": "1.200000000", "MPI_Allreduce": "0.000000000"}
+        text = self.made.text()
+        assert "calls times in MPI in waits each undisturbed other" in text.replace("waiting ", "")
+        assert "MPI_Isend of 4MiB 100 1.29 1.20 100" in text
+        assert "MPI_Allreduce of 8 bytes 100 0.250 Without calls" in text
+        self.made.write_report(*rows, columns=[name for name in REPORT if name != "in_waits_s"])
+        assert "MPI_Isend of 4MiB 100 1.29 100" in self.made.text()
 
     def test_exchanges(self):
         """As many sends as receives are exchanges: each has half of the cost."""
@@ -305,6 +330,26 @@ class WhatWouldSaveTime(CostCase):
         assert "Work that is uneven 1.00 10.0 % rank 0 has most of it" in self.made.text()
         self.made.write_report(*rows, *(dict(row, in_calls_s=2.0) for row in own))
         assert "uneven" not in self.made.text()
+
+    def test_files(self):
+        """Rank 0 comes late to barriers from files: that is no work that could be spread. What else it is late for is."""
+        rows = [calls("calls", name, comm="NA", members="NA", ranks="NA", calls=40, in_calls_s=in_s, bytes=size)
+                for name, in_s, size in (("MPI_File_write_at_all", 8.0, 40 << 20), ("MPI_File_sync", 2.0, 0),
+                                         ("MPI_Init", 0.4, "NA"), ("MPI_Finalize", 0.2, "NA"))]
+        self.made.write_results("ibarrier", point(8, 1))
+        for files_s, saved in ((1.0, None), (0.5, (0.25, 0.225, 0.275))):
+            self.made.write_report(
+                *rows, calls("coll", "MPI_Barrier", calls=2000, bytes=0, in_calls_s=1.1, waited_s=1.0, waited_lo_s=0.9,
+                             waited_hi_s=1.1, last_calls=1000, last_rank=0, least_waited_s=0.0, waited_files_s=files_s),
+                sized("MPI_Barrier", 1000, 0, 1.1), total(11.7, 6.0))
+            found = saving(self.made.table()[0], "balance")
+            assert found == (None if saved is None else Near(saved)), found
+            text = self.made.text()
+            assert f"Waiting for those at files {'0.500' if files_s == 1 else '0.250'}" in text
+            assert ("Waiting for late processes" in text) == (files_s < 1)
+            assert "Files 5.00 50.0 % most in MPI_File_write_at_all" in text
+            assert "Start and end of MPI 0.300 3.00 % most in MPI_Init" in text
+            assert "MPI_File_write_at_all of 1MiB 20 4.00" in text
 
     def test_results_that_say_little(self):
         """Where the system took the processors; and a report of the monitor's as results."""
@@ -534,11 +579,12 @@ class BadInput(CostCase):
 
     def test_a_report_of_an_earlier_version(self):
         columns = [name for name in REPORT if name not in ("callers", "computed_after_s", "joinable",
-                                                           "neighbours")]
+                                                           "neighbours", "in_waits_s", "waited_files_s")]
         self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), columns=columns)
         self.made.write_results("iallreduce", point(8, 100))
         rows, said = self.made.table()
         assert "of an earlier version" in said
+        assert of_kind(rows, "cost")[0]["in_waits_s"] == "NA"
         assert number(of_kind(rows, "cost")[0]["machine_s"]) == Near(0.1)
 
     def test_a_report_that_is_cut_off(self):
@@ -620,12 +666,23 @@ class BadInput(CostCase):
     @each("function, size, command", [
         ("MPI_Allreduce_init", 8, "overlap/overlap_iallreduce --sizes=8:8 --form=persistent "
          "--output=RESULTS/overlap_iallreduce.tsv"),
-        ("MPI_Barrier", 0, "syncbench/syncbench --output=RESULTS/syncbench.tsv"),
+        *((name, 0, "syncbench/syncbench --output=RESULTS/syncbench.tsv")
+          for name in ("MPI_Barrier", "MPI_Win_fence", "MPI_Allreduce")),
         ("MPI_Ibarrier", 0, "overlap/overlap_ibarrier --output=RESULTS/overlap_ibarrier.tsv")])
     def test_the_command_measures_what_is_missing(self, function, size, command):
         self.made.write_report(sized(function, 1000, size, 1.0))
         self.made.write_results("ibcast", point(8, 100))
         assert self.uncovered() == [f"mpirun -np 2 {command}"]
+
+    @each("function, why", [
+        ("MPI_Psend_init", "overlap_partitioned measures it, by partitions, which the report doesn't have"),
+        ("MPI_Neighbor_alltoallw", "halo and overlap_halo measure it, by boxes, which the report doesn't have"),
+        ("MPI_Allgather", None)])
+    def test_no_benchmark_is_denied(self, function, why):
+        """That none measures a call is said of no function that one measures."""
+        self.made.write_report(sized(function, 1000, 0, 1.0))
+        self.made.write_results("ibcast", point(8, 100))
+        assert self.uncovered() == [f"{function}: {why}" if why else f"{function} of 0 bytes: no benchmark measures that"]
 
     def test_an_unknown_communicator(self):
         self.made.write_report(sized("MPI_Isend", 1000, 8, 1.0, ranks="NA", members="NA"),

@@ -16,7 +16,8 @@ from commcost.reading.results import PATH_SHOWN, Result, parsed_number
 TEXTS = ("kind", "comm", "members", "operation", "rank")
 NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
-           "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s")
+           "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s", "in_waits_s",
+           "waited_files_s")
 RECORD = "MPIRT_MONITOR=all,output=FILE"
 
 
@@ -38,11 +39,13 @@ class Calls(typing.NamedTuple):
     calls: float                       # of each process that made any
     size: typing.Optional[float]       # their mean, in bytes
     in_s: float                        # inside MPI, what completes them included
+    wait_s: typing.Optional[float]     # of that, in what completes them
     between_s: typing.Optional[float]  # computation between start and completion
     after_s: typing.Optional[float]    # computation after completion
     joined: typing.Optional[float]     # share that could have been part of an earlier one; of flushes: idle ones
     callers: int
-    waited: typing.Optional[Span]
+    waited: typing.Optional[Span]      # for processes that came late
+    files: float                       # the share of that for processes that came from calls about files
     last: typing.Optional[tuple]       # the rank that came last most often, and in what share of the calls
     least_waited_s: typing.Optional[float] = None  # of the process that waited least
     nodes: typing.Optional[int] = None  # on which the communicator's processes are, or else the job's
@@ -55,6 +58,19 @@ class Calls(typing.NamedTuple):
     def layout_of_pair(self):
         """Of two processes: within a node, or across nodes."""
         return Layout(2, None if self.nodes is None else min(2, self.nodes))
+
+    @property
+    def waited_for_work(self):
+        """Waiting for processes that came late from their work. None: not known."""
+        return self.waited and self.waited.times(1 - self.files)
+
+    @property
+    def waited_for_files(self):
+        return self.waited and self.waited.times(self.files)
+
+    @property
+    def is_of_file(self):
+        return self.function.startswith("MPI_File_")
 
     @property
     def place(self):
@@ -139,11 +155,14 @@ class Monitored:
             kind=texts["kind"], comm=texts["comm"], members=texts["members"], function=texts["operation"],
             ranks=None if ranks is None else int(ranks), nodes=self._nodes(texts["members"], ranks),
             calls=calls / callers, callers=callers,
-            size=numbers["bytes"] / numbers["completed"] if numbers["size_bytes"] is not None and
-            numbers["completed"] else None,
-            in_s=of_each["in_calls_s"], between_s=of_each["computed_s"], after_s=of_each["computed_after_s"],
+            size=numbers["bytes"] / numbers["completed"] if numbers["completed"] and numbers["bytes"] is not None and
+            texts["kind"] in ("sizes", "calls") else None,
+            in_s=of_each["in_calls_s"], wait_s=of_each["in_waits_s"],
+            between_s=of_each["computed_s"], after_s=of_each["computed_after_s"],
             joined=numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
-            waited=None if None in waited else Span(*waited), last=last, least_waited_s=numbers["least_waited_s"])
+            waited=None if None in waited else Span(*waited), last=last,
+            files=min(1.0, (numbers["waited_files_s"] or 0.0) / numbers["waited_s"]) if numbers["waited_s"] else 0.0,
+            least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):
         """What a process waited for late ones in these calls, a Span; None where that isn't known. It is known of all

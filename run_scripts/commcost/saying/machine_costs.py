@@ -49,8 +49,11 @@ class Way(typing.NamedTuple):
     form: str = "nonblocking"
 
 
-# How a blocking call is measured by itself, which counts before the overlap programs' blocking_us.
+# How a blocking call is measured alone, which counts before the overlap programs' blocking_us.
 BLOCKING = "blocking"
+# The rows of syncbench that measure blocking calls without data.
+SYNCS = {"ibarrier": "MPI barrier", "fence": "fence", "iallreduce": "allreduce 0 bytes"}
+SYNC = "sync_us"
 
 
 # One more exchange of messages where others are under way at the same time: msgrate's with warm caches, of which a
@@ -79,6 +82,8 @@ def operation_of(function):
 def way_of(function):
     """The Way that has what a call of the function, and what completes it, costs; None: no benchmark measures it."""
     operation = operation_of(function)
+    if function == "MPI_Win_fence":
+        return Way("fence", "blocking_us")
     if operation is None:
         return None
     is_persistent = function.endswith("_init") and operation not in OF_PAIRS
@@ -86,9 +91,16 @@ def way_of(function):
                "persistent" if is_persistent else "nonblocking")
 
 
-def sources_of(way):
-    """The Ways that say what a way costs, the best first: collective's rows have nothing but the operation."""
-    return (Way(way.operation, "time_us", BLOCKING), way) if way.column == "blocking_us" else (way,)
+def is_sync(way, size):
+    """Whether syncbench measures it."""
+    return way.column == "blocking_us" and way.operation in SYNCS and size == 0
+
+
+def sources_of(way, size):
+    """The Ways that tell the cost of a way, the best first: collective's rows have nothing but the operation."""
+    if way.column != "blocking_us":
+        return (way,)
+    return (Way(way.operation, "time_us", BLOCKING), *([Way(way.operation, SYNC)] if is_sync(way, size) else []), way)
 
 
 class OwnCosts:
@@ -126,12 +138,12 @@ class OwnCosts:
 
     def _found(self, way, layout, size):
         """The Cost, and the points that it is from: those of the nearest layout that has it."""
-        if way.operation == "ibarrier" and way.column == "blocking_us":
+        if is_sync(way, size):
             size = 0
         elif way != GAP and size is not None and size > 0:
             size = max(size, ELEMENT)
         for measured in sorted(self._tables, key=lambda measured: _differs(measured, layout)):
-            for source in sources_of(way):
+            for source in sources_of(way, size):
                 if layout.ranks is not None and size is not None and _counts_for(way, measured, layout):
                     points = self._points(source, measured)
                     cost = interpolated(points, size, source.column)
@@ -156,10 +168,11 @@ def points_of(way, tables, layout):
             if rate.value > 0:
                 ends = (None, None) if rate.low is None else (2e6 / rate.high, 2e6 / rate.low)
                 yield row.size("nbytes"), row, Measured(2e6 / rate.value, *ends, rate.launches)
-    if way.operation == "ibarrier" and way.column == "blocking_us":
-        for row, value in tables.measured("syncbench", "sync_us", sync="MPI barrier"):
+    if way.column == SYNC:
+        for row, value in tables.measured("syncbench", SYNC, sync=SYNCS[way.operation]):
             if row.keys["ranks"] in (str(layout.ranks), "NA"):
                 yield 0, row, value
+        return
     if way.form == BLOCKING:
         for row, value in blocking(tables, way.operation[1:]):
             yield row.size(), row, value
@@ -213,9 +226,10 @@ def command_of(way, layout, sizes):
     smallest, largest = 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
     if way == GAP:
         program, options = "msgrate/msgrate", ["--peers=1", "--cache=0", f"--sizes={smallest}:{largest}"]
+    elif is_sync(way, max(sizes)):
+        program, options = "syncbench/syncbench", []
     elif way.operation == "ibarrier":
-        program = "syncbench/syncbench" if way.column == "blocking_us" else "overlap/overlap_ibarrier"
-        options = []
+        program, options = "overlap/overlap_ibarrier", []
     else:
         program = f"overlap/overlap_{way.operation}"
         options = [f"--sizes={smallest}:{largest}", *([] if way.form == "nonblocking" else [f"--form={way.form}"])]

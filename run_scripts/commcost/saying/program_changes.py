@@ -143,7 +143,7 @@ def late_processes(program):
     work doesn't help. So only what they wait beyond the one that waits least counts, or, where only
     the root waits, what the one that is last most often is late beyond its turn."""
     for calls in program.run.by_function:
-        waited, ranks = calls.waited, calls.ranks
+        waited, ranks = calls.waited_for_work, calls.ranks
         if waited is None or calls.last is None or not ranks or ranks < 2:
             continue
         rank, share = calls.last
@@ -152,7 +152,8 @@ def late_processes(program):
             waited = waited.times(ranks - 1 if calls.function in ROOT_WAITS else 1)
             beyond = max(0.0, (share - 1 / ranks) / (1 - 1 / ranks))
         else:
-            beyond = max(0.0, 1 - calls.least_waited_s / max(waited.value, calls.least_waited_s, READING_S))
+            least_s = calls.least_waited_s * (1 - calls.files)
+            beyond = max(0.0, 1 - least_s / max(waited.value, least_s, READING_S))
         # Few calls may happen to have one rank last.
         if beyond * math.sqrt(min(calls.calls, COMPARED)) < CHANCE:
             continue
@@ -160,7 +161,7 @@ def late_processes(program):
             "balance", calls, waited.times(beyond)._replace(high=waited.high), (),
             f"Spread work evenly before {calls.function}",
             (f"Give rank {rank} less to do: it comes last in {short(100 * share)} % of the calls.",
-             f"A process waits {short(calls.waited.value)} s for late ones, on average."))
+             f"A process waits {short(waited.value)} s for late ones, on average."))
 
 
 def hidden_operations(program):
@@ -190,9 +191,12 @@ def how_to_hide(operation):
 
 
 def times_now(calls, in_s, after_s, exposed):
-    """Sentences about what a call and the work around it take."""
+    """Sentences about the time of a call and of the work around it."""
     each = 1 / (calls.calls * US)
     yield f"Each takes {short(in_s * each)} µs inside MPI, of which {short(exposed.us.value)} µs can't be hidden."
+    if calls.wait_s is not None and machine_costs.is_started(calls.function):
+        yield (f"{calls.function} takes {short((calls.in_s - calls.wait_s) * each)} µs to start and "
+               f"{short(calls.wait_s * each)} µs in the wait.")
     if calls.between_s is not None and machine_costs.is_started(calls.function):
         yield f"Between start and wait there are {short(calls.between_s * each)} µs of work today."
     yield f"After it there are {short(after_s * each)} µs of work."
@@ -210,7 +214,7 @@ def all_sizes(every):
         return None
     means = {name: sum(getattr(calls, name) * calls.calls for calls in every) / number for name in ("size", "joined")}
     return every[0]._replace(calls=number, **means, **{name: total(every, name) for name in (
-        "in_s", "between_s", "after_s")})
+        "in_s", "wait_s", "between_s", "after_s")})
 
 
 def total(every, name):

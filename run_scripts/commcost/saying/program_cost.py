@@ -28,12 +28,19 @@ TOLD_PCT = 1.0        # of the time inside MPI, that a line is worth
 UNEVEN_PCT = 1.0      # of the run, that processes differ by
 DISTURBED_PCT = 5.0   # of the time, that the system took from the processes in a row
 SHOWN_PCT = 0.1       # of the time inside MPI, that a line or a command about calls is worth
-WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 38  # letters of a table's cells: a line has at most 100
+WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 34  # letters of a table's cells: a line has at most 100
 US = 1e-6
 
 USED = ("overlap", "overlap_sweep", "collective", "syncbench", "msgrate")  # what costs are read from
 
+STARTS_AND_ENDS = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+
 PLAIN = (("form", "nonblocking"), ("test_calls", "0"))  # keys that go without saying
+
+# Functions that a benchmark measures, by what the report doesn't tell.
+UNREAD = {**dict.fromkeys(("MPI_Psend_init", "MPI_Precv_init"),
+                          "overlap_partitioned measures it, by partitions, which the report doesn't have"),
+          "MPI_Neighbor_alltoallw": "halo and overlap_halo measure it, by boxes, which the report doesn't have"}
 
 # What must be alike for the results to be of the program's machine.
 ALIKE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("processor", "processor"),
@@ -109,11 +116,13 @@ def missing(lines):
     """What would measure the calls of some Lines of a function, which differ by their sizes."""
     way, calls = lines[0].operation.way, lines[0].calls
     sizes = [line.calls.size for line in lines]
+    if calls.function in UNREAD:
+        return f"{calls.function}: {UNREAD[calls.function]}"
     if way is None:
         return f"{calls.function}: no benchmark measures it"
     if calls.layout.ranks is None or None in sizes:
         return f"{calls.function}: the report doesn't say on how many processes, or of which size"
-    if way.operation != "ibarrier" and not any(sizes):
+    if way.operation != "ibarrier" and not any(sizes) and not machine_costs.is_sync(way, 0):
         return f"{calls.function} of 0 bytes: no benchmark measures that"
     return machine_costs.command_of(way, calls.layout, [size for size in sizes if size] or [0])
 
@@ -200,11 +209,18 @@ def inside_mpi(run):
         more_s = run.inside_s / run.ranks - least_s
         if more_s >= UNEVEN_PCT / 100 * run.seconds:
             yield Spent("Work that is uneven", exactly(more_s), f"rank {rank} has most of it")
-    waits = [calls for calls in run.by_function if calls.waited and calls.waited.value > 0]
-    if waits:
-        most = max(waits, key=lambda calls: calls.waited.value)
-        yield Spent("Waiting for late processes", mean_of(run, [(calls.waited, calls.callers) for calls in waits]),
-                    f"most in {most.function}")
+    for what, name in (("Waiting for late processes", "waited_for_work"),
+                       ("Waiting for those at files", "waited_for_files")):
+        waits = [(getattr(calls, name), calls) for calls in run.by_function if calls.waited]
+        if any(waited.value > 0 for waited, _ in waits):
+            yield Spent(what, mean_of(run, [(waited, calls.callers) for waited, calls in waits]),
+                        f"most in {max(waits, key=lambda pair: pair[0].value)[1].function}")
+    for what, of_kind in (("Files", lambda calls: calls.is_of_file),
+                          ("Start and end of MPI", lambda calls: calls.function in STARTS_AND_ENDS)):
+        some = [calls for calls in run.others if of_kind(calls)]
+        seconds = mean_of(run, [(exactly(calls.in_s), calls.callers) for calls in some]) if some else exactly(0.0)
+        if seconds.value >= share_of_mpi(run, TOLD_PCT):
+            yield Spent(what, seconds, f"most in {max(some, key=lambda calls: calls.in_s * calls.callers).function}")
 
 
 def in_calls(run, lines):
@@ -270,7 +286,8 @@ def rows_text(rows):
 
 COLUMNS = [(name, role) for role, names in (
     ("key", "kind change comm members ranks operation size_bytes"), ("info", "calls"),
-    ("less", "in_calls_s machine_us"), ("info", "machine_lo_us machine_hi_us"), ("less", "machine_s waited_s"),
+    ("less", "in_calls_s"), ("info", "in_waits_s"), ("less", "machine_us"), ("info", "machine_lo_us machine_hi_us"),
+    ("less", "machine_s waited_s"),
     ("info", "waited_lo_s waited_hi_s unexplained_s saved_s saved_lo_s saved_hi_s saved_pct rests_on text"))
            for name in names.split()]
 
@@ -294,7 +311,7 @@ def rows_of(account):
 def of_calls(calls):
     return {"comm": calls.comm, "members": calls.members, "ranks": "NA" if calls.ranks is None else calls.ranks,
             "operation": calls.function, "size_bytes": decimals(calls.size, 0), "calls": decimals(calls.calls, 1),
-            "in_calls_s": decimals(calls.in_s, 9)}
+            "in_calls_s": decimals(calls.in_s, 9), "in_waits_s": decimals(calls.wait_s, 9)}
 
 
 def of_span(name, unit, span, digits):
@@ -381,12 +398,19 @@ def calls_parts(account):
         Column("calls", "operation"): [name_of(line.calls) for line in lines],
         Column("times", "calls", True): [round(line.calls.calls) for line in lines],
         Column("in MPI", "in_calls_s", True): seconds(line.calls.in_s for line in lines),
+        Column("in waits", "in_waits_s", True): seconds(waits_of(line.calls) for line in lines),
         Column("each", "machine_us", True): seconds(line.cost and line.cost.us.value for line in lines),
         Column("undisturbed", "machine_s", True): seconds(line.own and line.own.value for line in lines),
         Column("waiting", "waited_s", True): seconds(line.waited and line.waited.value for line in lines),
         Column("other", "unexplained_s", True): seconds(line.unexplained_s for line in lines)}),
             Text(f"Without calls of less than {SHOWN_PCT:g} % of the time in MPI. Seconds of a process, mean of "
-                 "those that made such calls; each: undisturbed µs of a call.", small=True)]
+                 "those that made such calls. In waits: of the time in MPI, in calls that completed them. "
+                 "Each: undisturbed µs of a call.", small=True)]
+
+
+def waits_of(calls):
+    """None of calls that another one doesn't complete."""
+    return calls.wait_s if calls.wait_s or machine_costs.is_started(calls.function) else None
 
 
 def main(words):
