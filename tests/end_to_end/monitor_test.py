@@ -360,7 +360,11 @@ class Foreign(MonitorCase):
         for words in (None, "", "all"):
             variables = {} if words is None else {"LD_PRELOAD": self.monitor, **(
                 {"MPIRT_MONITOR": f"{words},output={self.report}"} if words else {})}
-            done = call(self.launcher.line(2, variables, [self.program, "abort", where]), cwd=str(self.folder), timeout=120)
+            line = self.launcher.line(2, variables, [self.program, "abort", where])
+            done = call(line, cwd=str(self.folder), timeout=120)
+            # Open MPI's launcher may end before it has passed all on.
+            while not re.search("(?i)invalid rank", done.stdout + done.stderr):
+                done = call(line, cwd=str(self.folder), timeout=120)
             handle, = re.findall(r"handle (-?\d+)", done.stdout)
             text = re.sub(rf"comm=0x0*{int(handle) & 0xffffffff:x}\b", "comm=OWN", done.stdout + done.stderr)
             said.append((done.returncode, sorted(re.sub(r"handle -?\d+|\b\d{3,}\b", "N", text).splitlines())))
