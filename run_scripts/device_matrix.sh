@@ -1,3 +1,4 @@
 #!/bin/sh
 # Tries all operations with buffers on a GPU, each in a launch of its own. --help says how.
-exec python3 "$(dirname -- "$0")/commcost" device_matrix "$@"
+. "$(dirname -- "$0")/lib.sh"
+commcost device_matrix "$@"

@@ -2,6 +2,9 @@
 # the source tree, whose top is then COMMCOST_TOP. Others set that before.
 # shellcheck shell=sh
 
+# A closed stderr is no reason to end.
+true >&2 || exec 2>/dev/null
+
 # cd goes where it is told to.
 unset CDPATH
 top=$(cd -- "$(dirname -- "$0")/.." && pwd) || top=
@@ -31,6 +34,12 @@ die() {
 misused() {
     complain "$@"
     exit 2
+}
+
+# commcost COMMAND [OPTION]...: goes on as a command of run_scripts/commcost, which is written in Python.
+commcost() {
+    command -v python3 >/dev/null 2>&1 || die "there is no python3: install it (Debian: python3)"
+    exec python3 "$COMMCOST_TOP/run_scripts/commcost" "$@"
 }
 
 # help_if_asked "$@": prints the comment at the script's top and ends it, where that is asked for.
@@ -92,7 +101,7 @@ int main(int argc, char **argv)
 }
 END
     # shellcheck disable=SC2086  # a list of words
-    words=$(python3 "$COMMCOST_TOP/run_scripts/commcost" launcher "$scratch" "$1" 2>/dev/null) &&
+    words=$(commcost launcher --launcher="$1" "$scratch" 2>/dev/null) &&
         "$wrapper" -o "$scratch/met" "$scratch/met.c" >/dev/null 2>&1 &&
         timeout 60 $words "$scratch/met" </dev/null 2>/dev/null | sort -u
     rm -rf "$scratch"
@@ -144,11 +153,13 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# launch_words BUILD_FOLDER: the words that start a job of a sweep: $LAUNCH, else those of the suite
-# (run_scripts/commcost/running/launchers.py).
+# launch_words BUILD_FOLDER: the words that start a job of a sweep, a line each: those of $LAUNCH, else those of the
+# suite (run_scripts/commcost/running/launchers.py).
 launch_words() {
-    words=${LAUNCH:-$(python3 "$COMMCOST_TOP/run_scripts/commcost" launcher "$1")} || exit 1
-    command -v "${words%% *}" >/dev/null 2>&1 || die "LAUNCH: there is no ${words%% *}"
+    # shellcheck disable=SC2086  # a list of words
+    words=$(if [ -n "${LAUNCH:-}" ]; then printf '%s\n' $LAUNCH; else commcost launcher "$1"; fi) || exit 1
+    first=$(echo "$words" | head -n 1)
+    command -v "$first" >/dev/null 2>&1 || die "LAUNCH: there is no $first"
     echo "$words"
 }
 

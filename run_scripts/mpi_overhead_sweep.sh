@@ -20,15 +20,19 @@ build=$COMMCOST_TOP/build
 program=${PROGRAM:-$build/mpi_overhead/mpi_overhead}
 [ -x "$program" ] || die "no program $program: build it, or set PROGRAM"
 
-launch=$(launch_words "$(dirname "$program")/..")
 set -f # words, not patterns
+launch=$(launch_words "$(dirname "$program")/..")
 {
     echo "######### START #########"
     echo "Running on $(uname -n)"
     echo "Dir is $(pwd)"
 } >&2
+IFS='
+'
+# shellcheck disable=SC2086  # a word a line
+set -- $launch "$program" --msgsize=0,2:4M "$@"
+unset IFS
 status=0
-# shellcheck disable=SC2086  # a list of words
-run $launch "$program" --msgsize=0,2:4M "$@" || status=$?
+run "$@" || status=$?
 echo "######### DONE! #########" >&2
 exit "$status"

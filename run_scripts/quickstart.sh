@@ -35,6 +35,10 @@ for option in "$@"; do
     *) misused "'$option': no such option: see --help" ;;
     esac
 done
+case $results in
+/*) ;;
+*) results=$PWD/$results ;;
+esac
 if [ "$where" = --output ]; then
     # A folder that is resumed knows these.
     measured=${measured:---essentials}
@@ -59,10 +63,10 @@ status=0
 passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" ${measured:+"$measured"} --build="$build" \
     ${ranks:+"--ranks=$ranks"} "$where=$results" || status=$?
 if [ -n "$signalled" ]; then
-    echo "quickstart.sh: SIG$signalled: to go on and make the report: $0 --resume=$results" >&2
+    again=$(commcost paste ${MPICC:+env "MPICC=$MPICC"} "$COMMCOST_TOP/run_scripts/quickstart.sh" "--resume=$results")
+    echo "quickstart.sh: SIG$signalled: to go on and make the report: $again" >&2
     exit "$status"
 fi
-results=$(cd "$results" 2>/dev/null && pwd) || exit "$status"
 set -- "$results"/*.tsv
 [ -e "$1" ] || exit "$status"
 
@@ -70,6 +74,5 @@ sh "$COMMCOST_TOP/run_scripts/report_text.sh" --beside "$results"
 page=$(sh "$COMMCOST_TOP/run_scripts/report.sh" "$results") || status=1
 sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
 [ -z "$page" ] || printf 'Page: %s    Table: %s\n' "${page#"$PWD/"}" "${results#"$PWD/"}/summary.tsv"
-launcher=$(sed -n 's/^COMMCOST_MPIRUN_PROGRAM:FILEPATH=//p' "$build/CMakeCache.txt") || launcher=
-[ -z "$launcher" ] || printf 'One program: %s -np 2 %s\n' "$launcher" "${build#"$PWD/"}/halo/halo --format=table"
+program=$(commcost launcher "$build" "$build/halo/halo" --format=table) && echo "One program: $program"
 exit "$status"

@@ -1,3 +1,4 @@
 #!/bin/sh
 # Makes one HTML page of results: what they say in short, pictures and tables. --help says how.
-exec python3 "$(dirname -- "$0")/commcost" report "$@"
+. "$(dirname -- "$0")/lib.sh"
+commcost report "$@"

@@ -1,3 +1,4 @@
 #!/bin/sh
 # Writes the report of results as Markdown. --help says how.
-exec python3 "$(dirname -- "$0")/commcost" report_text "$@"
+. "$(dirname -- "$0")/lib.sh"
+commcost report_text "$@"

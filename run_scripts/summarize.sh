@@ -1,3 +1,4 @@
 #!/bin/sh
 # Puts all launches of all benchmarks into one table for spreadsheets. --help says how.
-exec python3 "$(dirname -- "$0")/commcost" summarize "$@"
+. "$(dirname -- "$0")/lib.sh"
+commcost summarize "$@"

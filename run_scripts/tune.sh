@@ -1,3 +1,4 @@
 #!/bin/sh
 # Finds the MPI library's best algorithms and writes its own tuning file. --help says how.
-exec python3 "$(dirname -- "$0")/commcost" tune "$@"
+. "$(dirname -- "$0")/lib.sh"
+commcost tune "$@"

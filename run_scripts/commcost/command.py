@@ -6,6 +6,7 @@ import errno
 import math
 import os
 import re
+import stat
 import sys
 
 from commcost import __version__
@@ -36,12 +37,20 @@ def plain(text):
 
 def complain(program, text):
     """Writes a line to stderr."""
-    print(f"{program}: {plain(str(text)):.{ERROR_MAX}}", file=sys.stderr)
+    say(f"{program}: {plain(str(text)):.{ERROR_MAX}}")
 
 
 def say(text):
-    """Writes a line to stderr that isn't about an error."""
-    print(plain(text), file=sys.stderr, flush=True)
+    """Writes a line to stderr that isn't about an error. That nobody reads it any more ends nothing."""
+    try:
+        print(plain(text), file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream):
+    """Lets the stream lead to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def meant(word, names):
@@ -134,12 +143,33 @@ def beside(path, output, default):
     return output or default
 
 
+_inputs = set()  # device and inode of each file that results were read from
+
+
+def note_input(stream):
+    """Takes note of a file that is open for reading, which no output may replace."""
+    file = os.fstat(stream.fileno())
+    if stat.S_ISREG(file.st_mode):
+        _inputs.add((file.st_dev, file.st_ino))
+
+
+def is_input(path, is_followed):
+    """True if a path leads to a file that was read; a link by itself doesn't, unless it is followed."""
+    try:
+        file = os.stat(path, follow_symlinks=is_followed)
+    except OSError:
+        return False
+    return (file.st_dev, file.st_ino) in _inputs
+
+
 def write_to(path, text, is_named=True):
-    """A file gets this text, or stdout where it is None. UsageError where a file that the user named can't be written,
-    Failure where there is no space, or it is another file."""
+    """A file gets this text, or these bytes; stdout where it is None. UsageError where a file that the user named can't
+    be written, or is one of those that were read; Failure where there is no space, or it is another file."""
     if path is None:
         sys.stdout.write(text)
         return
+    if is_input(path, is_named):
+        raise UsageError(f"--output: '{path:.200}' is one of the results that were read: use another file")
     try:
         replace_file(path, text, is_named)
     except OSError as error:
@@ -165,8 +195,15 @@ def percent(low, high):
 def run(program, main, words=None):
     """Calls main(words), which returns an exit status, and ends the program with it. What main
     raises as UsageError becomes one line on stderr."""
+    # The next file that is opened would have the number of a closed stream. This one can't be written.
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)
     # Whatever the user's language; names of files may be any bytes.
-    sys.stdout = open(sys.stdout.fileno(), "w", encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
     try:
         status = main(sys.argv[1:] if words is None else words)
         sys.stdout.flush()
@@ -178,7 +215,7 @@ def run(program, main, words=None):
         if not isinstance(error, BrokenPipeError):
             what = "output was lost" if error.filename is None else f"'{error.filename:.200}'"
             complain(program, f"{what}: {error.strerror}")
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         status = EXIT_FAILED
     except KeyboardInterrupt:
         status = 130

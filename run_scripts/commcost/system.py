@@ -1,7 +1,9 @@
 """Files and commands of the system."""
 
+import contextlib
 import datetime
 import os
+import re
 import shlex
 import subprocess
 
@@ -10,12 +12,21 @@ TOP = os.path.dirname(SCRIPTS)  # of the source tree, or what is installed of it
 IS_TREE = os.path.exists(os.path.join(TOP, "CMakeLists.txt"))
 
 
-def to_start(script):
-    """The word of a shell that starts a script of run_scripts in the current folder; installed, it is a command
-    (Install.cmake)."""
-    if not IS_TREE:
-        return f"commcost-{script[:-len('.sh')].replace('_', '-')}"
-    return shlex.quote(from_here(os.path.join(SCRIPTS, script)))
+def quoted(words):
+    """The words as a line that a shell reads back as they were."""
+    return " ".join(map(shlex.quote, words))
+
+
+def to_paste(*words):
+    """A command that users are told: a line for a shell in any folder. All of them come from here. An option's name
+    stands in front of the quotes."""
+    found = [re.fullmatch("(--[a-z-]+=)?(.*)", word, re.S).groups("") for word in words]
+    return " ".join(name + shlex.quote(value) for name, value in found)
+
+
+def script(name):
+    """The word that starts a script of run_scripts. Installed, it is a command (Install.cmake)."""
+    return os.path.join(SCRIPTS, name) if IS_TREE else f"commcost-{name[:-len('.sh')].replace('_', '-')}"
 
 
 def from_here(path):
@@ -53,9 +64,20 @@ def remove(path):
         os.remove(path)
 
 
+@contextlib.contextmanager
+def naming(path):
+    """An OSError from within names this file: that of a write has none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = path
+        raise
+
+
 def replace_file(path, content, is_named=False):
-    """A file gets this text, or these bytes, whole or not at all. A link in its place is replaced, not
-    followed, unless the user named it: then what is there and no file (a pipe, a device) is written to."""
+    """A file gets this text, or these bytes, whole or not at all, also if several write it at once. A link in its place
+    is replaced, not followed, unless the user named it: then what is there and no file (a pipe, a device) is written
+    to."""
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogateescape")
     if is_named:
@@ -64,13 +86,17 @@ def replace_file(path, content, is_named=False):
             with open(path, "wb") as stream:
                 stream.write(content)
             return
-    new = path + ".new"
-    try:
-        remove(new)
-        with open(new, "xb") as stream:
-            stream.write(content)
-        os.replace(new, path)
-    except OSError:
-        if os.path.isfile(new):
-            os.remove(new)
-        raise
+    new = os.path.join(os.path.dirname(path), f".{os.urandom(8).hex()}.new")
+    with naming(path):
+        try:
+            with open(new, "xb") as stream:
+                stream.write(content)
+            os.replace(new, path)
+        except OSError:
+            remove(new)
+            raise
+
+
+def is_half_written(name):
+    """True if replace_file gives a file this name until it is whole."""
+    return re.fullmatch(r"\.[0-9a-f]{16}\.new", name) is not None

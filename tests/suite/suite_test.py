@@ -816,6 +816,7 @@ echo "# end: 1 row, exit 0"
         self.top = self.suite.folder / "top"
         self.top.mkdir()
         (self.top / "run_scripts").symlink_to(SCRIPTS)
+        (self.top / "CMakeLists.txt").touch()
         write_program(self.top / "build/collective/collective", self.COLLECTIVE)
         (self.top / "build/CMakeCache.txt").write_text(f"COMMCOST_MPIRUN_PROGRAM:FILEPATH={self.launcher.command[0]}\n")
         for name in ("cmake", "mpicc.of.nobody"):
@@ -828,13 +829,16 @@ echo "# end: 1 row, exit 0"
         return done
 
     def test_six_launches(self):
-        """Of the essentials, with their options; then what they say, where the page and the table are, and how to start one program."""
+        """Of the essentials, with their options; then what they say, where the page and the table are, and how to start
+        one program, in any folder."""
         done = self.quickstart("--output=results")
         assert "6 launches: 1 program, each launched 6 times" in done.stderr
         assert len(self.suite_lines("options", "--essentials")) == 1
         *_, page, program = done.stdout.splitlines()
         assert page == "Page: results/report.html    Table: results/summary.tsv"
-        assert program == f"One program: {self.launcher.command[0]} -np 2 build/halo/halo --format=table"
+        write_program(self.top / "build/halo/halo", "#!/bin/sh\necho \"$0 $*\"\n")
+        done_so = call(["sh", "-c", program.partition("One program: ")[2]], cwd="/", env=self.suite.environment)
+        assert done_so.stdout == 2 * f"{self.top}/build/halo/halo --format=table\n", program + done_so.stderr
         for name in ("report.html", "report.md", "summary.tsv", "runs/6/collective.tsv"):
             assert (self.top / "results" / name).is_file(), name
         assert (done.stdout + done.stderr).count("report.html") == 1
@@ -849,6 +853,18 @@ echo "# end: 1 row, exit 0"
         done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
                     env=self.suite.environment)
         assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr
+
+    def test_interrupted(self):
+        """The command that makes the report, too, is pasted in another folder."""
+        program = self.top / "build/collective/collective"
+        program.write_text(self.COLLECTIVE.replace("exec >", "kill -TERM \"$QUICKSTART\"; sleep 60\nexec >"))
+        done = call(["sh", "-c", 'QUICKSTART=$$; export QUICKSTART; exec sh "$0" "$@"',
+                     self.top / "run_scripts/quickstart.sh", "--output=results"], cwd=self.top,
+                    env={**self.suite.environment, "MPICC": "mpicc.of.nobody", "RANKS": "2"})
+        told = done.stderr.partition("make the report: ")[2]
+        program.write_text(self.COLLECTIVE)
+        done = call(["sh", "-c", told], cwd="/", env=self.suite.environment)
+        assert done.returncode == 0 and f"Page: {self.top}/results/report.html" in done.stdout, told + done.stderr
 
     def test_all(self):
         assert "1 launch: one of each program" in self.quickstart("--all", "--output=results", "--ranks=3").stderr

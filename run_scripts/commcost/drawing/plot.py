@@ -11,13 +11,13 @@ import tempfile
 import typing
 
 from commcost import command
-from commcost.command import Failure, UsageError, complain
+from commcost.command import Failure, UsageError, complain, write_to
 from commcost.drawing import pictures
 from commcost.drawing.panels import PanelText, quoted, settings_text
 from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
 from commcost.reading.tables import NEW, read_tables, threshold_of
-from commcost.system import SCRIPTS, lines_of, replace_file
+from commcost.system import SCRIPTS, lines_of
 
 PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
@@ -101,7 +101,7 @@ def draw(picture, texts, heads, drawing):
                 with open(os.path.join(work, name + ending), "w", encoding="utf-8") as stream:
                     stream.write(content)
                 if drawing.with_data:
-                    replace_file(os.path.join(drawing.folder, f"{picture.name}.{name}{ending}"), content)
+                    write_to(os.path.join(drawing.folder, f"{picture.name}.{name}{ending}"), content, False)
         head = {"folder": quoted("plots"), "names": len(heads), "body": 49 + 19 * len(heads),
                 "title_text": quoted(picture.title), "tables": quoted(" ".join(texts)),
                 **{f"{side}_name": quoted(text) for side, text in heads.items()}}
@@ -127,7 +127,7 @@ def draw_format(work, picture, form, folder):
         content = content.decode("utf-8", "replace")
         for pattern, instead in SHORTER:
             content = pattern.sub(instead, content)
-    replace_file(made, content)
+    write_to(made, content, False)
     return made, ""
 
 

@@ -15,7 +15,7 @@ import os
 import re
 import typing
 
-from commcost.command import UsageError, plain
+from commcost.command import UsageError, note_input, plain
 from commcost.reading import foreign
 from commcost.words import listed
 
@@ -101,6 +101,7 @@ class Result:
         self._hash = hashlib.blake2b(digest_size=16)
         try:
             self._stream = open(path, "rb")
+            note_input(self._stream)
         except OSError as error:
             raise self._unreadable(error) from None
         try:
@@ -354,7 +355,7 @@ def find_results(path):
     those in its folders. ResultError if there are none."""
     if not os.path.isdir(path):
         return [path], []
-    own, remarks = result_files(path), []
+    own, remarks = result_files(path), links_out(path)
     kinds = {file: _kind_of(file) for file in own}
     merged = [file for file in own if kinds[file] == "merged"]
     if merged:
@@ -362,7 +363,7 @@ def find_results(path):
         remarks += [f"{file:.{PATH_SHOWN}} has no column 'run', as other files beside it have: "
                     "left out" for file in others[-1:]]
         return merged, remarks + unknown_beside(others)
-    for files in (files_below(os.path.join(path, "runs")), own, files_below(path)):
+    for files in (launch_files(path), own, files_below(path)):
         kinds.update({file: _kind_of(file) for file in files if file not in kinds})
         settings = [file for file in files if is_of_a_setting(file)]
         remarks += [f"{file:.{PATH_SHOWN}} is of one of several settings that the suite has not put together yet: "
@@ -372,7 +373,8 @@ def find_results(path):
         if found:
             return found, remarks + unknown_beside(files)
     raise ResultError(f"'{path:.{PATH_SHOWN}}' has no results: no file PROGRAM.tsv with '# columns:' in it, in runs/N "
-                      "or in its folders, and no .txt, .out or .log of a benchmark that is known")
+                      "or in its folders, and no .txt, .out or .log of a benchmark that is known" +
+                      "".join(f"; {text}" for text in links_out(path)))
 
 
 def unknown_beside(files):
@@ -391,7 +393,28 @@ def is_of_a_setting(path):
 
 
 def _entries(folder):
+    """What is in a folder, but for links out of it."""
+    return [path for path in _all_entries(folder) if not leads_out(path)]
+
+
+def _all_entries(folder):
     return sorted(glob.glob(os.path.join(glob.escape(folder), "*")))
+
+
+def leads_out(path):
+    """True of a link out of the folder that it is in."""
+    return os.path.islink(path) and not os.path.realpath(path).startswith(
+        os.path.join(os.path.realpath(os.path.dirname(path)), ""))
+
+
+def links_out(folder):
+    """One remark that names the links out of a results folder and of its folders; none without such."""
+    places, runs = [folder], os.path.join(folder, "runs")
+    for place in [folder] if leads_out(runs) else [folder, runs]:
+        places += filter(os.path.isdir, _entries(place))
+    links = [path for place in places for path in _all_entries(place) if leads_out(path)]
+    return [f"{listed(links, NAMES_SHOWN):.{PATH_SHOWN * 2}}: a link out of the folder, not followed, left out"
+            ] if links else []
 
 
 def result_files(folder):
@@ -403,6 +426,12 @@ def result_files(folder):
 def files_below(folder):
     """The same of its folders."""
     return [file for path in _entries(folder) if os.path.isdir(path) for file in result_files(path)]
+
+
+def launch_files(folder):
+    """The same of RUN in its folder `runs`."""
+    runs = os.path.join(folder, "runs")
+    return [] if leads_out(runs) else files_below(runs)
 
 
 def labels_of(paths):

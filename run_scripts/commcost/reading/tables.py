@@ -14,8 +14,8 @@ from commcost.command import UsageError, complain, plain
 from commcost.reading import benchmarks, rank_test
 from commcost.reading.intervals import measured, over_launches
 from commcost.reading.launches import worst_status
-from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number,
-                                      is_of_a_setting, is_summary, labels_of, parsed_number, result_files,
+from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number, is_of_a_setting,
+                                      is_summary, labels_of, launch_files, links_out, parsed_number, result_files,
                                       unknown_beside)
 
 NEW, BASE = "new", "base"
@@ -52,7 +52,7 @@ class Tables:
         self.labels = dict(zip((NEW, BASE), map(plain, labels_of(paths))))
         for side, path in self.paths.items():
             files = files_of(path)
-            self.left += unknown_beside(files) if os.path.isdir(path) else []
+            self.left += links_out(path) + unknown_beside(files) if os.path.isdir(path) else []
             for file in files:
                 try:
                     self._add(side, file)
@@ -61,7 +61,8 @@ class Tables:
                         raise
                     self.left.append(f"{plain(str(error))}. It is left out")
         if not self.kinds():
-            raise ResultError(f"{paths[0]:.{PATH_SHOWN}}: no results of benchmarks in there")
+            raise ResultError(f"{paths[0]:.{PATH_SHOWN}}: no results of benchmarks in there" +
+                              "".join(f"; {text}" for text in links_out(paths[0])))
 
     def _add(self, side, file):
         with Result(file, needs_metadata=False) as result:
@@ -138,7 +139,7 @@ def files_of(path):
         raise UsageError(f"{path:.{PATH_SHOWN}}: no such file or folder")
     if not os.path.isdir(path):
         return [path]
-    files = result_files(path) or files_below(path) + files_below(os.path.join(path, "runs"))
+    files = result_files(path) or files_below(path) + launch_files(path)
     # run_suite.sh's own are no results.
     return [file for file in files if not is_of_a_setting(file) and
             not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]

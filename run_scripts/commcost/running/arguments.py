@@ -8,7 +8,7 @@ import time
 from commcost import command
 from commcost.command import Failure, UsageError
 from commcost.running import folder, launchers, plan
-from commcost.system import IS_TREE, TOP, from_here, to_start
+from commcost.system import IS_TREE, TOP, from_here, script, to_paste
 
 KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order in which they are kept
 FLAGS = ("--quick", "--essentials")
@@ -65,6 +65,10 @@ def folder_there(value):
     return os.path.abspath(value)
 
 
+def launcher(value):
+    return launchers.absolute(text(value))
+
+
 def list_of(taken, what):
     """The type of an option whose value has commas; taken(word) is a value, or None."""
     def parse(words):
@@ -88,7 +92,7 @@ def add_shared(made, output, again, **ranks):
     """The options of all scripts that launch programs: where to run, and where results go. `again`: what --resume wants
     again besides; `ranks`: what add_argument needs of --ranks. Returns the last group's add_argument."""
     add = made.add_argument_group("Where to run").add_argument
-    add("--launcher", metavar="WHICH", type=text, help="hydra, openmpi, srun, or a command "
+    add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command "
         "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
         "{ranks_per_node}, {nodes}, {hosts}, {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: "
         "srun in a Slurm job, else the mpirun that goes with the build")
@@ -122,12 +126,14 @@ def parsed(made, kept, words):
 
 
 def fill_in(options, prefix=""):
-    """Fills in --build, --hosts, --launcher, --bind and --output where they were not given. Failure without a build."""
+    """Fills in --build, --hosts, --launcher, --bind and --output where they were not given; `is_new` says that the last
+    one wasn't. Failure without a build."""
     options.build = options.build or own_build()
     if not options.build:
         raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
     for name in ("launcher", "hosts", "bind"):
         setattr(options, name, getattr(options, name) or "")
+    options.is_new = not options.output
     # Installed, the tree is not the user's to write to.
     options.output = options.output or from_here(os.path.join(
         TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime("%Y-%m-%d_%H%M%S")))
@@ -157,24 +163,34 @@ def resumed_words(made, kept, options):
     path, given = options.resume, kept_words(made, kept, options)
     there = folder.Folder(path)
     there.check()
-    lines = there.read("options").splitlines()
-    if not lines:
+    if not os.path.exists(there.of_suite("options")):
         raise UsageError(f"--resume: {made.prog} has begun nothing in '{path:.200}'")
-    named = dict(word[2:].partition("=")[::2] for word in given)
-    build = named.get("build") or own_build()
-    words = []
+    lines = there.read("options").splitlines()
     for line in lines:
-        name, equals, value = line[2:].partition("=")
-        if not line.startswith("--") or has_controls(line) or not (
-                line in FLAGS or name.replace("-", "_") in kept and equals and value):
+        if not is_kept(line, kept):
             raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of {made.prog}: "
                              f"'{line:.200}'")
-        if is_taken(line, build) and (name in REPEATED or name not in named):
-            words.append(line)
-        elif name not in named:
-            raise UsageError(f"--resume: it was begun with {plan.quoted([line])}: that is not taken "
-                             "from a results folder, give it again")
+    named = dict(word[2:].partition("=")[::2] for word in given)
+    words = [line for line in lines if line[2:].partition("=")[0] not in named]
+    lacking = given_again(words, named.get("build") or own_build())
+    if lacking:
+        raise UsageError(f"--resume: it was begun with {to_paste(*lacking)}: that is not taken from a results folder, give "
+                         "it again")
     return words
+
+
+def is_kept(line, kept):
+    """True if a line is one of kept_words."""
+    name, equals, value = line[2:].partition("=")
+    return line.startswith("--") and not has_controls(line) and (
+        line in FLAGS or name.replace("-", "_") in kept and bool(equals and value))
+
+
+def given_again(words, build):
+    """Those of a folder's options that --resume wants again: all of a name, so that their order stays."""
+    names = {word.partition("=")[0] for word in words
+             if not is_taken(word, own_build() if word.startswith("--build=") else build)}
+    return [word for word in words if word.partition("=")[0] in names]
 
 
 def is_taken(word, build):
@@ -198,9 +214,20 @@ def names_any(words, options):
     return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
 
 
-def going_on(program, options, path):
-    """The command that goes on in a folder, to be pasted in the current one."""
-    again = [word for word in options.kept if not is_taken(
-        word, own_build() if word.startswith("--build=") else options.build)]
-    pairs = [word.partition("=")[::2] for word in [f"--resume={path}", *again]]
-    return " ".join([to_start(program), *(f"{name}={plan.quoted([value])}" for name, value in pairs)])
+def begun_with(path, kept):
+    """The options of these names that a folder was begun with, as words; None where nothing was begun with such."""
+    there = folder.Folder(path)
+    words = there.read("options").splitlines()
+    return words if there.read("plan.tsv") and all(is_kept(word, kept) for word in words) else None
+
+
+def going_on(program, path, kept, *more):
+    """The command that goes on in a folder that was begun with these options, and with more of them."""
+    build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
+    return to_paste(script(program), f"--resume={os.path.abspath(path)}", *given_again(kept, build), *more)
+
+
+def main(words):
+    """The command that a script tells its user."""
+    print(to_paste(*words))
+    return command.EXIT_DONE

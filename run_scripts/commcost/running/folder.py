@@ -10,6 +10,7 @@ launches of a program put together.
 
 import difflib
 import fcntl
+import fnmatch
 import itertools
 import os
 import re
@@ -22,8 +23,7 @@ from commcost.command import Failure, say
 from commcost.reading.results import End, Result, ResultError
 from commcost.reading.metadata import OF_THE_SYSTEM
 from commcost.running import launchers, processes
-from commcost.running.plan import quoted
-from commcost.system import lines_of, now, remove, replace_file, said_by
+from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, said_by
 from commcost.words import counted
 
 # What tunes an MPI library or a benchmark; and what launchers and schedulers say.
@@ -34,15 +34,20 @@ _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
 WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
 UNFINISHED = "unfinished"  # the result in the record of a launch that the suite ended before its end
 LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
+# What run_suite.sh, tune.sh and device_matrix.sh write in a folder. Where none of them began it, such files are the user's.
+WRITTEN = ("suite", "runs", "*.tsv", "rules.*", "tune.html", "matrix.html")
 
 
 class Folder:
-    """A suite's folder. What can't be written raises OSError; Failure where it is of another suite."""
+    """A suite's folder. What can't be written raises OSError; Failure where it is of another suite. With `is_new` the
+    folder is one that make() makes, whose path may get a number."""
 
-    def __init__(self, path):
-        self.path = path
-        self.suite = os.path.join(path, "suite")
-        self._lock = None
+    def __init__(self, path, is_new=False):
+        self.path, self._is_new, self._lock = path, is_new, None
+
+    @property
+    def suite(self):
+        return os.path.join(self.path, "suite")
 
     def of_suite(self, name):
         return os.path.join(self.suite, name)
@@ -71,24 +76,52 @@ class Folder:
     def check(self):
         """Failure where anything that the suite reads or writes is a link, a pipe or a device: what
         a folder holds, which somebody may have sent, is neither followed nor waited for."""
+        for path in self._all():
+            mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise Failure(f"{path:.200} is a link, or no file: nothing in a results folder is followed: remove it")
+
+    def _all(self):
+        """The paths of all that is in the folders `suite` and `runs`, and theirs."""
         for top in (self.suite, os.path.join(self.path, "runs")):
-            for path in [top, *(os.path.join(place, name) for place, folders, files in os.walk(top)
-                                for name in folders + files)]:
-                mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
-                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                    raise Failure(f"{path:.200} is a link, or no file: nothing in a results folder is "
-                                  "followed: remove it")
+            yield top
+            for place, folders, files in os.walk(top):
+                yield from (os.path.join(place, name) for name in folders + files)
+
+    def claim(self):
+        """Failure where the folder has files of somebody else that would be replaced."""
+        if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.of_suite, ("lock", "plan.tsv")))):
+            for name in sorted(os.listdir(self.path)):
+                if any(fnmatch.fnmatchcase(name, pattern) for pattern in WRITTEN):
+                    raise Failure(f"{self.path:.200} holds {name:.100} of something else: use another folder")
 
     def make(self):
+        if self._is_new:
+            self._make_new()
+        self.claim()
         for folder in (self.path, self.suite, os.path.join(self.path, "runs")):
             os.makedirs(folder, exist_ok=True)
 
+    def _make_new(self):
+        path = self.path
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        for number in itertools.count(2):
+            try:
+                os.mkdir(self.path)
+                return
+            except FileExistsError:  # begun in the same second
+                self.path = f"{path}-{number}"
+
     def lock(self):
-        """For this process, until it ends. A file system without locks does without."""
+        """For this process, until it ends. Removes what killed ones left half written. A file system without locks does
+        without."""
         self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
         for _ in range(LOCK_TRIES):
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for path in self._all():
+                    if is_half_written(os.path.basename(path)):
+                        remove(path)
                 return
             except BlockingIOError:
                 time.sleep(0.05)
@@ -97,9 +130,9 @@ class Folder:
         raise Failure(f"another run_suite.sh is at work in {self.path}")
 
     def read(self, name):
-        """The text of a file of the suite; "" where there is none."""
+        """The text of a file of the suite; "" where there is none, or a link."""
         try:
-            if stat.S_ISREG(os.lstat(self.of_suite(name)).st_mode):
+            if stat.S_ISREG(os.lstat(self.of_suite(name)).st_mode) and not os.path.islink(self.suite):
                 with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
                     return stream.read()
         except OSError:
@@ -111,18 +144,18 @@ class Folder:
         replace_file(self.of_suite(name), text)
 
     def append(self, name, text):
-        with open(self.of_suite(name), "a", encoding="utf-8", errors="surrogateescape") as stream:
+        with naming(self.of_suite(name)), open(self.of_suite(name), "a", encoding="utf-8",
+                                               errors="surrogateescape") as stream:
             stream.write(text)
 
-    def begin(self, plan, versions, hosts, hint):
+    def begin(self, plan, versions, hosts):
         """All that says what the suite is, the plan last, since it says that all the others are there; or Failure where
-        the folder is of another suite, with a hint what else would do. More runs only add lines."""
+        the folder is of another suite. More runs only add lines."""
         text = "\n".join(plan.lines) + "\n"
         if os.path.exists(self.of_suite("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
-            self._expect("begun with another plan", there, plan.lines[:len(there)], "use another folder" + hint)
-            self._expect("measured with other programs", self.read("versions").splitlines(),
-                         versions.splitlines(), "use another folder")
+            self._expect("begun with another plan", there, plan.lines[:len(there)])
+            self._expect("measured with other programs", self.read("versions").splitlines(), versions.splitlines())
             if len(plan.lines) != len(there):
                 self.replace("plan.tsv", text)
             # A full disk may have cut off the last record.
@@ -143,12 +176,12 @@ class Folder:
             if content or not name.endswith((".txt", ".xml")):  # of a command that isn't there
                 self.replace(name, content)
 
-    def _expect(self, what, there, lines, hint):
+    def _expect(self, what, there, lines):
         if there == lines:
             return
         for line in [line for line in difflib.ndiff(there, lines) if line[0] in "-+"][:4]:
             say({"-": "<", "+": ">"}[line[0]] + line[1:])
-        raise Failure(f"{self.path} was {what} (< then, > now): {hint}")
+        raise Failure(f"{self.path} was {what} (< then, > now): use another folder")
 
     def record(self, step, begin, seconds, status, result):
         self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")

@@ -10,7 +10,7 @@ import typing
 
 from commcost.command import Failure, UsageError
 from commcost.running import machine
-from commcost.system import lines_of, said_by
+from commcost.system import lines_of, said_by, to_paste
 
 
 class Job(typing.NamedTuple):
@@ -224,13 +224,23 @@ def built_launcher(build):
     return "mpirun"
 
 
+def words_of(asked):
+    """The words of what --launcher asks for: a path may have blanks."""
+    return [asked] if shutil.which(asked) else asked.split()
+
+
+def absolute(asked):
+    """What --launcher asks for, so that it is the same in any folder."""
+    first, *others = words_of(asked) or [""]
+    return " ".join([os.path.abspath(first) if "/" in first else first, *others]) or asked
+
+
 def find(asked, build):
     """The Launcher that --launcher asks for; "": srun in a Slurm job, else the build's. UsageError
     for words that can't be used, Failure where there is none."""
-    built = built_launcher(build)
-    words = asked.split()
+    built, words = built_launcher(build), words_of(asked)
     if not asked:
-        words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else built.split()
+        words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else [built]
     elif asked in (Hydra.name, OpenMpi.name):
         kind = KINDS[asked]
         words = [name for name in (built, *kind.commands) if shutil.which(name) and kind_of(name) is kind][:1]
@@ -243,8 +253,8 @@ def find(asked, build):
         return Words(words)
     kind = kind_of(words[0])
     if kind is None:
-        raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: "
-                         f"say where the number of ranks goes, like '{' '.join(words)} -n {{ranks}}'")
+        raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: say where the "
+                         f"number of ranks goes, like {to_paste('--launcher=' + ' '.join([*words, '-n', '{ranks}']))}")
     return kind(words)
 
 
@@ -261,15 +271,18 @@ def default_ranks(hosts, ranks_per_node):
 
 
 def main(words):
-    """What starts a job of a sweep: srun in a Slurm job with its tasks, else two processes with the build's mpirun, or
-    with the launcher that the second word names."""
-    if not 1 <= len(words) <= 2:
-        raise UsageError("which build? use launcher BUILD_FOLDER [LAUNCHER]")
-    build, asked = (*words, "")[:2]
+    """Prints the words that start a job of a sweep, a word a line: srun in a Slurm job with its tasks, else two processes
+    with the build's mpirun, or with the launcher that --launcher=WHICH names. With a program behind the build's folder,
+    and its options: the command to paste."""
+    asked = words[0].partition("=")[2] if words and words[0].startswith("--launcher=") else ""
+    words = words[1:] if asked else words
+    if not words:
+        raise UsageError("which build? use launcher [--launcher=WHICH] BUILD_FOLDER [PROGRAM [OPTION]...]")
     ranks = default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2
     job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
     try:
-        print(*find(asked, build).line(job, Launch(ranks, 1, {})))
+        line = find(asked, words[0]).line(job, Launch(ranks, 1, {}))
+        print(to_paste(*line, *words[1:]) if words[1:] else "\n".join(line))
     except Failure:
         raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
     return 0

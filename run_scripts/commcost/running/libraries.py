@@ -288,7 +288,7 @@ class OpenMpi(Library):
 
 def library_of(program, launcher):
     """The Library that a program uses, and its file."""
-    found = re.search(r"libmpi\S* => (/\S+)", said_by("ldd", program))
+    found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
     path = os.path.realpath(found.group(1) if found else program)
 
     def tools(name):

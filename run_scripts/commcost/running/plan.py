@@ -5,19 +5,14 @@ import functools
 import itertools
 import os
 import re
-import shlex
 import typing
 
 from commcost.command import Failure, UsageError, meant
+from commcost.reading.results import labels_of
 from commcost.running import launchers
-from commcost.system import SCRIPTS, lines_of
+from commcost.system import SCRIPTS, lines_of, quoted
 
 LIST = os.path.join(SCRIPTS, "suite.list")
-
-
-def quoted(words):
-    """The words as a line that a shell reads back as they were."""
-    return " ".join(map(shlex.quote, words))
 
 
 class Entry(typing.NamedTuple):
@@ -97,7 +92,7 @@ class Setting(typing.NamedTuple):
 def settings_of(varied):
     """The Settings of --vary's values, one combination each; without any, one without a name.
     UsageError for what can't be varied like this."""
-    axes = {}  # by what is varied: its values
+    axes, called = {}, {}  # by what is varied: its values; by folder: what results call it
     for text in varied:
         found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)
         name, values = found.groups() if found else ("", "")
@@ -111,14 +106,16 @@ def settings_of(varied):
         if name in axes:
             raise UsageError("--vary: one variable is varied twice: name all of its values at once")
         axes[name] = values
+        called.update(zip(values, labels_of(values)) if name == "build:" else ())
     settings = []
     for values in itertools.product(*axes.values()):
         combined = dict(zip(axes, values))
         build, launcher = combined.get("build:"), combined.get("launcher:")
         settings.append(Setting(
-            " ".join(f"{name[:-1]}={value}" if value else f"{name[:-1]} unset" for name, value in combined.items()),
+            " ".join(f"{name[:-1]}={called.get(value, value)}" if value else f"{name[:-1]} unset"
+                     for name, value in combined.items()),
             {name[:-1]: value for name, value in combined.items() if name.endswith("=")},
-            build and os.path.abspath(build), launcher))
+            build, launcher))
     return settings
 
 

@@ -12,7 +12,7 @@ from commcost.reading.results import ResultError
 from commcost.running import arguments, folder, launchers, machine, plan, processes
 from commcost.running.arguments import count, duration, names_any, text
 from commcost.running.folder import WHOLE
-from commcost.system import TOP, from_here, lines_of, now, remove, replace_file, to_start
+from commcost.system import TOP, lines_of, now, quoted, remove, replace_file, script, to_paste
 from commcost.words import counted, in_words
 
 PROGRAM = "run_suite.sh"
@@ -65,7 +65,7 @@ or the job's time is nearly up: resume it.""",
         "that answer the first questions, in short launches, 6 of each: 2 minutes")
     add("--options", metavar="'WHO: ...'", type=program_options, action="append", default=[],
         help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may be repeated")
-    add("--vary", metavar="'NAME=A,B'", type=text, action="append", default=[], help="launches of each "
+    add("--vary", metavar="'NAME=A,B'", type=varied, action="append", default=[], help="launches of each "
         "in turn with a variable of the environment set to A, to B and so on (values that have commas: "
         "with ; between them; an empty value: not set, as in NAME=,A); build:FOLDER,FOLDER and "
         "launcher:WHICH,WHICH vary these. May be repeated: "
@@ -80,6 +80,16 @@ or the job's time is nearly up: resume it.""",
     add("--dry-run", action="store_true", help="print the commands of launches without a result, and "
         "how long they will take")
     return made
+
+
+def varied(value):
+    """Refuses what is no line; paths become absolute, as those of --build and --launcher."""
+    name, colon, values = text(value).partition(":")
+    absolute = {"build": os.path.abspath, "launcher": launchers.absolute}.get(name)
+    if not absolute:
+        return value
+    sign = ";" if ";" in values else ","
+    return name + colon + sign.join(one and absolute(one) for one in values.split(sign))
 
 
 def program_options(value):
@@ -120,7 +130,7 @@ class Suite:
         what = (f"{programs}, each launched {options.runs} times{varied}" if options.runs > 1 or varied else
                 "one of each program")
         self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {job.ranks} ranks"
-        self.folder = folder.Folder(os.path.abspath(options.output))
+        self.folder = folder.Folder(os.path.abspath(options.output), options.is_new)
         self.signals, self.begin_s = None, 0.0
         self.time_s, self.ended_by = math.inf, None  # seconds for this call, and what ends it then
         self.leave = None  # BUDGET, JOB_TIME, or a signal's name
@@ -128,6 +138,7 @@ class Suite:
     def dry_run(self):
         """Prints the launches that there is no result of yet, and how long they will take."""
         self.folder.check()
+        self.folder.claim()
         left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:]) if not self.is_measured(step)]
         some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
         seconds = sum(step.seconds for step, _ in left)
@@ -137,9 +148,6 @@ class Suite:
         """Returns the exit status. Failure where the folder can't be used."""
         path = self.options.output
         try:
-            if not os.path.exists(self.folder.of_suite("plan.tsv")) and os.path.isdir(path) and any(
-                    name.endswith(".tsv") for name in os.listdir(path)):
-                raise Failure(f"{path} holds results of something else: use another folder")
             self.folder.check()
             self.folder.make()
         except OSError:
@@ -147,13 +155,13 @@ class Suite:
         try:
             return self._run()
         except OSError:
-            raise Failure(
-                f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
-                "isn't yours. What is there is whole; to go on: " + self.resuming()) from None
+            say(f"To go on: {self.resuming()}")
+            raise Failure(f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
+                          "isn't yours. What is there is whole") from None
 
     def resuming(self):
         """The command that goes on."""
-        return arguments.going_on(PROGRAM, self.options, self.folder.path)
+        return arguments.going_on(PROGRAM, self.folder.path, self.options.kept)
 
     def is_measured(self, step):
         return os.path.exists(self.folder.launch_file(step))
@@ -161,7 +169,13 @@ class Suite:
     def _run(self):
         options, versions = self.options, folder.versions_of(self.plan.programs, list(self.options.launchers.values()))
         self.folder.lock()
-        self.folder.begin(self.plan, versions, options.hosts, f", or --resume={self.folder.path} for its own options")
+        try:
+            self.folder.begin(self.plan, versions, options.hosts)
+        except Failure:
+            begun = arguments.begun_with(self.folder.path, KEPT)
+            if begun not in (None, options.kept):
+                say(f"With its own options: {arguments.going_on(PROGRAM, self.folder.path, begun)}")
+            raise
         self._note_call()
         self.signals = processes.Signals()
         self._clean_up()
@@ -192,14 +206,14 @@ class Suite:
     def _note_call(self):
         """How the suite was called, and the script that runs it again with as many runs as it has by now."""
         kept = self.options.kept
-        others = plan.quoted([word for word in kept if not word.startswith("--build=")])
-        build = plan.quoted([f"--build={self.options.build}"])
-        script = plan.quoted([os.path.join(TOP, "run_scripts/run_suite.sh")])
+        others = quoted([word for word in kept if not word.startswith("--build=")])
+        build = quoted([f"--build={self.options.build}"])
+        run_suite = quoted([os.path.join(TOP, "run_scripts/run_suite.sh")])
         self.folder.replace("run_again.sh", f"""#!/bin/sh
 # Runs this suite again; more options are those of run_suite.sh, such as --output=FOLDER.
 set -eu
 . "$(dirname "$0")/environment"
-exec sh {script} \\
+exec sh {run_suite} \\
     {others} {build} "$@"
 """)
         os.chmod(self.folder.of_suite("run_again.sh"), 0o755)
@@ -210,7 +224,7 @@ exec sh {script} \\
         remove(self.folder.of_suite("complete"))
         job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or "NA"
         self.folder.append("calls", f"{now()} host {os.uname().nodename} process {os.getpid()} "
-                                    f"job {job}: run_suite.sh {plan.quoted(self.argv)}\n")
+                                    f"job {job}: run_suite.sh {quoted(self.argv)}\n")
 
     def _clean_up(self):
         """A suite that was killed leaves its launch behind, which would disturb this one. A result that isn't
@@ -347,8 +361,8 @@ exec sh {script} \\
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
             say(f"Done in {in_words(self.elapsed_s)}: {have}: {self.folder.path}")
-            results = plan.quoted([from_here(self.folder.path)])
-            say(f"To read it: {to_start('report_text.sh')} --short {results}; a page: {to_start('report.sh')} {results}")
+            say(f"To read it: {to_paste(script('report_text.sh'), '--short', self.folder.path)}")
+            say(f"To make a page: {to_paste(script('report.sh'), self.folder.path)}")
             if by_result["failed"]:
                 say(f"To try again what failed: {again}")
         elif self.leave == BUDGET:

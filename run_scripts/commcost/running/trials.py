@@ -70,20 +70,20 @@ class Trials:
     """Steps of a plan in their folder. `left_by` is what ended the last launch without an outcome: a signal's name, or
     BUDGET. With a budget_s no launch is begun that wouldn't end in it."""
 
-    def __init__(self, path, limit_s, budget_s=None):
-        self.folder = folder.Folder(os.path.abspath(path))
+    def __init__(self, path, limit_s, budget_s=None, is_new=False):
+        self.folder = folder.Folder(os.path.abspath(path), is_new)
         self.limit_s, self.budget_s, self.left_by = limit_s, budget_s, None
         self._signals, self._begin_s, self._outcomes, self._seconds = None, time.monotonic(), {}, []
-        self._is_new = False
+        self._is_new = is_new
 
     def begin(self, made, used, options):
         """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan. `options`: of
         arguments.parsed."""
         self.folder.check()
-        self._is_new = not os.path.exists(self.folder.path)
+        self._is_new = self._is_new or not os.path.exists(self.folder.path)
         self.folder.make()
         self.folder.lock()
-        self.folder.begin(made, folder.versions_of(made.programs, used), options.hosts, "")
+        self.folder.begin(made, folder.versions_of(made.programs, used), options.hosts)
         self.folder.replace("options", "".join(word + "\n" for word in options.kept))
         self._signals = processes.Signals()
         for process in processes.left_behind(os.path.join(self.folder.path, "runs")):

@@ -127,7 +127,7 @@ class Matrix:
 
     def __init__(self, options, tried):
         self.options, self.tried = options, tried
-        self.trials = Trials(options.output, options.limit)
+        self.trials = Trials(options.output, options.limit, None, options.is_new)
         self.launcher = launchers.find(options.launcher, options.build)
         job = launchers.Job(options.ranks, options.ranks_per_node, options.hosts, options.bind)
         launch = self.launcher.line(job, launchers.Launch(options.ranks, 1, {}))
@@ -346,5 +346,5 @@ def main(words):
     replace_file(os.path.join(matrix.trials.folder.path, "matrix.html"), page.as_html())
     print(readable(page.as_text()), end="")
     if not is_whole:
-        say(f"Ended by a signal. To go on: {arguments.going_on(PROGRAM, options, matrix.trials.folder.path)}")
+        say(f"Ended by a signal. To go on: {arguments.going_on(PROGRAM, matrix.trials.folder.path, options.kept)}")
     return command.EXIT_DONE if is_whole else command.EXIT_FAILED

@@ -55,7 +55,7 @@ class Text(typing.NamedTuple):
 
 
 class Items(typing.NamedTuple):
-    """A list of sentences, behind which more may stand on a line of its own; `kind` is its class."""
+    """A list of sentences, behind which more, such as a command, may stand on a line of its own; `kind` is its class."""
 
     items: list
     kind: str
@@ -69,9 +69,10 @@ class Items(typing.NamedTuple):
         return ["- " + words_of(re.sub("\n(.*)", r" (\1)", item)) for item in self.items] + [""]
 
     def as_text(self):
-        return [line for item in self.items
-                for line in textwrap.wrap(plain(item), WIDTH, initial_indent="- ", subsequent_indent="  ",
-                                          break_long_words=False, break_on_hyphens=False)] + [""]
+        return [line for item in self.items for sentence, _, more in [item.partition("\n")]
+                for line in [*textwrap.wrap(plain(sentence), WIDTH, initial_indent="- ", subsequent_indent="  ",
+                                            break_long_words=False, break_on_hyphens=False),
+                             *(["  " + plain(more)] if more else [])]] + [""]
 
 
 class Column(typing.NamedTuple):

@@ -7,7 +7,6 @@ says is in costs.py and gains.py, a function for each question.
 import itertools
 import os
 import re
-import shlex
 import textwrap
 import typing
 
@@ -17,12 +16,13 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import LAUNCHES_ENOUGH
 from commcost.reading.results import is_number
 from commcost.reading.tables import NEW
+from commcost.running import arguments, suite
 from commcost.running.folder import Folder
 from commcost.saying import compare, vary
 from commcost.saying.costs import COSTS, slow_links, where_time_went
 from commcost.saying.facts import Line, Part, grouped
 from commcost.saying.gains import UNSURE, does_it_pay
-from commcost.system import to_start
+from commcost.system import script, to_paste
 from commcost.words import counted, cut, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
@@ -152,8 +152,10 @@ def limits_of(tables, parts, lost):
     is_unsure = any(line.typical == UNSURE for part in parts for line in part.lines)
     if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
-        resume = f"--resume={shlex.quote(path)} " if os.path.exists(os.path.join(path, "suite", "plan.tsv")) else ""
-        yield f"More launches may decide what is not clear:\n{to_start('run_suite.sh')} {resume}--runs={runs}"
+        begun = arguments.begun_with(path, suite.KEPT)
+        more = (to_paste(script(suite.PROGRAM), f"--runs={runs}") if begun is None else
+                arguments.going_on(suite.PROGRAM, path, begun, f"--runs={runs}"))
+        yield f"More launches may decide what is not clear:\n{more}"
 
 
 def text_of(card):

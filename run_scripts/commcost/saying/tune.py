@@ -23,7 +23,7 @@ from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, 
 from commcost.saying.questions import parts_of
 from commcost.saying.race import DEFAULT, NO_GAIN, PROOFS, Race, level_of, looks_of
 from commcost.saying.scorecard import WIDTH, readable
-from commcost.system import now, remove, replace_file
+from commcost.system import now, remove, replace_file, to_paste
 from commcost.words import bytes_text, counted, cut, in_words, listed, size_text
 
 PROGRAM = "tune.sh"
@@ -64,7 +64,7 @@ class Tuning:
 
     def __init__(self, options, library, contests):
         self.options, self.library, self.contests = options, library, contests
-        self.trials = trials.Trials(options.output, options.limit, options.budget)
+        self.trials = trials.Trials(options.output, options.limit, options.budget, options.is_new)
         self.launcher = launchers.find(options.launcher, options.build)
         self.out, self.heads = {}, []  # out: by contest, ranks and choice why it was taken out
         self.entries = [Entry(contest.name, ranks, [
@@ -362,8 +362,9 @@ def page_of(tuning, race, proof, rules, path):
     launches = f"{counted(len(tuning.trials.folder.records()), 'launch', 'launches')} on {os.uname().nodename}"
     out = [f"{contest} {choice}, {ranks} ranks: {reason}" for (contest, ranks, choice), reason in tuning.out.items()]
     variables = tuning.library.file_variables(path, rules)
-    use = ([f"export {name}={plan.quoted([value])}" for name, value in variables.items()]
-           if tuning.library.chooses_by_size else [f". {plan.quoted([path])}"])
+    use = [f"In a shell:\n{line}" for line in (
+        [f"export {name}={to_paste(value)}" for name, value in variables.items()]
+        if tuning.library.chooses_by_size else [to_paste(".", path)])]
     stays = list(reasons_of(race, proof))
     sections = [Section("used", "What was used", [Text(f"{library}; {launches}")])]
     sections += [matrix_of(race, proof, ranks, ranks == tuning.options.ranks[-1]) for ranks in tuning.options.ranks]
@@ -374,7 +375,7 @@ def page_of(tuning, race, proof, rules, path):
     if rules:
         sections.append(Section("use", "How to use it", [Items(use, "facts"), Text(tuning.library.said_of_file(path))]))
     return Page(f"{counted(len(rules), 'rule')} for {tuning.library.name}", sections,
-                f"Evidence: {os.path.join(tuning.options.output, 'evidence.tsv')}")
+                f"Evidence: {os.path.join(tuning.trials.folder.path, 'evidence.tsv')}")
 
 
 def write_all(tuning, race, proof, words, status):
@@ -508,7 +509,7 @@ def main(words):
         print(f"# {tuning.expected()}; the first of each choice:", *(step.command for step in steps), sep="\n")
         return command.EXIT_DONE
     tuning.begin()
-    again = arguments.going_on(PROGRAM, options, options.output)
+    again = arguments.going_on(PROGRAM, tuning.trials.folder.path, options.kept)
     try:
         race, proof, is_cut = tuning.decide()
     except Left:
