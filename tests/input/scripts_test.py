@@ -321,9 +321,8 @@ class Resumed(SuiteCase):
             assert status == 0, said
         assert [process.poll() is None for process in [own, *others]] == [False, True, True, True, True]
 
-    @each("name", ["suite", "suite/lock", "suite/launches.tsv", "suite/plan.tsv.new", "runs", "runs/1",
-                   "runs/1/halo.tsv", "runs/1/halo.tsv.part", "runs/1/halo.log", "halo.tsv", "halo.tsv.new",
-                   "summary.tsv", "summary.tsv.new"])
+    @each("name", ["suite", "suite/lock", "suite/launches.tsv", "suite/of_nobody", "runs", "runs/1", "runs/1/halo.tsv",
+                   "runs/1/halo.tsv.part", "runs/1/halo.log", "halo.tsv", "summary.tsv"])
     def test_links(self, name):
         """Nothing is written, or waited for, where a name of the folder leads."""
         outsides = [self.suite.folder / "mine", self.suite.folder / "nothing", None]
@@ -438,18 +437,17 @@ class Names(ResultsCase):
         """What a folder has in place of a page or picture is replaced, not followed."""
         made = ("report.html", "report.md", "pictures/halo.svg", "pictures/halo.png", "pictures/halo.halo.tsv",
                 "pictures/halo.halo.set")
-        for ending in ("", ".new"):
-            folder = Path(self.results.add("links" + ending, "halo"))
-            outside = self.folder / "mine"
-            outside.write_text("mine")
-            (folder / "pictures").mkdir()
-            for name in made:
-                (folder / (name + ending)).symlink_to(outside)
-            for words in (["report.sh"], ["report_text.sh", "--beside"], ["plot.sh", "--data"]):
-                done = self.results.call(*words, folder)
-                assert done.returncode == 0, done.stderr
-            assert read(outside) == "mine"
-            assert [name for name in made if (folder / name).is_symlink() or not (folder / name).is_file()] == []
+        folder = Path(self.results.add("links", "halo"))
+        outside = self.folder / "mine"
+        outside.write_text("mine")
+        (folder / "pictures").mkdir()
+        for name in made:
+            (folder / name).symlink_to(outside)
+        for words in (["report.sh"], ["report_text.sh", "--beside"], ["plot.sh", "--data"]):
+            done = self.results.call(*words, folder)
+            assert done.returncode == 0, done.stderr
+        assert read(outside) == "mine"
+        assert [name for name in made if (folder / name).is_symlink() or not (folder / name).is_file()] == []
         # The pictures' folder would be one with others' files. What the user names is followed.
         shutil.rmtree(folder / "pictures")
         (folder / "pictures").symlink_to(self.folder)
@@ -458,6 +456,40 @@ class Names(ResultsCase):
         named.symlink_to(outside)
         self.results.call("report.sh", f"--output={named}", folder)
         assert named.is_symlink() and read(outside).startswith("<!DOCTYPE")
+
+    def test_links_out(self):
+        """A results folder's links out of it aren't read, whatever they are called, and that is said; those that stay in
+        it are."""
+        outside = Path(self.results.add("outside", "halo", "syncbench", metadata={"processor": "a secret"}))
+        sent = Path(self.results.add("sent", "pingpong"))
+        (sent / "halo.tsv").symlink_to(outside / "halo.tsv")
+        (sent / "again.tsv").symlink_to("pingpong.tsv")
+        done = self.results.call("report_text.sh", sent)
+        assert (done.returncode, "a secret" in done.stdout) == (0, False)
+        assert "sent/halo.tsv: a link out of the folder, not followed, left out" in done.stderr
+        assert "the same launch as" in done.stderr
+        folders = {"runs": outside.parent / "all runs", "runs/1": outside, "a folder": outside,
+                   "runs/1/syncbench.tsv": outside / "syncbench.tsv", "syncbench.tsv": outside / "syncbench.tsv"}
+        (outside.parent / "all runs").mkdir()
+        (outside / "halo.tsv").rename(outside.parent / "all runs/halo.tsv")
+        shutil.copytree(outside, outside.parent / "all runs/1")
+        for number, (name, leads_to) in enumerate(folders.items()):
+            link = self.results.folder / f"sent {number}" / name
+            link.parent.mkdir(parents=True)
+            link.symlink_to(leads_to)
+            for words in (["report_text.sh"], ["summarize.sh"]):
+                done = self.results.call(*words, f"sent {number}")
+                assert (done.returncode, done.stdout) == (2, ""), (words, name, done.stdout)
+                assert "a link out of the folder, not followed, left out" in done.stderr, (words, name, done.stderr)
+
+    def test_links_out_of_records(self):
+        """Nor what a suite has recorded."""
+        sent, records = Path(self.results.add("sent", "halo")), self.folder / "records"
+        records.mkdir()
+        (records / "launches.tsv").write_text("run\tname\tstart\tseconds\texit\tresult\n1\tsecret\tx\t1\t1\tfailed\n")
+        (sent / "suite").symlink_to(records)
+        done = self.results.call("report_text.sh", sent)
+        assert (done.returncode, "secret" in done.stdout) == (0, False), done.stdout
 
     def test_waits_for_nothing(self):
         folder = Path(self.results.add("pipes", "halo"))
@@ -501,6 +533,67 @@ class Names(ResultsCase):
             assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), (
                 words[0][:40], done.stderr)
             assert len(done.stderr) < 700
+
+
+def same_file(path, folder):
+    """Other names of a file: a path with a detour, a link, a hard link."""
+    (folder / "link").symlink_to(path)
+    os.link(path, folder / "hard link")
+    return [path, f"{path.parent}/../{path.parent.name}/{path.name}", folder / "link", folder / "hard link"]
+
+
+class Outputs(ResultsCase):
+    """No output takes the place of a result that was read, or of a file in a folder that nobody began."""
+
+    def call(self, *words):
+        return command(*words, cwd=str(self.results.folder))
+
+    def kept(self, words, results, output):
+        """Such a call is refused, and nothing changes in the folder."""
+        before = {path: (path.stat().st_ino, path.read_bytes()) for path in self.folder.rglob("*") if path.is_file()}
+        done = self.call(*words, f"--output={output}", *results)
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), (words, output, done.stderr)
+        assert "is one of the results that were read" in done.stderr
+        assert {path: (path.stat().st_ino, path.read_bytes()) for path in before} == before, (words, output)
+
+    @each("words", [["compare"], ["summarize"], ["report"], ["report", "--base=a/halo.tsv"]])
+    @each("is_folder", [False, True])
+    def test_input(self, words, is_folder):
+        """A file, or one of a folder; also that of a base."""
+        columns = {"columns": " ".join(f"{name}=" + ("key" if name in ("method", "sync", "local") else "less" if
+                                       name == "latency_us" else "info") for name in ALL["halo"][1])}
+        a, b = (Path(self.results.add(name, "halo", metadata={**columns, "date": name})) for name in "ab")
+        results = [a, b] if words == ["compare"] else [b]
+        output = (a if len(words) > 1 else b) / "halo.tsv"
+        (b / "others").mkdir()
+        for path in same_file(output, self.folder):
+            self.kept(words, [result if is_folder else result / "halo.tsv" for result in results], path)
+
+    def test_input_of_plot(self):
+        """Whose data may have a result's name."""
+        folder = Path(self.results.add("a", "halo"))
+        text = read(folder / "halo.tsv")
+        (folder / "halo.tsv").rename(folder / "halo.halo.tsv")
+        done = self.call("plot", "--data", "--format=svg", f"--output={folder}", folder)
+        assert done.returncode == 2 and "is one of the results that were read" in done.stderr, done.stderr
+        assert read(folder / "halo.halo.tsv") == text
+
+    @each("script", ["suite", "tune", "device_matrix"])
+    @each("name", ["rules.json", "evidence.tsv", "mine.tsv", "tune.html", "matrix.html", "suite/versions", "runs/1/halo.tsv"])
+    def test_folder_of_somebody(self, script, name):
+        """A suite, a tuning and a matrix of devices leave a folder that they didn't begin as it is."""
+        build, mine = self.folder / "build", self.folder / "mine" / name
+        for program in ("halo/halo", "collective/collective", "pingpong/pingpong", "bin/mpirun"):
+            write_program(build / program, "#!/bin/sh\necho HYDRA\n")
+        mine.parent.mkdir(parents=True)
+        mine.write_text("mine")
+        more = ["--choices=A=b", "--operations=bcast"] if script == "tune" else []
+        done = self.call(script, f"--build={build}", f"--launcher={build}/bin/mpirun", "--ranks=2",
+                                 f"--output={self.folder}/mine", *more)
+        assert done.returncode == 1, done.stderr
+        assert f"/mine holds {name.split('/')[0]} of something else: use another folder" in done.stderr, done.stderr
+        assert [path for path in (self.folder / "mine").rglob("*") if path.is_file()] == [mine]
+        assert read(mine) == "mine"
 
 
 # Of a sound result, a damaged one. Each takes its bytes and random numbers. What other damage does is in

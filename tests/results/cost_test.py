@@ -128,6 +128,23 @@ def point(size, time_us):
     return gain_cells(size, time_us, time_us / 2, 0)
 
 
+class Written(CostCase):
+    def test_output_is_no_input(self):
+        """Neither the report nor a result is replaced (others: tests/input/scripts_test.py)."""
+        self.made.write_report(total(3.0, 1.8))
+        self.made.write_results("iallreduce", gain_cells(8, 20, 15))
+        for path in (self.made.report, self.made.results / "iallreduce.tsv"):
+            with open(path, encoding="utf-8") as stream:
+                before = stream.read()
+            os.symlink(path, self.folder / "link")
+            for name in (path, self.folder / "link"):
+                done = self.made.start(f"--output={name}")
+                assert done.returncode == 2 and "is one of the results that were read" in done.stderr, done.stderr
+            os.remove(self.folder / "link")
+            with open(path, encoding="utf-8") as stream:
+                assert stream.read() == before
+
+
 class WhatCallsCost(CostCase):
     def test_cost_of_a_collective(self):
         """40,000 calls of 20 us: 0.8 s; 0.5 s waiting; the rest is unexplained."""

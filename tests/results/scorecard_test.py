@@ -10,7 +10,7 @@ from case import Case, each
 from commcost.reading import intervals, tables
 from commcost.reading.intervals import Measured
 from commcost.saying import compare, facts, report, scorecard
-from commcost.system import to_start
+from commcost.system import script
 from made_results import (GAIN, HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS, SYNC,
                           gain_cells, tsv)
 
@@ -389,12 +389,12 @@ class DoesItPay(CardCase):
         assert self.paid(by_size(4 * [5.0]), launches=5) == [
             "Non-blocking allreduce |  | not clear | needs more launches"]
         card = self.card(("overlap_iallreduce", OVERLAPS, 5 * [by_size(4 * [5.0])]))
-        assert card.mind == ["More launches may decide what is not clear:\n" + to_start("run_suite.sh") + " --runs=6"]
+        assert card.mind == ["More launches may decide what is not clear:\n" + script("run_suite.sh") + " --runs=6"]
         (self.folder / "suite").mkdir()
-        (self.folder / "suite" / "plan.tsv").write_text("")
+        (self.folder / "suite" / "plan.tsv").write_text("run\tname\tcommand\n")
         card = scorecard.card_of(tables.Tables([str(self.folder)]))
         assert card.mind == [
-            f"More launches may decide what is not clear:\n{to_start('run_suite.sh')} --resume={self.folder} --runs=6"]
+            f"More launches may decide what is not clear:\n{script('run_suite.sh')} --resume={self.folder} --runs=6"]
         assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).mind
 
     def test_alike_share_a_line(self):

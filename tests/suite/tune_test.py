@@ -186,7 +186,8 @@ class Mpich(TuneCase):
     def test_file_without_effect(self, fault, status, text):
         """A rule that doesn't hold is taken out; so is an older file."""
         self.suite.results = self.suite.folder / fault
-        self.suite.results.mkdir()
+        self.suite.of_suite("lock").parent.mkdir(parents=True)
+        self.suite.of_suite("lock").touch()  # it was begun before
         (self.suite.results / "rules.json").write_text("old")
         done = self.tune(f"{VARIABLE}way1", "--sizes=8", status=status, FAULT=fault)
         assert text in done.stdout, done.stdout
