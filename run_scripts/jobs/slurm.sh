@@ -24,10 +24,11 @@ if [ -z "${SLURM_JOB_ID:-}" ]; then
     help_if_asked "$@"
     misused "this is no Slurm job: submit it with sbatch (--help says how)"
 fi
-# Slurm runs a copy of this file; where it was it knows.
+# Slurm runs a copy of this file; where it was it knows, by its path and words in one, either of which may have blanks.
 if [ -z "${COMMCOST_TOP:-}" ]; then
     script=$(scontrol show job --oneliner "$SLURM_JOB_ID" |
-        sed -n 's/.* Command=\([^ ]*\).*/\1/p')
+        sed -n 's/.* Command=\(.*\) WorkDir=.*/\1/p')
+    script=${script%" $*"}
     COMMCOST_TOP=$(CDPATH='' cd -- "$(dirname -- "$script")/../.." && pwd)
 fi
 . "$COMMCOST_TOP/run_scripts/lib.sh"

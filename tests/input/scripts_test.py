@@ -153,6 +153,41 @@ class Hostile(SuiteCase):
         assert "there is no '*'" in said
         assert (status, output) == (2, "")
 
+    def test_slurm_in_a_path_with_blanks(self):
+        """What Slurm says of the job's command are the script's path and all of its words, with blanks between them."""
+        top, words = self.suite.folder / "it's a top", [
+            f"--build={self.suite.build}", "--benchmarks=halo", "--options=halo: --rows=1", "--ranks=2", "--dry-run"]
+        top.mkdir()
+        (top / "run_scripts").symlink_to(SCRIPTS)
+        script = top / "run_scripts/jobs/slurm.sh"
+        for command_line in (" ".join([str(script), *words]), str(script)):
+            write_program(self.suite.folder / "bin/scontrol", f"""#!/bin/sh
+echo 'JobId=7 JobName=a b UserId=me(0) Command='"{command_line}"' WorkDir=/a b StdErr=/a b/x Command'
+""")
+            status, output, said = self.suite.call("sh", str(script), *words, environment={
+                "SLURM_JOB_ID": "7", "SLURM_SUBMIT_DIR": "/"})
+            assert status == 0 and "srun" in output, said
+
+    SCRIPTS_IN_PYTHON = ("bench_compare", "cost.sh", "device_matrix.sh", "mpi_overhead_sweep.sh", "plot.sh", "report.sh",
+                         "report_text.sh", "run_suite.sh", "summarize.sh", "tune.sh")
+
+    @each("name", SCRIPTS_IN_PYTHON)
+    def test_without_python(self, name):
+        """One line and exit status 1."""
+        tools = self.suite.folder / "tools"
+        tools.mkdir()
+        for tool in ("basename", "dirname", "head", "sh", "tr", "uname"):
+            (tools / tool).symlink_to(shutil.which(tool))
+        status, output, said = self.suite.call(shutil.which("sh"), os.path.join(SCRIPTS, name), environment={
+            "PATH": str(tools), "PROGRAM": shutil.which("true")})
+        assert (status, output, said) == (1, "", f"{name}: there is no python3: install it (Debian: python3)\n")
+
+    def test_all_that_need_python(self):
+        """The test before this one knows all scripts that start Python; others start these."""
+        starting = {path.name for path in Path(SCRIPTS).iterdir()
+                    if path.is_file() and re.search("(?m)^commcost |launch_words", read(path))}
+        assert starting - {"lib.sh"} == set(self.SCRIPTS_IN_PYTHON)
+
     def test_sweep(self):
         program = self.suite.folder / "show"
         write_program(program, """#!/bin/sh

@@ -37,7 +37,7 @@ class Pasted(SuiteCase):
         self.odd, self.results = odd, odd / "the results"
         self.build = odd / "build of mine"
         write_program(self.build / "overlap/overlap_iallreduce", OVERLAP.replace("TABLE", TABLE))
-        write_program(self.build / "collective/collective", PROGRAM + MPICH)
+        write_program(self.build / "collective/collective", PROGRAM)
         self.launcher_path = odd / "a bin/mpirun"
         write_program(self.launcher_path, LAUNCHER.replace('while [ "${1#/}" = "$1" ]', 'while ! [ -x "$1" ]').replace(
             "VERSION", "HYDRA build details:"))
@@ -108,6 +108,15 @@ class Pasted(SuiteCase):
 
     def test_tune(self):
         """The library lies in a path with blanks, too; what the page says to use its file is for a shell."""
+        (self.odd / "a lib").mkdir()
+        (self.odd / "a lib/libmpi.so.12").write_text(MPICH)
+        write_program(self.suite.folder / "bin/ldd", f"""#!/bin/sh
+cat <<'END'
+\tlinux-vdso.so.1 (0x00007ffd2a5f2000)
+\tlibmpi.so.12 => {self.odd}/a lib/libmpi.so.12 (0x00007f1c3e200000)
+\tlibc.so.6 => /lib/libc.so.6 (0x00007f1c3e000000)
+END
+""")
         words = [*self.place, "--ranks=4", "--launches=12", "--sizes=8", f"{VARIABLE}way1", f"--output={self.results}"]
         said = self.start("tune.sh", *words, "--budget=0", status=1).stderr
         done = self.paste(said, "To go on")

@@ -4,6 +4,7 @@ merged files; with programs that only pretend."""
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,9 @@ import tempfile
 import time
 
 from case import Case, call, each, in_full, within
-from commcost.running import machine
+from commands import command
+from commcost import system
+from commcost.running import arguments, machine
 from commcost.running.plan import read_list
 from commcost.running.processes import left_behind
 from mounts import enter_own_mounts
@@ -64,6 +67,27 @@ class Load(Case):
         ("cpu  1 2 3 4 5 6 7 8", "cpu  1 2 3 4 5 6 7 8", None), ("", "", None), ("cpu x", "cpu y", None)])
     def test_busy_share(self, before, after, share):
         assert machine.busy_share(before, after) == (None if share is None else within(share, 1e-9))
+
+
+class Writers(Case):
+    def test_two_of_one_file(self):
+        """Each of two that write a file at once writes all of it, and the last one stays."""
+        path, replace = str(self.folder / "x.tsv"), os.replace
+
+        def replace_later(*names):
+            self.replace(system.os, "replace", replace)
+            system.replace_file(path, "the other's")
+            replace(*names)
+
+        self.replace(system.os, "replace", replace_later)
+        system.replace_file(path, "one's")
+        assert (read(path), os.listdir(self.folder)) == ("one's", ["x.tsv"])
+
+    def test_error_names_the_file(self):
+        for path in (self.folder / "no folder/x", self.folder):
+            with self.assertRaises(OSError) as raised:
+                system.replace_file(str(path), "text")
+            assert (raised.exception.filename, os.listdir(self.folder)) == (str(path), [])
 
 
 class Plan(SuiteCase):
@@ -553,6 +577,34 @@ exec "$@" """))
         assert "To go on" in done.stderr
         assert [os.path.basename(path) for path in self.suite.files()] == ["pingpong.tsv"]
 
+    def test_same_second(self):
+        """Suites that begin in one second have a folder each."""
+        self.replace(arguments, "TOP", str(self.suite.folder))
+        self.replace(time, "strftime", lambda *_: "now")
+        for name in ("now", "now-2", "now-3"):
+            done = command("suite", *self.suite.line("--benchmarks=halo", "--runs=1")[2:-3], "--benchmarks=halo",
+                           "--runs=1", environment=self.suite.environment)
+            assert done.returncode == 0, done.stderr
+            assert f"results go to {self.suite.folder}/results/{name}\n" in done.stderr, done.stderr
+        self.assertEqual(sorted(os.listdir(self.suite.results)), ["now", "now-2", "now-3"])
+
+    def test_killed_while_it_wrote(self):
+        """What was half written then is gone when the suite goes on."""
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        for name in ("suite", "runs/1"):
+            (self.suite.results / name / f".{'0123456789abcdef'}.new").touch()
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        self.suite.assert_nothing_left()
+
+    @each("stderr", ["2>&-", "2>&1 | true", ">&- 2>&-"])
+    def test_nobody_reads(self, stderr):
+        """A suite whose stderr is closed, or whose reader has gone, measures what it should."""
+        line = " ".join(map(shlex.quote, map(str, self.suite.line("--benchmarks=halo", "--runs=2"))))
+        call(["sh", "-c", f"{{ {line}; echo $? >'{self.folder}/status'; }} {stderr}"], env=self.suite.environment)
+        assert read(self.folder / "status") == "0\n"
+        self.suite.assert_rows("halo", 2)
+        assert "+ " == read(self.suite.results / "runs/1/halo.log")[:2]
+
     def test_half_a_record(self):
         """A full disk cuts off a record; the next doesn't continue it."""
         choice = ["--benchmarks=halo,pingpong", "--runs=2"]
@@ -857,12 +909,12 @@ echo "# end: 1 row, exit 0"
     def test_interrupted(self):
         """The command that makes the report, too, is pasted in another folder."""
         program = self.top / "build/collective/collective"
-        program.write_text(self.COLLECTIVE.replace("exec >", "kill -TERM \"$QUICKSTART\"; sleep 60\nexec >"))
+        program.write_text(self.COLLECTIVE.replace(
+            "exec >", '[ -z "$QUICKSTART" ] || { kill -TERM "$QUICKSTART"; sleep 60; }\nexec >'))
         done = call(["sh", "-c", 'QUICKSTART=$$; export QUICKSTART; exec sh "$0" "$@"',
                      self.top / "run_scripts/quickstart.sh", "--output=results"], cwd=self.top,
                     env={**self.suite.environment, "MPICC": "mpicc.of.nobody", "RANKS": "2"})
         told = done.stderr.partition("make the report: ")[2]
-        program.write_text(self.COLLECTIVE)
         done = call(["sh", "-c", told], cwd="/", env=self.suite.environment)
         assert done.returncode == 0 and f"Page: {self.top}/results/report.html" in done.stdout, told + done.stderr
 

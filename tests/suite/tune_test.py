@@ -8,6 +8,7 @@ import signal
 import subprocess
 import xml.etree.ElementTree
 
+import suite_test
 from case import Case, call, each
 from commands import command
 from commcost.running import launchers, libraries
@@ -231,6 +232,20 @@ class Mpich(TuneCase):
         assert "the budget ended before it was clear" in self.evidence()[8]["reason"]
         assert read(self.suite.results / "evidence.tsv").endswith("# end: 1 row, exit 1\n")
         assert not (self.suite.results / "rules.json").exists()
+
+    use_small_fs, fill = suite_test.Disk.use_small_fs, suite_test.Disk.fill
+
+    def test_full_disk(self):
+        """It names a file that couldn't be written; with space it goes on."""
+        self.use_small_fs()
+        ballast = self.fill("ballast", 0)
+        done = self.tune(f"{VARIABLE}way1", "--sizes=8", status=1)
+        assert re.fullmatch(f"tune.sh: '{self.suite.results}/suite/[a-z.]+': No space left on device\n",
+                            done.stderr.splitlines(keepends=True)[-1]), done.stderr
+        ballast.unlink()
+        self.tune(f"{VARIABLE}way1", "--sizes=8")
+        assert self.evidence()[8]["verdict"] == "holds"
+        self.suite.assert_nothing_left()
 
     @each("option, text", [
         ("--operations=allreduce,nonsense", "offers no choice for nonsense"),
