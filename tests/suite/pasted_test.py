@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from case import call
+from case import call, each
 from made_results import GAIN, gain_cells, gain_roles, tsv
 from mpi_run import read
 from pretended_suite import LAUNCHER, SCRIPTS, write_program
@@ -70,15 +70,12 @@ class Pasted(SuiteCase):
         said = self.paste(self.paste(said, "To read it").stdout, "More launches may decide what is not clear").stderr
         assert "6 of 6 launches have their result" in said
 
-    def test_suite_that_is_left(self):
-        for options, before in ((["--budget=0"], "To go on"), (["--budget=0", "--vary=build:../build of mine,../other"],
-                                                               "To go on")):
-            self.results = self.odd / f"results of {len(options)}"
-            if len(options) == 2:
-                (self.odd / "other").symlink_to(self.build)
-            said = self.start("run_suite.sh", *self.suite_words(*options), status=1).stderr
-            (self.suite.folder / "started.once").touch()
-            assert " launches have their result" in self.paste(said, before).stderr
+    @each("varied, launches", [([], 2), (["--vary=build:../build of mine,../other", "--vary=A=1,it's"], 8)])
+    def test_suite_that_is_left(self, varied, launches):
+        (self.odd / "other").symlink_to(self.build)
+        (self.suite.folder / "started.once").touch()
+        said = self.start("run_suite.sh", *self.suite_words("--budget=0", *varied), status=1).stderr
+        assert f"{launches} of {launches} launches have their result" in self.paste(said, "To go on").stderr
 
     def test_defaults(self):
         """Nothing but defaults was given: here those of a tree, with its build."""

@@ -582,8 +582,8 @@ exec "$@" """))
         self.replace(arguments, "TOP", str(self.suite.folder))
         self.replace(time, "strftime", lambda *_: "now")
         for name in ("now", "now-2", "now-3"):
-            done = command("suite", *self.suite.line("--benchmarks=halo", "--runs=1")[2:-3], "--benchmarks=halo",
-                           "--runs=1", environment=self.suite.environment)
+            done = command("suite", f"--build={self.suite.build}", "--launcher=mpirun", "--benchmarks=halo", "--runs=1",
+                           environment=self.suite.environment)
             assert done.returncode == 0, done.stderr
             assert f"results go to {self.suite.folder}/results/{name}\n" in done.stderr, done.stderr
         self.assertEqual(sorted(os.listdir(self.suite.results)), ["now", "now-2", "now-3"])
@@ -592,7 +592,7 @@ exec "$@" """))
         """What was half written then is gone when the suite goes on."""
         self.suite.run("--benchmarks=halo", "--runs=1")
         for name in ("suite", "runs/1"):
-            (self.suite.results / name / f".{'0123456789abcdef'}.new").touch()
+            (self.suite.results / name / ".0123456789abcdef.new").touch()
         self.suite.run("--benchmarks=halo", "--runs=1")
         self.suite.assert_nothing_left()
 

@@ -4,6 +4,7 @@ tests/virtual/settings_test.py."""
 import os
 
 from case import call, each
+from commcost.running.plan import settings_of
 from mpi_run import read
 from pretended_suite import SCRIPTS
 from suite_test import SuiteCase
@@ -69,6 +70,8 @@ class Plan(SuiteCase):
         assert "no folder '/no/such'" in self.suite.run(f"--vary=build:{self.suite.build},/no/such",
                                                         status=2).stderr
         assert ["other build" in line[2] for line in plan] == [False, False, True, True]
+        assert [setting.name for setting in settings_of([f"build:{self.suite.build},{other}"])] == [
+            "build=build", "build=other build"]
 
     def test_one_binding(self):
         """With asynchronous progress none, in all settings."""
