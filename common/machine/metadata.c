@@ -96,10 +96,10 @@ static void write_library(struct bc_output *output)
     }
 }
 
-/* Whether a text begins with one of the prefixes, which are separated by spaces. */
+/* True if a text begins with one of the prefixes, which are separated by spaces; NULL: none. */
 static bool begins_with(const char *text, const char *prefixes)
 {
-    while (*prefixes != '\0') {
+    while (prefixes != NULL && *prefixes != '\0') {
         const size_t length = strcspn(prefixes, " ");
         if (strncmp(text, prefixes, length) == 0)
             return true;
@@ -108,8 +108,7 @@ static bool begins_with(const char *text, const char *prefixes)
     return false;
 }
 
-/* Writes the variables that choose a transport or tune the library, but not what launchers set,
-   since no user chose that. */
+/* Writes the variables that tune the library or that a script names, but not what launchers set. */
 static void write_mpi_variables(struct bc_output *output)
 {
     static const char mpi[] = "UCX_ FI_ MPIR_CVAR_ OMPI_MCA_ MPICH_ PSM2_ PSM3_ I_MPI_ MV2_ "
@@ -119,7 +118,8 @@ static void write_mpi_variables(struct bc_output *output)
         "OMPI_MCA_rmaps= OMPI_MCA_mpi_oversubscribe= OMPI_MCA_PREFIXES= OMPI_MCA_num_procs= "
         "OMPI_MCA_cpu_type= OPAL_USER_PARAMS_GIVEN=";
     for (char **variable = environ; *variable != NULL; variable++)
-        if (begins_with(*variable, mpi) && !begins_with(*variable, launcher))
+        if (begins_with(*variable, getenv("COMMCOST_VARIABLES")) ||
+            (begins_with(*variable, mpi) && !begins_with(*variable, launcher)))
             bc_output_meta(output, "mpi_variable", "%s", *variable);
 }
 

@@ -604,6 +604,11 @@ class OneForAll(ContractCase):
         assert "# validation-steps: 1\n" in output
         assert "# mpi_variable: UCX_LOG_LEVEL=error\n" in output
 
+    def test_variables_that_are_asked_for(self):
+        output = self.text(environment={"COMMCOST_VARIABLES": "MINE= MIN= NOT_SET=", "MINE": "1 2", "MI": "3", "MINES": "4"})
+        assert [line for line in output.splitlines() if "mpi_variable: MI" in line or "NOT_SET" in line] == [
+            "# mpi_variable: MINE=1 2"]
+
     def test_row_of_samples(self):
         """The row's reference is the median of those in the file."""
         path = self.folder / "samples"

@@ -30,6 +30,9 @@ exec >"$output"
 word=$(basename "$0")-$$
 echo "# benchmark: $(basename "$0")"
 echo "# date: $(date +%s.%N)"
+for variable in $(echo "$COMMCOST_VARIABLES" | tr -d =); do
+    eval "[ -z \"\${$variable+x}\" ] || echo \"# mpi_variable: $variable=\$$variable\""
+done
 echo "# columns: key=key value=less word=info samples=info status=info"
 printf 'key\tvalue\tword\tsamples\tstatus\n'
 echo "# note: the same in all"
@@ -68,12 +71,20 @@ echo "ended $$" >>"$STARTED.ended"
 exit "$status"
 """
 
-# A launcher that pretends: shows what it was called with, then is the program.
+# A launcher that pretends: shows what it was called with, then is the program. As srun's, its ranks get no variables
+# where a site says so and --export doesn't.
 LAUNCHER = r"""#!/bin/sh
 case $1 in
 --version) echo "VERSION"; exit ;;
 esac
-while [ "${1#/}" = "$1" ]; do shift; done
+export=$SLURM_EXPORT_ENV
+while [ "${1#/}" = "$1" ]; do
+    case $1 in
+    --export=*) export=${1#*=} ;;
+    esac
+    shift
+done
+[ "$export" != NONE ] || exec env -i "PATH=$PATH" "STARTED=$STARTED" "$@"
 exec "$@"
 """
 

@@ -264,9 +264,9 @@ class Plan(SuiteCase):
                  f"orterun {allow}-np 2 --map-by ppr:1:node --host a:4,b:4 --bind-to core"),
                 ("srun --mpi=pmi2",
                  "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=8 --nodes=2 --ntasks-per-node=4 "
-                 "--nodelist=a,b --cpu-bind=cores",
+                 "--nodelist=a,b --cpu-bind=cores --export=ALL",
                  "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2 --nodes=2 --ntasks-per-node=1 "
-                 "--nodelist=a,b --cpu-bind=cores"),
+                 "--nodelist=a,b --cpu-bind=cores --export=ALL"),
                 ("other -n {ranks} -N {ranks_per_node} -L {hosts} -b {bind} -o {nodes}",
                  "other -n 8 -N 4 -L a,b -b core -o 2", "other -n 2 -N 1 -L a,b -b core -o 2")):
             assert self.suite.launch(launcher, *job) == all_ranks
@@ -276,10 +276,10 @@ class Plan(SuiteCase):
                 ("orterun", ["--ranks=7", "--hosts=a,b"], f"orterun {allow}-np 7 --host a:4,b:4"),
                 ("mpirun", ["--ranks=7", "--hosts=a,b"], "mpirun -np 7 -ppn 4 -hosts a,b"),
                 ("mpirun", ["--ranks=3"], "mpirun -np 3"),
-                ("srun", ["--ranks=3"], "srun --kill-on-bad-exit=1 --ntasks=3"),
-                ("srun -K0", ["--ranks=3"], "srun -K0 --ntasks=3"),
-                ("srun --kill-on-bad-exit=0", ["--ranks=3"],
-                 "srun --kill-on-bad-exit=0 --ntasks=3")):
+                ("srun", ["--ranks=3"], "srun --kill-on-bad-exit=1 --ntasks=3 --export=ALL"),
+                ("srun -K0", ["--ranks=3"], "srun -K0 --ntasks=3 --export=ALL"),
+                ("srun --kill-on-bad-exit=0 --export=A", ["--ranks=3"],
+                 "srun --kill-on-bad-exit=0 --export=A --ntasks=3")):
             assert self.suite.launch(launcher, *options) == expected
 
     def test_binding(self):
@@ -295,7 +295,7 @@ class Plan(SuiteCase):
                 ("mpirun", ["--bind=socket"], "mpirun -np 2 -bind-to socket"),
                 ("orterun", [], two + " --bind-to core"),
                 ("orterun", ["--bind=none"], two),
-                ("srun", ["--bind=none"], "srun --kill-on-bad-exit=1 --ntasks=2")):
+                ("srun", ["--bind=none"], "srun --kill-on-bad-exit=1 --ntasks=2 --export=ALL")):
             assert self.suite.launch(launcher, "--ranks=2", *options) == expected
         many = f"--options=msgrate_rma: -t {len(os.sched_getaffinity(0))}"
         assert self.suite.launch("mpirun", "--ranks=2", many, name="msgrate_rma") == "mpirun -np 2"
@@ -306,15 +306,15 @@ class Plan(SuiteCase):
     def test_jobs(self):
         """What a scheduler says of the job."""
         self.suite.environment.update(SLURM_JOB_ID="7", SLURM_NTASKS="12", SLURM_JOB_NUM_NODES="3")
-        kill = "srun --kill-on-bad-exit=1 --ntasks="
-        assert self.suite.launch("") == kill + "12"
-        assert self.suite.launch("", name="mpi_overhead") == kill + "2 --nodes=2 --ntasks-per-node=1"
+        kill, export = "srun --kill-on-bad-exit=1 --ntasks=", " --export=ALL"
+        assert self.suite.launch("") == kill + "12" + export
+        assert self.suite.launch("", name="mpi_overhead") == kill + "2 --nodes=2 --ntasks-per-node=1" + export
         # Where srun can't start the library's ranks another launcher has the job's nodes.
         assert self.suite.launch("mpirun") == "mpirun -np 12"
         assert self.suite.launch("mpirun", name="mpi_overhead") == "mpirun -np 2 -ppn 1"
         assert self.suite.launch("sh -n {ranks} -d {nodes}") == "sh -n 12 -d 3"
         del self.suite.environment["SLURM_NTASKS"]
-        assert self.suite.launch("", "--ranks-per-node=5") == kill + "15 --nodes=3 --ntasks-per-node=5"
+        assert self.suite.launch("", "--ranks-per-node=5") == kill + "15 --nodes=3 --ntasks-per-node=5" + export
         for name in ("SLURM_JOB_ID", "SLURM_JOB_NUM_NODES"):
             del self.suite.environment[name]
         nodes = self.suite.folder / "nodes"

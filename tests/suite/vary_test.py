@@ -2,6 +2,7 @@
 tests/virtual/settings_test.py."""
 
 import os
+import shlex
 
 from case import call, each
 from commcost.running.plan import settings_of
@@ -19,16 +20,18 @@ class Plan(SuiteCase):
         names = [f"{name}@{place}" for name in ("pingpong", "halo") for place in (1, 2, 3, 4)]
         assert [line[:2] for line in plan] == [[run, name] for run in "12" for name in names]
         assert [line[2].split(" mpirun ")[0] for line in plan[:4]] == [
-            "env A=1 B=x", "env A=1 B=y", "env A=2 B=x", "env A=2 B=y"]
+            f"env {those} 'COMMCOST_VARIABLES=A= B='" for those in ("A=1 B=x", "A=1 B=y", "A=2 B=x", "A=2 B=y")]
 
     def test_unset(self):
         """An empty value: without the variable, which Open MPI's launcher can't export then."""
         plan = self.suite.plan("--runs=1", "--benchmarks=halo", "--vary=A=,1", "--vary=B=x;;y,z", launcher="orterun")
-        words = [line[2].split() for line in plan]
-        assert [words[:words.index("orterun")] for words in words] == [["env", *those.split()] for those in (
-            "-u A B=x", "-u A -u B", "-u A B=y,z", "A=1 B=x", "-u B A=1", "A=1 B=y,z")], words
+        words = [shlex.split(line[2]) for line in plan]
+        names = "COMMCOST_VARIABLES"
+        assert [words[:words.index("orterun")] for words in words] == [
+            ["env", *those.split(), names + "=A= B="] for those in (
+                "-u A B=x", "-u A -u B", "-u A B=y,z", "A=1 B=x", "-u B A=1", "A=1 B=y,z")], words
         assert [[name for option, name in zip(words, words[1:]) if option == "-x"] for words in words] == [
-            ["B"], [], ["B"], ["A", "B"], ["A"], ["A", "B"]], words
+            [*those, names] for those in ("B", "", "B", "AB", "A", "AB")], words
         # Asynchronous progress that isn't set needs no core of its own.
         assert all("--bind-to core" in line[2] for line in self.suite.plan(
             "--runs=1", "--benchmarks=halo", "--ranks=2", "--vary=MPICH_ASYNC_PROGRESS=,0", launcher="orterun"))
@@ -52,6 +55,17 @@ class Plan(SuiteCase):
         assert "--vary=A=1,2: that is not taken from a results folder, give it again" in done.stderr
         self.suite.run(f"--resume={self.suite.results}", "--runs=4", "--vary=A=1,2")
         self.suite.assert_kept(before)
+
+    @each("launcher, site, error", [
+        ("srun", "NONE", ""), ("srun --export=NONE", "ALL", "halo@1: its ranks had A unset, not 1: the launcher "),
+        ("srun --export=NONE", "NONE", "halo@1: its ranks had A unset, not 1: the launcher ")])
+    def test_variables_reach_the_ranks(self, launcher, site, error):
+        """A launch whose ranks don't have its setting is no launch of it."""
+        self.suite.environment["SLURM_EXPORT_ENV"] = site
+        done = self.suite.run("--runs=1", "--benchmarks=halo", "--vary=A=1,2", launcher=launcher, status=int(error != ""))
+        assert error in done.stderr, done.stderr
+        assert self.suite.of_suite("complete").exists() == (error == "")
+        assert (self.suite.results / "halo.tsv").exists() == (error == "")
 
     def test_killed_before_launches_were_put_together(self):
         """Then nothing says which launch is of which setting: they are no launches of one row."""

@@ -19,10 +19,11 @@ import shutil
 import stat
 import time
 
-from commcost.command import Failure, say
+from commcost.command import Failure, plain, say
 from commcost.reading.results import End, Result, ResultError
 from commcost.reading.metadata import OF_THE_SYSTEM
 from commcost.running import launchers, processes
+from commcost.running.plan import variables_of
 from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, said_by
 from commcost.words import counted
 
@@ -62,7 +63,8 @@ class Folder:
 
     def launch(self, step, limit_s, signals, is_shown=False):
         """Makes a launch: when it began, how many seconds it took, its exit status (processes.await_end), and the
-        verdict() on what it wrote, which is beside launch_file(step), with .part behind."""
+        verdict() on what it wrote, which is beside launch_file(step), with .part behind. Failure where its ranks didn't
+        have the variables of its command: then it isn't what it is called."""
         part, log = self.launch_file(step) + ".part", self.log_file(step)
         words = [*shlex.split(step.command), "--output=" + part]
         remove(part)
@@ -71,7 +73,12 @@ class Folder:
             say(f"+ {quoted(words)}")
         begin, begin_s = now(), time.monotonic()
         status = processes.await_end(processes.begin(words, log), limit_s, signals)
-        return begin, time.monotonic() - begin_s, status, verdict(part)
+        seconds, result = time.monotonic() - begin_s, verdict(part)
+        lacking = unconfirmed(variables_of(words), part) if result in WHOLE else ""
+        if lacking:
+            remove(part)
+            raise Failure(f"{step.name}: {lacking}: the launcher doesn't pass variables on to the ranks: see {log}")
+        return begin, seconds, status, result
 
     def check(self):
         """Failure where anything that the suite reads or writes is a link, a pipe or a device: what
@@ -235,6 +242,19 @@ def verdict(path):
     if result.end == End(len(statuses), 0):
         return "done"
     return "wrong" if result.end == End(len(statuses), 1) and "FAIL" in statuses else "failed"
+
+
+def unconfirmed(variables, path):
+    """Says which of these variables ("": not set) the ranks had otherwise, by a result's metadata; "" for none.
+    Launchers may put more in front of a list of folders."""
+    with Result(path, needs_metadata=False) as result:
+        found = dict(text.partition("=")[::2] for text in result.metadata.get("mpi_variable", []))
+    for name, value in variables.items():
+        there = found.get(name)
+        if plain(there or "").strip() != plain(value).strip() and not (there or "").endswith(":" + value):
+            return (f"its ranks had {name} {'unset' if there is None else f'{there:.100}'}, "
+                    f"not {f'{value:.100}' if value else 'unset'}")
+    return ""
 
 
 def merged(launches):

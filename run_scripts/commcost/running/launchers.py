@@ -124,6 +124,13 @@ def place_of(job, launch):
     return Place(per_node, nodes, slots, launch.threads if is_bound else 0, "" if job.bind == "none" else job.bind)
 
 
+def crowding(job):
+    """A sentence where ranks of a job share processors; "" where each has one."""
+    slots, room = place_of(job, Launch(job.ranks, 1, {})).slots, machine.ranks_with_room()
+    return "" if slots <= room else (f"oversubscribed: {slots} ranks on a node share {room} processor"
+                                     f"{'' if room == 1 else 's'}; times include waiting for a processor")
+
+
 class Launcher:
     """A launcher, by its words. Each kind has its name for --launcher, commands that it may be and what one of them
     says of itself, and line(job, launch), the words before a program and its options."""
@@ -187,7 +194,8 @@ class Srun(Launcher):
         if place.bind:
             plural = place.bind in ("core", "socket", "thread")
             words.append(f"--cpu-bind={place.bind}{'s' if plural else ''}")
-        return words
+        # Where a site sets SLURM_EXPORT_ENV=NONE ranks get no variables otherwise.
+        return words + ([] if any(word.startswith("--export") for word in words) else ["--export=ALL"])
 
 
 class Words(Launcher):

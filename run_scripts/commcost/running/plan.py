@@ -15,6 +15,26 @@ from commcost.system import SCRIPTS, lines_of, quoted
 LIST = os.path.join(SCRIPTS, "suite.list")
 
 
+NAMES = "COMMCOST_VARIABLES"  # "A= B=": the variables that a result is to confirm (common/machine/metadata.c)
+
+
+def launch_words(launcher, job, ranks, threads, variables):
+    """The words before a program and its options. `variables` of the environment; "": not set."""
+    given = {name: value for name, value in variables.items() if value}
+    words = ["env", *(word for name in variables if name not in given for word in ("-u", name))] if variables else []
+    if variables:
+        given[NAMES] = " ".join(f"{name}=" for name in variables)
+    return [*words, *(f"{name}={value}" for name, value in given.items()),
+            *launcher.line(job, launchers.Launch(ranks, threads, given))]
+
+
+def variables_of(words):
+    """By name what launch_words set; "": not set."""
+    names = next((word[len(NAMES) + 1:] for word in words if word.startswith(NAMES + "=")), "")
+    given = dict(word.partition("=")[::2] for word in reversed(words))
+    return {name: given.get(name, "") for name in names.replace("=", " ").split()}
+
+
 class Entry(typing.NamedTuple):
     """A program of suite.list with the options of a suite, and what its result is called."""
 
@@ -170,13 +190,9 @@ def make_plan(options, job, settings):
                     raise Failure(f"{entry.name}: no program {program}: build it first")
                 missing.append(entry.name)
                 continue
-            variables = {name: value for name, value in setting.variables.items() if value}
-            launch = launchers.Launch(job.ranks if entry.ranks == "all" else int(entry.ranks),
-                                      threads_of(program, text), variables)
-            words = [*(["env"] if setting.variables else []),
-                     *(word for name in setting.variables if name not in variables for word in ("-u", name)),
-                     *(f"{name}={value}" for name, value in variables.items()),
-                     *options.launchers[setting.launcher, setting.build].line(job, launch), program, *text]
+            words = [*launch_words(options.launchers[setting.launcher, setting.build], job,
+                                   job.ranks if entry.ranks == "all" else int(entry.ranks),
+                                   threads_of(program, text), setting.variables), program, *text]
             programs.setdefault(build, set()).add(entry.program)
             name = entry.name + (f"@{place}" if setting.name else "")
             steps.append(Step(0, name, entry.name, setting.name, seconds, quoted(words)))
