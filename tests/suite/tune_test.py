@@ -6,19 +6,21 @@ import os
 import re
 import signal
 import subprocess
+import unittest.mock
 import xml.etree.ElementTree
 
 import suite_test
 from case import Case, call, each
 from commands import command
-from commcost.running import launchers, libraries
+from commcost.running import launchers, libraries, machine
 from commcost.saying import race, tune
 from mpi_run import read, read_tsv
 from pretended_suite import SCRIPTS, write_program
 from processes import wait_for
 from suite_test import SuiteCase
 
-# Times in ns. `way1` gains 30 %, `way2` 2 %; others have faults. What an MPICH has in its file stands below the end.
+# Times in ns. `way1` gains 30 %, `way2` 2 %; others have faults. What an MPICH has in its file stands below the end. In
+# processes of their own scripts know no algorithms but the library's: recursive_doubling is a way1, nb hangs.
 PROGRAM = r"""#!/bin/sh
 output= operations= sizes=0
 for option in "$@"; do
@@ -35,22 +37,26 @@ if [ -n "$file" ]; then
     case $FAULT in
     rejects) echo "unknown key in $file" >&2; kill -ABRT $$ ;;
     ignores) ;;
-    *) ! grep -q intra_way1 "$file" || name=way1 ;;
+    *) ! grep -qE 'intra_(way1|recursive_doubling)' "$file" || name=way1 ;;
     esac
 fi
 echo "collective $$ ${name:-default} $sizes" >>"$STARTED"
 time=100000
 case $name in
-way1) time=70000 ;;
+way1 | recursive_doubling) time=70000 ;;
 way2) time=98000 ;;
 crash) kill -SEGV $$ ;;
-hang) exec sleep 1000 ;;
+hang | nb) exec sleep 1000 ;;
 wrong) status=FAIL ;;
 error) echo "Fatal error in PMPI_Allreduce: Other MPI error" >&2; exit 1 ;;
 esac
 [ "$name$FAULT" != defaultless ] || exit 3
 exec >"$output"
 echo "# mpi_library: MPICH 4.0 (pretended)"
+for variable in $(echo "$COMMCOST_VARIABLES" | tr -d =); do
+    eval "[ -z \"\${$variable+x}\" ] || echo \"# mpi_variable: $variable=\$$variable\""
+done
+[ -z "$WARNING" ] || echo "# warning: $WARNING"
 echo "# columns: operation=key size_bytes=key time_us=less status=info"
 printf 'operation\tsize_bytes\ttime_us\tstatus\n'
 rows=0
@@ -67,9 +73,17 @@ exit "$code"
 """
 TREE = {f"collective={name}": {"comm_type=intra": {f"algorithm=MPIR_{name.capitalize()}_intra_usual": {}}}
         for name in ("bcast", "allreduce")}
-NAMES = "\0".join(["", *(f"algorithm=MPIR_Allreduce_intra_{name}" for name in (
-    "way1", "way2", "crash", "hang", "wrong", "error")), ""])
-MPICH = ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE\0" + json.dumps(TREE, separators=(",", ":")) + "\0" + NAMES)
+NAMES = ("way1", "way2", "crash", "hang", "wrong", "error")
+MPICH = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE\0" + json.dumps(TREE, separators=(",", ":")) + "\0"
+# MPICH's program that prints variables: as 4.1 and newer, whose descriptions have lines.
+MPIVARS = r"""#!/bin/sh
+value=${MPICH_ALLREDUCE_INTRA_ALGORITHM-${MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM-${MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM-0}}}
+printf '\t%-32s=%s\tSCOPE\tMPI_INT\t%s\n' \
+    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM "$value" 'Variable to select allreduce algorithm' \
+    MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE "$MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE" 'Defines the location' \
+    MPIR_CVAR_CTXID_EAGER_SIZE "${MPIR_CVAR_CTXID_EAGER_SIZE-2}" 'The' |
+    sed 's/select allreduce algorithm/&\nauto - Internal\nNAMES/'
+"""
 VARIABLE = "--choices=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM="
 LAUNCHES = 12  # of each in a race and a proof of one size
 EXPORT = "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="
@@ -81,10 +95,17 @@ class TuneCase(SuiteCase):
     def setUp(self):
         super().setUp()
         self.make(self.library)
+        self.offer(*NAMES)
 
     def make(self, library):
         """The program, and what it has of an MPI library."""
         write_program(self.suite.build / "collective/collective", PROGRAM + library)
+
+    def offer(self, *names):
+        """What the library has for allreduce, all of it safe."""
+        write_program(self.suite.folder / "bin/mpivars", MPIVARS.replace("NAMES", "".join(
+            f"{name:<12} - Force {name}\\n" for name in (*names, "recursive_doubling", "nb", "k_nb"))))
+        self.replace(libraries.Mpich, "SAFE", {"allreduce": names})
 
     def line(self, *options):
         there = not any(option.startswith(("--output", "--resume")) for option in options)
@@ -130,19 +151,19 @@ class Mpich(TuneCase):
         assert not self.suite.results.exists()
 
     def test_list_is_narrow(self):
-        self.make(MPICH + "".join(f"algorithm=MPIR_Allreduce_intra_way_{number}\0" for number in range(20)))
+        self.offer(*(f"way_{number}" for number in range(20)))
         assert max(map(len, self.tune("--list").stdout.splitlines()[1:])) <= 100
 
     def test_dry_run(self):
         """Says how long it will take, as the run does."""
         done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--dry-run")
-        head, *commands = done.stdout.splitlines()
+        head, *commands = [line for line in done.stdout.splitlines() if not line.startswith("# warning: oversubscribed")]
         # 1 s and 0.1 s for each size: three settings, and two in the proof.
         assert head == "# 9 to 84 launches, about 11 s to 101 s; the first of each choice:", done.stdout
         assert len(commands) == 3 and "_ALGORITHM=way2" in commands[2], commands
         assert not self.suite.results.exists() and not os.path.exists(self.suite.environment["STARTED"])
         done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--budget=40", "--dry-run")
-        assert done.stdout.startswith("# 9 to 84 launches, about 11 s to 101 s, of which 40 s now; the first"), done.stdout
+        assert "# 9 to 84 launches, about 11 s to 101 s, of which 40 s now; the first" in done.stdout, done.stdout
         done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--budget=1h")
         assert "It takes 9 to 84 launches, about 11 s to 101 s, of which 60 min now\n" in done.stderr, done.stderr
         assert re.search(r"launch 3 of at most 12: .* 2 choices left, at most [0-9]+ s\n", done.stderr), done.stderr
@@ -197,11 +218,12 @@ class Mpich(TuneCase):
 
     def test_interrupted(self):
         """It goes on with what is left, and decides as if it hadn't been interrupted."""
-        options = (f"{VARIABLE}way1,hang", "--sizes=8")
+        options = (f"{VARIABLE}recursive_doubling,nb", "--sizes=8")
+        self.replace(libraries.Mpich, "SAFE", {"allreduce": ("recursive_doubling", "nb")})
         with subprocess.Popen(self.line(*options), env=self.suite.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             assert wait_for(lambda: os.path.exists(self.suite.environment["STARTED"]) and
-                            "hang" in read(self.suite.environment["STARTED"]))
+                            " nb " in read(self.suite.environment["STARTED"]))
             process.send_signal(signal.SIGTERM)
             said = process.communicate(timeout=30)[1]
         assert process.returncode == 1 and "no file was written. To go on: " in said, said
@@ -211,16 +233,16 @@ class Mpich(TuneCase):
         resume = f"--resume={self.suite.results}"
         done = self.tune(resume, *options, "--ranks=2", status=2)
         assert "was begun with other options, such as --ranks" in done.stderr
-        assert "--choices=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=way1,hang: that is not taken" in self.tune(
+        assert f"{options[0]}: that is not taken" in self.tune(
             resume, status=2).stderr
         self.tune(resume, options[0], "--limit=1")
         assert self.evidence()[8]["verdict"] == "holds"
-        assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("hang", "8"))
+        assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("nb", "8"))
         # All is recorded.
         done = self.tune(resume, options[0], "--dry-run")
         assert f" ({3 * LAUNCHES + 1} launches made before); the first" in done.stdout, done.stdout
         done = self.tune(resume, *options)
-        assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("hang", "8"))
+        assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("nb", "8"))
         # Of what was made before it says the end alone.
         assert [line.split(" decided")[0] for line in done.stderr.splitlines() if " of at most " in line] == [
             "Race, launch 6 of at most 12: 1 of 1 case", "Proof, launch 12 of at most 24: 1 of 1 case"], done.stderr
@@ -262,9 +284,55 @@ class Mpich(TuneCase):
         assert text in done.stderr, done.stderr
         assert not self.suite.results.exists()
 
-    def test_variables_that_are_set(self):
-        for name in ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"):
-            assert f"{name} is set: unset it" in self.tune(status=2, **{name: "x"}).stderr
+    @each("prefix, name", [("MPIR_CVAR", "COLL_SELECTION_TUNING_JSON_FILE"), ("MPIR_CVAR", "ALLREDUCE_INTRA_ALGORITHM"),
+                           ("MPICH", "ALLREDUCE_INTRA_ALGORITHM"), ("MPIR_PARAM", "ALLREDUCE_INTRA_ALGORITHM")])
+    def test_variables_that_are_set(self, prefix, name):
+        """By any name that the library knows."""
+        done = self.tune("--dry-run", status=2, **{f"{prefix}_{name}": "1"})
+        assert f"MPIR_CVAR_{name} is set (environment, as MPIR_CVAR_{name} or MPIR_PARAM_{name} or MPICH_{name}): " in (
+            done.stderr), done.stderr
+
+    def test_variables_that_only_ranks_have(self):
+        """Such as by a launcher's own file."""
+        write_program(self.suite.folder / "bin/mpirun", """#!/bin/sh
+            [ "$1" != --version ] || { echo "HYDRA build details:"; exit; }
+            while [ "${1#/}" = "$1" ]; do shift; done
+            MPICH_ALLREDUCE_INTRA_ALGORITHM=1 exec "$@"
+            """)
+        assert "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM is set" in self.tune("--dry-run", status=2).stderr
+
+    def test_library_that_cant_be_asked(self):
+        write_program(self.suite.folder / "bin/mpirun", """#!/bin/sh
+            [ "$1" != --version ] || echo "HYDRA build details:"
+            """)
+        done = self.tune("--dry-run", status=1)
+        assert "mpivars says nothing of the library's variables in a launch: try mpirun -np " in done.stderr, done.stderr
+
+    def test_other_variables(self):
+        """What doesn't force a choice is said."""
+        done = self.tune(f"{VARIABLE}way2", "--sizes=8", MPIR_CVAR_CTXID_EAGER_SIZE="3")
+        assert "; with MPIR_CVAR_CTXID_EAGER_SIZE (environment" in re.sub(r"\s+", " ", done.stdout), done.stdout
+        assert "# note: also set: MPIR_CVAR_CTXID_EAGER_SIZE (" in read(self.suite.results / "evidence.tsv")
+
+    def test_settings_reach_the_ranks(self):
+        """Launches that are all alike race for nothing."""
+        done = self.tune(f"{VARIABLE}way1", "--sizes=8", "--launcher=srun --export=NONE", status=1)
+        assert "its ranks had MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM unset, not way1: the launcher doesn't" in done.stderr
+        assert not list(self.suite.results.glob("evidence*"))
+
+    def test_warnings(self):
+        """What launches' results warn of, and what can be known before."""
+        done = self.tune(f"{VARIABLE}way2", "--sizes=8", WARNING="oversubscribed: of it")
+        text = "oversubscribed: of it (in 6 of 6 launches)"
+        assert text in done.stdout, done.stdout
+        assert f"# warning: {text}\n" in read(self.suite.results / "evidence.tsv")
+        assert text in read(self.suite.results / "tune.html")
+        done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run")
+        assert f"# warning: {text}\n" in done.stdout, done.stdout
+        self.suite.results = self.suite.folder / "others"
+        for ranks, warns in ((2, machine.ranks_with_room() < 2), (1000, True)):
+            done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run", f"--ranks={ranks}")
+            assert ("# warning: oversubscribed: " in done.stdout) == warns, done.stdout
 
 
 class Others(TuneCase):
@@ -291,16 +359,23 @@ class Others(TuneCase):
         write_program(self.suite.folder / "bin/ompi_info", """#!/bin/sh
             echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:0:ignore"
             echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:chain"
+            echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:4:split_binary_tree"
+            echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm:source:$SOURCE"
             echo "mca:coll:tuned:param:coll_tuned_bcast_algorithm_chain_fanout:value:4"
             name=coll_tuned_dynamic_rules_filename
             echo "mca:coll:tuned:param:$name:value:$OMPI_MCA_coll_tuned_dynamic_rules_filename"
             """)
         program = PROGRAM
-        for mpich, openmpi in (('grep -q intra_way1 "$file"', 'grep -q "^8 1 4 0" "$file"'), ("way1) ", "chain|way1) "),
+        for mpich, openmpi in (("grep -qE 'intra_(way1|recursive_doubling)' \"$file\"", 'grep -q "^8 1 4 0" "$file"'), ("way1 | ", "chain | way1 | "),
                                ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "OMPI_MCA_coll_tuned_dynamic_rules_filename"),
                                ("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "OMPI_MCA_coll_tuned_bcast_algorithm")):
             program = program.replace(mpich, openmpi)
         write_program(self.suite.build / "collective/collective", program + "ompi_mpi_comm_world")
+        assert "coll_tuned_bcast_algorithm is set (file (a:3)): unset it" in self.tune(
+            "--dry-run", status=2, SOURCE="file (a:3)").stderr
+        self.suite.environment["SOURCE"] = "default"
+        assert "has no value 'split_binary_tree'" in self.tune(
+            "--choices=OMPI_MCA_coll_tuned_bcast_algorithm=split_binary_tree", status=2).stderr
         done = self.tune("--sizes=8")
         text = read(self.suite.results / "rules.conf")
         numbers = [word for line in text.splitlines() for word in line.split("#")[0].split()]
@@ -309,8 +384,8 @@ class Others(TuneCase):
         assert "OMPI_MCA_coll_tuned_use_dynamic_rules=1" in done.stdout
 
 
-class Real(Case):
-    """The real library."""
+class RealCase(Case):
+    """With the real library."""
 
     def setUp(self):
         super().setUp()
@@ -318,6 +393,26 @@ class Real(Case):
         self.program = self.built(tune.BENCHMARK)
         self.library, _ = libraries.library_of(self.program, self.launcher_of_build)
 
+
+class Rules(RealCase):
+    def test_every_call(self):
+        """No rule that can be written makes a program wrong that is right."""
+        contests = self.library.contests()
+        # Where MPICH polls, many ranks a processor take minutes.
+        most = 9 if self.full or self.library.name == "Open MPI" else 4
+        for place in range(max(len(contest.choices) for contest in contests)):
+            rules = [libraries.Rule(contest, contest.name, ranks, 8, 1 << 16, contest.choices[place])
+                     for contest in contests for ranks in range(2, most + 1)
+                     if place < len(contest.choices) and self.library.fits(contest.name, contest.choices[place], ranks)]
+            path = self.folder / f"{place}{self.library.suffix}"
+            path.write_text(self.library.file_text(rules, []))
+            variables = self.library.file_variables(str(path), rules)
+            launch = self.launcher_of_build.line(launchers.Job(most), launchers.Launch(most, 1, variables))
+            done = call([*launch, self.built("tests/suite/every_call")], env={**os.environ, **variables})
+            assert done.returncode == 0, f"{sorted({rule.choice for rule in rules})}\n{done.stdout}{done.stderr}"
+
+
+class Real(RealCase):
     def works(self, operation, ranks, size, variables):
         """Whether a launch with these variables ends as it should."""
         launch = self.launcher_of_build.line(launchers.Job(ranks), launchers.Launch(ranks, 1, variables))
@@ -331,14 +426,29 @@ class Real(Case):
     def test_rule_takes_effect(self):
         """A rule counts for its own sizes and ranks alone: one for 64 bytes of three ranks says an algorithm that can't
         be used there."""
-        choice = {"MPICH": "recursive_doubling", "Open MPI": "two_proc"}[self.library.name]
-        rules = [libraries.Rule(self.contest("allgather"), "allgather", 3, 64, 64, choice)]
+        operation, choice = {"MPICH": ("allgather", "recursive_doubling"), "Open MPI": ("alltoall", "two_proc")}[
+            self.library.name]
+        rules = [libraries.Rule(self.contest(operation), operation, 3, 64, 64, choice)]
         path = self.folder / ("rules" + self.library.suffix)
         path.write_text(self.library.file_text(rules, ["a comment: 1 2 3"]))
         variables = self.library.file_variables(str(path), rules)
-        found = {(ranks, size): self.works("allgather", ranks, size, variables)
+        found = {(ranks, size): self.works(operation, ranks, size, variables)
                  for ranks, size in ((2, 64), (3, 56), (3, 64), (3, 72), (4, 64))}
         assert found == {(2, 64): True, (3, 56): True, (3, 64): False, (3, 72): True, (4, 64): True}, found
+
+    def test_variables_in_force(self):
+        """Wherever they are from."""
+        (self.folder / ".openmpi").mkdir()
+        (self.folder / ".openmpi/mca-params.conf").write_text("coll_tuned_allreduce_algorithm = 4\n")
+        name, variables, source = {
+            "MPICH": ("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"MPICH_ALLREDUCE_INTRA_ALGORITHM": "smp"}, "environment"),
+            "Open MPI": ("coll_tuned_allreduce_algorithm", {"HOME": str(self.folder)}, f"file ({self.folder}/.openmpi")}[
+                self.library.name]
+        line = self.launcher_of_build.line(launchers.Job(2), launchers.Launch(1, 1, {}))
+        assert not any(re.fullmatch(self.library.FORCING, name) for name in self.library.in_force(line, []))
+        with unittest.mock.patch.dict(os.environ, variables):
+            found = self.library.in_force(line, [])
+        assert re.fullmatch(self.library.FORCING, name) and found[name].startswith(source), found
 
     def test_choices_work(self):
         """No choice ends jobs since some call, such as one that the library makes inside, can't use it."""

@@ -185,7 +185,7 @@ openmpi | openmpi_full)
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
-            test_harness test_sampling virtual_mpi_overhead
+            test_harness test_sampling virtual_mpi_overhead every_call
         build_folders tests/monitor tests/end_to_end tests/this_machine
     else
         configure
@@ -203,7 +203,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|leaks_kinds|suite_mpirun|(msgrate|syncbench|halo)_many|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|leaks_kinds|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \

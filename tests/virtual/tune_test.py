@@ -30,24 +30,31 @@ RIGHT, NO_FALSE, COST = 0.95, 0.99, 1 / 3
 
 # ---- libraries, and how they read their files: after their sources, not after libraries.py ---------
 
-def mpich_of(choices):
-    """What is in MPICH's file: its own tree, and the algorithms that it knows."""
+def program_that_says(folder, name, text):
+    """The path of a program that prints a text."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="ascii") as stream:
+        stream.write("#!/bin/sh\ncat <<END\n{}END\n".format(text))
+    os.chmod(path, stat.S_IRWXU)
+    return path
+
+
+def mpich_of(choices, folder):
+    """MPICH with its own tree, and the algorithms that it knows."""
     tree = {"collective={}".format(operation): {
         "comm_type=intra": {"comm_size<8": {"algorithm=MPIR_{}_intra_usual".format(operation.capitalize()): {}},
                             "comm_size=any": {"algorithm=MPIR_{}_intra_usual".format(operation.capitalize()): {}}},
         "comm_type=inter": {"algorithm=MPIR_Bcast_inter_flat": {}}} for operation in OPERATIONS}
-    names = ["algorithm=MPIR_{}_intra_{}".format(operation.capitalize(), choice)
-             for operation, several in choices.items() for choice in several]
-    return libraries.Mpich("\0".join(["", json.dumps(tree, separators=(",", ":")), *names, ""]).encode())
+    path = program_that_says(folder, "mpivars", "".join(
+        "\tMPIR_CVAR_{}_INTRA_ALGORITHM=0\tVariable to select it\n{}".format(operation.upper(), "".join(
+            "{} - Force it\n".format(choice) for choice in several)) for operation, several in choices.items()))
+    return libraries.Mpich("\0".join(["", json.dumps(tree, separators=(",", ":")), ""]).encode(), lambda name: path)
 
 
 def openmpi_of(choices, folder, version):
-    path = os.path.join(folder, "ompi_info")
-    with open(path, "w", encoding="ascii") as stream:
-        stream.write("#!/bin/sh\ncat <<END\nompi:version:full:{}\n".format(version) + "".join(
-            "mca:coll:tuned:param:coll_tuned_{}_algorithm:enumerator:value:{}:{}\n".format(operation, number, choice)
-            for operation, several in choices.items() for number, choice in enumerate(["ignore", *several])) + "END\n")
-    os.chmod(path, stat.S_IRWXU)
+    path = program_that_says(folder, "ompi_info", "ompi:version:full:{}\n".format(version) + "".join(
+        "mca:coll:tuned:param:coll_tuned_{}_algorithm:enumerator:value:{}:{}\n".format(operation, number, choice)
+        for operation, several in choices.items() for number, choice in enumerate(["ignore", *several])))
     return libraries.OpenMpi(lambda name: path)
 
 
@@ -148,7 +155,7 @@ class Machine:
                     self.gains[operation, ranks, size, DEFAULT] = 0.0
         self.slow, self.is_slow = (chance.uniform(1.5, 3) if chance.random() < 1 / 3 else 1), False
         self.version = chance.choice(("MPICH", ("5.0.3", "6.0.0a1")[seed % 2]))
-        self.library = (mpich_of(self.choices) if self.version == "MPICH" else
+        self.library = (mpich_of(self.choices, folder) if self.version == "MPICH" else
                         openmpi_of(self.choices, folder, self.version))
 
     def chosen(self, path, *of):
@@ -177,7 +184,7 @@ class Launches(trials.Trials):
         self.machine, self.found, self.cost, self.most = machine, {}, 0, most
 
     def rows(self, step):
-        return self.found[step.run, step.name], ["# mpi_library: model"]
+        return self.found[step.run, step.name], ["# mpi_library: model"], []
 
     def launch(self, step):
         if step.run < tune.PROOF_RUNS_FROM and len(self.found) >= self.most:
@@ -212,6 +219,11 @@ class Tune(virtual.Test):
 
     def setUp(self):
         self.folder = Folder(self).path
+        for library in (libraries.Mpich, libraries.OpenMpi):
+            safe = unittest.mock.patch.object(library, "SAFE", {
+                operation: ["way{}".format(number) for number in range(7)] for operation in OPERATIONS})
+            safe.start()
+            self.addCleanup(safe.stop)
 
     def tuning(self, machine, name):
         output = os.path.join(self.folder, name)

@@ -3,7 +3,12 @@ class for each kind of library. Sizes are bytes of a block, as the program `coll
 
 An operation is left out where the library reads no size that all ranks know alike: the size of gather and scatter is
 the root's in Open MPI 4.1 and a count without its type in MPICH 4.0; the sizes of v and w variants differ by rank; scan
-and exscan have none.
+and exscan have none. The size of an allgather is that of what is sent in Open MPI, also in place, where the standard
+says that these arguments are ignored: they may differ by rank.
+
+A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. So
+each class has a list SAFE of the algorithms that are right for all of these calls. What isn't there is never written.
+tests/suite/every_call.c tries such calls with each rule that can be written.
 """
 
 import json
@@ -13,7 +18,8 @@ import re
 import shutil
 import typing
 
-from commcost.command import UsageError, meant
+from commcost.command import Failure, UsageError, meant
+from commcost.running.plan import quoted
 from commcost.system import said_by
 
 SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
@@ -58,10 +64,16 @@ class Library:
     by size."""
 
     name, version, suffix, chooses_by_size = "the MPI library", "", ".sh", False
+    FORCING = ".*"  # names of variables that take the choice from the library
 
     def contests(self):
         """All Contests that the library offers."""
         return []
+
+    def fits(self, operation, choice, ranks):
+        """True if a choice can be used with this number of ranks."""
+        del operation, choice, ranks
+        return True
 
     def variables(self, contest, choice):
         """What a launch has in its environment, so that it uses this choice."""
@@ -82,14 +94,46 @@ class Library:
         del path
         return "The library wasn't asked what it chose: the times say so."
 
+    def in_force(self, line, contests):
+        """By the name of each variable that isn't at its default in launches, where its value is from. `line`: what
+        stands before a program."""
+        del line
+        return {contest.variable: "environment" for contest in contests if contest.variable in os.environ}
+
+
+def asked(line, tool, script):
+    """What a script of a shell prints in a launch; its $0 is a program of the library."""
+    said = said_by(*line, "/bin/sh", "-c", script + "; echo asked", tool)
+    if "asked" not in said.splitlines():
+        raise Failure(f"{tool} says nothing of the library's variables in a launch: try {quoted([*line, tool])}")
+    return said
+
 
 class Mpich(Library):
     """MPICH from 4.0 on: a tree in JSON (src/mpi/coll/src/csel.c there), which takes the place of the one that the
-    library holds in itself. So the file is that tree, with rules put in. MPI_T of 4.0 doesn't name the values of
-    MPIR_CVAR_*_INTRA_ALGORITHM: they are the names of algorithms that the library's parser of the file knows."""
+    library holds in itself. So the file is that tree, with rules put in. The values of MPIR_CVAR_*_INTRA_ALGORITHM are
+    in the descriptions of these variables in MPI_T, which MPICH's program mpivars prints."""
 
     name, suffix, chooses_by_size = "MPICH", ".json", True
     VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+    PREFIXES = ("MPIR_CVAR", "MPIR_PARAM", "MPICH")  # of its variables in the environment
+    FORCING = ("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*COLL_SELECTION_TUNING_JSON_FILE.*|.*_COMPOSITION|COLLECTIVE_FALLBACK|"
+               "DEVICE_COLLECTIVES|.*_DEVICE_COLLECTIVE)")
+    # Algorithms of 4.0, with the conditions GUARDS (coll_algorithms.txt: restrictions). pairwise_sendrecv_replace of
+    # alltoall is for calls in place alone; noncommutative of reduce_scatter and reduce_scatter_block takes types by their
+    # true extent, which is wrong for those with gaps. Algorithms that came with 4.1 to 5.0 weren't tried; most have
+    # parameters (csel_container.c: k, tree_type, chunk_size), which a file must say.
+    SAFE = {"allgather": ("brucks", "nb", "recursive_doubling", "ring"),
+            "allreduce": ("nb", "recursive_doubling", "reduce_scatter_allgather", "smp"),
+            "alltoall": ("brucks", "nb", "pairwise", "scattered"),
+            "barrier": ("dissemination", "nb", "smp"),
+            "bcast": ("binomial", "nb", "scatter_recursive_doubling_allgather", "scatter_ring_allgather", "smp"),
+            "reduce": ("binomial", "nb", "reduce_scatter_gather", "smp"),
+            "reduce_scatter": ("nb", "pairwise", "recursive_doubling", "recursive_halving"),
+            "reduce_scatter_block": ("nb", "pairwise", "recursive_doubling", "recursive_halving")}
+    # The variables whose value differs from that in a launch without the user's environment.
+    ASK = r"""{ "$0"; env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$0"; } |
+        sed -n 's/^[[:blank:]]*\(MPI[A-Z0-9_]*\) *\(=[^[:blank:]]*\)[[:blank:]].*/\1 \2/p' | sort | uniq -u"""
     # The tree's word for an operation's size; that of the TOTAL_* is of all ranks' blocks.
     SIZES = {"allreduce": "avg_msg_size", "alltoall": "avg_msg_size", "bcast": "avg_msg_size", "reduce": "avg_msg_size",
              "allgather": "total_msg_size", "reduce_scatter": "total_msg_size",
@@ -98,20 +142,32 @@ class Mpich(Library):
     # the rule is for, and that for which the library's own choice stays.
     GUARDS = (("allreduce|reduce", ".*", "is_op_built_in=yes", "is_op_built_in=no"),
               ("reduce_scatter|reduce_scatter_block", ".*", "is_commutative=yes", "is_commutative=no"),
-              ("reduce_scatter", "noncommutative", "is_block_regular=yes", "is_block_regular=no"),
               ("alltoall", ".*", "is_sendbuf_inplace=no", "is_sendbuf_inplace=yes"),
               (".*", "smp", "comm_hierarchy=parent", "comm_hierarchy=any"),
               ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
 
-    def __init__(self, data, said=""):
-        """`data`: the library's file; `said`: by mpichversion."""
-        found = re.search(r"(?m)^MPICH Version:\s*(\S+)", said)
+    def __init__(self, data, tools):
+        """`data`: the library's file."""
+        found = re.search(r"(?m)^MPICH Version:\s*(\S+)", said_by(tools("mpichversion")))
         self.version = found.group(1) if found else ""
+        self._tools = tools
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
         self._algorithms = {}  # by operation: the tree's name by the variable's
-        for operation, kind, name in re.findall(rb"algorithm=MPIR_([A-Z][a-z_]+)_(intra|allcomm)_(\w+)\0", data):
-            operation, kind, name = (word.decode() for word in (operation, kind, name))
-            self._algorithms.setdefault(operation.lower(), {})[name] = f"algorithm=MPIR_{operation}_{kind}_{name}"
+        said = {}  # by variable
+        for block in re.split(r"(?m)^\t(?=MPI)", said_by(tools("mpivars"))):
+            said.setdefault(re.match(r"\w*", block).group(), block)
+        for operation, names in self.SAFE.items():
+            words = said.get(self._variable(operation), "")
+            for name in names:
+                # 4.0 leaves out the ends of lines.
+                if re.search(rf"(?<!_){name} +- ", words):
+                    kind = "allcomm" if name == "nb" else "intra"
+                    self._algorithms.setdefault(operation, {})[name] = (
+                        f"algorithm=MPIR_{operation.capitalize()}_{kind}_{name}")
+
+    @staticmethod
+    def _variable(operation):
+        return f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM"
 
     @staticmethod
     def _trees(data):
@@ -122,9 +178,18 @@ class Mpich(Library):
         return data.find(Mpich.VARIABLE.encode()) >= 0 and bool(Mpich._trees(data))
 
     def contests(self):
-        return [Contest(f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM", (operation,),
-                        tuple(sorted(self._algorithms[operation]))) for operation in OPERATIONS
+        return [Contest(self._variable(operation), (operation,), tuple(sorted(self._algorithms[operation])))
+                for operation in OPERATIONS
                 if operation in self._algorithms and f"collective={operation}" in self._tree]
+
+    def in_force(self, line, contests):
+        del contests
+        names = re.findall(r"(?m)^(\w+) =", asked(line, self._tools("mpivars"), self.ASK))
+        return {name: f"environment, as {' or '.join(name.replace('MPIR_CVAR', prefix) for prefix in self.PREFIXES)}"
+                for name in sorted(names)}
+
+    def fits(self, operation, choice, ranks):
+        return (operation, choice) != ("allgather", "recursive_doubling") or ranks & (ranks - 1) == 0
 
     def variables(self, contest, choice):
         """Where a choice can't be used, the library's own takes its place, also in calls that MPICH makes inside: an
@@ -166,6 +231,7 @@ class Mpich(Library):
         return made
 
     def file_variables(self, path, rules):
+        del rules
         return {self.VARIABLE: os.path.abspath(path)}
 
     def said_of_file(self, path):
@@ -200,6 +266,19 @@ class OpenMpi(Library):
     NUMBERS = {name: number for number, name in enumerate((
         "allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
         "reduce_scatter reduce_scatter_block").split())}
+    FORCING = "coll_tuned_(use_dynamic_rules|dynamic_rules_filename|.*_algorithm.*)"
+    # The dynamic rules of 4.0 to 6.0 look neither at the operator nor at the root (coll_tuned_decision_dynamic.c). ring
+    # and segmented_ring of allreduce, ring and recursive_halving of reduce_scatter, and chains and trees of reduce are
+    # wrong for operators that don't commute (coll_base_*.c: "commutative"). split_binary_tree, scatter_allgather and
+    # scatter_allgather_ring of bcast divide the count, which differs where root and others have different types.
+    SAFE = {"allreduce": ("basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner"),
+            "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
+            "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
+            "bcast": ("basic_linear", "chain", "pipeline", "binary_tree", "binomial", "knomial"),
+            "reduce": ("linear", "in-order_binary", "rabenseifner"),
+            "reduce_scatter": ("non-overlapping", "butterfly"),
+            "reduce_scatter_block": ("basic_linear", "recursive_doubling", "recursive_halving", "butterfly")}
+    ASK = r""""$0" --parsable --all | sed -n 's/^.*:param:\(coll[a-z0-9_]*\):source:/\1 =/p' | grep -v '=default$'"""
     TOTAL = ("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block")  # sizes are of all ranks' blocks
     CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # the fan-out that a variable sets
 
@@ -211,7 +290,7 @@ class OpenMpi(Library):
         self.suffix = ".json" if version and int(version.group(2)) >= 6 else ".conf"
         for operation, number, name in re.findall(
                 r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._said):
-            if number != "0":
+            if name in self.SAFE.get(operation, ()):
                 self._algorithms.setdefault(operation, {})[name] = number
 
     @staticmethod
@@ -222,8 +301,15 @@ class OpenMpi(Library):
         return [Contest(f"{self.PREFIX}{operation}_algorithm", (operation,), tuple(self._algorithms[operation]))
                 for operation in OPERATIONS if operation in self._algorithms]
 
+    def fits(self, operation, choice, ranks):
+        return choice != "two_proc" or ranks == 2
+
     def variables(self, contest, choice):
         return {f"{self.PREFIX}use_dynamic_rules": "1", contest.variable: choice}
+
+    def in_force(self, line, contests):
+        del contests
+        return dict(re.findall("(?m)^(\\w+) =(.*)$", asked(line, self._tools("ompi_info"), self.ASK)))
 
     def _value(self, operation, what):
         found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
@@ -286,20 +372,26 @@ class OpenMpi(Library):
                 " It doesn't say which algorithm a call used, unless it was built for debugging: the times do.")
 
 
+def file_of_library(program):
+    """The file of the MPI library that a program is linked with; None where the system doesn't say it."""
+    found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
+    return os.path.realpath(found.group(1)) if found else None
+
+
 def library_of(program, launcher):
     """The Library that a program uses, and its file."""
-    found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
-    path = os.path.realpath(found.group(1) if found else program)
+    path = file_of_library(program) or os.path.realpath(program)
 
     def tools(name):
-        """A program of the library: beside the launcher, or in PATH."""
+        """A program of the library, beside the launcher or in PATH: its path, or a name that is no program."""
         beside = os.path.join(os.path.dirname(shutil.which(launcher.words[0]) or ""), name)
-        return beside if os.access(beside, os.X_OK) else name
+        return next((tool for tool in (beside, shutil.which(name) or name)
+                     if os.access(tool, os.X_OK) and file_of_library(tool) in (None, path)), f"no {name}")
 
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        library = (Mpich(data, said_by(tools("mpichversion"))) if Mpich.is_in(data) else
+        library = (Mpich(data, tools) if Mpich.is_in(data) else
                    OpenMpi(tools) if OpenMpi.is_in(data) else Library())
-    return library, path
+    return library if library.contests() else Library(), path
 
 
 def given_contests(library, texts, operations):

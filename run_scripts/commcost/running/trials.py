@@ -1,6 +1,7 @@
 """Launches one by one in a suite's folder, each of which may crash, hang or find wrong data: what became of it is
 recorded, so that no launch is made twice."""
 
+import collections
 import math
 import os
 import re
@@ -11,8 +12,9 @@ import time
 from commcost import command
 from commcost.command import Failure
 from commcost.reading.results import Result, ResultError
-from commcost.running import folder, processes
+from commcost.running import folder, plan, processes
 from commcost.system import lines_of
+from commcost.words import counted
 
 FIRST_S = 3.0  # what a launch takes, while none is known
 WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
@@ -58,12 +60,14 @@ def message_of(lines):
 
 
 def rows_of(path):
-    """The rows of a result by column, and its head; none of what is no result."""
+    """The rows of a result by column, its head, and its warnings except those of one row; none of what is no result."""
     try:
         with Result(path, needs_metadata=False) as result:
-            return [dict(zip(result.header, cells)) for cells in result.rows()], result.head
+            rows = [dict(zip(result.header, cells)) for cells in result.rows()]
+            return rows, result.head, [remark.text for remark in result.remarks if remark.kind == "warning" and
+                                       not re.match("row [0-9]+: ", remark.text)]
     except ResultError:
-        return [], []
+        return [], [], []
 
 
 class Trials:
@@ -103,6 +107,14 @@ class Trials:
     def rows(self, step):
         """rows_of what a launch wrote."""
         return rows_of(self.folder.launch_file(step))
+
+    def warnings(self):
+        """What results of launches warn of: sentences, each with the number of launches that say it."""
+        records = set(self.folder.last_results())
+        found = collections.Counter(text for run, name in records for text in set(rows_of(
+            self.folder.launch_file(plan.Step(run, name, name, "", 0, "")))[-1]))
+        return [f"{text} (in {number} of {counted(len(records), 'launch', 'launches')})"
+                for text, number in sorted(found.items(), key=lambda item: -item[1])]
 
     def message(self, step):
         return message_of(lines_of(self.folder.log_file(step)))

@@ -160,7 +160,7 @@ class Matrix:
             if self.trials.known(step):
                 seconds, outcome = self.trials.known(step)
                 message = "" if outcome == WORKS else self.trials.message(step)
-                rows, _ = self.trials.rows(step)
+                rows, *_ = self.trials.rows(step)
                 found.append(Found(trial, outcome, seconds, message, rows[-1] if rows else {}))
         return found
 
@@ -251,7 +251,7 @@ def page_of(matrix, found, lines):
     gpu = re.sub("; the MPI library .*", "", value_of(lines, "^# note: rank 0 uses "))
     used = "; ".join(filter(None, (f"{matrix.options.ranks} ranks", value_of(lines, "^# mpi_library: "), gpu)))
     failures, claims = list(failures_of(found)), claims_of(lines, found)
-    warnings = [line[len("# warning: "):] for line in lines if line.startswith("# warning: ") and "share a GPU" in line]
+    warnings = matrix.trials.warnings()
     sections = [Section("used", "What was used", [Text(used)])]
     sections += [matrix_of(found, memory) for memory in dict.fromkeys(one.trial.memory for one in found)]
     sections += [Section("failures", "What doesn't work", [Items(failures, "facts")])] if failures else []

@@ -67,23 +67,43 @@ class Tuning:
         self.trials = trials.Trials(options.output, options.limit, options.budget, options.is_new)
         self.launcher = launchers.find(options.launcher, options.build)
         self.out, self.heads = {}, []  # out: by contest, ranks and choice why it was taken out
-        self.entries = [Entry(contest.name, ranks, [
+        self.also_set = []  # variables of the library that aren't at their default, but don't force a choice
+        entries = [Entry(contest.name, ranks, [
             Cell(contest.name, operation, ranks, size) for operation in contest.operations
             for size in ([0] if operation == "barrier" else options.sizes)],
-            {DEFAULT: {}, **{choice: library.variables(contest, choice) for choice in contest.choices}})
+            {DEFAULT: {}, **{choice: library.variables(contest, choice) for choice in contest.choices
+                             if library.fits(contest.operations[0], choice, ranks)}})
             for ranks in options.ranks for contest in contests]
+        self.entries = [entry for entry in entries if len(entry.settings) > 1]
 
     def step(self, run, name, ranks, cells, variables):
         """A launch that measures these cells."""
         options = self.options
         sizes = sorted({cell.size for cell in cells} - {0})
-        job = launchers.Job(ranks, options.ranks_per_node, options.hosts, options.bind)
-        words = [*(["env"] if variables else []), *(f"{name}={value}" for name, value in variables.items()),
-                 *self.launcher.line(job, launchers.Launch(ranks, 1, variables)),
+        words = [*plan.launch_words(self.launcher, self.job(ranks), ranks, 1, variables),
                  os.path.join(options.build, BENCHMARK), "--check", f"--max-time={options.max_time:g}",
                  "--operations=" + ",".join(dict.fromkeys(cell.operation for cell in cells)),
                  *(["--sizes=" + ",".join(map(size_text, sizes))] if sizes else [])]
         return plan.Step(run, name, name, "", trials.FIRST_S, plan.quoted(words))
+
+    def job(self, ranks):
+        return launchers.Job(ranks, self.options.ranks_per_node, self.options.hosts, self.options.bind)
+
+    def ask_library(self):
+        """Asks the library in a launch, a rank on each node, for variables that aren't at their default. UsageError if
+        one of them takes the choice from the library."""
+        job = self.job(self.options.ranks[-1])
+        line = self.launcher.line(job, launchers.Launch(min(job.nodes, job.ranks), 1, {}))
+        for name, source in self.library.in_force(line, self.contests).items():
+            if re.fullmatch(self.library.FORCING, name):
+                raise UsageError(f"{name} is set ({source}): unset it, to measure the library's own choice")
+            self.also_set.append(f"{name} ({source})")
+
+    def warnings(self):
+        """Warnings of launches that were made, else of those that will be."""
+        if self.trials.folder.records():
+            return self.trials.warnings()
+        return list(filter(None, [launchers.crowding(self.job(self.options.ranks[-1]))]))
 
     def choices(self):
         """Those of each cell, besides the default."""
@@ -183,7 +203,7 @@ class Tuning:
             if not self.trials.launch(step):
                 raise Left
         outcome, values = self.trials.known(step)[1], {}
-        rows, head = self.trials.rows(step)
+        rows, head, _ = self.trials.rows(step)
         self.heads = self.heads or head
         for row in rows:
             time_us = parsed_number(row.get("time_us", "NA"))
@@ -297,6 +317,9 @@ def write_evidence(path, tuning, race, proof, words, status):
         table.row(row)
     for (contest, ranks, choice), reason in tuning.out.items():
         table.remark("note", f"{contest} {choice}, {ranks} ranks: {reason}")
+    for kind, texts in (("note", map("also set: {}".format, tuning.also_set)), ("warning", tuning.warnings())):
+        for text in texts:
+            table.remark(kind, text)
     replace_file(path, table.text(status))
 
 
@@ -365,8 +388,10 @@ def page_of(tuning, race, proof, rules, path):
     use = [f"In a shell:\n{line}" for line in (
         [f"export {name}={to_paste(value)}" for name, value in variables.items()]
         if tuning.library.chooses_by_size else [to_paste(".", path)])]
-    stays = list(reasons_of(race, proof))
-    sections = [Section("used", "What was used", [Text(f"{library}; {launches}")])]
+    stays, warnings = list(reasons_of(race, proof)), tuning.warnings()
+    also_set = f"; with {listed(tuning.also_set)}" if tuning.also_set else ""
+    sections = [Section("used", "What was used", [Text(f"{library}; {launches}{also_set}")])]
+    sections += [Section("warnings", "Warnings of launches", [Items(warnings, "facts")])] if warnings else []
     sections += [matrix_of(race, proof, ranks, ranks == tuning.options.ranks[-1]) for ranks in tuning.options.ranks]
     sections.append(Section("rules", "Rules", rules_of(tuning, race, proof, rules)))
     if stays:
@@ -501,14 +526,15 @@ def main(words):
                 break_on_hyphens=False), sep="\n")
         print(f"# All of them: {tuning.expected()}")
         return command.EXIT_DONE
-    for name in [*library.file_variables("", ()), *(contest.variable for contest in contests)]:
-        if name in os.environ:
-            raise UsageError(f"{name} is set: unset it, so that the library's own choice can be measured")
+    tuning.ask_library()
     if options.dry_run:
         steps = tuning.steps()
-        print(f"# {tuning.expected()}; the first of each choice:", *(step.command for step in steps), sep="\n")
+        print(*(f"# warning: {text}" for text in tuning.warnings()),
+              f"# {tuning.expected()}; the first of each choice:", *(step.command for step in steps), sep="\n")
         return command.EXIT_DONE
     tuning.begin()
+    for text in tuning.warnings():
+        say(f"Warning: {text}")
     again = arguments.going_on(PROGRAM, tuning.trials.folder.path, options.kept)
     try:
         race, proof, is_cut = tuning.decide()
