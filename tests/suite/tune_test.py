@@ -77,7 +77,8 @@ NAMES = ("way1", "way2", "crash", "hang", "wrong", "error")
 MPICH = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE\0" + json.dumps(TREE, separators=(",", ":")) + "\0"
 # MPICH's program that prints variables: as 4.1 and newer, whose descriptions have lines.
 MPIVARS = r"""#!/bin/sh
-value=${MPICH_ALLREDUCE_INTRA_ALGORITHM-${MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM-${MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM-0}}}
+value=${MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM-${MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM-0}}
+value=${MPICH_ALLREDUCE_INTRA_ALGORITHM-$value}
 printf '\t%-32s=%s\tSCOPE\tMPI_INT\t%s\n' \
     MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM "$value" 'Variable to select allreduce algorithm' \
     MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE "$MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE" 'Defines the location' \
@@ -85,6 +86,7 @@ printf '\t%-32s=%s\tSCOPE\tMPI_INT\t%s\n' \
     sed 's/select allreduce algorithm/&\nauto - Internal\nNAMES/'
 """
 VARIABLE = "--choices=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM="
+SAFE = libraries.Mpich.SAFE
 LAUNCHES = 12  # of each in a race and a proof of one size
 EXPORT = "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="
 
@@ -154,10 +156,16 @@ class Mpich(TuneCase):
         self.offer(*(f"way_{number}" for number in range(20)))
         assert max(map(len, self.tune("--list").stdout.splitlines()[1:])) <= 100
 
+    def test_list_without_parameters(self):
+        """A file would have to say the parameters of an algorithm."""
+        self.offer("k_reduce_scatter_allgather", "recexch", "reduce_scatter_allgather", "tree")
+        self.replace(libraries.Mpich, "SAFE", SAFE)
+        assert "    nb, recursive_doubling, reduce_scatter_allgather" in self.tune("--list").stdout.splitlines()
+
     def test_dry_run(self):
         """Says how long it will take, as the run does."""
         done = self.tune(f"{VARIABLE}way1,way2", "--sizes=8,64", "--dry-run")
-        head, *commands = [line for line in done.stdout.splitlines() if not line.startswith("# warning: oversubscribed")]
+        head, *commands = [line for line in done.stdout.splitlines() if not line.startswith("# warning: ")]
         # 1 s and 0.1 s for each size: three settings, and two in the proof.
         assert head == "# 9 to 84 launches, about 11 s to 101 s; the first of each choice:", done.stdout
         assert len(commands) == 3 and "_ALGORITHM=way2" in commands[2], commands
@@ -306,7 +314,7 @@ class Mpich(TuneCase):
             [ "$1" != --version ] || echo "HYDRA build details:"
             """)
         done = self.tune("--dry-run", status=1)
-        assert "mpivars says nothing of the library's variables in a launch: try mpirun -np " in done.stderr, done.stderr
+        assert "mpivars says nothing of the library's variables in a launch: try mpirun -np " in done.stderr
 
     def test_other_variables(self):
         """What doesn't force a choice is said."""
@@ -366,7 +374,8 @@ class Others(TuneCase):
             echo "mca:coll:tuned:param:$name:value:$OMPI_MCA_coll_tuned_dynamic_rules_filename"
             """)
         program = PROGRAM
-        for mpich, openmpi in (("grep -qE 'intra_(way1|recursive_doubling)' \"$file\"", 'grep -q "^8 1 4 0" "$file"'), ("way1 | ", "chain | way1 | "),
+        for mpich, openmpi in (("grep -qE 'intra_(way1|recursive_doubling)' \"$file\"", 'grep -q "^8 1 4 0" "$file"'),
+                               ("way1 | ", "chain | way1 | "),
                                ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", "OMPI_MCA_coll_tuned_dynamic_rules_filename"),
                                ("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", "OMPI_MCA_coll_tuned_bcast_algorithm")):
             program = program.replace(mpich, openmpi)
@@ -442,8 +451,8 @@ class Real(RealCase):
         (self.folder / ".openmpi/mca-params.conf").write_text("coll_tuned_allreduce_algorithm = 4\n")
         name, variables, source = {
             "MPICH": ("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"MPICH_ALLREDUCE_INTRA_ALGORITHM": "smp"}, "environment"),
-            "Open MPI": ("coll_tuned_allreduce_algorithm", {"HOME": str(self.folder)}, f"file ({self.folder}/.openmpi")}[
-                self.library.name]
+            "Open MPI": ("coll_tuned_allreduce_algorithm", {"HOME": str(self.folder)},
+                         f"file ({self.folder}/.openmpi")}[self.library.name]
         line = self.launcher_of_build.line(launchers.Job(2), launchers.Launch(1, 1, {}))
         assert not any(re.fullmatch(self.library.FORCING, name) for name in self.library.in_force(line, []))
         with unittest.mock.patch.dict(os.environ, variables):

@@ -11,6 +11,7 @@ each class has a list SAFE of the algorithms that are right for all of these cal
 tests/suite/every_call.c tries such calls with each rule that can be written.
 """
 
+import collections
 import json
 import mmap
 import os
@@ -120,9 +121,9 @@ class Mpich(Library):
     FORCING = ("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*COLL_SELECTION_TUNING_JSON_FILE.*|.*_COMPOSITION|COLLECTIVE_FALLBACK|"
                "DEVICE_COLLECTIVES|.*_DEVICE_COLLECTIVE)")
     # Algorithms of 4.0, with the conditions GUARDS (coll_algorithms.txt: restrictions). pairwise_sendrecv_replace of
-    # alltoall is for calls in place alone; noncommutative of reduce_scatter and reduce_scatter_block takes types by their
-    # true extent, which is wrong for those with gaps. Algorithms that came with 4.1 to 5.0 weren't tried; most have
-    # parameters (csel_container.c: k, tree_type, chunk_size), which a file must say.
+    # alltoall is for calls in place alone; noncommutative of reduce_scatter and reduce_scatter_block takes types by
+    # their true extent, which is wrong for those with gaps. Algorithms that came with 4.1 to 5.0 weren't tried; most
+    # have parameters (csel_container.c: k, tree_type, chunk_size), which a file must say.
     SAFE = {"allgather": ("brucks", "nb", "recursive_doubling", "ring"),
             "allreduce": ("nb", "recursive_doubling", "reduce_scatter_allgather", "smp"),
             "alltoall": ("brucks", "nb", "pairwise", "scattered"),
@@ -184,9 +185,13 @@ class Mpich(Library):
 
     def in_force(self, line, contests):
         del contests
-        names = re.findall(r"(?m)^(\w+) =", asked(line, self._tools("mpivars"), self.ASK))
+        tool = self._tools("mpivars")
+        lines = set(re.findall(r"(?m)^(\w+) =(.*)$", asked(line, tool, self.ASK)))
+        values = collections.Counter(name for name, _ in lines)
+        if 1 in values.values():
+            raise Failure(f"{tool} prints other variables in a launch than without one: its library can't be asked")
         return {name: f"environment, as {' or '.join(name.replace('MPIR_CVAR', prefix) for prefix in self.PREFIXES)}"
-                for name in sorted(names)}
+                for name in sorted(values)}
 
     def fits(self, operation, choice, ranks):
         return (operation, choice) != ("allgather", "recursive_doubling") or ranks & (ranks - 1) == 0
