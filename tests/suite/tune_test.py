@@ -56,7 +56,7 @@ echo "# mpi_library: MPICH 4.0 (pretended)"
 for variable in $(echo "$COMMCOST_VARIABLES" | tr -d =); do
     eval "[ -z \"\${$variable+x}\" ] || echo \"# mpi_variable: $variable=\$$variable\""
 done
-[ -z "$WARNING" ] || echo "# warning: $WARNING"
+[ -z "$WARNING" ] || { echo "# warning: $WARNING"; echo "# warning: row 1 uses $$ rounds"; }
 echo "# columns: operation=key size_bytes=key time_us=less status=info"
 printf 'operation\tsize_bytes\ttime_us\tstatus\n'
 rows=0
@@ -332,7 +332,7 @@ class Mpich(TuneCase):
         """What launches' results warn of, and what can be known before."""
         done = self.tune(f"{VARIABLE}way2", "--sizes=8", WARNING="oversubscribed: of it")
         text = "oversubscribed: of it (in 6 of 6 launches)"
-        assert text in done.stdout, done.stdout
+        assert text in done.stdout and "row … uses … rounds (in 6 of 6 launches)" in done.stdout, done.stdout
         assert f"# warning: {text}\n" in read(self.suite.results / "evidence.tsv")
         assert text in read(self.suite.results / "tune.html")
         done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run")

@@ -60,12 +60,14 @@ def message_of(lines):
 
 
 def rows_of(path):
-    """The rows of a result by column, its head, and its warnings except those of one row; none of what is no result."""
+    """The rows of a result by column, its head, and its warnings; none of what is no result. Warnings of single rows
+    are without their numbers."""
     try:
         with Result(path, needs_metadata=False) as result:
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
-            return rows, result.head, [remark.text for remark in result.remarks if remark.kind == "warning" and
-                                       not re.match("row [0-9]+: ", remark.text)]
+            return rows, result.head, [
+                re.sub("[0-9]+", "…", remark.text) if re.match("row [0-9]", remark.text) else remark.text
+                for remark in result.remarks if remark.kind == "warning"]
     except ResultError:
         return [], [], []
 
