@@ -23,7 +23,7 @@ from commcost.saying.page import Column, Grid, Items, Mark, Page, Row, Section, 
 from commcost.saying.questions import parts_of
 from commcost.saying.race import DEFAULT, NO_GAIN, PROOFS, Race, level_of, looks_of
 from commcost.saying.scorecard import WIDTH, readable
-from commcost.system import now, remove, replace_file, to_paste
+from commcost.system import now, quoted, remove, replace_file, to_paste
 from commcost.words import bytes_text, counted, cut, in_words, listed, size_text
 
 PROGRAM = "tune.sh"
@@ -84,7 +84,7 @@ class Tuning:
                  os.path.join(options.build, BENCHMARK), "--check", f"--max-time={options.max_time:g}",
                  "--operations=" + ",".join(dict.fromkeys(cell.operation for cell in cells)),
                  *(["--sizes=" + ",".join(map(size_text, sizes))] if sizes else [])]
-        return plan.Step(run, name, name, "", trials.FIRST_S, plan.quoted(words))
+        return plan.Step(run, name, name, "", trials.FIRST_S, quoted(words))
 
     def job(self, ranks):
         return launchers.Job(ranks, self.options.ranks_per_node, self.options.hosts, self.options.bind)
@@ -411,7 +411,7 @@ def write_all(tuning, race, proof, words, status):
     path = os.path.join(folder, "rules" + tuning.library.suffix)
     comment = [f"{tuning.library.name}'s algorithms for {listed(map(str, tuning.options.ranks))} ranks on "
                f"{os.uname().nodename}", f"{said_in(tuning.heads, 'mpi_library')}", f"{now()}: {PROGRAM} "
-               f"{plan.quoted(words)}", "evidence.tsv has the evidence"]
+               f"{quoted(words)}", "evidence.tsv has the evidence"]
     comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}"
                 for rule in rules]
     write_evidence(os.path.join(folder, "evidence.tsv"), tuning, race, proof, words, status)
