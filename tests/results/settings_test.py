@@ -1,9 +1,10 @@
 """Which of varied settings is best: of results that were made by hand."""
 
+import math
 import re
 
 from case import Case, Near, each
-from commcost.reading import tables
+from commcost.reading import rank_test, tables
 from commcost.reading.launches import read_launches
 from commcost.saying import page, report, scorecard, vary
 from commcost.system import from_here
@@ -87,6 +88,25 @@ class Settings(Case):
         assert "1 of 2 rows have a best setting" in text
         assert "<th>A=0</th><th>ring</th>" in made.as_html()
         assert "Barrier of" not in card
+
+    @each("states, name", [((1, 3), "signed-rank"), ((1,), "rank-sum")])
+    def test_page_names_its_tests(self, states, name):
+        """The p of a row is that of the test on the page which finds more: of pairs where rounds differ by three times,
+        of all against all where launches of a run say nothing of each other."""
+        times = {"A=0": [states[run % len(states)] * (1 + run / 1000) for run in range(10)]}
+        times["A=1"] = [1.01 * value for value in times["A=0"]] if len(states) > 1 else [
+            1.01 + run / 1000 for run in (7, 0, 3, 5, 9, 1, 6, 2, 8, 4)]
+        path = self.written([[run, setting, "ring", "NA", 2, of_setting[run], 0, 1, "ok"]
+                             for run in range(10) for setting, of_setting in times.items()])
+        ps = {"signed-rank": rank_test.signed_rank_p([math.log(y / x) for x, y in zip(*times.values())]),
+              "rank-sum": rank_test.rank_sum_p(*times.values())}
+        assert ps[name] == min(ps.values())
+        section, = (part for part in report.page_of([path], tables.Tables([path]), {}).sections
+                    if getattr(part, "heading", "") == "Which setting is best?")
+        text, grid = section.parts[0].text, section.parts[-1]
+        assert f"the {name} test" in text, text
+        cells = dict(zip((column.heading for column in grid.columns), grid.rows[0].cells))
+        assert (cells["best"], cells["p"]) == ("A=0", f"{2 * ps[name]:.3g}"), cells
 
     def test_too_few_launches_are_said(self):
         path = self.results(launches=3, A_0={"ring": 10}, A_1={"ring": 20})

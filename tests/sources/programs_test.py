@@ -15,22 +15,28 @@ FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo"
            "monitor")
 
 
-def sources_of_objects():
-    """Returns {object: source} of all that the build compiles."""
+def compilations():
+    """Returns {object: (source, the words that compile it, without the object's name)} of all that the build compiles."""
     with open(os.path.join(Case.build, "compile_commands.json"), encoding="utf-8") as stream:
         commands = json.load(stream)
     found = {}
     for command in commands:
         words = shlex.split(command["command"])
-        path = os.path.join(command["directory"], words[words.index("-o") + 1])
-        found[path] = os.path.relpath(command["file"], Case.source)
+        place = words.index("-o") + 1
+        found[os.path.join(command["directory"], words[place])] = (
+            os.path.relpath(command["file"], Case.source), (*words[:place], *words[place + 1:]))
     return found
 
 
-def programs():
+def sources_of_objects():
+    """Returns {object: source} of all that the build compiles."""
+    return {path: source for path, (source, _) in compilations().items()}
+
+
+def programs(folders=FOLDERS):
     """Returns {program: the words of its link command}."""
     found = {}
-    for folder in FOLDERS:
+    for folder in folders:
         for path in sorted(glob.glob(os.path.join(Case.build, folder, "CMakeFiles", "*.dir", "link.txt"))):
             with open(path, encoding="utf-8") as stream:
                 words = shlex.split(stream.read())
@@ -80,3 +86,24 @@ class Programs(Case):
                                       not source.startswith(SHARED)], "files of another program")
                 print("{:<27} {:<30} links {:>2} files, {:>5} lines; {:>2} of its own, {:>4} lines".format(
                     os.path.basename(program), mains[0], len(sources), lines_of(sources), len(own), lines_of(own)))
+
+    def test_same_code_in_virtual_time(self):
+        """All but the clock and the machine is compiled by the same commands, and in the same archives."""
+        compiled, virtual = compilations(), {
+            os.path.basename(program): (program, words) for program, words in programs(["tests/virtual"]).items()}
+        if not virtual:
+            self.skipTest("no virtual time in this build")
+
+        def code_of(program, words):
+            paths = [os.path.normpath(os.path.join(os.path.dirname(program), word)) for word in words]
+            return ({compiled[path] for path in paths if path.endswith(".o")} |
+                    {path for path in paths if path.endswith(".a")})
+
+        for program, words in programs().items():
+            name = os.path.basename(program)
+            self.assertNotEqual(name in virtual, name.startswith("monitor_"), name)
+            if name in virtual:
+                own, again = code_of(program, words), code_of(*virtual[name])
+                self.assertEqual(set(), own - again, name)
+                self.assertEqual({f"tests/virtual/{file}.c" for file in ("machine", "memory", "source")},
+                                 {source for source, _ in again - own}, name)

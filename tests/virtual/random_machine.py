@@ -42,7 +42,7 @@ class Machine:
         for (name, benchmark), rows in self.files.items():
             columns = list(dict.fromkeys(column for row in rows for column in row))
             with open(os.path.join(folder, name + ".tsv"), "w", encoding="ascii") as stream:
-                stream.write("# benchmark: {}\n".format(benchmark) + "\t".join(columns) + "\n")
+                stream.write("# benchmark: {}\n# ranks: 2\n".format(benchmark) + "\t".join(columns) + "\n")
                 stream.writelines("\t".join(str(row.get(column, "NA")) for column in columns) + "\n" for row in rows)
 
     def truth_of(self, row):

@@ -1,26 +1,36 @@
 """What the scorecard says of launches whose truth is known."""
 
+import decimal
+import functools
 import os
 import random
 import re
 import shutil
+import statistics
 import tempfile
 import typing
 import unittest
 
+import rules
 import virtual
 from exposed import POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us
 from launches import TOP, Folder
-from random_machine import Machine
+from random_machine import SIZES, Machine
 from commcost.reading import intervals, tables
-from commcost.saying import facts, gains, scorecard
+from commcost.saying import gains, scorecard
 
 UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1024, "k": 1e3, "M": 1e6, "G": 1e9,
          "": 1}
-# The column that a line about costs is of.
-COLUMNS = (("Bandwidth", "bwidth_mbs"), ("Processor", "overhead"), ("Messages a", "rate_per_s"),
-           (".*exposed", "exposed_us"), ("Message|Halo|Put", "latency_us"), ("Time lost", "stopped_pct"),
-           ("Interruptions", "stop_us"), ("Monitoring", "added_ns"))
+SIZE_NAMES = {8: "8 bytes", 1 << 10: "1 KiB", 1 << 16: "64 KiB", 1 << 20: "1 MiB"}
+PUT_ENDS = {"all": "with a barrier", "images": "with a notification"}
+DIRECTIONS = {"send": "send", "recv": "receive"}
+OPERATIONS = {"barrier": "Barrier of 2 processes", "allreduce": "Allreduce of 8 bytes", "bcast": "Broadcast of 8 bytes"}
+THINGS = {"isend": "send", "irecv": "receive", "sendrecv": "send with receive", "ibcast": "broadcast",
+          "iallreduce": "allreduce", "ialltoall": "alltoall", "put": "put"}
+# The families of lines about gains whose words behind the family name things.
+FAMILIES = ("Non-blocking halo by ", "Non-blocking ", "Message in partitions: ", "Work during ", "MPI_Test during ",
+            "Persistent requests for ")
+SHARES = "([0-9]+)(?: to ([0-9]+))? %"
 COSTS, LINKS = "What it costs", "Which node or link is slow?"
 QUESTIONS = ("Interruptions", "Node", "Non-blocking", "Message in partitions", "Work during", "MPI_Test",
              "Persistent requests", "MPI_Put")
@@ -52,50 +62,137 @@ class Judge:
         row = self.rows[identity]
         return self.machine.truth_of(row._replace(keys={**row.keys, **keys}))
 
+    def found(self, identity, column):
+        """What launches found of a row, by launch."""
+        return {cells["run"]: float(cells[column]) for cells in self.rows[identity].launches}
+
     # ---- costs
 
     def is_true(self, heading, line):
-        if heading == LINKS:
-            return line.typical == ("all alike" if not line.what.startswith("Node ") and not self.machine.has_slow_node
-                                    else self.truth(line.rows[0])["verdict"])
-        return self.is_cost_true(line) if heading == COSTS else self.is_gain_true(line)
+        """Whether all that a line shows is so: what it is about, its numbers with their units, and all names."""
+        judge = {LINKS: self.is_link_true, COSTS: self.is_cost_true}.get(heading, self.is_gain_true)
+        return judge(line)
+
+    def is_link_true(self, line):
+        """A node that is called slow, by how many launches; or that none is."""
+        if line.what == "Nodes and links":
+            return line[1:5] == ("all alike", "", "", "") and not self.machine.has_slow_node
+        (identity,) = line.rows
+        row, verdict = self.rows[identity], self.truth(identity)["verdict"]
+        named = sum(cells["verdict"] == verdict for cells in row.launches)
+        return line[:5] == ("Node " + row.keys["a"], verdict, "", "", "messages of 8 bytes, in {} of {} launches".format(
+            named, len(row.launches))) and self.machine.has_slow_node
 
     def is_cost_true(self, line):
-        """A value: whether the truth is in the range over launches, or hardly beside it."""
+        """A value: whether it is what launches found, and the truth in their range, or hardly beside it."""
         (identity,) = line.rows
         column = self.column_of(line)
-        truth = self.truth(identity)[column]
-        if not self.truth(identity).get("is_usual", True):
+        if column is None or line.since or not self.truth(identity).get("is_usual", True):
             return False
+        truth = self.truth(identity)[column]
+        values = sorted(self.found(identity, column).values())
         if column == "added_ns":
-            truth /= 1e3 * self.rows[identity].keys["call"].count("MPI_")
-        less, value, unit = re.fullmatch("(< )?([0-9.]+) ?(.*)", line.typical).groups()
-        if less:
-            return truth <= float(value) * UNITS[unit]
-        ends = [float(end) * UNITS[unit] for end in line.launches.split(" – ")]
-        last_digit = 10.0 ** -len(value.partition(".")[2]) * UNITS[unit]
-        beside = max(ends[1] - ends[0], last_digit)
-        return ends[0] - beside <= truth <= ends[1] + beside and self.is_best_true(line, column, truth)
+            calls = self.rows[identity].keys["call"].count("MPI_")
+            truth, values = truth / 1e3 / calls, [value / 1e3 / calls for value in values]
+        if not self.is_note_true(line, column):
+            return False
+        if line.typical.startswith("< "):
+            limit = shown(line.typical[2:])
+            most = values[-1] if values[-1] > 0 else -values[0]
+            return limit is not None and line.launches == "" and truth <= limit[0] and (
+                most <= 1.000001 * limit[0] <= 2.500001 * most)
+        unit = line.typical.partition(" ")[2]
+        ends = [end + " " + unit if unit else end for end in line.launches.split(" – ")]
+        if len(ends) != 2 or not (is_shown(line.typical, statistics.median(values)) and
+                                  is_shown(ends[0], values[0]) and is_shown(ends[1], values[-1])):
+            return False
+        beside = max(values[-1] - values[0], 2 * shown(line.typical)[1])
+        return values[0] - beside <= truth <= values[-1] + beside and self.is_best_true(line, column, truth)
 
     def column_of(self, line):
-        """The column that a line about costs must be of: about blocking calls collective's, where it has results."""
-        if line.what.startswith(("Barrier", "Allreduce", "Broadcast")):
-            return ("time_us" if self.machine.has_collective else "sync_us" if line.what[1] == "a" else "blocking_us")
-        return next(column for pattern, column in COLUMNS if re.match(pattern, line.what))
+        """The column that a line about costs is of, by what it is called; None where its row isn't that."""
+        (identity,) = line.rows
+        return dict(self.named(identity)).get(line.what)
+
+    def named(self, identity):
+        """Pairs of what lines about a row are called, and their column."""
+        keys, kind = self.rows[identity].keys, identity.rpartition("-")[0]
+        is_old = not self.machine.has_collective  # results without collective, whose rows come first
+        if kind == "pingpong":
+            size = 8 * int(keys["blksize"])
+            if keys["pattern"] == "put" and size == SIZES[0]:
+                yield "Put of 8 bytes " + PUT_ENDS[keys["sync"]], "latency_us"
+            if keys["pattern"] == "MPI Send":
+                yield ("Message of 8 bytes, one way", "latency_us") if size == SIZES[0] else (
+                    "Bandwidth, messages of 1 MiB", "bwidth_mbs" if size == SIZES[-1] else None)
+        elif kind == "mpi_overhead" and int(keys["msgsize"]) in (SIZES[0], SIZES[-1]):
+            yield "Processor time of a {}, {}".format(DIRECTIONS[keys["direction"]], SIZE_NAMES[int(keys["msgsize"])]), "overhead"
+        elif kind == "msgrate":
+            yield "Messages a second, caches flushed, 8 bytes", "rate_per_s"
+        elif kind == "collective" and keys["size_bytes"] in ("0", "8"):
+            yield OPERATIONS[keys["operation"]], "time_us"
+        elif kind == "syncbench" and is_old:
+            yield OPERATIONS["barrier"], "sync_us"
+        elif kind in ("overlap_iallreduce_sweep", "overlap_ibcast_sweep") and is_old and keys["size_bytes"] == "8":
+            yield OPERATIONS[keys["collective"][1:]], "blocking_us"
+        elif kind in ("halo", "overlap_halo_sweep"):
+            what = "Halo of {}".format(keys["local"].replace("x", " x "))
+            yield (what, "latency_us") if kind == "halo" else (what + ", exposed under work", "exposed_us")
+        elif kind == "monitor_overhead":
+            yield "Monitoring, added to a call at most", "added_ns"
+        elif kind == "noise" and keys["scope"] == "job":
+            yield "Time lost to interruptions", "stopped_pct"
+        elif kind == "noise":
+            yield "Interruptions every 4 ms, ranks 0-1", "stop_us"
+
+    def is_note_true(self, line, column):
+        """All behind a value but which way is the best one."""
+        (identity,) = line.rows
+        if column == "stopped_pct":
+            return line.note == ("" if self.has_usual_source() else "no single cause stands out")
+        if column == "stop_us":
+            share = re.fullmatch("(.*) of the time", line.note)
+            return share is not None and is_shown(share[1], 0.5)
+        if column == "added_ns":
+            calls = {row.keys["call"]: statistics.median(self.found(row.identity, column).values()) /
+                     row.keys["call"].count("MPI_") for row in self.tables.rows("monitor_overhead")}
+            return line.note == self.rows[identity].keys["call"] == max(calls, key=calls.get)
+        rivals = {self.way_of(row): row for row in self.rivals(identity, column)}
+        if len(rivals) == 1:
+            return line.note == ""
+        own = self.way_of(self.rows[identity])
+        number, rival = (re.fullmatch(pattern, line.note) for pattern in (
+            "no clear best of ([0-9]+) ways", "best: {}(?: or|; next:) ([^,]+)(?:, (.*))?".format(re.escape(own))))
+        if not rival:
+            return number is not None and 3 <= int(number[1]) <= len(rivals)
+        if rival[1] not in rivals or rival[1] == own:
+            return False
+        value = statistics.median(self.found(rivals[rival[1]].identity, column).values())
+        return rival[2] is None if " or " in line.note else rival[2] is not None and is_shown(rival[2], value)
+
+    def has_usual_source(self):
+        """Whether half of the launches found it."""
+        return any(2 * len(row.launches) >= self.machine.launches for row in self.tables.rows("noise", scope="source"))
 
     def is_best_true(self, line, column, truth):
         """Of the best of several ways, where it is said to be that."""
         if ";" not in line.note:
             return True
-        rivals = [rival[column] for rival in self.rivals(line.rows[0], column)]
+        rivals = [self.truth(row.identity)[column] for row in self.rivals(line.rows[0], column)]
         return truth >= max(rivals) if column == "rate_per_s" else truth <= min(rivals)
 
+    @staticmethod
+    def way_of(row):
+        """The name of one of several ways."""
+        form = row.keys.get("form", "nonblocking")
+        return row.keys.get("method", row.keys.get("pattern", "")) + ("" if form == "nonblocking" else " ({})".format(form))
+
     def rivals(self, identity, column):
-        """The truths of rows that differ only in the way."""
-        ways = ("pattern", "method", "form")
-        own = {name: cell for name, cell in self.rows[identity].keys.items() if name not in ways}
+        """The rows that differ only in the way, where that is chosen: halo swaps, and patterns of messages."""
         kind = identity.rpartition("-")[0]
-        return [self.truth(row.identity) for row in self.tables.rows(kind) if own == {
+        ways = ("pattern", "method", "form") if kind in ("halo", "overlap_halo_sweep", "msgrate") else ()
+        own = {name: cell for name, cell in self.rows[identity].keys.items() if name not in ways}
+        return [row for row in self.tables.rows(kind) if own == {
             name: cell for name, cell in row.keys.items() if name not in ways} and column in self.truth(row.identity)]
 
     # ---- gains
@@ -115,12 +212,55 @@ class Judge:
 
     def is_gain_true(self, line):
         """An answer, of every row that it rests on; that it costs time, of one at least."""
+        if line.launches or not self.has_its_names(line):
+            return False
         if line.typical == gains.UNSURE:
-            return True
+            return not line.since and line.note == ("launches disagree" if self.machine.launches >= 6 else
+                                                    "needs more launches")
         if re.match("costs|takes", line.note) and not any(
                 self.saved(line.what, identity)[0] < -2 for identity in line.rows):
             return False
-        return self.has_its_sizes(line) and all(self.is_row_true(line, identity) for identity in line.rows)
+        return (self.has_its_sizes(line) and self.is_reason_found(line) and
+                all(self.is_row_true(line, identity) for identity in line.rows))
+
+    def has_its_names(self, line):
+        """Whether a line names all things that it rests on, and no others."""
+        family = next((family for family in FAMILIES if line.what.startswith(family)), "")
+        named = {name_of_thing(family, self.rows[identity].keys) for identity in line.rows}
+        return set(re.split(", | and ", line.what[len(family):])) == named
+
+    def found_saved(self, what, identity):
+        """The same as saved(), as launches found it: a Measured."""
+        own = self.rows[identity]
+        if what.startswith(("Work during", "Non-blocking", "Message in")):
+            values = self.found(identity, "avail(%)" if what.startswith("Work") else "gain_pct")
+            return intervals.over_launches(list(values.values()))
+        other, column, whole = (
+            ({"pattern": "MPI Send", "sync": "none"}, "latency_us", "latency_us") if what.startswith("MPI_Put") else
+            ({"test_calls": "0"} if what[0] == "M" else {"form": "nonblocking"}, "exposed_us", "blocking_us"))
+        keys = {**own.keys, **other}
+        (row,) = (row for row in self.rows.values() if row.keys == keys)
+        others, wholes, owns = (self.found(*of) for of in (
+            (row.identity, column), (row.identity, whole), (identity, column)))
+        return intervals.over_launches([100 * (others[run] - owns[run]) / wholes[run] for run in owns])
+
+    def is_reason_found(self, line):
+        """Whether the numbers of a note are what launches found."""
+        found = [self.found_saved(line.what, identity) for identity in line.rows]
+        costs = re.fullmatch("costs up to ([0-9]+) %|takes up to ([0-9.]+) times as long", line.note)
+        if costs:
+            most = max((-saved.value for saved in found if intervals.is_below(saved, -2)), default=0)
+            return line.typical == "no" and (is_shown(costs[1], most) if costs[1] else
+                                             is_shown(costs[2], 1 + most / 100) and most >= 99)
+        saves = re.fullmatch("(?:saves {0}(?: with ([0-9]+) calls)?|{0} of the time is free for work)".format(SHARES),
+                             line.note)
+        if not saves:
+            return line.note in {"even": ["makes no difference"], "no": ["saves nothing", "less than 10 % can be hidden"]}.get(
+                line.typical, [])
+        low, high = saves[1] or saves[4], saves[2] or saves[5] or saves[1] or saves[4]
+        calls = {"4"} if line.what.startswith("MPI_Test") else {None}
+        return line.typical != "no" and {saves[3]} == calls and (saves[4] is not None) == line.what.startswith("Work") and (
+            is_shown(low, min(saved.value for saved in found)) and is_shown(high, max(saved.value for saved in found)))
 
     def is_row_true(self, line, identity):
         saved, least = self.saved(line.what, identity)
@@ -129,18 +269,20 @@ class Judge:
         if not self.is_saved_true(line.note, saved):
             return False
         if least is None:
-            return {"yes": saved > 50, "partly": 10 < saved < 50, "no": saved < 10}[line.typical]
-        return {"yes": saved > least, "no": saved < 2, "even": -2 < saved < 2}[line.typical]
+            return {"yes": saved > 50, "partly": 10 < saved < 50, "no": saved < 10}.get(line.typical, False)
+        return {"yes": saved > least, "no": saved < 2, "even": -2 < saved < 2}.get(line.typical, False)
 
     def is_saved_true(self, note, saved):
         """Whether a truth is among the percents of a note, but for what six launches differ by; where launches are slow
         there are two truths."""
         beside = 1 + 600 * self.machine.spread * max(1, 1 - saved / 100)
-        found = re.match("(saves|hides|costs up to) ([0-9]+)(?: to ([0-9]+))? %", note)
+        found = re.match("(saves |costs up to |takes up to |)([0-9.]+)(?: to ([0-9]+))?", note)
         if not found or self.machine.slow_runs:
             return True
-        kind, low, high = found[1], float(found[2]), float(found[3] or found[2])
-        return -saved <= high + beside if kind[0] == "c" else low - beside <= saved <= high + beside
+        low, high = float(found[2]), float(found[3] or found[2])
+        if found[1].endswith("up to "):
+            return -saved <= (high if found[1][0] == "c" else 100 * (1.1 * high - 1)) + beside
+        return low - beside <= saved <= high + beside
 
     def has_its_sizes(self, line):
         """Whether a line rests on all sizes that it names, of each thing that it is about."""
@@ -151,19 +293,18 @@ class Judge:
             sizes == self.named_sizes(thing, line.since) for thing, sizes in things.items())
 
     def named_sizes(self, thing, since):
-        """The sizes of a thing's rows that words such as "from 16 KiB" name."""
+        """The sizes of a thing's rows that words such as "from 16 KiB" name; None of other words."""
         rows = [row for row in self.rows.values() if self.thing_of(row) == thing]
-        sizes = {row.keys["local"] if thing[1] not in (None, "NA") else facts.size_text(self.size_of(row)):
+        names = {row.keys["local"] if thing[1] not in (None, "NA") else SIZE_NAMES[self.size_of(row)]:
                  self.size_of(row) for row in rows}
-        first, last = min(sizes.values()), max(sizes.values())
-        word, _, size = since.partition(" ")
-        if " – " in since:
-            first, last = (sizes[text] for text in since.split(" – "))
-        elif word in ("from", "at"):
-            first = sizes[size]
-        if word in ("to", "at"):
-            last = sizes[size]
-        return {size for size in sizes.values() if first <= size <= last}
+        sizes = sorted(names.values())
+        found = re.fullmatch("(?:(at|from|to) )?(.+?)(?: – (.+))?", since or "from " + next(
+            name for name, size in names.items() if size == sizes[0]))
+        word, first, last = found.groups()
+        if first not in names or last not in (None, *names) or (word is None) == (last is None):
+            return None
+        return {size for size in sizes if (word == "to" or size >= names[first]) and
+                (word == "from" or size <= names[last or first])}
 
     @staticmethod
     def thing_of(row):
@@ -206,6 +347,45 @@ class Judge:
         return (found.high - found.low) / found.value
 
 
+def name_of_thing(family, keys):
+    """A row in a line about gains."""
+    collective = keys.get("collective")
+    if "direction" in keys:
+        return "a " + DIRECTIONS[keys["direction"]]
+    if collective == "halo":
+        return ("" if "halo" in family else "halo by ") + keys["method"].split()[-1]
+    if collective == "partitioned":
+        return ("" if "partitions" in family else "partitions: ") + keys["partitions"]
+    return THINGS[collective] if collective else "MPI_Put instead of send"
+
+
+def shown(text):
+    """The value of a number with its unit, and half of its last digit; None of another text."""
+    found = re.fullmatch("([0-9.]+(?:e[+-][0-9]+)?) ?(.*)", text)
+    if found is None or found[2] not in UNITS:
+        return None
+    number, unit = decimal.Decimal(found[1]), UNITS[found[2]]
+    return float(number) * unit, 10.0 ** number.as_tuple().exponent / 2 * unit
+
+
+def is_shown(text, value):
+    """Whether a text is this value, to its last digit."""
+    found = shown(text)
+    return found is not None and abs(found[0] - value) <= 1.000001 * found[1]
+
+
+def changed(line):
+    """The Lines that differ from one in a number, which is three times as large, or in a word."""
+    for name in ("what", "typical", "since", "launches", "note"):
+        words = re.split("( )", getattr(line, name))
+        for place, word in enumerate(words):
+            number = re.search("[1-9][0-9.]*|0[.][0-9]*[1-9]", word)
+            other = (word[:number.start()] + "{:.7g}".format(3 * float(number[0])) + word[number.end():] if number else
+                     word + "x" if word.strip() else word)
+            if other != word:
+                yield line._replace(**{name: "".join([*words[:place], other, *words[place + 1:]])})
+
+
 class RandomMachines(virtual.Test):
     """Each kind of line is false on at most one machine of a hundred, and says what is clear on 95."""
 
@@ -239,6 +419,15 @@ class RandomMachines(virtual.Test):
         for name, shares in sorted(false.items()):
             virtual.note_row("scorecard", name.replace(" ", "_"), name, *shares[::-1], *missed.get(name, ("", ""))[::-1])
 
+    def test_judge_reads_all(self):
+        """A true line is false with any other number, unit, size or name."""
+        for seed in range(virtual.by_tier(plain=10, run=40, full=200)):
+            judge = Judge(Machine(seed))
+            for heading, lines in judge.parts.items():
+                for line in lines:
+                    if judge.is_true(heading, line):
+                        self.assertEqual([], [other for other in changed(line) if judge.is_true(heading, other)], line)
+
     @staticmethod
     def look_for_clear_answers(judge, missed):
         for question in gains.GAINS:
@@ -257,7 +446,8 @@ class RandomMachines(virtual.Test):
         if column not in ("rate_per_s", "exposed_us") and not line.what.startswith("Halo"):
             return False
         (identity,) = line.rows
-        best, second = sorted((of[column] for of in judge.rivals(identity, column)), reverse=column == "rate_per_s")[:2]
+        best, second = sorted((judge.truth(row.identity)[column] for row in judge.rivals(identity, column)),
+                              reverse=column == "rate_per_s")[:2]
         width = 2 * judge.relative_width(judge.rows[identity], identity.rpartition("-")[0], column)
         return abs(best - second) > (intervals.THRESHOLD_PCT / 100 + 2 * width) * max(best, second)
 
@@ -318,7 +508,7 @@ def count(shares, name, is_so):
 # ---- launches of programs ------------------------------------------------------------------------
 
 class Case(typing.NamedTuple):
-    """What the scorecard must say of a program in a line: what that is about, and a pattern of all else."""
+    """What the scorecard must say of a program in a line: what that is about, and all else (is_said)."""
 
     what: str
     words: str
@@ -336,6 +526,7 @@ def gain(what, words, *options, program="overlap_iallreduce", sizes=(8, 8), **va
 PUT = ("--patterns=put,MPI Send", "--arrangements=single", "--coarray-sync=all", "--max-ndata=1", "--max-time=0.3")
 OVERHEAD = ("mpi_overhead", ("--msgsize=8,64K", "--max-time=0.4"),
             {"MODEL_POST_US": 3, "MODEL_LATENCY_US": 20, "MODEL_PER_BYTE_NS": 1})
+SLOW_SYNC, FACES = rules.Model(latency=20, sync=100), 6 * [8 * 4 * 4]
 MIND = "Mind"
 CASES = [
     gain("Non-blocking allreduce", "at 64 bytes yes saves 33 %", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=150),
@@ -344,40 +535,52 @@ CASES = [
     gain("Non-blocking allreduce", "at 64 bytes no costs up to 33 %", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=75),
     gain("Non-blocking allreduce", "at 64 bytes even makes no difference", MODEL_FRACTION=0.5, MODEL_BLOCKING_US=100),
     # Where the blocking call takes 8 us and more, which is what is exposed.
-    gain("Non-blocking broadcast", "from 4 KiB yes saves 1[0-3] to (79|80) %", program="overlap_ibcast",
+    gain("Non-blocking broadcast", "from 4 KiB yes saves 11.5±1.5 to 79.5±0.5 %", program="overlap_ibcast",
          sizes=(8, 4096), MODEL_POST_US=8, MODEL_DURATION_US=10, MODEL_BLOCKING_US=5, MODEL_PER_BYTE_NS=1,
          MODEL_FRACTION=1),
     # Stages of 50 us under 400 us of work: a call in the middle starts the second one.
-    gain("MPI_Test during allreduce", "at 64 bytes yes saves 7[45] % with 15 calls", "--test-calls=0,1,15",
+    gain("MPI_Test during allreduce", "at 64 bytes yes saves 74.5±0.5 % with 15 calls", "--test-calls=0,1,15",
          MODEL_FRACTION=1, MODEL_PROGRESS_SHARE=0.25, MODEL_BLOCKING_US=200),
     # Two calls of 20 us until one completes the operation.
-    gain("MPI_Test during allreduce", "at 64 bytes no costs up to (19|20) %", "--test-calls=0,4", MODEL_FRACTION=0.75,
+    gain("MPI_Test during allreduce", "at 64 bytes no costs up to 19.5±0.5 %", "--test-calls=0,4", MODEL_FRACTION=0.75,
          MODEL_TEST_US=20, MODEL_BLOCKING_US=200),
     gain("MPI_Test during allreduce", "at 64 bytes even makes no difference", "--test-calls=0,4", MODEL_FRACTION=0.75,
          MODEL_BLOCKING_US=200),
-    Case("Processor time of a send, 8 bytes", r"(3\.0|2\.9\d|3\.0\d) µs .*", *OVERHEAD),
-    Case("Work during a send", "yes 8[4-6] to 9[67] % of the time is free for work", *OVERHEAD),
+    Case("Processor time of a send, 8 bytes", "3±0.05 µs 3±0.1 – 3±0.1", *OVERHEAD),
+    Case("Work during a send", "yes 85±1 to 96.5±0.5 % of the time is free for work", *OVERHEAD),
     # All ranks wait for the last one, which gets the message after 20 us.
-    Case("Broadcast of 8 bytes", r"20\.\d µs .*", "collective", ("--operations=bcast", "--sizes=8", "--max-time=0.1"),
+    Case("Broadcast of 8 bytes", "20.5±0.5 µs 20.5±1 – 20.5±1", "collective", ("--operations=bcast", "--sizes=8", "--max-time=0.1"),
          {"MODEL_LATENCY_US": 20, "MODEL_ALGORITHM": "linear"}),
-    Case("Barrier of 2 processes", r"2[45](\.\d)? µs .*", "collective", ("--operations=barrier", "--max-time=0.1"),
+    Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "collective", ("--operations=barrier", "--max-time=0.1"),
          {"MODEL_BARRIER_US": 25}),
-    Case("Barrier of 2 processes", r"2[45](\.\d)? µs .*", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
+    Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
          {"MODEL_BARRIER_US": 25}),
     # 128 receives are posted in 12.8 us, then 128 messages come 2 us apart, and as many go.
-    Case("Messages a second, warm caches, 8 bytes", r"9[3-6]\d k .*", "msgrate",
+    Case("Messages a second, warm caches, 8 bytes", "950±20 k 950±40 – 950±40", "msgrate",
          ("-p", "1", "-c", "0", "--max-time=0.1"), {"MODEL_LATENCY_US": 2, "MODEL_GAP_US": 2}),
-    Case("Message of 8 bytes, one way", r"(19|20)(\.\d)? µs .*", "pingpong", PUT, {"MODEL_LATENCY_US": 20}),
+    Case("Message of 8 bytes, one way", "20±0.5 µs 20±0.8 – 20±0.8", "pingpong", PUT, {"MODEL_LATENCY_US": 20}),
     Case("MPI_Put instead of send", "at 8 bytes no takes up to 4.5 times as long", "pingpong", PUT,
          {"MODEL_LATENCY_US": 20, "MODEL_SYNC_US": 40, "MODEL_BARRIER_US": 30}),
-    Case("Halo of 4 x 4 x 4", r".* µs .* best: isend/irecv packed; next: put \(all\), .* µs", "halo",
-         ("--local=4", "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3"),
-         {"MODEL_LATENCY_US": 20, "MODEL_SYNC_US": 100}),
-    Case(MIND, "1 of 1 row lost more than 10 % of the time.*", "syncbench", ("--types=MPI barrier", "--max-time=0.5"),
-         {"MODEL_BARRIER_US": 25, "DISTURB": "10000:50"}),
+    Case("Halo of 4 x 4 x 4", "{0:.4g}±1 µs {0:.4g}±2 – {0:.4g}±2 best: isend/irecv packed; next: put (all), {1:.4g}±5 µs".format(
+        SLOW_SYNC.exchange_packed(FACES), SLOW_SYNC.sync_all() + SLOW_SYNC.sync_all(FACES)), "halo",
+         ("--local=4", "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3"), SLOW_SYNC.variables()),
+    Case(MIND, "1 of 1 row lost more than 10 % of the time to interruptions: measure them again on a quieter machine.",
+         "syncbench", ("--types=MPI barrier", "--max-time=0.5"), {"MODEL_BARRIER_US": 25, "DISTURB": "10000:50"}),
     Case(MIND, "", "syncbench", ("--types=MPI barrier", "--max-time=0.5"),
          {"MODEL_BARRIER_US": 25, **virtual.CONDITIONS["cloud"]}),
 ]
+
+
+def is_said(said, words, beside=0):
+    """Whether words are said, of which numbers may be others by as much as stands behind ±, and `beside`."""
+    found, wanted = said.split(), words.split()
+    return len(found) == len(wanted) and all(map(functools.partial(is_word_said, beside), found, wanted))
+
+
+def is_word_said(beside, word, wanted):
+    middle, _, around = wanted.partition("±")
+    numbers = [re.fullmatch("[0-9]+([.][0-9]+)?", text) for text in (word, middle)]
+    return word == wanted or all(numbers) and abs(float(word) - float(middle)) <= float(around or 0) + beside
 
 
 class Launches(virtual.Test):
@@ -397,7 +600,8 @@ class Launches(virtual.Test):
         """Six that differ by a percent."""
         for case in CASES[::virtual.by_tier(plain=6, run=1)]:
             with self.subTest("{}: {}".format(case.what, case.words)):
-                self.assertRegex(self.said(case, launches=ENOUGH, MODEL_LAUNCH_SPREAD=0.01), "^{}$".format(case.words))
+                said = self.said(case, launches=ENOUGH, MODEL_LAUNCH_SPREAD=0.01)
+                self.assertTrue(is_said(said, case.words), said)
 
     def test_disturbed(self):
         """The same, or not clear, where the system takes 3 % of the time."""

@@ -11,7 +11,7 @@ from commcost.reading import benchmarks
 from commcost.reading.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, is_above, is_below
 from commcost.reading.tables import NEW, Row, threshold_of
 from commcost.saying import costs
-from commcost.saying.facts import UNSURE, Line, grouped, size_text
+from commcost.saying.facts import UNSURE, Line, grouped, number, size_text
 from commcost.words import listed
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
@@ -126,12 +126,17 @@ def why(verdict, sizes):
         most = max((-size.saved_pct for size in sizes if size.verdict == LOSES), default=None)
         if most is None:
             return "saves nothing"
-        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {1 + most / 100:.2g} times as long"
+        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {times_text(1 + most / 100)} times as long"
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
     share = f"{low if low == high else f'{low} to {high}'} %"
     return (f"{share} of the time is free for work" if sizes[0].is_hidden else f"saves {share}") + (
         (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
+
+
+def times_text(factor):
+    """A factor with two digits, all of them where it has more before the point: 3.5, 120."""
+    return number(factor, factor, ((0, 1, ""),), 2)
 
 
 # ---- verdicts ------------------------------------------------------------------------------------

@@ -198,8 +198,9 @@ def settings_section(best):
         kind="pays" if row.sure else "") for row in best])
     said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
     return Section("settings", "Which setting is best?", [
-        Text("The median of each setting over its launches. A setting is called best if it is better than each other "
-             f"one: by the rank-sum test over launches, corrected for all rows (p at most {vary.ALPHA:g})."),
+        Text("The median of each setting over its launches. A setting is called best if it is better than every other "
+             "setting in most runs, and by a test: the rank-sum test over launches, or the signed-rank test over "
+             f"launches of the same run. Corrected for both tests, all pairs and all rows, p is at most {vary.ALPHA:g}."),
         *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
 
 
