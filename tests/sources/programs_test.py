@@ -16,7 +16,7 @@ FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo"
 
 
 def compilations():
-    """Returns {object: (source, the words that compile it, without the object's name)} of all that the build compiles."""
+    """Returns {object: (source, the set of words that compile it, without the object)} of all that the build compiles."""
     with open(os.path.join(Case.build, "compile_commands.json"), encoding="utf-8") as stream:
         commands = json.load(stream)
     found = {}
@@ -24,7 +24,7 @@ def compilations():
         words = shlex.split(command["command"])
         place = words.index("-o") + 1
         found[os.path.join(command["directory"], words[place])] = (
-            os.path.relpath(command["file"], Case.source), (*words[:place], *words[place + 1:]))
+            os.path.relpath(command["file"], Case.source), frozenset(words[:place] + words[place + 1:]))
     return found
 
 

@@ -255,8 +255,8 @@ class Judge:
         saves = re.fullmatch("(?:saves {0}(?: with ([0-9]+) calls)?|{0} of the time is free for work)".format(SHARES),
                              line.note)
         if not saves:
-            return line.note in {"even": ["makes no difference"], "no": ["saves nothing", "less than 10 % can be hidden"]}.get(
-                line.typical, [])
+            return line.typical in ("even", "no") and line.note in (
+                "less than 10 % can be hidden", "makes no difference" if line.typical == "even" else "saves nothing")
         low, high = saves[1] or saves[4], saves[2] or saves[5] or saves[1] or saves[4]
         calls = {"4"} if line.what.startswith("MPI_Test") else {None}
         return line.typical != "no" and {saves[3]} == calls and (saves[4] is not None) == line.what.startswith("Work") and (
