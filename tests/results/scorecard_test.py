@@ -65,8 +65,18 @@ class Values(Case):
         ((-0.522, -5.76, 4.27, 6), facts.TIME_US, "< 5 µs", ""),          # noise may have made it
         ((0.03, -0.01, 0.087, 6), facts.TIME_US, "< 0.1 µs", ""),
         ((-0.03, -0.04, -0.02, 6), facts.TIME_US, "< 50 ns", ""),
+        ((0.5, -0.5, 1, 6), facts.TIME_US, "< 1 µs", ""),
+        ((0.0, None, None, 1), facts.TIME_US, "0 ns", ""),
+        ((250, 240, 260, 6), facts.TIME_NS, "0.25 µs", "0.24 – 0.26"),
+        ((2e12, 1.9e12, 2.1e12, 6), facts.TIME_US, "2e+06 s", "1.9e+06 – 2.1e+06"),
+        ((1.5e-6, 1.4e-6, 1.6e-6, 6), facts.SHARE, "1.5e-06 %", "1.4e-06 – 1.6e-06"),
         ((9318.4, 9011.2, 9523.2, 6), facts.SPEED_MBS, "9.1 GB/s", "8.8 – 9.3"),
+        ((2000, 1900, 2100, 6), facts.SPEED_MBS, "2.0 GB/s", "1.9 – 2.1"),
+        ((5, 4.9, 5.1, 6), facts.SPEED_MBS, "5.0 MB/s", "4.9 – 5.1"),
+        ((2e9, 1.9e9, 2.1e9, 6), facts.RATE, "2.0 G", "1.9 – 2.1"),
         ((5.9e6, 5.7e6, 6e6, 6), facts.RATE, "5.9 M", "5.7 – 6.0"),
+        ((2e3, 1.9e3, 2.1e3, 6), facts.RATE, "2.0 k", "1.9 – 2.1"),
+        ((5, 4.9, 5.1, 6), facts.RATE, "5.0", "4.9 – 5.1"),
         ((1.9, None, None, 1), facts.SHARE, "1.9 %", "")])
     def test_shown(self, found, units, words, ends):
         found = Measured(*found)
@@ -76,6 +86,7 @@ class Values(Case):
     def test_names(self):
         assert facts.size_text(8) == "8 bytes"
         assert facts.size_text(65536) == "64 KiB"
+        assert facts.size_text(float("inf")) == "? bytes"
 
 
 # ---- what it costs -------------------------------------------------------------------------------
@@ -102,6 +113,9 @@ class Costs(CardCase):
                         "MPI_Put instead of send | no | at 8 bytes |  | takes up to 2.9 times as long"]
         small = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n1=0.35, n64=0.5)))
         assert [line.split(" | ")[0] for line in small] == ["Message of 8 bytes, one way"]
+        said = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n8192=8.0) + single("put", "images", n1=0.4)))
+        assert said[1:] == ["Bandwidth, messages of 64 KiB | 7.63 GB/s |  | 7.55 – 7.71 | ",
+                            "Put of 8 bytes with a notification | 0.400 µs |  | 0.396 – 0.404 | "], said
 
     def test_host_overhead(self):
         rows = [{"direction": direction, "pair": 0, "msgsize": size, "overhead": own, "avail(%)": free}
@@ -117,9 +131,11 @@ class Costs(CardCase):
 
     def test_host_overhead_below_noise(self):
         """A time below 0 is none."""
-        rows = [{"direction": "send", "pair": 0, "msgsize": 8, "overhead": -36.0, "avail(%)": "NA"}]
+        rows = [{"direction": "send", "pair": 0, "msgsize": size, "overhead": own, "avail(%)": "NA"}
+                for size, own in ((8, -0.36), (64, 0.36))]
         self.assertEqual(self.said(("mpi_overhead", MPI_OVERHEAD, rows), launches=1), [
-            "Processor time of a send, 8 bytes | not clear |  |  | "])
+            "Processor time of a send, 8 bytes | not clear |  |  | ",
+            "Processor time of a send, 64 bytes | 0.36 µs |  |  | "])
 
     def test_host_overhead_without_a_knee(self):
         """A launch that didn't find it has no value. Where none did, that is said, and not only of larger messages what
@@ -131,6 +147,8 @@ class Costs(CardCase):
         self.assertEqual(self.said(("mpi_overhead", MPI_OVERHEAD, rows)), [
             "Processor time of a send, 8 bytes | not clear |  |  | no launch found it",
             "Processor time of a send, 64 KiB | 3.00 µs |  | 3.00 – 3.00 | only 4 of 6 launches found it"])
+        line = self.card(("mpi_overhead", MPI_OVERHEAD, rows)).parts[0].lines[0]
+        assert line.remark == "no launch found it: give mpi_overhead more --max-time"
 
     def test_message_rate(self):
         rows = [{"pattern": pattern, "rate_per_s": rate, "nbytes": size, "job_size": 2, "npeers": peers, "nmsgs": 128,
@@ -171,6 +189,11 @@ class Costs(CardCase):
             "Halo of 50 x 50 x 50 | 40.0 µs |  | 39.6 – 40.4 | best: persistent or packed"])
         few = self.said(("halo", HALO, rows), launches=2)
         assert few[0] == "Halo of 10 x 10 x 10 | 3.98 µs |  | 3.96 – 4.00 | best: persistent or packed"
+        assert few[2] == "Halo of 50 x 50 x 50 | 39.8 µs |  | 39.6 – 40.0 | no clear best of 3 ways"
+        launches = [[dict(row, sync="all", latency_us="NA" if run > 3 and row["method"] == "put" else row["latency_us"])
+                     for row in swaps("10x10x10", put=4.0, persistent=6.0)] for run in range(6)]
+        assert self.said(("halo", HALO, launches)) == ["Halo of 10 x 10 x 10 | 4.00 µs |  | 4.00 – 4.00 | best: put (all) or "
+                                                       "persistent (all); only 4 of 6 launches found it"]
         rows = [gain_cells(4800, 100.0, exposed, collective="halo", method=method, local="10x10x10", form=form)
                 for method, form, exposed in (("packed", "nonblocking", 5.0), ("persistent", "persistent", 4.0))]
         assert self.said(("overlap_halo", OVERLAPS, rows))[0] == (
@@ -225,6 +248,14 @@ class NoiseAndLinks(CardCase):
             "Interruptions 30 a second, rank 1 | 100 µs |  | 99 – 101 | 0.300 % of the time",
             "Interruptions every 10 ms, ranks 0-1 | 17.0 µs |  | 16.8 – 17.2 | 0.200 % of the time",
             "Slowdown, allreduce after 100 µs of work | 3.00 % |  | 2.97 – 3.03 | predicted from interruptions"])
+
+    def test_three_sources(self):
+        """Those that take most of the time."""
+        rows = [JOB, {"scope": "host", "ranks": "0-1"}, *({**SOURCE, "about": f"{period}ms", "period_ms": period, "stopped_pct": period / 100}
+                       for period in (4, 10, 20, 40))]
+        assert [line.split(",")[0] for line in self.said(("noise", NOISE, rows))] == [
+            "Time lost to interruptions | 1.50 % |  | 1.48 – 1.52 | known causes take 0.74 %",
+            "Interruptions every 40 ms", "Interruptions every 20 ms", "Interruptions every 10 ms"]
 
     @each("ranks, stopped_pct, todo", [(2, 1.5, "try with a processor left free"), (1, 1.5, ""), (2, 1.005, ""),
                                        (None, 1.5, "")])
@@ -347,6 +378,8 @@ class DoesItPay(CardCase):
         ((100.0, 100.0, 50.0, 20.0), "from 64 KiB | yes | saves 50 to 80 %"),
         ((150.0, 150.0, 100.0, 120.0), " | no | costs up to 50 %"),
         ((100.0, 100.0, 350.0, 100.0), " | no | takes up to 3.5 times as long"),
+        ((100.0, 100.0, 7749.0, 100.0), " | no | takes up to 77 times as long"),
+        ((100.0, 100.0, 12300.0, 100.0), " | no | takes up to 123 times as long"),
         ((100.0, 101.0, 99.0, 100.0), " | even | makes no difference")])
     def test_sizes(self, case):
         """What pays and what loses; of many sizes one alone may be chance."""
@@ -356,6 +389,8 @@ class DoesItPay(CardCase):
     def test_one_size_of_many(self):
         rows = [gain_cells(8 << place, 100.0, 150.0 if place else 50.0) for place in range(8)]
         assert self.paid(rows) == ["Non-blocking allreduce | from 16 bytes | no | costs up to 50 %"]
+        rows = [gain_cells(8 << place, 100.0, 150.0 if place > 1 else 50.0) for place in range(8)]
+        assert self.paid(rows)[0] == "Non-blocking allreduce | to 16 bytes | yes | saves 50 %"
 
     def test_why(self):
         self.assertEqual(self.paid(by_size(4 * [120.0], overlap_pct=4)), [
@@ -396,6 +431,11 @@ class DoesItPay(CardCase):
         assert card.mind == [
             f"More launches may decide what is not clear:\n{script('run_suite.sh')} --resume={self.folder} --runs=6"]
         assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).mind
+        # Of launches that disagree twice as many, up to twelve.
+        for launches, runs in ((7, ["--runs=14"]), (12, [])):
+            card = self.card(("overlap_iallreduce", OVERLAPS, [
+                [gain_cells(8, 100.0, 70.0 if run % 2 else 120.0)] for run in range(launches)]))
+            assert [text.split()[-1] for text in card.mind] == runs
 
     def test_alike_share_a_line(self):
         rows = [row for name, gain in (("iallreduce", 50.0), ("ibcast", 40.0), ("iscan", 150.0), ("isend", 30.0))
@@ -412,7 +452,7 @@ class DoesItPay(CardCase):
             local=f"{place}x1x1")]
         said = self.paid(rows)
         assert len(said) < 12
-        assert "at some sizes" in said[0]
+        assert " | at some sizes | yes | " in said[0]
 
     @each("cells, name", [
         ({"collective": "isend"}, "Non-blocking send"), ({"collective": "put"}, "Non-blocking put"),
@@ -470,6 +510,33 @@ class DoesItPay(CardCase):
             (line,) = self.card((*columns, rows)).parts[-1].lines
             assert line.todo == ""
 
+    def test_todo_of_other_questions(self):
+        """For each answer that something follows from."""
+        def cells(size, exposed_us, **more):
+            return gain_cells(size, 100.0, exposed_us, local=f"{size}x1x1" if "method" in more else "NA", **more)
+
+        halo = {"collective": "halo", "method": "isend/irecv packed"}
+        files = [(f"overlap_{name}", OVERLAPS, 6 * [rows]) for name, rows in (
+            ("halo", [cells(8, 50.0, **halo), cells(8, 70.0, test_calls=4, **halo)]),
+            ("partitioned", [cells(8, 150.0, collective="partitioned", partitions=2)]),
+            ("iallreduce", [cells(8, 80.0), cells(8, 20.0, form="persistent")]),
+            ("ibcast", [cells(8, 80.0, collective="ibcast"), cells(8, 95.0, form="persistent", collective="ibcast")]))]
+        puts = single("MPI Send", "none", n1=1.0, n8=2.0) + single("put", "all", n1=2.0, n8=1.0)
+        lines = self.card(("pingpong", PINGPONG, puts), *files).parts[-1].lines
+        assert {(line.what, line.typical): line.todo for line in lines} == {
+            ("Non-blocking halo by packed", "yes"): "work before MPI_Wait",
+            ("MPI_Test during halo by packed", "no"): "don't call it",
+            ("Message in partitions: 2", "no"): "send it whole",
+            ("Non-blocking allreduce and broadcast", "yes"): "work before MPI_Wait",
+            ("Persistent requests for allreduce", "yes"): "use them",
+            ("Persistent requests for broadcast", "no"): "use new ones",
+            ("MPI_Put instead of send", "yes"): "use MPI_Put", ("MPI_Put instead of send", "no"): "use MPI_Send"}
+
+    def test_mpi_test_with_several_numbers(self):
+        rows = [gain_cells(size, 100.0, value, test_calls=calls) for size, of_size in (
+            (8, {0: 80.0, 4: 20.0, 16: 90.0}), (1024, {0: 80.0, 4: 90.0, 16: 20.0})) for calls, value in of_size.items()]
+        assert "MPI_Test during allreduce |  | yes | saves 60 % with 4, 16 calls" in self.paid(rows)
+
     @each("exposed_us, said", [
         ({0: 80.0, 1: 60.0, 4: 20.0, 16: 30.0}, "yes | saves 60 % with 4 calls"),
         ({0: 80.0, 1: 20.0}, "yes | saves 60 % with 1 call"),
@@ -511,6 +578,13 @@ class Whole(CardCase):
     def test_title(self):
         assert self.card(("halo", HALO, swaps("10x10x10", put=4.0))).title == (
             "commcost on vm: 2 processes on 1 node, MPICH 4.0.2 (ch4:ucx); 6 launches")
+        # Hosts, and how long a suite's launches took.
+        (self.folder / "suite").mkdir()
+        (self.folder / "suite/launches.tsv").write_text("run\tname\tstart\tseconds\texit\tresult\n" + "".join(
+            f"{run}\thalo\tx\t{seconds}\t0\tdone\n" for run, seconds in ((1, 120), (2, 5))))
+        hosts = "; ".join(f"n{place}: {place}" for place in range(5))
+        assert self.card(("halo", HALO, swaps("10x10x10", put=4.0)), metadata={"hosts": hosts}, launches=1).title == (
+            "commcost on n0, n1 and 3 more: 2 processes on 1 node, MPICH 4.0.2; 1 launch, 2 min 5 s")
 
     def test_mind(self):
         rows = swaps("10x10x10", persistent=4.0, packed=6.0, put=9.0)
@@ -522,6 +596,8 @@ class Whole(CardCase):
             "1 row has wrong data (status FAIL), first: halo (method persistent, dims 2x1x1, local 10x10x10, "
             "ndata 600). Try another version of the MPI library.",
             "1 of 3 rows lost more than 10 % of the time to interruptions: measure them again on a quieter machine."]
+        rows[1]["status"] = "FAIL"
+        assert self.card(("halo", columns, rows)).mind[0].startswith("2 rows have wrong data (status FAIL), first: halo (")
         # One interruption in a short row of one launch of three says nothing.
         launches = [[dict(row, status="ok", lost_pct=23 if run == 0 else 1) for row in rows] for run in range(3)]
         assert not self.card(("halo", columns, launches)).mind

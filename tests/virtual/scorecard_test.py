@@ -37,6 +37,7 @@ QUESTIONS = ("Interruptions", "Node", "Non-blocking", "Message in partitions", "
 COMPARED = ("Non-blocking", "Message in partitions", "MPI_Test", "Persistent requests", "MPI_Put", "Halo", "Messages a")
 ENOUGH = 8  # launches
 FALSE, MISSED = 0.01, 0.05
+DISTURBED = 5  # percent, by which interruptions may change a gain
 
 
 # ---- random machines -----------------------------------------------------------------------------
@@ -555,8 +556,9 @@ CASES = [
          {"MODEL_BARRIER_US": 25}),
     Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
          {"MODEL_BARRIER_US": 25}),
-    # 128 receives are posted in 12.8 us, then 128 messages come 2 us apart, and as many go.
-    Case("Messages a second, warm caches, 8 bytes", "950±20 k 950±40 – 950±40", "msgrate",
+    # 128 receives are posted in 12.8 us, then 128 messages come 2 us apart, and as many go: 256 in 268.8 us. So in all
+    # patterns but that of one direction.
+    Case("Messages a second, warm caches, 8 bytes", "952±10 k 952±20 – 952±20 no clear best of 3 ways", "msgrate",
          ("-p", "1", "-c", "0", "--max-time=0.1"), {"MODEL_LATENCY_US": 2, "MODEL_GAP_US": 2}),
     Case("Message of 8 bytes, one way", "20±0.5 µs 20±0.8 – 20±0.8", "pingpong", PUT, {"MODEL_LATENCY_US": 20}),
     Case("MPI_Put instead of send", "at 8 bytes no takes up to 4.5 times as long", "pingpong", PUT,
@@ -610,9 +612,9 @@ class Launches(virtual.Test):
         for case in cases:
             with self.subTest("{}: {}".format(case.what, case.words)):
                 said = self.said(case, launches=ENOUGH, MODEL_LAUNCH_SPREAD=0.01, **virtual.CONDITIONS["cloud"])
-                answer = re.sub("(saves|costs|less|makes).*", "", case.words)
-                answer = answer.replace("even ", "(even |no saves nothing)")
-                self.assertRegex(said, "^({}|{})".format(answer, gains.UNSURE))
+                answers = (case.words, case.words.replace("even makes no difference", "no saves nothing"),
+                           "not clear launches disagree")
+                self.assertTrue(any(is_said(said, words, beside=DISTURBED) for words in answers), said)
                 clear += gains.UNSURE not in said
         self.mostly(clear, len(cases), 0.5, "clear answers")
 
