@@ -156,6 +156,27 @@ class Verdicts(CompareCase):
         assert number(row["p_uncorrected"]) == within(2 / 184756, 1e-7)
         assert number(row["p_value"]) == within(12 * 2 / 184756, 1e-6)
 
+    def test_every_cell(self):
+        """Launches that don't differ: twice the time, a third of the rate, 20 points less; and 1 % more, which is the same.
+        p is 2 of the 184,756 ways to divide 20 launches, times four rows."""
+        base, new = (self.launches(name, (
+            result([["put", 8, *of_8, 30, "ok"], ["put", 64, of_64, "NA", "NA", 30, "ok"]]).replace("# ranks", f"# date: {run}\n# ranks")
+            for run in range(10))) for name, of_8, of_64 in (("base", (10, 3e6, 50), 7), ("new", (20, 1e6, 30), 7.07)))
+        keys = ("size", "quantity", "base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict",
+                "better", "change_in", "p_uncorrected", "base_launches", "new_launches")
+        assert [" ".join(row[key] for key in keys) for row in read_tsv(self.compare(base, new, expect=1))] == [
+            "8 time_us 10.0000 20.0000 100.00 100.00 100.00 4.33e-05 slower less percent 1.08e-05 10 10",
+            "8 rate_per_s 3000000 1000000 -66.67 -66.67 -66.67 4.33e-05 slower more percent 1.08e-05 10 10",
+            "8 free_pct 50.0000 30.0000 -20.00 -20.00 -20.00 4.33e-05 slower more points 1.08e-05 10 10",
+            "64 time_us 7.00000 7.07000 1.00 1.00 1.00 4.33e-05 same less percent 1.08e-05 10 10"]
+        table = [line for line in self.compare(base, new, "--format=table", expect=1).splitlines() if line[0] != "#"]
+        assert [" ".join(line.split()) for line in table] == [
+            "size quantity base new change lo hi p verdict",
+            "8 time_us 10.0 20.0 100.0 % 100.0 100.0 4.3e-05 slower",
+            "8 rate_per_s 3000000 1000000 -66.7 % -66.7 -66.7 4.3e-05 slower",
+            "8 free_pct 50.0 30.0 -20.0 pts -20.0 -20.0 4.3e-05 slower",
+            "64 time_us 7.00 7.07 1.0 % 1.0 1.0 4.3e-05 same"]
+
     def test_directions(self):
         base = self.side("base")
         for changes, expected, status in (
@@ -495,7 +516,10 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         """Refused, in one line that names both files; with --force a warning."""
         paths = self.sides([ALIKE] * 6, [changed(key, "2")] * 6)
         for said in (self.refused(*paths), self.compare(*paths, "--force")):
-            assert re.search(f"base/runs/1/bench.tsv .*{key}.*new/runs/1/bench.tsv .*2", said), said
+            one, other = (f"[^ ]*{side}/runs/1/bench.tsv" for side in ("base", "new"))
+            value = re.search(f"# {key}: (.*)", ALIKE)
+            assert re.search(f": {one} ran on {value and value[1]} {key}, {other} on 2(:|$)" if key == "nodes" else
+                             f": {one} was measured with --{key}={value[1]}, {other} with --{key}=2(:|$)", said, re.M), said
         assert "--force" in self.refused(*paths)
         assert self.compare(*paths, "--force").count("# warning:") == 1
 
@@ -504,7 +528,12 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         """What the comparison may be about is one warning."""
         text = self.compare(*self.sides([ALIKE] * 6, [changed(key, "other")] * 6))
         said, = re.findall("# warning: (.*)", text)
-        assert re.search(f"{key}.*other.*differences may come from that", said)
+        one, other = (f"[^ ]*{side}/runs/1/bench.tsv" for side in ("base", "new"))
+        value = re.search(f"# {key}: (.*)", ALIKE)[1]
+        assert re.fullmatch((
+            f"bench: {key} is {value} in {one}, other in {other}" if key not in ("timer", "max-time") else
+            f"{one} was measured with --{key}={value}, {other} with --{key}=other") + ": differences may come from that",
+                            said), said
 
     def test_several_values(self):
         """Only those are said that differ, in full."""
@@ -588,7 +617,7 @@ class Usage(CompareCase):
         # A program that the new side lacks is one warning, and no table.
         self.launches(base, [result([["x", 1]], [("kind", "key"), ("time_us", "less")]).replace(": bench", ": gone")], "gone")
         table = self.compare(base, new, "--format=table", expect=1)
-        assert "# warning: gone is missing altogether" in table and "# gone: " not in table
+        assert "# warning: gone is missing altogether on the new side\n" in table and "# gone: " not in table
         assert "1 missing" in table
         done = self.start(base, base, "--output=/dev/full")
         assert done.returncode == 1
@@ -656,6 +685,6 @@ class Usage(CompareCase):
         path = many(rows)
         assert {row["verdict"] for row in self.rows(path, path).values()} == {"same"}
         many(rows + [[200] + rows[0][1:]])
-        assert "more than 200 launches" in self.refused(path, path)
+        assert self.refused(path, path).endswith("more than 200 launches a side of a row of bench: compare fewer\n")
         many([run, "put", 8, 1, 1, 1, 1, "ok"] for run in range(10001))
         assert "more than 10000 launches" in self.refused(path, path)
