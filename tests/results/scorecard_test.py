@@ -113,7 +113,8 @@ class Costs(CardCase):
                         "MPI_Put instead of send | no | at 8 bytes |  | takes up to 2.9 times as long"]
         small = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n1=0.35, n64=0.5)))
         assert [line.split(" | ")[0] for line in small] == ["Message of 8 bytes, one way"]
-        said = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n8192=8.0) + single("put", "images", n1=0.4)))
+        said = self.said(("pingpong", PINGPONG, single("MPI Send", "none", n8192=8.0) +
+                          single("put", "images", n1=0.4)))
         assert said[1:] == ["Bandwidth, messages of 64 KiB | 7.63 GB/s |  | 7.55 – 7.71 | ",
                             "Put of 8 bytes with a notification | 0.400 µs |  | 0.396 – 0.404 | "], said
 
@@ -192,8 +193,9 @@ class Costs(CardCase):
         assert few[2] == "Halo of 50 x 50 x 50 | 39.8 µs |  | 39.6 – 40.0 | no clear best of 3 ways"
         launches = [[dict(row, sync="all", latency_us="NA" if run > 3 and row["method"] == "put" else row["latency_us"])
                      for row in swaps("10x10x10", put=4.0, persistent=6.0)] for run in range(6)]
-        assert self.said(("halo", HALO, launches)) == ["Halo of 10 x 10 x 10 | 4.00 µs |  | 4.00 – 4.00 | best: put (all) or "
-                                                       "persistent (all); only 4 of 6 launches found it"]
+        assert self.said(("halo", HALO, launches)) == [
+            "Halo of 10 x 10 x 10 | 4.00 µs |  | 4.00 – 4.00 | best: put (all) or persistent (all); "
+            "only 4 of 6 launches found it"]
         rows = [gain_cells(4800, 100.0, exposed, collective="halo", method=method, local="10x10x10", form=form)
                 for method, form, exposed in (("packed", "nonblocking", 5.0), ("persistent", "persistent", 4.0))]
         assert self.said(("overlap_halo", OVERLAPS, rows))[0] == (
@@ -251,8 +253,9 @@ class NoiseAndLinks(CardCase):
 
     def test_three_sources(self):
         """Those that take most of the time."""
-        rows = [JOB, {"scope": "host", "ranks": "0-1"}, *({**SOURCE, "about": f"{period}ms", "period_ms": period, "stopped_pct": period / 100}
-                       for period in (4, 10, 20, 40))]
+        rows = [JOB, {"scope": "host", "ranks": "0-1"}, *(
+            {**SOURCE, "about": f"{period}ms", "period_ms": period, "stopped_pct": period / 100}
+            for period in (4, 10, 20, 40))]
         assert [line.split(",")[0] for line in self.said(("noise", NOISE, rows))] == [
             "Time lost to interruptions | 1.50 % |  | 1.48 – 1.52 | known causes take 0.74 %",
             "Interruptions every 40 ms", "Interruptions every 20 ms", "Interruptions every 10 ms"]
@@ -534,7 +537,8 @@ class DoesItPay(CardCase):
 
     def test_mpi_test_with_several_numbers(self):
         rows = [gain_cells(size, 100.0, value, test_calls=calls) for size, of_size in (
-            (8, {0: 80.0, 4: 20.0, 16: 90.0}), (1024, {0: 80.0, 4: 90.0, 16: 20.0})) for calls, value in of_size.items()]
+            (8, {0: 80.0, 4: 20.0, 16: 90.0}), (1024, {0: 80.0, 4: 90.0, 16: 20.0}))
+                for calls, value in of_size.items()]
         assert "MPI_Test during allreduce |  | yes | saves 60 % with 4, 16 calls" in self.paid(rows)
 
     @each("exposed_us, said", [
@@ -574,7 +578,138 @@ class DoesItPay(CardCase):
 
 # ---- the whole -----------------------------------------------------------------------------------
 
+PAGE = """\
+## What it costs
+
+|  | typical | launches |  |
+| --- | --- | --- | --- |
+| Message of 8 bytes, one way | 0.500 µs | 0.495 – 0.505 |  |
+| Bandwidth, messages of 1 MiB | 8.88 GB/s | 8.79 – 8.97 |  |
+| Processor time of a send, 8 bytes | 0.250 µs | 0.247 – 0.253 |  |
+| Processor time of a send, 64 KiB | 3.00 µs | 2.97 – 3.03 |  |
+| Messages a second, warm caches, 8 bytes | 3.00 M | 2.97 – 3.03 | all-start |
+| Barrier of 4 processes | 1.50 µs | 1.48 – 1.52 |  |
+| Allreduce of 8 bytes | 100 µs | 100 – 100 |  |
+| Halo of 10 x 10 x 10 | 4.00 µs | 3.96 – 4.04 | persistent |
+| Put of 8 bytes with a barrier | 1.00 µs | 0.99 – 1.01 |  |
+| Time lost to interruptions | 1.50 % | 1.48 – 1.52 | no single cause stands out |
+| Slowdown, barrier after 100 µs of work | 2.00 % | 1.98 – 2.02 | predicted from interruptions |
+| Monitoring, added to a call at most | 40.0 ns | 39.6 – 40.4 | MPI_Send |
+
+## Does it pay?
+
+|  |  |  |  |
+| --- | --- | --- | --- |
+| Non-blocking allreduce | 1 KiB – 64 KiB | yes | saves 50 to 80 %: work before MPI_Wait |
+| Work during a send | at 64 KiB | yes | 95 % of the time is free for work |
+| MPI_Put instead of send | at 1 MiB | yes | saves 50 %: use MPI_Put |
+| Non-blocking allreduce | at 8 bytes | no | costs up to 50 %: keep it blocking |
+| MPI_Put instead of send | at 8 bytes | no | takes up to 2.0 times as long: use MPI_Send |
+
+## Mind
+
+- 1 row has wrong data (status FAIL), first: halo (method packed, dims 2x1x1, local 10x10x10, ndata 600). Try another \
+version of the MPI library.
+
+## Does non-blocking pay?
+
+| operation / bytes | 8 | 1K | 64K | 1M |
+| --- | ---: | ---: | ---: | ---: |
+| iallreduce | L -50 | P 50 | P 80 | E |
+
+P: pays with plenty of work; E: even; L: loses; ?: not clear: launches disagree, or are fewer than 6. Numbers: the \
+gain in percent of the blocking call's time.
+
+## How fast are messages?
+
+| way / bytes | 8 | 1M |
+| --- | ---: | ---: |
+| MPI Send | 0.500 | 110 |
+| put | L 1.00 | P 55.0 |
+
+Times in µs. P: pays, is quicker than MPI_Send; E: even; L: loses; ?: not clear: launches disagree, or are fewer than \
+6. all: with a barrier; images: with a notification.
+
+## What does a message take of the processor?
+
+| message / bytes | 8 | 64K |
+| --- | ---: | ---: |
+| send (µs) | 0.250 | 3.00 |
+| send: free (%) | 10.0 | 95.0 |
+
+The time for which a message keeps the processor busy, and the share of the transfer's time that is free for other \
+work. ?: not clear.
+
+## How many messages go in a second?
+
+| pattern / bytes | 8 |
+| --- | ---: |
+| all-start, warm caches | 3.00 |
+
+Millions of messages that a process sends and receives in a second.
+
+## What does synchronisation cost?
+
+| synchronisation | 4 processes |
+| --- | ---: |
+| MPI barrier | 1.50 |
+| ring | P 1.00 |
+
+Times in µs. P: pays, is quicker than MPI_Barrier; E: even; L: loses; ?: not clear: launches disagree, or are fewer \
+than 6.
+
+## Which halo swap is quickest?
+
+| way / box | 10x10x10 |
+| --- | ---: |
+| persistent | 4.00 |
+
+Times in µs.
+
+## What disturbs?
+
+| operation: slower by % | after 100 µs of work |
+| --- | ---: |
+| barrier | 3.00 |
+
+By how many percent a step of work and an operation takes longer than undisturbed.
+
+## What does monitoring cost?
+
+| calls | monitor on |
+| --- | ---: |
+| MPI_Send | 40.0 |
+
+Nanoseconds that monitoring adds.
+
+"""
+
+
 class Whole(CardCase):
+    def test_page(self):
+        """It begins with the same lines; then each question has its numbers, with their answers."""
+        halo = swaps("10x10x10", persistent=4.0, packed=6.0)
+        halo[1]["status"] = "FAIL"
+        own = {"direction": "send", "pair": 0}
+        every = [
+            ("halo", HALO, halo), ("overlap_iallreduce", OVERLAPS, 6 * [by_size((150.0, 50.0, 20.0, 100.0))]),
+            ("pingpong", PINGPONG, single("MPI Send", "none", n1=0.5, n131072=110.0) +
+             single("put", "all", n1=1.0, n131072=55.0)),
+            ("mpi_overhead", MPI_OVERHEAD, [{**own, "msgsize": 8, "overhead": 0.25, "avail(%)": 10.0},
+                                            {**own, "msgsize": 65536, "overhead": 3.0, "avail(%)": 95.0}]),
+            ("msgrate", RATE, [{"pattern": "all-start", "rate_per_s": 3e6, "nbytes": 8, "job_size": 2, "npeers": 1,
+                                "nmsgs": 128, "cache_size": 0, "ppn": 1}]),
+            ("syncbench", SYNC, [{"sync": "ring", "ranks": 4, "sync_us": 1.0},
+                                 {"sync": "MPI barrier", "ranks": 4, "sync_us": 1.5}]),
+            ("noise", NOISE, [JOB, {"scope": "collective", "operation": "barrier", "grain_us": 100,
+                                    "predicted_pct": 2.0, "slowdown_pct": 3.0}]),
+            ("monitor_overhead", MONITOR, [{"call": "MPI_Send", "mode": "on", "added_ns": 40.0}])]
+        title = self.card(*every).title
+        text = report.page_of([str(self.folder)], tables.Tables([str(self.folder)]), {}).as_markdown()
+        before, _, after = text.partition("## What it costs")
+        assert before == f"# What communication costs: {self.folder.name}\n\n{title}\n\n"
+        self.assertEqual("## What it costs" + after.partition("## Warnings")[0], PAGE)
+
     def test_title(self):
         assert self.card(("halo", HALO, swaps("10x10x10", put=4.0))).title == (
             "commcost on vm: 2 processes on 1 node, MPICH 4.0.2 (ch4:ucx); 6 launches")
@@ -597,7 +732,8 @@ class Whole(CardCase):
             "ndata 600). Try another version of the MPI library.",
             "1 of 3 rows lost more than 10 % of the time to interruptions: measure them again on a quieter machine."]
         rows[1]["status"] = "FAIL"
-        assert self.card(("halo", columns, rows)).mind[0].startswith("2 rows have wrong data (status FAIL), first: halo (")
+        assert self.card(("halo", columns, rows)).mind[0].startswith(
+            "2 rows have wrong data (status FAIL), first: halo (")
         # One interruption in a short row of one launch of three says nothing.
         launches = [[dict(row, status="ok", lost_pct=23 if run == 0 else 1) for row in rows] for run in range(3)]
         assert not self.card(("halo", columns, launches)).mind

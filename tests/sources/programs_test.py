@@ -16,7 +16,7 @@ FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo"
 
 
 def compilations():
-    """Returns {object: (source, the set of words that compile it, without the object)} of all that the build compiles."""
+    """Returns {object: (source, the set of words that compile it)} of all that the build compiles."""
     with open(os.path.join(Case.build, "compile_commands.json"), encoding="utf-8") as stream:
         commands = json.load(stream)
     found = {}

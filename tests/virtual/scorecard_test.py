@@ -81,8 +81,8 @@ class Judge:
         (identity,) = line.rows
         row, verdict = self.rows[identity], self.truth(identity)["verdict"]
         named = sum(cells["verdict"] == verdict for cells in row.launches)
-        return line[:5] == ("Node " + row.keys["a"], verdict, "", "", "messages of 8 bytes, in {} of {} launches".format(
-            named, len(row.launches))) and self.machine.has_slow_node
+        note = "messages of 8 bytes, in {} of {} launches".format(named, len(row.launches))
+        return self.machine.has_slow_node and line[:5] == ("Node " + row.keys["a"], verdict, "", "", note)
 
     def is_cost_true(self, line):
         """A value: whether it is what launches found, and the truth in their range, or hardly beside it."""
@@ -127,7 +127,8 @@ class Judge:
                 yield ("Message of 8 bytes, one way", "latency_us") if size == SIZES[0] else (
                     "Bandwidth, messages of 1 MiB", "bwidth_mbs" if size == SIZES[-1] else None)
         elif kind == "mpi_overhead" and int(keys["msgsize"]) in (SIZES[0], SIZES[-1]):
-            yield "Processor time of a {}, {}".format(DIRECTIONS[keys["direction"]], SIZE_NAMES[int(keys["msgsize"])]), "overhead"
+            yield "Processor time of a {}, {}".format(
+                DIRECTIONS[keys["direction"]], SIZE_NAMES[int(keys["msgsize"])]), "overhead"
         elif kind == "msgrate":
             yield "Messages a second, caches flushed, 8 bytes", "rate_per_s"
         elif kind == "collective" and keys["size_bytes"] in ("0", "8"):
@@ -185,8 +186,8 @@ class Judge:
     @staticmethod
     def way_of(row):
         """The name of one of several ways."""
-        form = row.keys.get("form", "nonblocking")
-        return row.keys.get("method", row.keys.get("pattern", "")) + ("" if form == "nonblocking" else " ({})".format(form))
+        form, name = row.keys.get("form", "nonblocking"), row.keys.get("method", row.keys.get("pattern", ""))
+        return name if form == "nonblocking" else "{} ({})".format(name, form)
 
     def rivals(self, identity, column):
         """The rows that differ only in the way, where that is chosen: halo swaps, and patterns of messages."""
@@ -260,8 +261,10 @@ class Judge:
                 "less than 10 % can be hidden", "makes no difference" if line.typical == "even" else "saves nothing")
         low, high = saves[1] or saves[4], saves[2] or saves[5] or saves[1] or saves[4]
         calls = {"4"} if line.what.startswith("MPI_Test") else {None}
-        return line.typical != "no" and {saves[3]} == calls and (saves[4] is not None) == line.what.startswith("Work") and (
-            is_shown(low, min(saved.value for saved in found)) and is_shown(high, max(saved.value for saved in found)))
+        if line.typical == "no" or {saves[3]} != calls or (saves[4] is not None) != line.what.startswith("Work"):
+            return False
+        values = [saved.value for saved in found]
+        return is_shown(low, min(values)) and is_shown(high, max(values))
 
     def is_row_true(self, line, identity):
         saved, least = self.saved(line.what, identity)
@@ -550,8 +553,8 @@ CASES = [
     Case("Processor time of a send, 8 bytes", "3±0.05 µs 3±0.1 – 3±0.1", *OVERHEAD),
     Case("Work during a send", "yes 85±1 to 96.5±0.5 % of the time is free for work", *OVERHEAD),
     # All ranks wait for the last one, which gets the message after 20 us.
-    Case("Broadcast of 8 bytes", "20.5±0.5 µs 20.5±1 – 20.5±1", "collective", ("--operations=bcast", "--sizes=8", "--max-time=0.1"),
-         {"MODEL_LATENCY_US": 20, "MODEL_ALGORITHM": "linear"}),
+    Case("Broadcast of 8 bytes", "20.5±0.5 µs 20.5±1 – 20.5±1", "collective",
+         ("--operations=bcast", "--sizes=8", "--max-time=0.1"), {"MODEL_LATENCY_US": 20, "MODEL_ALGORITHM": "linear"}),
     Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "collective", ("--operations=barrier", "--max-time=0.1"),
          {"MODEL_BARRIER_US": 25}),
     Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
@@ -563,9 +566,10 @@ CASES = [
     Case("Message of 8 bytes, one way", "20±0.5 µs 20±0.8 – 20±0.8", "pingpong", PUT, {"MODEL_LATENCY_US": 20}),
     Case("MPI_Put instead of send", "at 8 bytes no takes up to 4.5 times as long", "pingpong", PUT,
          {"MODEL_LATENCY_US": 20, "MODEL_SYNC_US": 40, "MODEL_BARRIER_US": 30}),
-    Case("Halo of 4 x 4 x 4", "{0:.4g}±1 µs {0:.4g}±2 – {0:.4g}±2 best: isend/irecv packed; next: put (all), {1:.4g}±5 µs".format(
-        SLOW_SYNC.exchange_packed(FACES), SLOW_SYNC.sync_all() + SLOW_SYNC.sync_all(FACES)), "halo",
-         ("--local=4", "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3"), SLOW_SYNC.variables()),
+    Case("Halo of 4 x 4 x 4", "{0:.4g}±1 µs {0:.4g}±2 – {0:.4g}±2 best: isend/irecv packed; next: put (all), {1:.4g}±5 µs"
+         .format(SLOW_SYNC.exchange_packed(FACES), SLOW_SYNC.sync_all() + SLOW_SYNC.sync_all(FACES)), "halo",
+         ("--local=4", "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3"),
+         SLOW_SYNC.variables()),
     Case(MIND, "1 of 1 row lost more than 10 % of the time to interruptions: measure them again on a quieter machine.",
          "syncbench", ("--types=MPI barrier", "--max-time=0.5"), {"MODEL_BARRIER_US": 25, "DISTURB": "10000:50"}),
     Case(MIND, "", "syncbench", ("--types=MPI barrier", "--max-time=0.5"),

@@ -200,7 +200,8 @@ def settings_section(best):
     return Section("settings", "Which setting is best?", [
         Text("The median of each setting over its launches. A setting is called best if it is better than every other "
              "setting in most runs, and by a test: the rank-sum test over launches, or the signed-rank test over "
-             f"launches of the same run. Corrected for both tests, all pairs and all rows, p is at most {vary.ALPHA:g}."),
+             "launches of the same run. Corrected for both tests, all pairs and all rows, p is at most "
+             f"{vary.ALPHA:g}."),
         *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
 
 
