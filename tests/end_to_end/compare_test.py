@@ -159,9 +159,10 @@ class Verdicts(CompareCase):
     def test_every_cell(self):
         """Launches that don't differ: twice the time, a third of the rate, 20 points less; and 1 % more, which is the
         same. p is 2 of the 184,756 ways to divide 20 launches, times four rows."""
-        base, new = (self.launches(name, (
-            result([["put", 8, *of_8, 30, "ok"], ["put", 64, of_64, "NA", "NA", 30, "ok"]]).replace(
-                "# ranks", f"# date: {run}\n# ranks") for run in range(10))) for name, of_8, of_64 in (("base", (10, 3e6, 50), 7), ("new", (20, 1e6, 30), 7.07)))
+        def side(name, *cells, time_us):
+            rows = [["put", 8, *cells, 30, "ok"], ["put", 64, time_us, "NA", "NA", 30, "ok"]]
+            return self.launches(name, (result(rows).replace("# ranks", f"# date: {run}\n# ranks") for run in range(10)))
+        base, new = side("base", 10, 3e6, 50, time_us=7), side("new", 20, 1e6, 30, time_us=7.07)
         keys = ("size", "quantity", "base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict",
                 "better", "change_in", "p_uncorrected", "base_launches", "new_launches")
         assert [" ".join(row[key] for key in keys) for row in read_tsv(self.compare(base, new, expect=1))] == [
@@ -531,8 +532,9 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         said, = re.findall("# warning: (.*)", text)
         one, other = (f"[^ ]*{side}/runs/1/bench.tsv" for side in ("base", "new"))
         value = re.search(f"# {key}: (.*)", ALIKE)[1]
-        words = (f"{one} was measured with --{key}={value}, {other} with --{key}=other" if key in ("timer", "max-time") else
-                 f"bench: {key} is {value} in {one}, other in {other}")
+        words = f"bench: {key} is {value} in {one}, other in {other}"
+        if key in ("timer", "max-time"):
+            words = f"{one} was measured with --{key}={value}, {other} with --{key}=other"
         assert re.fullmatch(f"{words}: differences may come from that", said), said
 
     def test_several_values(self):

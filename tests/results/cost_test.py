@@ -444,8 +444,8 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "hide") == Near((0.3, 0.3, 0.3))
         assert words_of(rows, "hide") == (
-            "Hide MPI_Iallreduce of 64 bytes under work. Wait after work that doesn't need the result. Each takes 50.0 µs "
-            "inside MPI, of which 20.0 µs can't be hidden. Between start and wait there are 80.0 µs of work today. "
+            "Hide MPI_Iallreduce of 64 bytes under work. Wait after work that doesn't need the result. Each takes "
+            "50.0 µs inside MPI, of which 20.0 µs can't be hidden. Between start and wait there are 80.0 µs of work today. "
             "After it there are 450 µs of work.")
 
     def test_hide_puts(self):
@@ -502,8 +502,8 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table("--min-saving=0")
         assert saving(rows, "merge-messages") == Near((0.09, 0.09, 0.7))
         assert words_of(rows, "merge-messages") == (
-            "Pack 4 MPI_Isend of 64 bytes into one of 256 bytes. 4.00 messages go to the same process before it answers, "
-            "on average. The time to pack them isn't counted.")
+            "Pack 4 MPI_Isend of 64 bytes into one of 256 bytes. 4.00 messages go to the same process before it "
+            "answers, on average. The time to pack them isn't counted.")
         assert self.uncovered() == [
             "mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --sizes=64:64 --output=RESULTS/msgrate.tsv"]
         # Where many go, one comes 20 us after the other: 10 sent and 10 received in 200 us.
@@ -671,8 +671,8 @@ class Forms(CostCase):
             assert form != "text" or "under work 0.240 2.40 %" in " ".join(text.split())
 
     def test_whole_page(self):
-        """Each number follows from the report and the results: of 1.5 s in MPI_Allreduce 10,000 calls of 50 µs and 0.5 s
-        of waiting leave 0.5 s; 30 of 50 µs can be hidden; four of five flushes are idle."""
+        """Each number follows from the report and the results: of 1.5 s in MPI_Allreduce 10,000 calls of 50 µs and
+        0.5 s of waiting leave 0.5 s; 30 of 50 µs can be hidden; four of five flushes are idle."""
         self.made.write_report(
             calls("coll", "MPI_Allreduce", calls=20000, bytes=160000, in_calls_s=3.0, waited_s=1.0, waited_lo_s=0.9,
                   waited_hi_s=1.1, last_calls=900, last_rank=1),

@@ -555,8 +555,8 @@ CASES = [
     # All ranks wait for the last one, which gets the message after 20 us.
     Case("Broadcast of 8 bytes", "20.5±0.5 µs 20.5±1 – 20.5±1", "collective",
          ("--operations=bcast", "--sizes=8", "--max-time=0.1"), {"MODEL_LATENCY_US": 20, "MODEL_ALGORITHM": "linear"}),
-    Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "collective", ("--operations=barrier", "--max-time=0.1"),
-         {"MODEL_BARRIER_US": 25}),
+    Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "collective",
+         ("--operations=barrier", "--max-time=0.1"), {"MODEL_BARRIER_US": 25}),
     Case("Barrier of 2 processes", "25±0.5 µs 25±0.8 – 25±0.8", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),
          {"MODEL_BARRIER_US": 25}),
     # 128 receives are posted in 12.8 us, then 128 messages come 2 us apart, and as many go: 256 in 268.8 us. So in all
@@ -566,9 +566,10 @@ CASES = [
     Case("Message of 8 bytes, one way", "20±0.5 µs 20±0.8 – 20±0.8", "pingpong", PUT, {"MODEL_LATENCY_US": 20}),
     Case("MPI_Put instead of send", "at 8 bytes no takes up to 4.5 times as long", "pingpong", PUT,
          {"MODEL_LATENCY_US": 20, "MODEL_SYNC_US": 40, "MODEL_BARRIER_US": 30}),
-    Case("Halo of 4 x 4 x 4", "{0:.4g}±1 µs {0:.4g}±2 – {0:.4g}±2 best: isend/irecv packed; next: put (all), {1:.4g}±5 µs"
-         .format(SLOW_SYNC.exchange_packed(FACES), SLOW_SYNC.sync_all() + SLOW_SYNC.sync_all(FACES)), "halo",
-         ("--local=4", "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3"),
+    Case("Halo of 4 x 4 x 4",
+         "{0:.4g}±1 µs {0:.4g}±2 – {0:.4g}±2 best: isend/irecv packed; next: put (all), {1:.4g}±5 µs".format(
+             SLOW_SYNC.exchange_packed(FACES), SLOW_SYNC.sync_all() + SLOW_SYNC.sync_all(FACES)),
+         "halo", ("--local=4", "--methods=put,isend/irecv packed", "--coarray-sync=all", "--max-time=0.3"),
          SLOW_SYNC.variables()),
     Case(MIND, "1 of 1 row lost more than 10 % of the time to interruptions: measure them again on a quieter machine.",
          "syncbench", ("--types=MPI barrier", "--max-time=0.5"), {"MODEL_BARRIER_US": 25, "DISTURB": "10000:50"}),
