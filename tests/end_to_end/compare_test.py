@@ -170,7 +170,11 @@ class Verdicts(CompareCase):
             "8 rate_per_s 3000000 1000000 -66.67 -66.67 -66.67 4.33e-05 slower more percent 1.08e-05 10 10",
             "8 free_pct 50.0000 30.0000 -20.00 -20.00 -20.00 4.33e-05 slower more points 1.08e-05 10 10",
             "64 time_us 7.00000 7.07000 1.00 1.00 1.00 4.33e-05 same less percent 1.08e-05 10 10"]
-        table = [line for line in self.compare(base, new, "--format=table", expect=1).splitlines() if line[0] != "#"]
+        said = self.compare(base, new, "--format=table", expect=1)
+        assert "\n# bench: name put\n" in said
+        assert ("\n# p: chance of such a difference if nothing changed, corrected for all rows; up to 0.01, and with a "
+                "change of 5 % or more, a row counts as changed\n") in said
+        table = [line for line in said.splitlines() if line[0] != "#"]
         assert [" ".join(line.split()) for line in table] == [
             "size quantity base new change lo hi p verdict",
             "8 time_us 10.0 20.0 100.0 % 100.0 100.0 4.3e-05 slower",

@@ -4,6 +4,7 @@ one that is not clear."""
 import contextlib
 import io
 import os
+import re
 import unittest.mock
 
 from case import Case, each
@@ -705,10 +706,16 @@ class Whole(CardCase):
                                     "predicted_pct": 2.0, "slowdown_pct": 3.0}]),
             ("monitor_overhead", MONITOR, [{"call": "MPI_Send", "mode": "on", "added_ns": 40.0}])]
         title = self.card(*every).title
-        text = report.page_of([str(self.folder)], tables.Tables([str(self.folder)]), {}).as_markdown()
+        made = report.page_of([str(self.folder)], tables.Tables([str(self.folder)]), {})
+        text = made.as_markdown()
         before, _, after = text.partition("## What it costs")
         assert before == f"# What communication costs: {self.folder.name}\n\n{title}\n\n"
         self.assertEqual("## What it costs" + after.partition("## Warnings")[0], PAGE)
+        rows = made.as_html().partition('<details id="syncbench">')[2].partition("</details>")[0]
+        assert "<summary>What synchronisation costs: 2 rows</summary>" in rows
+        assert ("In all rows: processes 4. Values are medians over 6 launches; ranges are from the lowest launch to the "
+                "highest.</p>") in rows
+        assert "<th>ring</th><td>1.0</td><td>0.99 to 1.01</td><td>NA</td><td>NA</td><td>6</td><th>NA</th></tr>" in rows
 
     def test_title(self):
         assert self.card(("halo", HALO, swaps("10x10x10", put=4.0))).title == (
@@ -826,3 +833,8 @@ Does it pay?
         assert [line[:2] for line in lines] == [("Slower", "1 of 2 rows"), ("Same", "1 of 2 rows")]
         assert lines[0].note == "by +100 % at most: syncbench sync_us (sync ring, ranks 2)"
         assert compare.SLOWER.capitalize() == lines[0].what
+        # The page has the row: twice the median of 10 µs, and p of 2 of 184,756 ways, times two rows.
+        text = report.page_of([str(new), str(base)], tables.Tables([str(new), str(base)]), {}).as_markdown()
+        row, = re.findall(r"\| syncbench \|.*\| slower \|", text)
+        assert row == ("| syncbench | sync ring, ranks 2 | sync_us | 10.0000 | 20.0000 | +100.0 % | +98.0 to +102.0 % | "
+                       "2.2e-05 | slower |"), row

@@ -85,7 +85,10 @@ class Settings(Case):
                 "  Not clear  1 of 2 rows  no clear difference in 10 launches of each\n") in card
         assert "; 2 settings × 10 launches\n" in card
         assert "A=0" in made.as_markdown().split("##")[1]
-        assert "1 of 2 rows have a best setting" in text
+        assert "1 of 2 rows have a best setting.\n" in text
+        # Medians are 1.009 times the values; p is of 2 of 184,756 ways, times two tests and two rows.
+        assert "| first ahead of second by (%, or points) | p | A=0 | A=1 |\n" in text
+        assert "\n| syncbench | sync ring, ranks 2 | sync_us | A=0 | 9.1 | 4.33e-05 | 10.0900 | 11.0990 |\n" in text
         assert "<th>A=0</th><th>ring</th>" in made.as_html()
         assert "Barrier of" not in card
 
