@@ -445,7 +445,8 @@ class WhatWouldSaveTime(CostCase):
         assert saving(rows, "hide") == Near((0.3, 0.3, 0.3))
         assert words_of(rows, "hide") == (
             "Hide MPI_Iallreduce of 64 bytes under work. Wait after work that doesn't need the result. Each takes "
-            "50.0 µs inside MPI, of which 20.0 µs can't be hidden. Between start and wait there are 80.0 µs of work today. "
+            "50.0 µs inside MPI, of which 20.0 µs can't be hidden. "
+            "Between start and wait there are 80.0 µs of work today. "
             "After it there are 450 µs of work.")
 
     def test_hide_puts(self):
@@ -682,6 +683,13 @@ class Forms(CostCase):
             total(4.225, 2.5), nodes=1, processor="Another one")
         self.made.write_results("iallreduce", gain_cells(8, 50, 20, 1))
         self.assertEqual(self.made.start().stdout, PAGE)
+        rows, said = self.made.table()
+        assert "# run_s: 10.000000000\n# inside_mpi_s: 4.225000000\n# slowest_rank_s: 2.500000000\n" in said
+        savings, uncovered = of_kind(rows, "saving"), of_kind(rows, "uncovered")
+        assert [(row["change"], row["saved_pct"]) for row in savings] == [("drop-flushes", "5.000"), ("hide", "3.000")]
+        assert [row["in_calls_s"] for row in uncovered] == ["0.200000000", "0.100000000"]
+        assert {tuple(row[key] for key in ("comm", "members", "ranks")) for row in rows if row not in uncovered} == {
+            ("grid", "0-1", "2")}
 
     def test_calls_that_overlap(self):
         """10,000 calls of 100 µs, for which a process was inside MPI for 0.5 s."""
