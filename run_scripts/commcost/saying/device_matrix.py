@@ -18,7 +18,7 @@ from commcost.saying.output import Output
 from commcost.saying.page import Items, Mark, Page, Section, Text
 from commcost.saying.questions import parts_of
 from commcost.saying.scorecard import readable
-from commcost.system import from_here, lines_of, replace_file, said_by
+from commcost.system import from_here, lines_of, quoted, replace_file, said_by
 from commcost.words import bytes_text, counted, in_words, listed, short
 
 PROGRAM = "device_matrix.sh"
@@ -131,7 +131,7 @@ class Matrix:
         self.launcher = launchers.find(options.launcher, options.build)
         job = launchers.Job(options.ranks, options.ranks_per_node, options.hosts, options.bind)
         launch = self.launcher.line(job, launchers.Launch(options.ranks, 1, {}))
-        self.steps = [plan.Step(1, one.name, one.name, "", trials.FIRST_S, plan.quoted(one.line(options.build, launch)))
+        self.steps = [plan.Step(1, one.name, one.name, "", trials.FIRST_S, quoted(one.line(options.build, launch)))
                       for one in tried]
 
     def left(self):
