@@ -139,7 +139,7 @@ class Summarize(Case):
             "results"] + 2 * ["bench"]
 
     def test_folders_measured_differently(self):
-        """Are no mixture; files are, and have no such column."""
+        """Have a column that tells the folders apart; files have one that tells what they differ in."""
         paths = []
         for ranks in (2, 64):
             (self.folder / str(ranks)).mkdir()
@@ -148,8 +148,9 @@ class Summarize(Case):
                 "# schema", f"# ranks: {ranks}\n# schema"), encoding="utf-8")
         assert "warning" not in self.summary.start("2", "64").stderr
         done = self.summary.start(*map(str, paths))
-        assert "bench was measured with ranks 2" in done.stderr
-        assert [row["launches"] for row in read_tsv(done.stdout)] == ["2", "2"]
+        assert "warning" not in done.stderr
+        assert [(row["ranks"], row["launches"]) for row in read_tsv(done.stdout)] == [
+            ("2", "1"), ("2", "1"), ("64", "1"), ("64", "1")]
         assert "results" not in done.stdout
 
     def test_key_of_some_is_quantity_of_others(self):
@@ -190,14 +191,19 @@ class Summarize(Case):
         assert comma.replace(",", ".") == point
 
     def test_mixtures(self):
-        """Launches of other jobs make no row together without a word; those that differ in date do."""
-        for run, ranks in enumerate((2, 2, 64), 1):
+        """Launches of other jobs make no row together; those that differ in date do, and in what is built and run with a
+        warning."""
+        for run, (ranks, version) in enumerate(((2, "1"), (2, "2"), (64, "1")), 1):
             text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])
-            self.summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# schema"))
-        warnings = [line for line in self.summary.text()[1].splitlines() if "warning: " in line]
+            self.summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# version: {version}\n"
+                                                  "# schema"))
+        text, remarks = self.summary.text()
+        assert [(row["ranks"], row["quantity"], row["launches"]) for row in read_tsv(text)] == [
+            ("2", "time_us", "2"), ("2", "rate_per_s", "2"), ("64", "time_us", "1"), ("64", "rate_per_s", "1")]
+        warnings = [line for line in remarks.splitlines() if "warning: " in line]
         assert len(warnings) == 1, warnings
-        assert "bench was measured with ranks 2 (" in warnings[0]
-        assert " and 64 (" in warnings[0]
+        assert "bench was measured with version 1 (" in warnings[0]
+        assert " and 2 (" in warnings[0]
 
     def test_summaries_are_no_results(self):
         """Those beside results, in any form, also an earlier version's, are left out without a word."""

@@ -2,10 +2,13 @@
 
 import shutil
 
-from case import Case
-from commcost.drawing import pictures
-from commcost.reading import tables
+from case import Case, each
+from commcost.drawing import panels, pictures
+from commcost.reading import benchmarks, summarize, tables
+from commcost.reading.launches import read_launches
+from commcost.reading.results import ResultError
 from commcost.command import UsageError
+from commcost.saying import compare, report, scorecard
 from made_results import SYNC, tsv
 
 
@@ -83,3 +86,148 @@ class Tables(Case):
         self.written("3/syncbench", 1)
         with self.assertRaisesRegex(UsageError, "3/syncbench.tsv: more than 5 rows in all: .* use summarize"):
             tables.Tables([str(self.folder)])
+
+
+COLUMNS = "run=key tag=key sync=key neighbours=key ranks=key sync_us=less status=info"
+BARRIER = "operation=key type=key op=key in_place=key root=key size_bytes=key time_us=less status=info"
+LIMITS = compare.Limits(0.01, 5, 0.95)
+
+
+def said(folder):
+    """The scorecard's facts."""
+    card = scorecard.card_of(tables.Tables([str(folder)]))
+    return [(line.what, line.typical, line.launches) for part in card.parts for line in part.lines]
+
+
+def drawn(folder, kind):
+    """The labels and values of the first panel of a kind."""
+    read = tables.Tables([str(folder)])
+    rows = read.cells(tables.NEW, kind)
+    panel = pictures.pictures_of(kind, rows, read.further_keys(kind))[0].panels[0]
+    text = panels.PanelText(panel, benchmarks.quantity_of(kind, panel.y), {tables.NEW: rows}, {})
+    return {text.series[series]: [point.value for point in points] for (_, _, series), points in text.points.items()}
+
+
+class Apart(Case):
+    """Rows that differ in anything but their launch are never one, whoever reads them."""
+
+    def written(self, name, benchmark, columns, *rows, **metadata):
+        path = self.folder / f"{name}.tsv"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(tsv(benchmark, [word.split("=")[0] for word in columns.split()], rows, metadata={
+            "schema": 2, "date": name, "columns": columns, **metadata}) + f"# end: {len(rows)} rows, exit 0\n")
+
+    def barrier(self, name, time_us, **metadata):
+        self.written(name, "collective", BARRIER, ["barrier", "NA", "NA", "no", "NA", "NA", time_us, "ok"], **metadata)
+
+    def test_a_key_that_only_the_file_knows(self):
+        """Its values are rows of their own in scorecard, page, pictures, summary and comparison."""
+        for side in ("new", "base"):
+            self.written(f"{side}/syncbench", "syncbench", COLUMNS, *(
+                [run, tag, "MPI barrier", "NA", 4, time_us, "ok"] for run in range(6)
+                for tag, time_us in (("a", "5.0"), ("b", "50.0"))))
+        folder = self.folder / "new"
+        assert said(folder) == [("Barrier of 4 processes, tag a", "5.00 µs", "5.00 – 5.00"),
+                                ("Barrier of 4 processes, tag b", "50.0 µs", "50.0 – 50.0")]
+        read = tables.Tables([str(folder)])
+        assert [(row.keys["tag"], row.median("sync_us")) for row in read.rows("syncbench")] == [("a", 5), ("b", 50)]
+        page = report.page_of([str(folder)], read, {}).as_markdown()
+        assert "| MPI barrier, tag a | 5.00 |" in page and "27.5" not in page, page
+        assert drawn(folder, "syncbench") == {"MPI barrier, tag a": ["5.0"], "MPI barrier, tag b": ["50.0"]}
+        assert "syncbench\ta\tMPI barrier\tNA\t4\tsync_us\tus\t5.00000\t" in summarize.summarize([str(folder)])[0]
+        changes = compare.compare_sides(([str(self.folder / "base")], [str(folder)]), LIMITS).changes
+        assert [(change.series.keys[0], change.new) for change in changes] == [("a", 5), ("b", 50)]
+
+    def test_answers_by_such_a_key(self):
+        """An answer is about rows that are alike in it."""
+        roles = ("run=key tag=key arrangement=key pattern=key sync=key count=key blksize=key stride=key ndata=key "
+                 "latency_us=less bwidth_mbs=more status=info")
+        self.written("pingpong", "pingpong", roles, *(
+            [run, tag, "single", pattern, sync, 1, 1, 1, 1, factor * time_us, 8 / time_us, "ok"] for run in range(6)
+            for pattern, sync, time_us in (("MPI Send", "none", 1.0), ("put", "all", 0.5))
+            for tag, factor in (("a", 1.0), ("b", 10.0))))
+        puts = [what for what, answer, _ in said(self.folder) if answer == "yes"]
+        assert puts == ["MPI_Put instead of send, tag a", "MPI_Put instead of send, tag b"]
+
+    def test_many_values(self):
+        """The first ones are shown, and that there are more."""
+        self.written("syncbench", "syncbench", COLUMNS, *(
+            [0, f"t{tag}", "MPI barrier", "NA", 4, 5.0, "ok"] for tag in range(20)))
+        assert len(said(self.folder)) == scorecard.VARIANTS
+        (mind,) = [text for text in scorecard.card_of(tables.Tables([str(self.folder)])).mind if "Rows differ" in text]
+        assert mind == "Rows differ in tag: 8 of 20 combinations are shown. report.sh shows all."
+
+    @each("key, values, named", [
+        ("ranks", (2, 64), ("Barrier of 2 processes", "Barrier of 64 processes")),
+        ("nodes", (1, 2), ("Barrier of 4 processes, nodes 1", "Barrier of 4 processes, nodes 2")),
+        ("mpi_library", ("MPICH Version: 4.2", "Open MPI v5.0"), (
+            "Barrier of 4 processes, mpi_library MPICH Version: 4.2", "Barrier of 4 processes, mpi_library Open MPI v5.0")),
+        ("memory", ("host", "device"), ("Barrier of 4 processes, host memory", "Barrier of 4 processes, device memory")),
+        ("spread", (1, 2), ("Barrier of 4 processes, spread 1", "Barrier of 4 processes, spread 2"))])
+    def test_mixtures(self, key, values, named):
+        """Launches of one folder that were measured otherwise."""
+        for run in range(6):
+            for value, time_us in zip(values, (1.0, 212.0)):
+                self.barrier(f"runs/{run}/collective_{value}".replace(" ", ""), time_us, **{"ranks": 4, key: value})
+        folder = self.folder / "runs"
+        assert set(said(folder)) == {(named[0], "1.00 µs", "1.00 – 1.00"), (named[1], "212 µs", "212 – 212")}
+        page = report.page_of([str(folder)], tables.Tables([str(folder)]), {}).as_markdown()
+        assert "106.5" not in page and "| 212 |" in page, page
+        launches = read_launches([str(self.folder)])
+        found = {(dict(zip(series.schema.keys, series.keys))[key], *launches.values(series, 0).values)
+                 for series in launches.series.values()}
+        assert found == {(str(value), *6 * [time_us]) for value, time_us in zip(values, (1.0, 212.0))}
+        assert launches.mixtures == tables.Tables([str(folder)]).left == []
+
+    def test_title_of_mixtures(self):
+        for run in range(2):
+            for ranks in (2, 64):
+                self.barrier(f"{run}/collective_{ranks}", 1.0, ranks=ranks)
+        title = scorecard.card_of(tables.Tables([str(self.folder)])).title
+        assert title == "commcost: 2 or 64 processes on 1 node, MPICH 4.0.2; 2 launches"
+
+    def test_mixtures_with_a_warning(self):
+        """What may be the same program elsewhere is put together, and said."""
+        for run, kernel in enumerate(("5.10", "6.1")):
+            self.barrier(f"runs/{run}/collective", 1.0, kernel=kernel)
+        folder = self.folder / "runs"
+        for remarks in (tables.Tables([str(folder)]).left, read_launches([str(self.folder)]).mixtures):
+            (remark,) = remarks
+            self.assertRegex(remark, "^collective was measured with kernel 5.10 .*0/collective.tsv. and 6.1 .*1/coll")
+        assert [what for what, _, _ in said(folder)] == ["Barrier of 2 processes"]
+
+    def test_programs_of_a_suite_with_other_ranks(self):
+        """Of which no row is another's: no mixture, and sides that are alike are compared."""
+        roles = "operation=key size_bytes=key time_us=less status=info"
+        for side in ("base", "new"):
+            for name, ranks, size in (("all", 4, 8), ("two", 2, 16)):
+                self.written(f"{side}/{name}", "collective", roles, ["bcast", size, 1.0, "ok"], ranks=ranks)
+        sides = [str(self.folder / "base")], [str(self.folder / "new")]
+        comparison = compare.compare_sides(sides, LIMITS)
+        assert [change.series.schema.keys for change in comparison.changes] == 2 * [("operation", "size_bytes")]
+        self.written("new/two", "collective", roles, ["bcast", 16, 1.0, "ok"], ranks=8)
+        with self.assertRaisesRegex(ResultError, "base/two.tsv ran on 2 ranks, .*new/two.tsv on 8"):
+            compare.compare_sides(sides, LIMITS)
+
+    def test_sides_of_the_same_mixture(self):
+        """Are compared layout by layout; a layout that only one side has is refused."""
+        for side in ("base", "new"):
+            for ranks, time_us in ((2, 1.0), (64, 212.0)):
+                self.barrier(f"{side}/{ranks}/collective", time_us, ranks=ranks)
+        sides = [str(self.folder / "base")], [str(self.folder / "new")]
+        comparison = compare.compare_sides(sides, LIMITS)
+        assert [(change.series.keys[-1], change.base, change.new) for change in comparison.changes] == [
+            ("2", 1, 1), ("64", 212, 212)]
+        assert [text for _, text in comparison.remarks] == []
+        self.barrier("new/3/collective", 1.0, ranks=3)
+        with self.assertRaisesRegex(ResultError, "ran on (2|64) ranks, .*new/3/collective.tsv on 3"):
+            compare.compare_sides(sides, LIMITS)
+
+    def test_rows_that_change_places(self):
+        """Sides with the same layouts, but each row in another one, have no row in common."""
+        for side, layouts in (("base", (2, 4)), ("new", (4, 2))):
+            for ranks, root in zip(layouts, "01"):
+                self.written(f"{side}/{root}", "collective", "operation=key root=key time_us=less status=info",
+                             ["bcast", root, 1.0, "ok"], ranks=ranks)
+        with self.assertRaisesRegex(ResultError, "no row in common"):
+            compare.compare_sides(([str(self.folder / "base")], [str(self.folder / "new")]), LIMITS)

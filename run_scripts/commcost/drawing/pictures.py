@@ -4,6 +4,7 @@ import re
 import typing
 
 from commcost.reading import benchmarks
+from commcost.reading.results import is_number
 from commcost.words import size_text
 
 
@@ -17,8 +18,8 @@ class Key(typing.NamedTuple):
 
     def label(self, value):
         """Of a row with this value."""
-        is_size = self.column == "cache_size" and value.isdigit()
-        return self.text.replace("%", size_text(int(value)) if is_size else value, 1)
+        is_size = self.column == "cache_size" and is_number(value)
+        return self.text.replace("%", size_text(float(value)) if is_size else value, 1)
 
 
 class Labels:
@@ -74,8 +75,14 @@ class Picture(typing.NamedTuple):
         return "lines" if self.panels[0].x else "dots"
 
 
-# What else tells rows of any benchmark apart: --memory and --buffers.
-BUFFERS = (Key("memory", "% memory", True), Key("buffers", "% buffers", True))
+# Keys of any benchmark, with their texts.
+_TEXTS = {"ranks": "% processes", "memory": "% memory", "buffers": "% buffers"}
+
+
+def further(names):
+    """Keys of these names, for what else tells rows apart (Tables.further_keys)."""
+    return tuple(Key(name, _TEXTS.get(name[len("job_"):] if name.startswith("job_") else name, f"{name} %"), True)
+                 for name in names)
 
 
 def count_distinct(rows, column):
@@ -210,8 +217,9 @@ PICTURES = {
               (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),)),)}
 
 
-def pictures_of(kind, rows):
-    """The Pictures of a kind and its rows, which are cells by column; none where it has none."""
+def pictures_of(kind, rows, names=("memory", "buffers")):
+    """The Pictures of a kind and its rows, which are cells by column, and `further` names of its keys; none where it has
+    none."""
     made = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind, ())
-    return [picture._replace(panels=tuple(panel._replace(series=panel.series + BUFFERS) for panel in picture.panels))
+    return [picture._replace(panels=tuple(panel._replace(series=panel.series + further(names)) for panel in picture.panels))
             for picture in (made(kind, rows) if callable(made) else made)]

@@ -18,23 +18,26 @@ from commcost.reading import benchmarks
 from commcost.reading.results import PATH_SHOWN
 from commcost.reading.tables import NEW, read_tables, threshold_of
 from commcost.system import SCRIPTS, lines_of
+from commcost.words import cut
 
 PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
+LIBRARIES_SHOWN = 120  # letters
 
 
 def head_of(label, tables):
-    """A result's line in a picture's head: its name and where it is from."""
-    def first(key):
-        return next((table.metadata[key][0] for table in tables if key in table.metadata), "")
+    """A result's line in a picture's head: its name and where it is from, all where there are several."""
+    def every(key):
+        return list(dict.fromkeys(value for table in tables for value in table.metadata.get(key, ())[:1] if value))
 
-    ranks, nodes, library = first("ranks"), first("nodes"), first("mpi_library")
-    text = label
-    if ranks:
-        text += f": {ranks} process{'' if ranks == '1' else 'es'}"
-        text += f" on {nodes} node{'' if nodes == '1' else 's'}" if nodes else ""
-    library = library.replace(" Version:", "").split(",")[0].rstrip(" ")
-    return text + (f", {library}" if library else "")
+    def counts(key, one, several):
+        found = sorted(every(key), key=lambda text: (len(text), text))
+        return f"{' or '.join(found)} {one if found == ['1'] else several}" if found else ""
+
+    libraries = dict.fromkeys(library.replace(" Version:", "").split(",")[0].rstrip(" ") for library in every("mpi_library"))
+    ranks, nodes = counts("ranks", "process", "processes"), counts("nodes", "node", "nodes")
+    text = f"{label}: {ranks}{f' on {nodes}' if nodes else ''}" if ranks else label
+    return ", ".join([text, *filter(None, [cut(" or ".join(libraries), LIBRARIES_SHOWN)])])
 
 
 class Drawing(typing.NamedTuple):
@@ -67,7 +70,8 @@ def draw_group(tables, group, kinds, drawing, say):
     lines = [line for line in lines_of(os.path.join(PROGRAMS, "colours.tsv")) if not line.startswith("#")]
     colours = dict(line.split("\t") for line in lines if "\t" in line)
     setting = pictures.Key("setting", "%", optional=True)
-    for picture in pictures.pictures_of(group, rows[NEW]):
+    names = dict.fromkeys(name for kind in kinds for name in tables.further_keys(kind))
+    for picture in pictures.pictures_of(group, rows[NEW], names):
         # Short results lack columns.
         there = tuple(panel for panel in picture.panels if any(panel.y in row for row in rows[NEW]))
         picture = picture._replace(panels=there or picture.panels)

@@ -19,7 +19,9 @@ _BY_COLUMNS = ((("avail(%)",), "mpi_overhead"), (("rate_per_s", "synchronisation
                (("own_us", "skew_us"), "collective"), (("method", "local"), "halo"),
                (("added_ns",), "monitor_overhead"))
 # Of any benchmark: what a suite varied; with --memory and --buffers=new where buffers lie, and whether MPI knows them.
-COMMON_KEYS = (("setting", "setting"), ("memory", "memory"), ("buffers", "buffers"))
+SETTING = "setting"
+COMMON_KEYS = ((SETTING, SETTING), ("memory", "memory"), ("buffers", "buffers"))
+USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused")}  # what programs have that say nothing of it
 FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how other programs' benchmarks are called (foreign.py)
 
 
@@ -64,15 +66,33 @@ def entry_of(kind):
     return BENCHMARKS[kind if kind in BENCHMARKS else "overlap_sweep"]
 
 
+def is_overlap(kind):
+    """Whether it is of the overlap programs."""
+    return entry_of(kind).kind in ("overlap", "overlap_sweep")
+
+
 def quantity_of(kind, column):
     """The Quantity of a kind's column."""
     return next(quantity for quantity in entry_of(kind).quantities if quantity.column == column)
 
 
-def keys_of(kind, rows):
-    """What tells a kind's rows apart, pairs of a column and its heading: what its entry says, and
-    of COMMON_KEYS those that rows have."""
-    return tuple(key for key in COMMON_KEYS if any(key[0] in row for row in rows)) + tuple(entry_of(kind).keys)
+def keys_of(kind, names):
+    """What tells a kind's rows apart, pairs of a column and its heading: of COMMON_KEYS those that are among the names,
+    what its entry says, and the others of these names, which files say are keys."""
+    listed = dict(entry_of(kind).keys)
+    common = [key for key in COMMON_KEYS if key[0] in names]
+    others = dict.fromkeys(name for name in names if name not in (*listed, *dict(COMMON_KEYS), *entry_of(kind).same))
+    return (*common, *((name, name) for name in others), *listed.items())
+
+
+def known_keys(kind):
+    """The keys that questions about a kind know."""
+    return [*dict(entry_of(kind).keys), *entry_of(kind).same]
+
+
+def usual_keys(kind, header):
+    """Those of a file that doesn't say itself what its keys are."""
+    return [name for name in (*dict(COMMON_KEYS), *dict(entry_of(kind).keys)) if name in header]
 
 
 class Quantity(typing.NamedTuple):
@@ -97,6 +117,7 @@ class Benchmark(typing.NamedTuple):
     quantities: tuple  # Quantity
     words: tuple = ()
     program: str = ""
+    same: tuple = ()   # further keys, which are the same in rows with the same keys
 
 
 def columns(text):
@@ -136,7 +157,8 @@ def read_list():
     with open(os.path.join(SCRIPTS, "benchmarks.ini"), encoding="utf-8") as stream:
         listed.read_file(stream)
     return {kind: Benchmark(kind, entry["heading"], entry["text"], columns(entry["keys"]),
-                            quantities(entry["quantities"]), columns(entry["words"]) if "words" in entry else ())
+                            quantities(entry["quantities"]), columns(entry["words"]) if "words" in entry else (),
+                            same=tuple(entry.get("same", "").split()))
             for kind, entry in listed.items() if kind != "DEFAULT"}
 
 

@@ -70,10 +70,14 @@ class Series:
         self._launches.extend(other._launches)
         self._values.extend(other._values)
 
+    def pairs(self):
+        """Launches and values, in the order in which they were read."""
+        return zip(self._launches, self._values)
+
     def by_launch(self):
-        """The values by launch, in the order in which they were read."""
+        """The values by launch, in this order."""
         found = {}
-        for launch, value in zip(self._launches, self._values):
+        for launch, value in self.pairs():
             found.setdefault(launch, []).append(value)
         return found
 
@@ -88,10 +92,11 @@ class Launch:
 
 
 class Said(typing.NamedTuple):
-    """A value of the metadata, and the file that says so first."""
+    """A value of the metadata, the file that says so first, and the sides with such files."""
 
     value: str
     path: str
+    sides: set
     parts: frozenset  # of the value, where there are several: the variables of mpi_variable
 
 
@@ -103,12 +108,13 @@ class Launches:
     warnings   one line each
     notes      one line each, about short results
     said       by benchmark and key of the metadata: every value that is said, once
+    mixtures   sentences about what launches with the same rows differ in, which doesn't tell these rows apart
     statuses   by schema and values of the keys: the worst status of launches that count
     """
 
     def __init__(self):
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
-        self.said, self.statuses = {}, {}
+        self.said, self.statuses, self.mixtures = {}, {}, []
         self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
 
     def add(self, side, path):
@@ -138,6 +144,8 @@ class Launches:
         if short:
             self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
                               "of a benchmark say is compared: --output=FILE writes all")
+        for benchmark in dict.fromkeys(file.benchmark for file in self._files):
+            self._tell_apart(benchmark)
         self._find_fewer_rows()
         for row, by_launch in self._rows.items():
             found = [status for launch, status in by_launch.items() if self.launches[launch].counts]
@@ -206,9 +214,8 @@ class Launches:
                                   "the other way round")
                 series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
         for key, values in result.metadata.items():
-            said, value = self.said.setdefault((result.benchmark, key), []), "; ".join(sorted(set(values)))
-            if all(value != other.value for other in said):
-                said.append(Said(value, result.path, frozenset(values)))
+            said, value = self.said.setdefault((result.benchmark, key), {}), "; ".join(sorted(set(values)))
+            said.setdefault(value, Said(value, result.path, set(), frozenset(values))).sides.add(side)
         self._check_end(result, first, rows, failed_rows)
 
     def _add_launch(self, side, result):
@@ -273,6 +280,45 @@ class Launches:
             kept = self.series.setdefault((one.schema, one.keys, quantity), one)
             if kept is not one:
                 kept.add_all(one)
+
+    def _tell_apart(self, benchmark):
+        """Gives rows of a benchmark that are of launches measured otherwise further keys, the metadata that tell."""
+        numbers = {id(file): number for number, file in enumerate(self._files) if file.benchmark == benchmark}
+        counted = [launch.counts and id(launch.result) in numbers for launch in self.launches]
+        several = {numbers[id(launch.result)]: (launch.side, launch.result.metadata)
+                   for launch, is_one in zip(self.launches, counted) if is_one}
+        groups = {frozenset(numbers[id(self.launches[launch].result)] for launch in by_launch if counted[launch])
+                  for (schema, _), by_launch in self._rows.items() if schema.benchmark == benchmark}
+        found = metadata.differing(several, groups, {name for number in several for name in self._files[number].header})
+        self.mixtures += metadata.sentences(benchmark, found, self._files)
+        if not found.names:
+            return
+        cells = [tuple(metadata.value_of(launch.result.metadata, key) for key in found.names) if is_one else ()
+                 for launch, is_one in zip(self.launches, counted)]
+        for launch, more in zip(self.launches, cells):
+            launch.kind += repr(more)
+
+        def apart(schema, keys, launch):
+            if schema.benchmark != benchmark:
+                return schema, keys
+            return schema._replace(keys=(*schema.keys, *found.names.values())), (*keys, *cells[launch])
+
+        rows, every, self._rows, self.series = self._rows, self.series, {}, {}
+        for row, by_launch in rows.items():
+            for launch, status in by_launch.items():
+                if cells[launch] or row[0].benchmark != benchmark:
+                    self._rows.setdefault(apart(*row, launch), {})[launch] = status
+        for (*row, quantity), series in every.items():
+            for launch, value in series.pairs() if row[0].benchmark == benchmark else ():
+                if cells[launch]:
+                    place = (*apart(*row, launch), quantity)
+                    self.series.setdefault(place, Series(*place, series.more)).add(launch, value)
+            if row[0].benchmark != benchmark:
+                self.series[(*row, quantity)] = series
+        places = {}  # of rows, whose quantities stay together
+        for schema, keys, _ in self.series:
+            places.setdefault((schema, keys), len(places))
+        self.series = dict(sorted(self.series.items(), key=lambda item: places[item[0][:2]]))
 
     def _find_fewer_rows(self):
         """Warns of launches of other benchmarks, whose outputs have no end that tells, that lack sizes

@@ -11,7 +11,7 @@ import typing
 
 from commcost import command
 from commcost.command import complain
-from commcost.reading import metadata, rank_test
+from commcost.reading import rank_test
 from commcost.reading.benchmarks import unit_of
 from commcost.reading.intervals import CONFIDENCE
 from commcost.reading.launches import Series, Values, key_columns, read_launches
@@ -100,7 +100,7 @@ def summarize(paths, decimal=".", is_wide=False):
         launches = read_launches(several)
         lines += lines_of(launches, folder)
         notes += launches.notes
-        warnings += launches.warnings + mixtures(launches)
+        warnings += launches.warnings + launches.mixtures[:MIXTURES_MAX]
     if not lines:
         why = warnings[-1] if warnings else "no column of its rows is a result"
         raise ResultError(f"{paths[0]:.200}: no values: {why}")
@@ -110,16 +110,6 @@ def summarize(paths, decimal=".", is_wide=False):
         remarks.append(f"note: {few} of {len(lines)} quantities have fewer than 6 launches and so no "
                        "interval: run more (run_suite.sh --runs=6)")
     return text_of(*(wide_table_of if is_wide else table_of)(lines), decimal), remarks
-
-
-def mixtures(launches):
-    """What launches that are put together were measured with that changes what is measured."""
-    found = []
-    for (benchmark, key), said in launches.said.items():
-        if len(said) > 1 and key not in metadata.MAY_DIFFER:
-            found.append(f"{benchmark} was measured with {key} {said[0].value} ({said[0].path}) and "
-                         f"{said[1].value} ({said[1].path}): rows are made of both")
-    return found[:MIXTURES_MAX]
 
 
 def main(words):

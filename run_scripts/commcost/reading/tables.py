@@ -11,7 +11,7 @@ import re
 import typing
 
 from commcost.command import UsageError, complain, plain
-from commcost.reading import benchmarks, rank_test
+from commcost.reading import benchmarks, metadata, rank_test
 from commcost.reading.intervals import measured, over_launches
 from commcost.reading.launches import worst_status
 from commcost.reading.results import (PATH_SHOWN, Result, ResultError, files_below, is_number, is_of_a_setting,
@@ -33,6 +33,8 @@ class Table(typing.NamedTuple):
     remarks: list
     is_cut_off: bool
     rows: list
+    keys: list     # the columns that tell rows apart, but for `run`
+    path: str
 
 
 class Tables:
@@ -41,13 +43,14 @@ class Tables:
     tables  of all files
     labels  what the results are called, by side: the last parts of their paths, or where these are the same the paths
     paths   where they are, by side
-    left    remarks about files that were left out
+    left    remarks about files that were left out, or that rows are made of though they differ
+    apart   by kind, the keys that rows have from the metadata, since files differ in it: the metadata's by the column
     """
 
     def __init__(self, paths):
         """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
-        self.tables, self.left, self._digests, self._rows = [], [], {}, {}
+        self.tables, self.left, self._digests, self._rows, self.apart = [], [], {}, {}, {}
         self.paths = dict(zip((NEW, BASE), paths))
         self.labels = dict(zip((NEW, BASE), map(plain, labels_of(paths))))
         for side, path in self.paths.items():
@@ -63,6 +66,8 @@ class Tables:
         if not self.kinds():
             raise ResultError(f"{paths[0]:.{PATH_SHOWN}}: no results of benchmarks in there" +
                               "".join(f"; {text}" for text in links_out(paths[0])))
+        for kind in dict.fromkeys(table.kind for table in self.tables):
+            self._tell_apart(kind)
 
     def _add(self, side, file):
         with Result(file, needs_metadata=False) as result:
@@ -83,13 +88,61 @@ class Tables:
                 return
             name = os.path.splitext(os.path.basename(file))[0]
             self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
-                                     result.has_end and result.end is None, rows))
+                                     result.has_end and result.end is None, rows,
+                                     result.keys if result.roles else benchmarks.usual_keys(kind, result.header), file))
+
+    def _tell_apart(self, kind):
+        """Gives rows of files that were measured otherwise further keys, the metadata that tell."""
+        tables, groups = [table for table in self.tables if table.kind == kind], {}
+        for number, table in enumerate(tables):
+            for cells in table.rows:
+                groups.setdefault(tuple((key, cells[key]) for key in table.keys), set()).add(number)
+        found = metadata.differing({number: (table.side, table.metadata) for number, table in enumerate(tables)},
+                                   set(map(frozenset, groups.values())), {name for table in tables
+                                                                          for name in next(iter(table.rows), ())})
+        self.left += metadata.sentences(kind, found, tables)
+        self.apart[kind] = {column: key for key, column in found.names.items()}
+        for table in tables if found.names else ():
+            more = {column: metadata.value_of(table.metadata, key) for key, column in found.names.items()}
+            table.keys[:0] = more
+            for cells in table.rows:
+                cells.update(more)
 
     def only(self, tables):
         """The same results with some of their tables."""
         made = copy.copy(self)
         made.tables, made._rows = tables, {}
         return made
+
+    def variants(self):
+        """The same results in parts, in which rows don't differ in further keys: pairs of these keys, by column, and the
+        Tables. So what a question finds by the keys that it knows is one row, and no mixture of several. A key that is
+        the same in all rows is named only where it isn't the usual one."""
+        parts = {}
+        for kind in self.kinds():
+            rows = self.rows(kind)
+            values = {key: {row.keys[key] for row in rows} for key in self.further_keys(kind)}
+            varying = [key for key, found in values.items()
+                       if len(found) > 1 or not found <= set(benchmarks.USUAL.get(key, found))]
+            for row in rows:
+                parts.setdefault(tuple((key, row.keys[key]) for key in varying), {}).setdefault(kind, []).append(row)
+        return [(dict(keys), self._part(rows)) for keys, rows in parts.items()]
+
+    def _part(self, rows):
+        """The same results with some of their rows, by kind, and the files that these are from."""
+        made = copy.copy(self)
+        made._rows = rows
+        made.tables = [table for table in self.tables if table.kind in rows and all(
+            cells[column] == rows[table.kind][0].keys[column]
+            for cells in table.rows[:1] for column in self.apart[table.kind])]
+        return made
+
+    def further_keys(self, kind):
+        """The keys of a kind's rows that no question about it names: what a suite didn't vary, benchmarks.ini doesn't
+        list, or only the metadata have."""
+        known = {benchmarks.SETTING, *benchmarks.known_keys(kind)}
+        return list(dict.fromkeys(key for table in self.tables if table.kind == kind for key in table.keys
+                                  if key not in known))
 
     @property
     def sides(self):
@@ -111,7 +164,7 @@ class Tables:
     def rows(self, kind, **keys):
         """The Rows of a kind with these keys that the new result has."""
         if kind not in self._rows:
-            self._rows[kind] = rows_by_key(self, kind) if self.of(NEW, kind) else []
+            self._rows[kind] = rows_by_key(self, kind)
         return [row for row in self._rows[kind] if row.launches and
                 all(row.keys.get(column) == value for column, value in keys.items())]
 
@@ -195,19 +248,24 @@ class Row(typing.NamedTuple):
 
 
 def rows_by_key(tables, kind):
-    """The Rows of a kind, in the order in which they are met."""
-    every = [cells for side in tables.sides for cells in tables.cells(side, kind)]
-    columns = [column for column, _ in benchmarks.keys_of(kind, every)]
+    """The Rows of a kind, in the order in which they are met. Each file says which of its columns are keys; what others
+    list as keys is shown, too."""
+    every = [table for side in tables.sides for table in tables.of(side, kind)]
+    columns = [column for column, _ in benchmarks.keys_of(kind, [key for table in every for key in table.keys])]
     found = {}
-    for side in tables.sides:
-        for number, table in enumerate(tables.of(side, kind)):
-            for cells in table.rows:
-                keys = tuple(cells.get(column, "NA") for column in columns)
-                launches = found.setdefault(keys, {NEW: {}, BASE: {}})[side]
-                launches.setdefault((number, cells.get("run")), []).append(cells)
-    return [Row(dict(zip(columns, keys)), *(list(map(middle_of_rows, sides[side].values()))
-                                            for side in (NEW, BASE)), f"{kind}-{place}", list(sides[NEW]))
-            for place, (keys, sides) in enumerate(found.items(), 1)]
+    for number, table in enumerate(every):
+        telling = [column if column in table.keys else None for column in columns]
+        for cells in table.rows:
+            keys = tuple(cells.get(column, "NA") for column in telling)
+            launches = found.setdefault(keys, {NEW: {}, BASE: {}})[table.side]
+            launches.setdefault((number, cells.get("run")), []).append(cells)
+    rows = []
+    for place, (keys, sides) in enumerate(found.items(), 1):
+        launches, base = (list(map(middle_of_rows, sides[side].values())) for side in (NEW, BASE))
+        first = (launches or base)[0]
+        shown = {column: first.get(column, "NA") if cell == "NA" else cell for column, cell in zip(columns, keys)}
+        rows.append(Row(shown, launches, base, f"{kind}-{place}", list(sides[NEW])))
+    return rows
 
 
 def middle_of_rows(rows):

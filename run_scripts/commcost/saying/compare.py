@@ -146,7 +146,7 @@ def compare_sides(sides, limits, force=False, hint=""):
     if left_out:
         notes.append(f"left out: {counted(len(left_out), 'row')} that only some launches of one side have "
                      f"({listed(dict.fromkeys(left_out))})")
-    warnings = launches.warnings + [f"{text}: differences may come from that" for text in refused + differing]
+    warnings = launches.warnings + launches.mixtures + [f"{text}: differences may come from that" for text in refused + differing]
     if gone:
         warnings.append(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} missing altogether on the new side")
     return Comparison(launches, [change for change in every if change.verdict != IN_SOME],
@@ -178,14 +178,18 @@ def few_launches(changes, limits):
 
 
 def differences(launches):
-    """Sentences about metadata that differs between results of a benchmark: a list of those that
-    change what is measured, and a list of all others. What differs alike in several benchmarks is one."""
+    """Sentences about metadata that differs between the sides' results of a benchmark: a list of those that change what
+    is measured, and a list of all others. What differs alike in several benchmarks is one. What both sides have in two
+    ways is no difference: rows are told apart by it."""
     refused, named, same = [], [], {}  # the first sentence about it, all benchmarks
     for (benchmark, key), said in launches.said.items():
-        if len(said) < 2 or key in metadata.OF_A_LAUNCH or key in metadata.OF_THE_ROWS:
+        sides = set().union(*(one.sides for one in said.values()))
+        two = sorted(said.values(), key=lambda one: one.sides == sides)[:2]
+        if len(two) < 2 or len(sides) < 2 or two[0].sides == sides or key in metadata.OF_A_LAUNCH | metadata.OF_THE_ROWS:
             continue
-        own = tuple(one.parts - other.parts for one, other in (said[:2], said[1::-1]))
-        same.setdefault((key, own), [difference(benchmark, key, own, *said[:2])]).append(benchmark)
+        two = sorted(two, key=lambda one: min(one.sides))
+        own = tuple(one.parts - other.parts for one, other in (two, two[::-1]))
+        same.setdefault((key, own), [difference(benchmark, key, own, *two)]).append(benchmark)
     for (key, _), (sentence, _, *more) in same.items():
         sentence += f" ({listed(more, NAMES_SHOWN)}, too)" if more else ""
         (named if key in metadata.OF_THE_SYSTEM | metadata.OF_THE_SAMPLING else refused).append(sentence)

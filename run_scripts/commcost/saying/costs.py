@@ -1,6 +1,8 @@
 """What things cost, for the scorecard: a function for each question, which comes to Lines, none where the results
 have nothing on it. Which of several ways is best is said where launches make it clear."""
 
+import functools
+import operator
 import re
 
 from commcost.reading import benchmarks, placing
@@ -164,8 +166,7 @@ def collectives(tables):
 
 def blocking(tables, operation):
     """Pairs of the rows of `collective` with an operation as programs usually call it."""
-    usual = (("type", "double"), ("op", "sum"), ("in_place", "no"), ("root", "0"), ("memory", "host"),
-             ("buffers", "reused"))
+    usual = (("type", "double"), ("op", "sum"), ("in_place", "no"), ("root", "0"))
     return [pair for pair in tables.measured("collective", "time_us", operation=operation)
             if all(pair[0].keys.get(key, "NA") in (cell, "NA") for key, cell in usual)]
 
@@ -239,9 +240,9 @@ def explained(tables, stopped, shares):
     """How much sources explain, where that is less than half of the time."""
     if not shares:
         return "no single cause stands out"
-    ranks = set().union(*(ranks_of(row) or () for scope in ("host", "rank")
-                          for row in tables.rows("noise", scope=scope)))
-    known = sum(found.value * len(ranks_of(source) or ranks) / len(ranks) for source, found in shares if ranks)
+    ranks = count_of(functools.reduce(operator.or_, (ranks_of(row) or 0 for scope in ("host", "rank")
+                                                     for row in tables.rows("noise", scope=scope)), 0))
+    known = sum(found.value * (count_of(ranks_of(source) or 0) or ranks) / ranks for source, found in shares if ranks)
     little = ranks and 2 * known < stopped.value
     return f"known causes take {typical(stopped._replace(value=known, low=None), SHARE)}" if little else ""
 
@@ -277,9 +278,14 @@ def is_same_source(one, other):
 
 
 def ranks_of(row):
-    """The ranks of a row, a cell like "0-1,4"; None where it says how many only."""
+    """The ranks of a row, a cell like "0-1,4", as one number with a byte for each; None where it says how many only."""
     found = placing.ranks_of(row.keys["ranks"])
-    return None if found is None else set().union(*found)
+    return None if found is None else int.from_bytes(placing.marks_of(found), "little")
+
+
+def count_of(ranks):
+    """How many they are."""
+    return ranks.to_bytes(ranks.bit_length() // 8 + 1, "little").count(1)
 
 
 # ---- the monitor ---------------------------------------------------------------------------------

@@ -224,15 +224,14 @@ def cases_of(tables):
     time-driven model."""
     found = {}
     for kind in tables.kinds():
-        entry = benchmarks.entry_of(kind)
-        if entry.kind not in ("overlap", "overlap_sweep"):
+        if not benchmarks.is_overlap(kind):
             continue
         threshold_pct = threshold_of(tables.of(NEW, kind))
         for row in tables.rows(kind):
             way = Way(*(row.keys[column] for column in Way._fields))
             values = (tables.value(row, kind, column)
                       for column in ("overlap_pct", "blocking_us", "exposed_us", "gain_pct"))
-            found.setdefault(way, {}).setdefault(entry.kind, []).append(
+            found.setdefault(way, {}).setdefault(benchmarks.entry_of(kind).kind, []).append(
                 Case(row.keys["test_calls"], row.size(), row, *values,
                      THRESHOLD_PCT if threshold_pct is None else threshold_pct))
     return {way: sorted(by_kind.get("overlap_sweep") or by_kind["overlap"], key=lambda case: case.size)

@@ -10,14 +10,16 @@ import os
 import re
 import typing
 
-from commcost.reading import benchmarks, rank_test
+from commcost.reading import benchmarks, metadata, rank_test
 from commcost.reading.intervals import CONFIDENCE, LAUNCHES_ENOUGH, Measured, Span, span_of
 from commcost.reading.monitor_report import Layout
 from commcost.reading.results import parsed_number
 from commcost.reading.tables import NEW
 from commcost.running.plan import collectives
 from commcost.saying.costs import blocking
+from commcost.words import listed
 
+VALUES_SHOWN = 4
 ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
 GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
 
@@ -103,6 +105,27 @@ def sources_of(way, size):
     return (Way(way.operation, "time_us", BLOCKING), *([Way(way.operation, SYNC)] if is_sync(way, size) else []), way)
 
 
+def of_the_program(tables, own):
+    """The Tables with one row for a call: of rows that differ in further keys, other than the layout, those of the
+    metadata of the report; and sentences about what it doesn't tell, where the first ones count."""
+    kept, remarks = {}, []
+    for kind in tables.kinds():
+        for key in tables.further_keys(kind):
+            said = tables.apart[kind].get(key, key)
+            values = list(dict.fromkeys(row.keys[key] for row in tables.rows(kind)))
+            usual = benchmarks.USUAL.get(key, (metadata.value_of(own, said),))
+            if said not in Layout._fields and not set(values) & set(usual):
+                usual = () if key in benchmarks.USUAL else values[:1]
+                if key not in benchmarks.USUAL and len(values) > 1:
+                    remarks.append(f"rows of the results differ in {said} ({listed(values, VALUES_SHOWN)}), which the "
+                                   f"report doesn't tell: those of {values[0]} count")
+            if said not in Layout._fields:
+                kept.setdefault(kind, {})[key] = usual
+    return tables.only([table._replace(rows=[
+        cells for cells in table.rows if all(cells.get(key, "NA") in usual for key, usual in kept.get(table.kind, {}).items())])
+        for table in tables.tables]), list(dict.fromkeys(remarks))
+
+
 class OwnCosts:
     """The results of one machine (tables.Tables), by the numbers of processes and nodes (a
     monitor_report.Layout); nodes are None in results that don't tell them."""
@@ -178,7 +201,7 @@ def points_of(way, tables, layout):
             yield row.size(), row, value
         return
     for kind in tables.kinds():
-        if benchmarks.entry_of(kind).kind in ("overlap", "overlap_sweep") and way != GAP:
+        if benchmarks.is_overlap(kind) and way != GAP:
             for row, value in tables.measured(kind, way.column, collective=way.operation, form=way.form,
                                               test_calls="0"):
                 yield row.size(), row, value

@@ -82,12 +82,13 @@ class Account:
 
     def __init__(self, report, tables, min_saving_pct, asked):
         run = Monitored(report)
+        tables, unsure = machine_costs.of_the_program(tables, run.metadata)
         self.run, self.min_saving_pct = run, min_saving_pct
         self.program = program_changes.Program(run, machine_costs.OwnCosts(tables),
                                                program_changes.operations_of(run.by_size))
         self.lines = lines_of(self.program)
         self.savings = program_changes.savings_of(self.program, min_saving_pct / 100 * run.seconds)
-        self.remarks = [*run.remarks, *remarks_on(run, tables, self.lines)]
+        self.remarks = [*run.remarks, *unsure, *remarks_on(run, tables, self.lines)]
         self.uncovered = sorted((pair for pair in uncovered_of(self.program, self.lines)
                                  if pair[1] >= share_of_mpi(run, SHOWN_PCT)), key=lambda pair: -pair[1])
         self.spent = [*inside_mpi(run), *in_calls(run, self.lines),

@@ -10,7 +10,7 @@ import re
 import typing
 
 from commcost.drawing import plot
-from commcost.drawing.pictures import BUFFERS, WAYS, Key, Labels
+from commcost.drawing.pictures import WAYS, Key, Labels, further
 from commcost.reading import benchmarks
 from commcost.reading.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT
 from commcost.reading.launches import status_rank
@@ -49,31 +49,42 @@ def number_of(value):
     return typical(value, ((0, 1, ""),))
 
 
-def numbers(pairs, keys, place_of):
+def labels_of(tables, kind, keys, rows):
+    """The Labels that Keys of a kind make, and all further keys of its rows."""
+    return Labels((*keys, *further(tables.further_keys(kind))), [row.keys for row in rows])
+
+
+def numbers(tables, kind, pairs, keys, place_of):
     """Marks of values by name, which Keys make, and place: numbers alone, or ? of what noise hides."""
-    labels, found = Labels(keys, [row.keys for row, _ in pairs]), {}
+    labels, found = labels_of(tables, kind, keys, [row for row, _ in pairs]), {}
     for row, value in pairs:
         mark = mark_of(row, gains.UNSURE) if costs.is_lost(value) else mark_of(row, "", number_of(value))
         found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark
     return found
 
 
-def against(pairs, column, keys, place_of, heading, column_of, usual, told):
-    """The parts of times in a column, with answers against the row that is called `usual` at the same place, which comes
-    first and has numbers alone; `told` is what that row is called in a sentence."""
-    labels, found = Labels(keys, [row.keys for row, _ in pairs]), numbers(pairs, keys, place_of)
-    base = {place_of(row): row for row, _ in pairs if labels.of(row.keys) == usual}
-    is_judged = False
+def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, told):
+    """The parts of times in a column, with answers against the row that is called `usual` at the same place and with the
+    same further keys, which comes first and has numbers alone; `told` is what that row is called in a sentence."""
+    rows, others = [row for row, _ in pairs], tables.further_keys(kind)
+    labels, own = labels_of(tables, kind, keys, rows), Labels(keys, [row.keys for row in rows])
+    found, is_judged = numbers(tables, kind, pairs, keys, place_of), False
+
+    def at(row):
+        return (place_of(row), *map(row.keys.get, others))
+
+    usual_rows = [row for row in rows if own.of(row.keys) == usual]
+    base, names = {at(row): row for row in usual_rows}, {labels.of(row.keys) for row in usual_rows}
     for row, value in pairs:
-        name, place = labels.of(row.keys), place_of(row)
-        if name != usual and place in base:
-            saved = row.saved_pct(base[place], column)
-            found[name][place] = mark_of(row, gains.verdict_on(saved, THRESHOLD_PCT), number_of(value))
+        name = labels.of(row.keys)
+        if name not in names and at(row) in base:
+            saved = row.saved_pct(base[at(row)], column)
+            found[name][place_of(row)] = mark_of(row, gains.verdict_on(saved, THRESHOLD_PCT), number_of(value))
             is_judged = True
     legend = "Times in µs." + (f" P: pays, is quicker than {told}; {other_letters(found)}" if is_judged else "")
     if any(row.keys.get("sync") in costs.WITH for row, _ in pairs):
         legend += " " + "; ".join(f"{sync}: {words}" for sync, words in costs.WITH.items()) + "."
-    return parts_of(dict(sorted(found.items(), key=lambda item: item[0] != usual)), heading, column_of, legend)
+    return parts_of(dict(sorted(found.items(), key=lambda item: item[0] not in names)), heading, column_of, legend)
 
 
 def other_letters(found):
@@ -93,7 +104,9 @@ def power_of(size):
 def of_gains(tables):
     """Without numbers where there are many sizes."""
     cases = [case for several in gains.cases_of(tables).values() for case in several if case.gain is not None]
-    labels, found = Labels((Key("collective"), *WAYS), [case.row.keys for case in cases]), {}
+    others = further(dict.fromkeys(name for kind in tables.kinds() if benchmarks.is_overlap(kind)
+                                   for name in tables.further_keys(kind)))
+    labels, found = Labels((Key("collective"), *WAYS, *others), [case.row.keys for case in cases]), {}
     if cases and max(case.gain.launches for case in cases) < LAUNCHES_ENOUGH:
         return [Text(f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.", small=True)]
     has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
@@ -109,7 +122,7 @@ def of_gains(tables):
 
 def of_messages(tables):
     pairs = tables.measured("pingpong", "latency_us", arrangement="single")
-    return against([pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])], "latency_us",
+    return against(tables, "pingpong", [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])], "latency_us",
                    (Key("pattern"), Key("sync", optional=True)), costs.bytes_of, "way / bytes",
                    size_text, "MPI Send", "MPI_Send")
 
@@ -120,7 +133,7 @@ def of_processor(tables):
         pairs = tables.measured("mpi_overhead", column)
         if column != "overhead":  # a share, which noise may take beyond 0 and 100 %
             pairs = [(row, share.within(0.0, 100.0)) for row, share in pairs]
-        marks = numbers(pairs, (Key("direction"), Key("pair", "pair %", True)), lambda row: row.size("msgsize"))
+        marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)), lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
     return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
                     "the share of the transfer's time that is free for other work. ?: not clear.")
@@ -133,14 +146,14 @@ def of_rates(tables):
         for caches in costs.CACHES:
             pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")
                      if costs.caches_of(row) == caches]
-            marks = numbers(pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
+            marks = numbers(tables, kind, pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
             found.update((", ".join(filter(None, (name, caches[:-2]))), of_name) for name, of_name in marks.items())
     return parts_of(found, "pattern / bytes", size_text,
                     "Millions of messages that a process sends and receives in a second.")
 
 
 def of_synchronisation(tables):
-    return against(tables.measured("syncbench", "sync_us"), "sync_us",
+    return against(tables, "syncbench", tables.measured("syncbench", "sync_us"), "sync_us",
                    (Key("sync"), Key("neighbours", "% neighbours", True)),
                    lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} processes",
                    "MPI barrier", "MPI_Barrier")
@@ -148,38 +161,38 @@ def of_synchronisation(tables):
 
 def of_collectives(tables):
     more = (Key("type", optional=True), Key("op", optional=True), Key("in_place", "in place: %", True),
-            Key("root", "root %", True), *BUFFERS)
-    return parts_of(numbers(tables.measured("collective", "time_us"), (Key("operation"), *more),
+            Key("root", "root %", True))
+    return parts_of(numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
                             lambda row: power_of(row.size())), "operation / bytes",
                     lambda size: size_text(size) if size else "no size",
                     "Times in µs, from the first process's start to the last one's end.")
 
 
 def of_halo(tables):
-    return against(tables.measured("halo", "latency_us"), "latency_us",
+    return against(tables, "halo", tables.measured("halo", "latency_us"), "latency_us",
                    (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
-                   lambda row: tuple(map(int, re.findall("[0-9]+", row.keys["local"]))), "way / box",
+                   lambda row: tuple(map(int, re.findall("[0-9]{1,18}", row.keys["local"]))), "way / box",
                    lambda box: "x".join(map(str, box)),
                    "isend/irecv packed", "messages of packed faces")
 
 
 def of_noise(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
-    return parts_of(numbers(pairs, (Key("operation"),), lambda row: row.size("grain_us")),
+    return parts_of(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
                     "operation: slower by %", lambda work: f"after {work:g} µs of work" if work else "without work",
                     "By how many percent a step of work and an operation takes longer than undisturbed.")
 
 
 def of_monitor(tables):
     pairs = tables.measured("monitor_overhead", "added_ns")
-    return parts_of(numbers(pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
+    return parts_of(numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
                     lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
 
 
 def closed(tables, group, kinds):
     """The rows of a group of kinds (plot.groups_of), with how to read them."""
     entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
-    keys = benchmarks.keys_of(kinds[0], [row.keys for row in rows])
+    keys = benchmarks.keys_of(kinds[0], dict.fromkeys(key for row in rows for key in row.keys))
     return Closed(group, f"{entry.heading}: {counted(len(rows), 'row')}",
                   [Text(entry.text.replace("\n", " ")), *(table_of(entry, keys, rows) if rows else [])])
 
@@ -188,7 +201,7 @@ def table_of(entry, keys, rows):
     """The parts that show rows: what all have in common, and the table."""
     everywhere, columns = [], {}
     for place, (name, heading) in enumerate(keys):
-        values = [row.keys[name] for row in rows]
+        values = [row.keys.get(name, "NA") for row in rows]
         if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
             everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
         else:

@@ -12,6 +12,7 @@ import typing
 
 from commcost.command import plain
 from commcost.drawing import plot
+from commcost.drawing.pictures import further
 from commcost.reading import benchmarks
 from commcost.reading.intervals import LAUNCHES_ENOUGH
 from commcost.reading.results import is_number
@@ -28,6 +29,8 @@ from commcost.words import counted, cut, listed
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
 HOSTS = 3      # that the title names
+VARIANTS = 8   # of rows that differ in keys which no question knows
+VALUE = 40     # letters of such a key
 WIDTH = 100    # of a terminal
 WHAT = 46      # of what a line is about; the rest stands below
 CELL = 26      # of the columns behind that, but the last
@@ -49,13 +52,21 @@ def card_of(tables, best=(), changes=()):
     each row once a setting; `changes` those from a base (compare.Change)."""
     lines = {"What changed": what_changed(changes), "Best setting": best_setting(best)}
     if not best:
-        lines.update({"What it costs": (line for question in COSTS for line in question(tables)),
-                      "Where the time went": where_time_went(tables),
-                      "Which node or link is slow?": slow_links(tables), "Does it pay?": does_it_pay(tables)})
+        variants = tables.variants()[:VARIANTS]
+        lines.update({heading: (named(line, keys) for question in questions for keys, part in variants
+                                for line in question(part)) for heading, questions in (
+            ("What it costs", COSTS), ("Where the time went", (where_time_went,)),
+            ("Which node or link is slow?", (slow_links,)), ("Does it pay?", (does_it_pay,)))})
     lost = disturbed(tables)
     parts = [Part(heading, [marked(line, lost) for line in several]) for heading, several in lines.items()]
     parts = [part for part in parts if part.lines]
     return Scorecard(title_of(tables), parts, list(limits_of(tables, parts, lost)))
+
+
+def named(line, keys):
+    """The line, with the further keys by which the rows that it rests on differ from others."""
+    words = [key.label(cut(keys[key.column], VALUE)) for key in further(keys) if keys[key.column] != "NA"]
+    return line._replace(what=", ".join([line.what, *(word for word in words if word not in line.what)]))
 
 
 def disturbed(tables):
@@ -79,9 +90,10 @@ def title_of(tables):
 
     ranks = [(float(said(table, "ranks")) if is_number(said(table, "ranks")) else 0) for table in tables.of(NEW)]
     most = tables.of(NEW)[ranks.index(max(ranks))]
+    mixed = [table for table in tables.of(NEW) if tables.apart[table.kind]]
     hosts = listed([run.split(":")[0] for run in said(most, "hosts").split("; ")], HOSTS)
     device, launches = said(most, "mpi_device"), launches_of(tables)
-    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", [most]) + (f" ({device})" if device else "")
+    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most]) + (f" ({device})" if device else "")
     seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records())
     settings = len({row.keys.get(vary.SETTING) for kind in tables.kinds() for row in tables.rows(kind)} - {None})
     varied = f"{settings} settings × " if settings > 1 else ""
@@ -132,6 +144,10 @@ def named_keys(row):
 def limits_of(tables, parts, lost):
     """Sentences about failed settings, wrong data, disturbances, and what would make answers clear."""
     yield from vary.failures(tables.paths[NEW])
+    variants = tables.variants()
+    if len(variants) > VARIANTS:
+        yield (f"Rows differ in {listed(dict.fromkeys(key for keys, _ in variants for key in keys), HOSTS)}: "
+               f"{VARIANTS} of {len(variants)} combinations are shown. report.sh shows all.")
     rows = [(kind, row) for kind in tables.kinds() for row in tables.rows(kind)]
     wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
     if wrong:

@@ -11,7 +11,7 @@ import os
 import typing
 
 from commcost.reading import rank_test
-from commcost.reading.benchmarks import unit_of
+from commcost.reading.benchmarks import SETTING, unit_of
 from commcost.reading.launches import Schema, read_launches
 from commcost.reading.results import ResultError
 from commcost.reading.tables import NEW
@@ -20,7 +20,6 @@ from commcost.system import from_here
 from commcost.words import listed
 
 ALPHA = 0.01
-SETTING = "setting"  # the key of results in which settings were varied
 
 
 class Best(typing.NamedTuple):
