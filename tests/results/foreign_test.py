@@ -2,6 +2,7 @@
 programs' documentation, every format that they have for these benchmarks."""
 
 import os
+import re
 
 from case import Case, call, each
 from commcost.reading import summarize, tables
@@ -297,6 +298,24 @@ mpi_overhead: done
 }
 
 
+def on(line, text=GOOD):
+    """An output with another line, about buffers."""
+    return text.replace("# Datatype: MPI_CHAR.", f"# {line}")
+
+
+# Of perftest: headings of another program that look like those of Intel's.
+PERFTEST = """------------------------------------------------------------------
+                    RDMA_Write Latency Test
+Inline data is used up to 400 bytes message
+Connection type : RC
+------------------------------------------------------------------
+ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]
+ 2       1000           1.16           2.83         1.18
+ 4       1000           1.16           2.90         1.18
+------------------------------------------------------------------
+"""
+
+
 class Foreign(Case):
     @each("name", OUTPUTS)
     def test_outputs(self, name):
@@ -314,8 +333,13 @@ class Foreign(Case):
         (GOOD, "datatype", "MPI_CHAR"), (GOOD, "version", None),
         ("# Number of Receiver threads: 8\n" + GOOD, "number_of_receiver_threads", "8"),
         ("# job: 8\n" + GOOD, "job", None), (GOOD.replace("Datatype", "Schema"), "schema", None),
-        (GOOD.replace("# Datatype: MPI_CHAR.", "# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)"),
-         "send_buffer", "DEVICE (D)"),
+        (GOOD, "memory", "host:host"), (OUTPUTS["osu_alltoall of device buffers"][0], "memory", "NA"),
+        (on("Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)"), "memory", "device:host"),
+        (on("Rank 0 Memory on HOST (H) and Rank 1 Memory on DEVICE (D)"), "memory", "host:device"),
+        (on("Rank 0 Memory on MANAGED (M) and Rank 1 Memory on MANAGED (M)"), "memory", "managed:managed"),
+        (on("Send Buffer on MANAGED-DEVICE (MD) and Receive Buffer on MANAGED-HOST (MH)"), "memory",
+         "managed_device:managed_host"),
+        (on("Memory on DEVICE"), "memory", "device"),
         (OUTPUTS["imb"][0].replace("# MPI_Datatype ", "# MPI_Op : MPI_MAX\n# MPI_Datatype "), "mpi_op", "MPI_MAX"),
         (OUTPUTS["imb"][0].replace("# MPI_Datatype ", "# MPI_Datatype for reductions "), "reduction_datatype",
          "MPI_BYTE"),
@@ -346,7 +370,9 @@ class Foreign(Case):
         (OUTPUTS["smb msgrate -o"][0] + "4 2 4096\n", "line 2: '4 2 4096' is no row"),
         (OUTPUTS["smb mpi_overhead"][0] + "8  1000  1.0  1.0  1.0  1.0  1.0\n", "line 9: a second row of direction"),
         (OUTPUTS["smb mpi_overhead"][0] + "32  1000  1.0\n", "line 9: "),
-        ("some text\n", "no output that is known"), ("# a comment\n1  2.5\n", "no output that is known")])
+        (PERFTEST, "no output that is known"), ("".join(OUTPUTS["imb of threads"][0].partition("   ")[1:]),
+                                                "no output that is known"),
+        ("# Benchmarking\n" + PERFTEST, "no output that is known"), ("some text\n", "no output that is known"), ("# a comment\n1  2.5\n", "no output that is known")])
     def test_broken(self, text, said):
         """What is named, is refused, with the line of the file."""
         path = self.folder / "a.txt"
@@ -406,6 +432,24 @@ class Archive(Case):
         assert "osu_latency\t1\tavg_latency_us\tus\t1.00450\t" in text
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
+
+    @each("old, new", [("HOST (H) and Rank 1 Memory on HOST (H)", "DEVICE (D) and Rank 1 Memory on DEVICE (D)"),
+                       ("HOST (H) and Rank 1 Memory on HOST (H)", "HOST (H) and Rank 1 Memory on DEVICE (D)"),
+                       ("HOST (H) and Rank 1 Memory on HOST (H)", "")])
+    def test_memories(self, old, new):
+        """Results of buffers elsewhere are refused, also where an output lost the line that says it, and are apart in
+        one folder."""
+        text = OUTPUTS["osu_put_latency"][0].replace("MPI_Put", "MPI_Put-CUDA")
+        texts = [text.replace("# Datatype: MPI_CHAR.", f"# Rank 0 Memory on {memory}" if memory else "#")
+                 for memory in (old, new)]
+        for side, one in zip(("old", "new"), texts):
+            self.written(side, one)
+        done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=str(self.folder))
+        assert done.returncode == 2 and "memory is host:host in old/0.txt" in done.stderr, done.stdout + done.stderr
+        if new:
+            rows = read_tsv(summarize.summarize([self.written("both", *texts)])[0])
+            assert [row["memory"] for row in rows] == ["host:host", ":".join(
+                word.lower() for word in re.findall("HOST|DEVICE", new))]
 
     def test_collectives_beside_ours(self):
         """In one table with our rows: by operation and size, whatever the program."""
@@ -498,15 +542,17 @@ class Archive(Case):
         ("# Calling sequence was:\n# IMB -npmin 2\n" + OUTPUTS["imb"][0],
          "# Calling sequence was:\n# IMB -npmin 4\n" + OUTPUTS["imb"][0], None, "calling_sequence is IMB -npmin 2")])
     def test_settings(self, old, new, refused, named):
-        """What changes the measurement isn't compared; another version or calling sequence is named."""
+        """What changes the measurement isn't compared, nor put together; another version or calling sequence is named."""
         paths = [[self.written("old", old)], [self.written("new", new)]]
         for sentences, said in zip(compare.differences(compare.read_all(paths)), (refused, named)):
             assert len(sentences) == (said is not None)
             if said:
                 self.assertRegex(sentences[0], said)
         files = [os.path.join(folder, "0.txt") for folder in sum(paths, [])]
-        warned = [text for text in summarize.summarize(files)[1] if "rows are made of both" in text]
-        assert len(warned) == (refused is not None or named is not None)
+        text, remarks = summarize.summarize(files)
+        warned = [remark for remark in remarks if "rows are made of both" in remark]
+        assert len(warned) == (named is not None)
+        assert {row["launches"] for row in read_tsv(text)} == {"1" if refused else "2"}
 
     def test_tables_of_one_program_in_files(self):
         """A report shows the columns and keys of all files, whichever comes first."""

@@ -14,6 +14,7 @@ HEAD = 1 << 20  # bytes, in which a file shows what it is
 # Columns that are no results of their own: what depends on how much work was asked for, and ends of ranges.
 _INFO = re.compile("min|max|compute|overall|ovrl|init|test|wait|cpu|iterations|repetitions|defects|valid|p[0-9]+_tail")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
+_WHOLE = "[0-9]{1,18}"
 # What launchers put before each line: [1,0]<stdout>:, [0] and 0: with a blank.
 _LABEL = r"\[[^\]\s]*[0-9]\](?:<std(?:out|err)>)?:? ?|[0-9]+: "
 # Metadata that say what a result is: no setting of another program is called so.
@@ -80,6 +81,10 @@ _OPERATIONS = {"broadcast": "bcast", "all_to_all_personalized_exchange": "alltoa
                    "reduce_scatter reduce_scatter_block scatter scatterv").split()}}
 
 
+# Words of OSU's titles where a test was told of a device.
+_DEVICES = "cuda|managed|openacc|rocm|sycl"
+
+
 def _looks_like_row(line):
     return re.match(r"\s*[0-9.]", line) is not None
 
@@ -113,7 +118,7 @@ class _Output:
         numbers, others numbers."""
         row = [(name, role, cell) for (name, role), cell in zip(self.columns, line.split())]
         if not len(self.columns) == len(row) == len(line.split()) or not all(
-                re.fullmatch("[A-Za-z-]+" if name == "validation" else "[0-9]+" if role == "key" else _NUMBER, cell)
+                re.fullmatch("[A-Za-z-]+" if name == "validation" else _WHOLE if role == "key" else _NUMBER, cell)
                 for name, role, cell in row):
             raise ForeignError(f"'{line.strip():.60}' is no row of the columns "
                                f"{', '.join(name for name, _ in self.columns):.120}", number)
@@ -172,6 +177,8 @@ class _Osu(_Output):
             self._operation = _OPERATIONS[found.group(2)] if found else None
             name = f"{found.group(1) or ''}collective" if found else name
             self.begin(number, f"osu_{name}", f"OSU Micro-Benchmarks {version}")
+            if "memory" not in self._settings:  # no line has said it: collectives have none
+                self.set("memory", "NA" if re.search(f"(^|_)({_DEVICES})_", name) else "host:host")
         elif self.name and columns:
             if self._rows and columns != self.columns:
                 raise ForeignError("other columns under the same title", number)
@@ -192,7 +199,10 @@ class _Osu(_Output):
         return []
 
     def _take_comment(self, line):
-        found = re.findall(r"(Send Buffer|Receive Buffer) on (\S+ \(\w+\))", line)
+        # Of point-to-point tests buffers, of one-sided ones the memory of ranks: HOST (H), DEVICE (D), MANAGED (M) and
+        # so on. The first one is the sender's or the origin's, as in our --memory=device:host.
+        places = re.findall(r"(?:Buffer|Memory) on (\S+(?: \S+)*?)(?: \(\w+\))?(?= and |\.?$)", line)
+        found = [("memory", ":".join(map(_word, places)))] if places else []
         found += re.findall(r"^# (Number of [A-Za-z ]+): ([0-9]+)", line)
         if self.name and not found:
             found = (re.findall(r"\[ *([^:\]]+): *([^\]]+?) *\]", line) or
@@ -221,6 +231,10 @@ class _Imb(_Output):
     """Intel MPI Benchmarks: many tables a file, each with its test and processes."""
 
     title = r"#[ \t]*Intel ?\(R\) MPI Benchmark[^,\n]*,"
+    # Begins a table, of an output without its title: the test and, on the next line, its processes. Headings alone
+    # tell no program: those of others look the same.
+    of_a_test = (rf"#[ \t]*Benchmarking[ \t]+\S[^\n]*\n(?:{_LABEL})?"
+                 r"#[ \t]*\(? *(?:#?processes = [0-9]|[0-9]+ groups of [0-9])")
     headings = r"[ \t]*(?:Group +)?#(?:bytes|repetitions) "
     keys = ("operation", "test", "processes", "size_bytes")
     name, program = "imb", "Intel MPI Benchmarks"
@@ -228,8 +242,8 @@ class _Imb(_Output):
                  ("reduction_datatype", r"# MPI_Datatype for reductions\s*:\s*(\S+)"),
                  ("mpi_op", r"# MPI_Op\s*:\s*(\S+)"), ("mpi_standard", r"# MPI Version\s*:\s*(\S+)"),
                  ("thread_level", r"# MPI Thread Environment\s*:\s*(\S+)"))
-    _PLACES = (("groups", r"#\s*\( *([0-9]+) groups of"), ("threads", r"#.*processes = .*threads: ([0-9]+)"),
-               ("processes", r"#\s*\(? *(?:[0-9]+ groups of|#?processes =) ([0-9]+)"))
+    _PLACES = (("groups", rf"#\s*\( *({_WHOLE}) groups of"), ("threads", rf"#.*processes = .*threads: ({_WHOLE})"),
+               ("processes", rf"#\s*\(? *(?:[0-9]+ groups of|#?processes =) ({_WHOLE})\b"))
     _place = {"test": "NA", "processes": "NA"}
     _calls = False  # whether the next comment is the calling sequence
     _year = 0       # of the version, from 2018 on
@@ -238,7 +252,7 @@ class _Imb(_Output):
         if re.match(self.title, line):
             version = re.search(r" (?:V|v)?([0-9]\S*?)(?: Update [0-9]+)?,", line)
             self.begin(number, self.name, f"Intel MPI Benchmarks {version.group(1) if version else ''}")
-            self._year = int(re.match("[0-9]+", version.group(1)).group()) if version else 0
+            self._year = int(re.match("[0-9]{1,9}", version.group(1)).group()) if version else 0
         elif re.match(self.headings, line):
             self.columns = [_named(name) for name in line.split()]
         elif line.startswith("#"):
@@ -256,14 +270,16 @@ class _Imb(_Output):
         """The row with the operation, NA of what is none of our collectives. Up to 2018, sizes of Reduce_scatter are
         those of all blocks."""
         operation, processes = _OPERATIONS.get(self._place["test"].lower(), "NA"), self._place["processes"]
-        if operation == "reduce_scatter" and self._year < 2019 and processes.strip("0").isdigit():
-            row = [(name, role, number_text(int(cell) / int(processes))
-                    if name == "size_bytes" and cell.isdigit() else cell) for name, role, cell in row]
+        if operation == "reduce_scatter" and self._year < 2019 and re.fullmatch("0*[1-9][0-9]*", processes):
+            row = [(name, role, number_text(int(cell) / int(processes)) if name == "size_bytes" else cell)
+                   for name, role, cell in row]
         return [("operation", "key", operation), *row]
 
     def _take_comment(self, line):
         if self._calls and line.strip("# "):
             self.set("calling_sequence", line.strip("# "))
+            for kind in re.findall(r" -mem_alloc_type[ =](\w+)", line):
+                self.set("memory", kind)
             self._calls = False
         self._calls |= "Calling sequence was" in line
         for test in re.findall(r"^#\s*Benchmarking\s+(.*\S)", line):
@@ -333,7 +349,7 @@ class _Overhead(_Output):
 
 _READERS = {"osu": _Osu, "imb": _Imb, "msgrate": _Msgrate, "overhead": _Overhead}
 _TITLES = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (
-    ("osu", _Osu.title), ("imb", f"{_Imb.title}|{_Imb.headings}"), ("msgrate", f"{_Msgrate.title}|{_Msgrate.whole}"),
+    ("osu", _Osu.title), ("imb", f"{_Imb.title}|{_Imb.of_a_test}"), ("msgrate", f"{_Msgrate.title}|{_Msgrate.whole}"),
     ("overhead", _Overhead.title)))
 
 
