@@ -258,7 +258,7 @@ class _Imb(_Output):
         elif line.startswith("#"):
             self._take_comment(line)
         elif self.columns and _looks_like_row(line):
-            left_out = re.match(r"(?:\s*[0-9]+)+\s+(time-out|out-of-mem|int-overflow)\b", line)
+            left_out = re.match(r"\s*(?:[0-9]+\s+)+(time-out|out-of-mem|int-overflow)\b", line)
             if left_out:
                 self.remarks.append(f"note: line {number}: the program left out a size of {self._place['test']}: "
                                     f"{left_out.group(1)}")

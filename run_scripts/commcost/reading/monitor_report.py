@@ -122,8 +122,9 @@ class Monitored:
     def _read(self, texts, numbers):
         """A row."""
         if texts["rank"] != "NA":
-            if texts["kind"] == "total" and numbers["in_calls_s"] is not None:
-                own = int(texts["rank"]), numbers["in_calls_s"]
+            rank = parsed_number(texts["rank"])
+            if texts["kind"] == "total" and None not in (rank, numbers["in_calls_s"]):
+                own = int(rank), numbers["in_calls_s"]
                 self.least = min(self.least or own, own, key=lambda pair: pair[1])
             return
         if texts["kind"] == "total":

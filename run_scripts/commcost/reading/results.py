@@ -328,12 +328,15 @@ class Result:
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
+NUMBER_MAX = 1e100  # so that products, ratios and powers of ten of numbers are numbers, too
+
+
 def parsed_number(cell):
-    """The number that a cell holds; None for NA and for what is none."""
+    """The number that a cell holds; None for NA and for what is none, or so large or small that nothing measures it."""
     if not _NUMBER.fullmatch(cell):
         return None
     value = float(cell)
-    return value if abs(value) < float("inf") else None
+    return value if value == 0 or 1 / NUMBER_MAX <= abs(value) <= NUMBER_MAX else None
 
 
 def is_number(text):

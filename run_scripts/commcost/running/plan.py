@@ -12,6 +12,7 @@ from commcost.reading.results import labels_of
 from commcost.running import launchers
 from commcost.system import SCRIPTS, lines_of, quoted
 
+SECONDS_MAX = 1e7
 LIST = os.path.join(SCRIPTS, "suite.list")
 
 
@@ -90,7 +91,7 @@ def no_entry(word, entries):
 def max_time(options):
     """The seconds that a row may take: the last --max-time, or its default."""
     found = re.findall(r"--max-time=([0-9]+\.?[0-9]*|\.[0-9]+)", options)
-    return float(found[-1]) if found else 1.0
+    return min(float(found[-1]), SECONDS_MAX) if found else 1.0
 
 
 def threads_of(program, words):
