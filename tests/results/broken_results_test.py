@@ -98,6 +98,19 @@ class BrokenResults(Case):
                      f"# end: {len(rows)} rows, exit 0\n").encode()
             self.read_by_all([changed(whole, chance), whole][:1 + number % 2])
 
+    @each("text", ["1e308", "-1e308", "5e-324", "1e-200", 5000 * "9", "1" + 400 * "0"])
+    def test_numbers_that_nothing_measures(self, text):
+        """Of any size, in any column of all rows but one: pages and pictures show the rest."""
+        self.replace(plot, "draw", lambda picture, texts, *_: [
+            (panels.settings_text(one.settings), "") for one in texts.values()])
+        for name, (benchmark, columns, rows) in sorted(ALL.items()):
+            broken = [[text if isinstance(cell, (int, float)) else cell for cell in row] for row in rows[1:]]
+            whole = tsv(benchmark, columns, rows).encode()
+            self.read_by_all([tsv(benchmark, columns, rows[:1] + broken).encode(), whole])
+            read = tables.Tables([str(self.folder / "base" / "0.tsv")])
+            for group, kinds in plot.groups_of(read).items():
+                plot.draw_group(read, group, kinds, plot.Drawing("", ("svg",)), lambda text: None)
+
     def test_changed_outputs(self):
         """Short results, and what other programs print."""
         chance = random.Random(SEED)

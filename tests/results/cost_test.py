@@ -812,10 +812,50 @@ class BadInput(CostCase):
                 ("a: 0,2; b: 1", [[0, 2], [1]]), ("n[001-004].x: 0-7", [[0, 1], [2, 3], [4, 5], [6, 7]]),
                 ("n[1-4]: 0-4/4, each next +1", [[i, i + 4] for i in range(4)]),
                 ("n1: 0; n[2-5]: 1-8; z: 9,11-15/2", [[0], [1, 2], [3, 4], [5, 6], [7, 8], [9, 11, 13, 15]]),
-                ("", None), ("NA", None), ("n: 0,1,...", None)):
+                ("", None), ("NA", None), ("n: 0,1,...", None), ("n[1-9999999999]: 0-3, each next +1", None),
+                ("n[1-999999999]: 0-3, each next +0", None), ("n: 0-1/0", None), ("n[1-2]: 0,3", None),
+                ("n[5-1]: 0-3", None), ("n[1-9]: 0-3", None), ("n: 0-99999999999", None), ("n: 0-999999999", None),
+                ("n[0-1]: 0-1, each next -5", None), ("n: " + 5000 * "9", None), ("n: \u0663", None)):
             with self.subTest(text):
                 found = placing.hosts_of(text)
                 assert (found and [[rank for part in host for rank in part] for host in found]) == ranks
+
+    def test_results_of_several_machines(self):
+        """Those of the program's library count, in other rows the first ones, which is said; never a mixture."""
+        self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0), mpi_library="B")
+        for library, time_us in (("A", 100), ("B", 300)):
+            self.made.write_results("iallreduce", point(8, time_us), name=library, mpi_library=library)
+        assert number(self.cost()["machine_us"]) == 300
+        assert "differ in" not in self.made.table()[1]
+        self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0), mpi_library="C")
+        assert number(self.cost()["machine_us"]) == 100
+        assert "rows of the results differ in mpi_library (A and B), which the report doesn't tell: those of A count" in (
+            self.made.table()[1])
+
+    def test_rows_of_another_key(self):
+        """Results with a key that no benchmark has."""
+        self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0))
+        for tag, time_us in (("a", 100), ("b", 300)):
+            self.made.write_results("iallreduce", point(8, time_us), name=tag, tag=tag)
+        path = self.made.results / "a.tsv"
+        rows = [(self.made.results / f"{tag}.tsv").read_text().replace(f"# tag: {tag}\n", "").replace(
+            "# columns: ", "# columns: tag=key ").replace("\ncollective", "\ntag\tcollective").replace(
+                "\niallreduce", f"\n{tag}\tiallreduce") for tag in "ab"]
+        path.write_text(rows[0] + rows[1].splitlines()[-1] + "\n")
+        (self.made.results / "b.tsv").unlink()
+        assert number(self.cost()["machine_us"]) == 100
+        assert "differ in tag (a and b), which the report doesn't tell: those of a count" in self.made.table()[1]
+
+    def test_rank_that_is_no_number(self):
+        self.made.write_report(total(1.0, 1.0), {**total(0.5, "NA"), "rank": "x"})
+        self.made.write_results("iallreduce", point(8, 100))
+        assert "Work that is uneven" not in self.made.text()
+
+    def test_many_hosts(self):
+        """As many as the largest machines have, in no more than a moment; the ranks of a text, too."""
+        hosts = placing.hosts_of("n[1-200000]: 0-3, each next +4")
+        assert (len(hosts), placing.nodes_of("0-799999/8", hosts), placing.nodes_of("0-3", hosts)) == (200000, 100000, 1)
+        assert placing.nodes_of("0-1/0", hosts) is placing.nodes_of("0-9999999", hosts) is None
 
     def test_results_without_the_rows(self):
         """Each missing one by the command that measures it, all sizes in one."""

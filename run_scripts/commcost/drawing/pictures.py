@@ -174,7 +174,7 @@ def link_pictures(_, rows):
     for column, title in (("time_us", "half of a round trip (µs)"),
                           ("out_mbs", "bandwidth out of the node (MB/s; MB = 2^20 bytes)"),
                           ("in_mbs", "bandwidth into the node (MB/s; MB = 2^20 bytes)")):
-        sizes = tuple(dict.fromkeys(row["nbytes"] for row in nodes if row.get(column, "NA") != "NA"))
+        sizes = tuple(dict.fromkeys(row.get("nbytes", "NA") for row in nodes if row.get(column, "NA") != "NA"))
         if sizes:
             made.append(Picture(f"linkmap_{column.split('_')[0]}", "The links of each node, the slowest first", (
                 Panel("nodes", title, column, (Key("a"),), (Key("nbytes", "messages of % bytes"),),

@@ -18,7 +18,14 @@ NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
            "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s", "in_waits_s",
            "waited_files_s")
+MOST = 1e18  # of anything: a monitor counts no more in a life
 RECORD = "MPIRT_MONITOR=all,output=FILE"
+
+
+def amount(text):
+    """The number that a cell holds; None for NA and for what no monitor writes."""
+    value = parsed_number(text)
+    return value if value is not None and 0 <= value <= MOST else None
 
 
 class Layout(typing.NamedTuple):
@@ -101,7 +108,7 @@ class Monitored:
                 raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one with {RECORD}")
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
         self.metadata = result.metadata
-        self.seconds, ranks, nodes = (parsed_number(result.value(key) or "")
+        self.seconds, ranks, nodes = (amount(result.value(key) or "")
                                       for key in ("snapshot_s", "ranks", "nodes"))
         self.ranks, self.nodes = int(ranks or 0), int(nodes or 0) or None
         self._hosts = placing.hosts_of(result.value("hosts") or "")
@@ -110,7 +117,7 @@ class Monitored:
             raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with {RECORD}")
         for cells in rows:
             self._read({name: cells.get(name, "NA") for name in TEXTS},
-                       {name: parsed_number(cells.get(name, "NA")) for name in NUMBERS})
+                       {name: amount(cells.get(name, "NA")) for name in NUMBERS})
         self.remarks = [text for text, is_so in (
             ("the report is cut off: calls are missing", result.cut_line is not None or result.end is None),
             ("the report has no total time inside MPI: record it with MPIRT_MONITOR=all", self.inside_s is None),
@@ -122,7 +129,7 @@ class Monitored:
     def _read(self, texts, numbers):
         """A row."""
         if texts["rank"] != "NA":
-            rank = parsed_number(texts["rank"])
+            rank = amount(texts["rank"])
             if texts["kind"] == "total" and None not in (rank, numbers["in_calls_s"]):
                 own = int(rank), numbers["in_calls_s"]
                 self.least = min(self.least or own, own, key=lambda pair: pair[1])
@@ -132,7 +139,7 @@ class Monitored:
                 numbers[name] for name in ("in_calls_s", "slowest_s", "slowest_rank"))
         into = {"pttopt": self.by_function, "coll": self.by_function, "sizes": self.by_size,
                 "calls": self.others}.get(texts["kind"])
-        if into is not None and numbers["in_calls_s"] is not None:
+        if into is not None and numbers["in_calls_s"] is not None and (into is not self.by_size or numbers["calls"]):
             into.append(self._calls(texts, numbers))
 
     def _nodes(self, members, ranks):
@@ -150,7 +157,7 @@ class Monitored:
         of_each = {name: None if value is None else value / callers for name, value in numbers.items()}
         waited = [of_each[name] for name in ("waited_s", "waited_lo_s", "waited_hi_s")]
         last = None
-        if numbers["last_rank"] is not None and calls > 0:
+        if None not in (numbers["last_rank"], numbers["last_calls"]) and calls > 0:
             last = int(numbers["last_rank"]), min(1.0, numbers["last_calls"] * callers / calls)
         return Calls(
             kind=texts["kind"], comm=texts["comm"], members=texts["members"], function=texts["operation"],

@@ -9,7 +9,7 @@ RANKS_MAX = 1 << 20  # in a text
 HOSTS_MAX = 1 << 18
 _WHOLE = "([0-9]{1,9})"
 _PROGRESSION = re.compile(f"{_WHOLE}(?:-{_WHOLE}(?:/{_WHOLE})?)?")
-_RUN = re.compile(rf"[^:]*?(?:\[{_WHOLE}-{_WHOLE}\])?[^:\[\]]*: ([0-9,/-]+)(?:, each next ([+-][0-9]{{1,9}}))?")
+_RUN = re.compile(rf"[^:\[\]]*(?:\[{_WHOLE}-{_WHOLE}\])?[^:\[\]]*: ([0-9,/-]+)(?:, each next ([+-][0-9]{{1,9}}))?")
 
 
 def ranks_of(text):
