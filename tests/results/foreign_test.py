@@ -372,7 +372,8 @@ class Foreign(Case):
         (OUTPUTS["smb mpi_overhead"][0] + "32  1000  1.0\n", "line 9: "),
         (PERFTEST, "no output that is known"), ("".join(OUTPUTS["imb of threads"][0].partition("   ")[1:]),
                                                 "no output that is known"),
-        ("# Benchmarking\n" + PERFTEST, "no output that is known"), ("some text\n", "no output that is known"), ("# a comment\n1  2.5\n", "no output that is known")])
+        ("# Benchmarking\n" + PERFTEST, "no output that is known"), ("some text\n", "no output that is known"),
+        ("# a comment\n1  2.5\n", "no output that is known")])
     def test_broken(self, text, said):
         """What is named, is refused, with the line of the file."""
         path = self.folder / "a.txt"
@@ -542,7 +543,7 @@ class Archive(Case):
         ("# Calling sequence was:\n# IMB -npmin 2\n" + OUTPUTS["imb"][0],
          "# Calling sequence was:\n# IMB -npmin 4\n" + OUTPUTS["imb"][0], None, "calling_sequence is IMB -npmin 2")])
     def test_settings(self, old, new, refused, named):
-        """What changes the measurement isn't compared, nor put together; another version or calling sequence is named."""
+        """What changes the measurement isn't compared, nor put together; another version or calling is named."""
         paths = [[self.written("old", old)], [self.written("new", new)]]
         for sentences, said in zip(compare.differences(compare.read_all(paths)), (refused, named)):
             assert len(sentences) == (said is not None)

@@ -191,7 +191,7 @@ class Summarize(Case):
         assert comma.replace(",", ".") == point
 
     def test_mixtures(self):
-        """Launches of other jobs make no row together; those that differ in date do, and in what is built and run with a
+        """Launches of other jobs make no row together; those that differ in date do, in what is built and run with a
         warning."""
         for run, (ranks, version) in enumerate(((2, "1"), (2, "2"), (64, "1")), 1):
             text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])

@@ -161,8 +161,10 @@ class Apart(Case):
         ("ranks", (2, 64), ("Barrier of 2 processes", "Barrier of 64 processes")),
         ("nodes", (1, 2), ("Barrier of 4 processes, nodes 1", "Barrier of 4 processes, nodes 2")),
         ("mpi_library", ("MPICH Version: 4.2", "Open MPI v5.0"), (
-            "Barrier of 4 processes, mpi_library MPICH Version: 4.2", "Barrier of 4 processes, mpi_library Open MPI v5.0")),
-        ("memory", ("host", "device"), ("Barrier of 4 processes, host memory", "Barrier of 4 processes, device memory")),
+            "Barrier of 4 processes, mpi_library MPICH Version: 4.2",
+            "Barrier of 4 processes, mpi_library Open MPI v5.0")),
+        ("memory", ("host", "device"), (
+            "Barrier of 4 processes, host memory", "Barrier of 4 processes, device memory")),
         ("spread", (1, 2), ("Barrier of 4 processes, spread 1", "Barrier of 4 processes, spread 2"))])
     def test_mixtures(self, key, values, named):
         """Launches of one folder that were measured otherwise."""

@@ -218,8 +218,9 @@ PICTURES = {
 
 
 def pictures_of(kind, rows, names=("memory", "buffers")):
-    """The Pictures of a kind and its rows, which are cells by column, and `further` names of its keys; none where it has
+    """The Pictures of a kind and its rows, which are cells by column, and names of `further` keys; none where it has
     none."""
     made = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind, ())
-    return [picture._replace(panels=tuple(panel._replace(series=panel.series + further(names)) for panel in picture.panels))
+    return [picture._replace(panels=tuple(panel._replace(series=panel.series + further(names))
+                                          for panel in picture.panels))
             for picture in (made(kind, rows) if callable(made) else made)]

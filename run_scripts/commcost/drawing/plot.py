@@ -34,7 +34,8 @@ def head_of(label, tables):
         found = sorted(every(key), key=lambda text: (len(text), text))
         return f"{' or '.join(found)} {one if found == ['1'] else several}" if found else ""
 
-    libraries = dict.fromkeys(library.replace(" Version:", "").split(",")[0].rstrip(" ") for library in every("mpi_library"))
+    libraries = dict.fromkeys(library.replace(" Version:", "").split(",")[0].rstrip(" ")
+                              for library in every("mpi_library"))
     ranks, nodes = counts("ranks", "process", "processes"), counts("nodes", "node", "nodes")
     text = f"{label}: {ranks}{f' on {nodes}' if nodes else ''}" if ranks else label
     return ", ".join([text, *filter(None, [cut(" or ".join(libraries), LIBRARIES_SHOWN)])])

@@ -34,8 +34,8 @@ OF_THE_ROWS = set("""
 MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS
 # Of the system, what launches of one row may differ in with a warning: what is built and run may be the same.
 WITH_A_WARNING = set("""
-    calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with mpi_standard processors program
-    ranks_per_node version""".split())
+    calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with mpi_standard processors
+    program ranks_per_node version""".split())
 FIRST = ("ranks", "nodes", "mpi_library", "memory")  # that tell launches apart
 CELL_MAX = 200  # letters
 
@@ -64,9 +64,10 @@ def differing(several, shared, taken):
     keys = dict.fromkeys([*FIRST, *(key for _, metadata in several.values() for key in metadata)])
     groups, names, warned = [group for group in shared if len(group) > 1], {}, {}
     for key in sorted(keys, key=lambda key: key in WITH_A_WARNING) if groups else ():
-        values = {number: value_of(metadata, key) for number, (_, metadata) in several.items()}
-        if key in MAY_DIFFER or not any(are_several(value for number, value in values.items() if several[number][0] == of)
-                                        for of in {side for side, _ in several.values()}):
+        values, by_side = {number: value_of(metadata, key) for number, (_, metadata) in several.items()}, {}
+        for number, (side, _) in several.items():
+            by_side.setdefault(side, []).append(values[number])
+        if key in MAY_DIFFER or not any(map(are_several, by_side.values())):
             continue
         differ = next((group for group in groups if are_several(map(values.get, group))), None)
         if differ and key in WITH_A_WARNING:

@@ -23,8 +23,7 @@ ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are hel
 
 
 class Table(typing.NamedTuple):
-    """What a file has. A row is its cells by column. Rows are of one launch, or of several that the
-    column `run` tells apart."""
+    """What a file has. A row is its cells by column."""
 
     side: str      # NEW or BASE
     kind: str      # benchmarks.kind_of
@@ -34,6 +33,7 @@ class Table(typing.NamedTuple):
     is_cut_off: bool
     rows: list
     keys: list     # the columns that tell rows apart, but for `run`
+    is_merged: bool  # rows are of several launches, which `run` tells apart
     path: str
 
 
@@ -89,7 +89,8 @@ class Tables:
             name = os.path.splitext(os.path.basename(file))[0]
             self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
                                      result.has_end and result.end is None, rows,
-                                     result.keys if result.roles else benchmarks.usual_keys(kind, result.header), file))
+                                     result.keys if result.roles else benchmarks.usual_keys(kind, result.header),
+                                     result.is_merged, file))
 
     def _tell_apart(self, kind):
         """Gives rows of files that were measured otherwise further keys, the metadata that tell."""
@@ -115,7 +116,7 @@ class Tables:
         return made
 
     def variants(self):
-        """The same results in parts, in which rows don't differ in further keys: pairs of these keys, by column, and the
+        """The same results in parts, in which rows don't differ in further keys: pairs of these keys, by column, and
         Tables. So what a question finds by the keys that it knows is one row, and no mixture of several. A key that is
         the same in all rows is named only where it isn't the usual one."""
         parts = {}
@@ -258,7 +259,7 @@ def rows_by_key(tables, kind):
         for cells in table.rows:
             keys = tuple(cells.get(column, "NA") for column in telling)
             launches = found.setdefault(keys, {NEW: {}, BASE: {}})[table.side]
-            launches.setdefault((number, cells.get("run")), []).append(cells)
+            launches.setdefault((number, cells.get("run") if table.is_merged else None), []).append(cells)
     rows = []
     for place, (keys, sides) in enumerate(found.items(), 1):
         launches, base = (list(map(middle_of_rows, sides[side].values())) for side in (NEW, BASE))

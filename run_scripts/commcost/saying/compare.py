@@ -146,7 +146,8 @@ def compare_sides(sides, limits, force=False, hint=""):
     if left_out:
         notes.append(f"left out: {counted(len(left_out), 'row')} that only some launches of one side have "
                      f"({listed(dict.fromkeys(left_out))})")
-    warnings = launches.warnings + launches.mixtures + [f"{text}: differences may come from that" for text in refused + differing]
+    warnings = [*launches.warnings, *launches.mixtures,
+                *(f"{text}: differences may come from that" for text in refused + differing)]
     if gone:
         warnings.append(f"{listed(gone)} {'is' if len(gone) == 1 else 'are'} missing altogether on the new side")
     return Comparison(launches, [change for change in every if change.verdict != IN_SOME],
@@ -185,7 +186,8 @@ def differences(launches):
     for (benchmark, key), said in launches.said.items():
         sides = set().union(*(one.sides for one in said.values()))
         two = sorted(said.values(), key=lambda one: one.sides == sides)[:2]
-        if len(two) < 2 or len(sides) < 2 or two[0].sides == sides or key in metadata.OF_A_LAUNCH | metadata.OF_THE_ROWS:
+        is_alike = len(two) < 2 or len(sides) < 2 or two[0].sides == sides
+        if is_alike or key in metadata.OF_A_LAUNCH | metadata.OF_THE_ROWS:
             continue
         two = sorted(two, key=lambda one: min(one.sides))
         own = tuple(one.parts - other.parts for one, other in (two, two[::-1]))

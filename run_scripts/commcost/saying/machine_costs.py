@@ -106,24 +106,26 @@ def sources_of(way, size):
 
 
 def of_the_program(tables, own):
-    """The Tables with one row for a call: of rows that differ in further keys, other than the layout, those of the
-    metadata of the report; and sentences about what it doesn't tell, where the first ones count."""
-    kept, remarks = {}, []
+    """The Tables with one row for a call, and sentences about them. Of rows that differ in further keys, other than the
+    layout, those count that agree with a report's metadata, or else the first value."""
+    kept, remarks = {}, {}
     for kind in tables.kinds():
         for key in tables.further_keys(kind):
             said = tables.apart[kind].get(key, key)
             values = list(dict.fromkeys(row.keys[key] for row in tables.rows(kind)))
             usual = benchmarks.USUAL.get(key, (metadata.value_of(own, said),))
-            if said not in Layout._fields and not set(values) & set(usual):
-                usual = () if key in benchmarks.USUAL else values[:1]
-                if key not in benchmarks.USUAL and len(values) > 1:
-                    remarks.append(f"rows of the results differ in {said} ({listed(values, VALUES_SHOWN)}), which the "
-                                   f"report doesn't tell: those of {values[0]} count")
-            if said not in Layout._fields:
-                kept.setdefault(kind, {})[key] = usual
+            if said in Layout._fields:
+                continue
+            if key not in benchmarks.USUAL and not set(values) & set(usual):
+                usual = values[:1]
+                if len(values) > 1:
+                    remarks[f"rows of the results differ in {said} ({listed(values, VALUES_SHOWN)}), which the report "
+                            f"doesn't tell: those of {values[0]} count"] = None
+            kept.setdefault(kind, {})[key] = usual
     return tables.only([table._replace(rows=[
-        cells for cells in table.rows if all(cells.get(key, "NA") in usual for key, usual in kept.get(table.kind, {}).items())])
-        for table in tables.tables]), list(dict.fromkeys(remarks))
+        cells for cells in table.rows
+        if all(cells.get(key, "NA") in usual for key, usual in kept.get(table.kind, {}).items())])
+        for table in tables.tables]), list(remarks)
 
 
 class OwnCosts:

@@ -64,7 +64,7 @@ def numbers(tables, kind, pairs, keys, place_of):
 
 
 def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, told):
-    """The parts of times in a column, with answers against the row that is called `usual` at the same place and with the
+    """The parts of times in a column, with answers against the row that is called `usual` at the same place, with the
     same further keys, which comes first and has numbers alone; `told` is what that row is called in a sentence."""
     rows, others = [row for row, _ in pairs], tables.further_keys(kind)
     labels, own = labels_of(tables, kind, keys, rows), Labels(keys, [row.keys for row in rows])
@@ -122,7 +122,8 @@ def of_gains(tables):
 
 def of_messages(tables):
     pairs = tables.measured("pingpong", "latency_us", arrangement="single")
-    return against(tables, "pingpong", [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])], "latency_us",
+    whole = [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])]
+    return against(tables, "pingpong", whole, "latency_us",
                    (Key("pattern"), Key("sync", optional=True)), costs.bytes_of, "way / bytes",
                    size_text, "MPI Send", "MPI_Send")
 
@@ -133,7 +134,8 @@ def of_processor(tables):
         pairs = tables.measured("mpi_overhead", column)
         if column != "overhead":  # a share, which noise may take beyond 0 and 100 %
             pairs = [(row, share.within(0.0, 100.0)) for row, share in pairs]
-        marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)), lambda row: row.size("msgsize"))
+        marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
+                        lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
     return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
                     "the share of the transfer's time that is free for other work. ?: not clear.")

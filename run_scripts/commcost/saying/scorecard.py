@@ -93,7 +93,8 @@ def title_of(tables):
     mixed = [table for table in tables.of(NEW) if tables.apart[table.kind]]
     hosts = listed([run.split(":")[0] for run in said(most, "hosts").split("; ")], HOSTS)
     device, launches = said(most, "mpi_device"), launches_of(tables)
-    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most]) + (f" ({device})" if device else "")
+    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most])
+    text += f" ({device})" if device else ""
     seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records())
     settings = len({row.keys.get(vary.SETTING) for kind in tables.kinds() for row in tables.rows(kind)} - {None})
     varied = f"{settings} settings × " if settings > 1 else ""
