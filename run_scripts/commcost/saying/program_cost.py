@@ -202,7 +202,8 @@ def inside_mpi(run):
     if run.inside_s is not None:
         yield Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
-        yield Spent("In MPI, slowest process", exactly(run.slowest_s), f"rank {int(run.slowest_rank)}")
+        yield Spent("In MPI, slowest process", exactly(run.slowest_s),
+                    "" if run.slowest_rank is None else f"rank {int(run.slowest_rank)}")
     # One process has more to do than the others: all take as long, so it is the one that is least inside MPI, and
     # others wait for it wherever they meet it, in messages too.
     if run.least is not None and run.inside_s is not None:
