@@ -18,7 +18,8 @@ static void make_ready(void)
 /* What only snapshots need: without one the monitor sends nothing, not even to itself. */
 static void measure(void)
 {
-    requests_start();
+    if (communicators_have_room(1))
+        requests_start();
     snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
 }
 

@@ -119,9 +119,9 @@
  * nothing when it fails, but that a snapshot that could not be reported (MPIX_MONITOR_ERR_MEMORY,
  * _ERR_OUTPUT or _ERR_COMMUNICATORS from MPIX_End_monitor) has ended. The monitor never sets the
  * error handler of MPI_COMM_WORLD or MPI_COMM_SELF. Without MPIRT_MONITOR its first snapshot makes
- * a communicator from MPI_COMM_SELF for a moment, and each report one from MPI_COMM_WORLD: where
- * MPI has no room for these, their error handlers decide, and _ERR_COMMUNICATORS is for handlers
- * that return. With MPIRT_MONITOR these are made in MPI_Init. Threads: any thread may call anything
+ * a communicator from MPI_COMM_SELF for a moment, and each report one from MPI_COMM_WORLD, unless
+ * the program's communicators leave MPI no room. With MPIRT_MONITOR these are made in MPI_Init. If
+ * MPI fails for another reason, their error handlers decide. Threads: any thread may call anything
  * at MPI_THREAD_MULTIPLE, and at any level what MPI allows there (MPI_Query_thread); an end with a
  * report is a collective call on MPI_COMM_WORLD, which must not meet another one of another thread.
  */

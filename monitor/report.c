@@ -323,10 +323,21 @@ static struct {
     bool is_kept, is_last; /* for further reports; the next one is the last of the run */
 } means = {.comm = MPI_COMM_NULL};
 
+/* Makes the communicator if a rank has none, unless MPI has no room on some rank. Collective. */
+static void make_comm(void)
+{
+    int flags[2] = {means.comm != MPI_COMM_NULL, communicators_have_room(1)};
+    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (flags[0] == 0 && means.comm != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&means.comm));
+    if (flags[0] == 0 && flags[1] != 0)
+        means.comm = own_comm_make(MPI_COMM_WORLD);
+}
+
 /* False, on all ranks, if MPI has no room: then there are none. Collective. */
 static bool make_means(void)
 {
-    means.comm = own_comm_make(MPI_COMM_WORLD);
+    make_comm();
     if (means.comm == MPI_COMM_NULL)
         return false;
     if (!has_room(means.comm)) {
@@ -335,18 +346,6 @@ static bool make_means(void)
     }
     bc_job_describe(&means.job);
     return true;
-}
-
-/* The same where they were made in MPI_Init: makes a communicator that was given up again. */
-static bool renew_means(void)
-{
-    int flags[2] = {means.comm != MPI_COMM_NULL, communicators_have_room(1)};
-    BC_MPI(PMPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    if (flags[0] == 0 && means.comm != MPI_COMM_NULL)
-        BC_MPI(PMPI_Comm_free(&means.comm));
-    if (flags[0] == 0 && flags[1] != 0)
-        means.comm = own_comm_make(MPI_COMM_WORLD);
-    return means.comm != MPI_COMM_NULL;
 }
 
 static void free_means(void)
@@ -381,7 +380,10 @@ void report_is_last(void)
 
 int report_write(const struct snapshot *snapshot, struct rows *rows)
 {
-    const bool has_means = means.is_kept || means.is_last ? renew_means() : make_means();
+    const bool was_made = means.is_kept || means.is_last;
+    if (was_made)
+        make_comm();
+    const bool has_means = was_made ? means.comm != MPI_COMM_NULL : make_means();
     if (!has_means && !means.is_last)
         return MPIX_MONITOR_ERR_COMMUNICATORS;
     /* In MPI_Finalize none of the program's messages is under way any more. */

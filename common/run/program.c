@@ -288,18 +288,6 @@ static void write_head(struct bc_run *run)
     bc_output_header(run->output);
 }
 
-/* The launcher that starts this program's ranks as one job. */
-static const char *right_launcher(void)
-{
-#ifdef MPICH_VERSION
-    /* MPICH's own was used. It doesn't serve an MPICH that was built for PMIx, such as
-     * Ubuntu 24.04's. */
-    if (lookup_variable("PMI_SIZE") != NULL)
-        return "a launcher that speaks PMIx (prterun, mpirun.openmpi, srun --mpi=pmix)";
-#endif
-    return "the launcher of this program's MPI library, " COMMCOST_MPIRUN;
-}
-
 /* Ends processes that were started together, of which each is a job of its own. */
 static void refuse_single_jobs(struct bc_run *run)
 {
@@ -307,8 +295,10 @@ static void refuse_single_jobs(struct bc_run *run)
     if (run->job.ranks > 1 || launched <= 1 || !bc_launcher_is_mpirun())
         return;
     if (bc_launcher_is_first())
-        fprintf(stderr, "%s: %ld processes were started, but each is a job of its own: use %s\n",
-                run->program->name, launched, right_launcher());
+        fprintf(stderr,
+                "%s: %ld processes were started, but each is a job of its own: use the launcher of "
+                "this program's MPI library, %s; a library built for PMIx needs prterun\n",
+                run->program->name, launched, COMMCOST_MPIRUN);
     end_early(run, BC_EXIT_USAGE);
 }
 

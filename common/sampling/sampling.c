@@ -229,7 +229,9 @@ static void choose_ranks(const struct run *run, int rank, int chosen[])
     for (int q = 0; q < quantities; q++) {
         double values[BATCH_MAX];
         memcpy(values, run->own[q], count * sizeof *values);
-        own[q] = (struct bc_located){bc_median(values, count), rank};
+        /* A rank that takes no part has no median. */
+        own[q] =
+            (struct bc_located){isfinite(values[0]) ? bc_median(values, count) : -INFINITY, rank};
     }
     bc_harness_allreduce(own, largest, quantities, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
     for (int q = 0; q < quantities; q++)

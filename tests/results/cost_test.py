@@ -635,14 +635,15 @@ Hide MPI_Allreduce of 8 bytes under work:
 
 Which calls
 -----------
-calls                     times  in MPI  each  undisturbed  waiting  other
-MPI_Allreduce of 8 bytes  10000    1.50  50.0        0.500    0.500  0.500
+calls                     times  in MPI  in waits  each  undisturbed  waiting  other
+MPI_Allreduce of 8 bytes  10000    1.50            50.0        0.500    0.500  0.500
 MPI_Win_flush              1250   0.625
 MPI_Bcast of 1KiB          1000   0.200
 MPI_Comm_dup                  2   0.100
 
 Without calls of less than 0.1 % of the time in MPI. Seconds of a process, mean of those that made
-such calls; each: undisturbed µs of a call.
+such calls. In waits: of the time in MPI, in calls that completed them. Each: undisturbed µs of a
+call.
 
 What isn't measured
 -------------------

@@ -13,6 +13,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +23,8 @@ enum { PRIME = 9973, UNTOUCHED = -77, MOST_WORDS = 4 };
 /* An element: its words (ints), and where in its extent they are. */
 struct element {
     const char *name;
-    int words, extent;
+    int words;
+    ptrdiff_t extent;
     int places[MOST_WORDS];
     bool is_product; /* of 2 x 2 matrices, which doesn't commute; else a sum */
     MPI_Datatype type;
@@ -116,11 +118,11 @@ static void make_elements(void)
  * always some. */
 static int *make_room(const struct element *element, int count)
 {
-    const int ints = (count + 1) * element->extent;
+    const ptrdiff_t ints = (count + 1) * element->extent;
     int *const room = malloc((size_t)ints * sizeof *room);
     if (room == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int i = 0; i < ints; i++)
+    for (ptrdiff_t i = 0; i < ints; i++)
         room[i] = UNTOUCHED;
     return room;
 }
@@ -250,8 +252,8 @@ static void reduce_scatter(int count)
                     MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : own, block, count,
                                              element->type, element->op, comm);
                     if (in_place)
-                        for (int i = count * element->extent; i < (total + 1) * element->extent;
-                             i++)
+                        for (ptrdiff_t i = count * element->extent;
+                             i < (total + 1) * element->extent; i++)
                             block[i] = UNTOUCHED;
                     judge("reduce_scatter_block", element, place_name(in_place), total, 0, block,
                           expected);
@@ -297,14 +299,14 @@ static void allgather(int count)
     for (const struct element *element = elements; element <= elements + SPARSE_SUM; element++) {
         int *const expected = make_room(element, size * count);
         for (int i = 0; i < size; i++)
-            fill(element, expected + i * count * element->extent, count, i);
+            fill(element, expected + i * (count * element->extent), count, i);
         for (int in_place = 0; in_place < 2; in_place++) {
             int *const own = contribution(element, count, rank), *const found = make_room(
                                                                      element, size * count);
             int received = count;
             const MPI_Datatype type = type_of(element, &received);
             if (in_place) {
-                fill(element, found + rank * count * element->extent, count, rank);
+                fill(element, found + rank * (count * element->extent), count, rank);
                 MPI_Allgather(MPI_IN_PLACE, rank % 2 * count, MPI_CHAR, found, received, type,
                               comm);
             } else {
@@ -324,8 +326,8 @@ static void alltoall(int count)
         int *const expected = make_room(element, size * count), *const own = make_room(
                                                                     element, size * count);
         for (int i = 0; i < size; i++) {
-            fill(element, expected + i * count * element->extent, count, i * size + rank);
-            fill(element, own + i * count * element->extent, count, rank * size + i);
+            fill(element, expected + i * (count * element->extent), count, i * size + rank);
+            fill(element, own + i * (count * element->extent), count, rank * size + i);
         }
         for (int in_place = 0; in_place < 2; in_place++) {
             int *const found = make_room(element, size * count);

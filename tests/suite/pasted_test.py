@@ -16,6 +16,9 @@ for output; do :; done
 [ -e "$STARTED.once" ] || { touch "$STARTED.once"; exit 3; }
 exec >"${output#--output=}"
 echo "# date: $(date +%s.%N)"
+for variable in $(echo "$COMMCOST_VARIABLES" | tr -d =); do
+    eval "[ -z \"\${$variable+x}\" ] || echo \"# mpi_variable: $variable=\$$variable\""
+done
 cat <<'END'
 TABLE
 END
@@ -114,7 +117,7 @@ cat <<'END'
 \tlibc.so.6 => /lib/libc.so.6 (0x00007f1c3e000000)
 END
 """)
-        words = [*self.place, "--ranks=4", "--launches=12", "--sizes=8", f"{VARIABLE}way1", f"--output={self.results}"]
+        words = [*self.place, "--ranks=4", "--launches=12", "--sizes=8", f"{VARIABLE}recursive_doubling", f"--output={self.results}"]
         said = self.start("tune.sh", *words, "--budget=0", status=1).stderr
         done = self.paste(said, "To go on")
         assert f"Evidence: {self.results}/evidence.tsv" in done.stdout
