@@ -334,7 +334,8 @@ static void alltoall(int count)
             int received = count;
             const MPI_Datatype type = type_of(element, &received);
             if (in_place) {
-                memcpy(found, own, (size_t)(size * count * element->extent) * sizeof *found);
+                memcpy(found, own,
+                       (size_t)size * (size_t)(count * element->extent) * sizeof *found);
                 MPI_Alltoall(MPI_IN_PLACE, rank % 2 * count, MPI_CHAR, found, received, type, comm);
             } else {
                 MPI_Alltoall(own, count, element->type, found, received, type, comm);
