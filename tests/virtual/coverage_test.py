@@ -30,9 +30,9 @@ BIAS_ELSEWHERE = 0.25
 # do, the median of loops with work less that without leans by 3 to 4 % of the overhead.
 ERROR = {("recorded", "overhead send"): 1.5, ("recorded", "overhead recv"): 1.5}
 ERROR_ELSEWHERE = 1.0
-# The largest error of a launch, in targets.
+# How far beyond its interval the truth may be, in targets.
 FAR = {"varied": math.inf, "recorded": math.inf}
-FAR_ELSEWHERE = 4.0
+FAR_ELSEWHERE = 2.0
 TOGETHER = virtual.by_tier(plain=1, run=3)  # launches of one job
 # At most 1 in 10 rows with more overlap than this has work 0 on quiet machines; in the median the work is at least
 # this share of the overlap.
@@ -63,6 +63,11 @@ class Found(typing.NamedTuple):
     def error(self):
         return (self.value - self.truth) / self.target
 
+    @property
+    def beyond(self):
+        """How far beyond the interval the truth is, in targets."""
+        return max(self.lo - self.truth, self.truth - self.hi, 0) / self.target
+
 
 class Case(typing.NamedTuple):
     """`launches`: a function of a set, the condition's variables and the time of a row, which yields of each launch the
@@ -70,7 +75,7 @@ class Case(typing.NamedTuple):
 
     launches: typing.Callable
     sets: tuple
-    seconds: float = 0.6
+    seconds: float = 0.3
     conditions: tuple = tuple(CONDITIONS)
 
 
@@ -175,7 +180,7 @@ COLLECTIVES = product(MESSAGES, BARE_ROW=(1, 3, 5, 2), MODEL_LATENCY_US=(20, 20,
 
 CASES = {
     "overlap iallreduce 200 us": Case(overlap("iallreduce", 0.5), product(
-        {"MODEL_DURATION_US": 200}, MODEL_FRACTION=(0, 0.25, 0.75, 1), MODEL_POST_US=(0.2, 0.5, 0, 0.2))),
+        {"MODEL_DURATION_US": 200}, MODEL_FRACTION=(0, 0.25, 0.75, 1), MODEL_POST_US=(0.2, 0.5, 0, 0.2)), 0.6),
     "overlap iallreduce 20 us": Case(overlap("iallreduce", 1.0), product(
         {"MODEL_DURATION_US": 20}, MODEL_FRACTION=(0.25, 0.5, 0.75, 1), MODEL_POST_US=(0, 0.5, 0.2, 0)), 0.3),
     "overlap ialltoallv 5 us": Case(overlap("ialltoallv", 2.0), product(
@@ -235,8 +240,8 @@ class Coverage(virtual.Test):
         launches."""
         errors = sorted(launch.error for launch in found)
         inside = sum(launch.inside for launch in found)
-        virtual.note_row("coverage", "{}.{}".format(condition, list(CASES).index(name) + 10), condition, name, len(found),
-                         "{:.0%}".format(inside / len(found)), "{:+.2f}".format(statistics.median(errors)),
+        virtual.note_row("coverage", "{:02}.{}".format(list(CASES).index(name), list(CONDITIONS).index(condition)), name,
+                         condition, "{} of {}".format(inside, len(found)), "{:+.2f}".format(statistics.median(errors)),
                          "{:+.2f}".format(max(errors, key=abs)))
         virtual.say("{}: median error {:+.2f} of the target, half-width {:.2f}".format(
             name, statistics.median(errors), statistics.median((launch.hi - launch.lo) / 2 / launch.target for launch in found)))
@@ -254,7 +259,7 @@ class Coverage(virtual.Test):
     def check(self, condition):
         injected_shares.clear()
         found = list(trial(condition))
-        for launch in sorted(found, key=lambda launch: -abs(launch.error))[:3]:
+        for launch in sorted(found, key=lambda launch: -launch.beyond)[:3]:
             virtual.say("far off: {}".format(launch))
         self.check_work(condition)
         for name in dict.fromkeys(launch.case for launch in found):
@@ -262,7 +267,7 @@ class Coverage(virtual.Test):
                 self.check_case(condition, name, [launch for launch in found if launch.case == name])
         bias = statistics.mean(launch.error for launch in found)
         virtual.say("{}: {} launches, mean error {:+.2f} of the target".format(condition, len(found), bias))
-        self.assertLessEqual(max(abs(launch.error) for launch in found), FAR.get(condition, FAR_ELSEWHERE))
+        self.assertLessEqual(max(launch.beyond for launch in found), FAR.get(condition, FAR_ELSEWHERE))
         self.assertLessEqual(abs(bias), BIAS.get(condition, BIAS_ELSEWHERE))
 
 
