@@ -72,6 +72,7 @@ static struct bc_source source_of(struct syncbench_loop *loop)
         .take = take_in_turn,
         .context = loop,
         .starts = bc_run_starts(loop->run),
+        .starts_apart = loop->kind->set != SYNCBENCH_TURNS && loop->run->window == NULL,
         .repetitions = loop->inner,
         .clock_ns = loop->run->own_clock.read_ns / (double)loop->inner,
     };

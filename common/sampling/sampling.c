@@ -215,8 +215,8 @@ static void join_starts_and_ends(const struct bc_source *source, int rounds)
 }
 
 /* Sets the rank whose value counts, for each quantity: the one with the largest median of the
-   latest rounds, if ranks start apart. MPI_PROC_NULL: the slowest rank of each round. Collective;
-   the same on every rank. */
+   latest rounds, if ranks start apart. MPI_PROC_NULL: the slowest rank of each round, also of the
+   first one, which is a batch of its own. Collective; the same on every rank. */
 static void choose_ranks(const struct run *run, int rank, int chosen[])
 {
     const int quantities = run->source->quantities;

@@ -23,6 +23,16 @@ class Steady(virtual.Test):
                                for column in ("ours_us", "bare_us"))
                 self.near(ours, truth, 0.02 * truth, "{}, {}".format(program, condition))
 
+    def test_pairwise(self):
+        """A synchronisation of few repetitions a loop, against 1,000."""
+        found = {}
+        for inner in (4, 1000):
+            launches = virtual.run("syncbench", "--types=pairwise", "--estimator=mean", "--max-time=0.6", "--delay=10",
+                                   "--inner={}".format(inner), launches=4, MODEL_LATENCY_US=10,
+                                   **CONDITIONS["times of messages"])
+            found[inner] = statistics.mean(launch.rows[0]["sync_us"] for launch in launches)
+        self.near(found[4], found[1000], 0.02 * found[1000], "pairwise")
+
 
 if __name__ == "__main__":
     virtual.main()
