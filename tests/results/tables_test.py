@@ -181,6 +181,17 @@ class Apart(Case):
         assert found == {(str(value), *6 * [time_us]) for value, time_us in zip(values, (1.0, 212.0))}
         assert launches.mixtures == tables.Tables([str(folder)]).left == []
 
+    def test_reports_of_the_monitor(self):
+        """Heads differ in each launch: rows are of all launches."""
+        for run in (1, 2):
+            self.written(f"runs/{run}/report", "mpirtmon", "kind=key operation=key calls=info in_calls_s=less", [
+                "pttopt", "MPI_Send", 10, run], **dict.fromkeys(
+                    ("snapshot", "snapshot_s", "common_clock_error_ns", "computing_from_ns"), 100 + run))
+        read = tables.Tables([str(self.folder / "runs")])
+        assert [len(row.launches) for row in read.rows("mpirtmon")] == [2], read.apart
+        (series, *_), = [list(read_launches([str(self.folder)]).series.values())]
+        assert len(list(series.pairs())) == 2, series.schema
+
     def test_title_of_mixtures(self):
         for run in range(2):
             for ranks in (2, 64):

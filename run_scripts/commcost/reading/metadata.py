@@ -9,10 +9,10 @@ from commcost.words import cut
 
 # Metadata that belongs to a launch: it may always differ (threshold: of overlap's verdicts, which aren't compared).
 OF_A_LAUNCH = set("""
-    all_rows benchmark clock_cost_ns clock_resolution_ns columns command date debug dump-samples environment format
-    global_clock global_clock_error_bound_us global_clock_error_growth_us_per_s global_clock_error_us hosts
-    intervals job_id last_date late_us layout machine-readable metadata no-header nohdr output schema threshold
-    verbose""".split())
+    all_rows benchmark clock_cost_ns clock_resolution_ns columns command common_clock_error_ns computing_from_ns date
+    debug dump-samples environment format global_clock global_clock_error_bound_us global_clock_error_growth_us_per_s
+    global_clock_error_us hosts intervals job_id last_date late_us layout machine-readable metadata no-header nohdr
+    output schema snapshot snapshot_s threshold verbose""".split())
 
 # What was measured: a machine, a library, a build, another program (foreign.py). A comparison may be about it, so it is
 # named where it differs.
