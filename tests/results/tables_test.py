@@ -160,6 +160,8 @@ class Apart(Case):
     @each("key, values, named", [
         ("ranks", (2, 64), ("Barrier of 2 processes", "Barrier of 64 processes")),
         ("nodes", (1, 2), ("Barrier of 4 processes, nodes 1", "Barrier of 4 processes, nodes 2")),
+        ("ranks_per_node", (1, 4), (
+            "Barrier of 4 processes, ranks_per_node 1", "Barrier of 4 processes, ranks_per_node 4")),
         ("mpi_library", ("MPICH Version: 4.2", "Open MPI v5.0"), (
             "Barrier of 4 processes, mpi_library MPICH Version: 4.2",
             "Barrier of 4 processes, mpi_library Open MPI v5.0")),

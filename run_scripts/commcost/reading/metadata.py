@@ -35,7 +35,7 @@ MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS
 # Of the system, what launches of one row may differ in with a warning: what is built and run may be the same.
 WITH_A_WARNING = set("""
     calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with mpi_standard processors
-    program ranks_per_node version""".split())
+    program version""".split())
 FIRST = ("ranks", "nodes", "mpi_library", "memory")  # that tell launches apart
 CELL_MAX = 200  # letters
 
