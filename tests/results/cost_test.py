@@ -847,6 +847,24 @@ class BadInput(CostCase):
         assert number(self.cost()["machine_us"]) == 100
         assert "differ in tag (a and b), which the report doesn't tell: those of a count" in self.made.table()[1]
 
+    @each("values, remark", [
+        (("device",), "all rows of overlap_iallreduce_sweep have memory device: they count"),
+        (("device", "managed"), "rows of the results differ in memory (device and managed), which the report doesn't tell: "
+         "those of device count"), (("device", "host"), None)])
+    def test_rows_of_other_memory(self, values, remark):
+        """Count where there are none of host memory, which is said."""
+        self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0))
+        for path in self.made.results.iterdir():
+            path.unlink()
+        for memory in values:
+            self.made.write_results("iallreduce", point(8, 300 if memory == "host" else 100), name=memory)
+            path = self.made.results / f"{memory}.tsv"
+            path.write_text(path.read_text().replace("# columns: ", "# columns: memory=key ").replace(
+                "\ncollective", "\nmemory\tcollective").replace("\niallreduce", f"\n{memory}\tiallreduce"))
+        assert number(self.cost()["machine_us"]) == (100 if remark else 300)
+        text = self.made.table()[1]
+        assert (remark or "") in text and ("count" in text.split("# warning")[-1]) == bool(remark), text
+
     def test_rank_that_is_no_number(self):
         self.made.write_report(total(1.0, 1.0), {**total(0.5, "NA"), "rank": "x"})
         self.made.write_results("iallreduce", point(8, 100))

@@ -116,11 +116,13 @@ def of_the_program(tables, own):
             usual = benchmarks.USUAL.get(key, (metadata.value_of(own, said),))
             if said in Layout._fields:
                 continue
-            if key not in benchmarks.USUAL and not set(values) & set(usual):
+            if not set(values) & set(usual):
                 usual = values[:1]
                 if len(values) > 1:
                     remarks[f"rows of the results differ in {said} ({listed(values, VALUES_SHOWN)}), which the report "
                             f"doesn't tell: those of {values[0]} count"] = None
+                elif key in benchmarks.USUAL:
+                    remarks[f"all rows of {kind} have {said} {values[0]}: they count"] = None
             kept.setdefault(kind, {})[key] = usual
     return tables.only([table._replace(rows=[
         cells for cells in table.rows
