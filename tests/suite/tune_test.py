@@ -316,6 +316,15 @@ class Mpich(TuneCase):
         done = self.tune("--dry-run", status=1)
         assert "mpivars says nothing of the library's variables in a launch: try mpirun -np " in done.stderr
 
+    @each("library, tool", [(MPICH, "mpivars"), ("ompi_mpi_comm_world", "ompi_info")])
+    def test_library_without_its_program(self, library, tool):
+        """A variable of --choices isn't taken without a list of those that are safe."""
+        self.make(library)
+        (self.suite.folder / "bin/mpivars").chmod(0o644)
+        done = self.tune("--choices=MY_VARIABLE=a", "--operations=bcast", status=1, PATH=f"{self.suite.folder}/bin")
+        assert f"tune.sh: no {tool} of {self.suite.build}/collective/collective beside mpirun" in done.stderr, done.stderr
+        assert not self.suite.results.exists()
+
     def test_other_variables(self):
         """What doesn't force a choice is said."""
         done = self.tune(f"{VARIABLE}way2", "--sizes=8", MPIR_CVAR_CTXID_EAGER_SIZE="3")

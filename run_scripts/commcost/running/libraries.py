@@ -115,7 +115,7 @@ class Mpich(Library):
     library holds in itself. So the file is that tree, with rules put in. The values of MPIR_CVAR_*_INTRA_ALGORITHM are
     in the descriptions of these variables in MPI_T, which MPICH's program mpivars prints."""
 
-    name, suffix, chooses_by_size = "MPICH", ".json", True
+    name, suffix, chooses_by_size, TOOL = "MPICH", ".json", True, "mpivars"
     VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
     PREFIXES = ("MPIR_CVAR", "MPIR_PARAM", "MPICH")  # of its variables in the environment
     FORCING = ("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*COLL_SELECTION_TUNING_JSON_FILE.*|.*_COMPOSITION|COLLECTIVE_FALLBACK|"
@@ -155,7 +155,7 @@ class Mpich(Library):
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
         self._algorithms = {}  # by operation: the tree's name by the variable's
         said = {}  # by variable
-        for block in re.split(r"(?m)^\t(?=MPI)", said_by(tools("mpivars"))):
+        for block in re.split(r"(?m)^\t(?=MPI)", said_by(tools(self.TOOL))):
             said.setdefault(re.match(r"\w*", block).group(), block)
         for operation, names in self.SAFE.items():
             words = said.get(self._variable(operation), "")
@@ -185,7 +185,7 @@ class Mpich(Library):
 
     def in_force(self, line, contests):
         del contests
-        tool = self._tools("mpivars")
+        tool = self._tools(self.TOOL)
         lines = set(re.findall(r"(?m)^(\w+) =(.*)$", asked(line, tool, self.ASK)))
         values = collections.Counter(name for name, _ in lines)
         if 1 in values.values():
@@ -265,7 +265,7 @@ class OpenMpi(Library):
     own, which says 0: the library's own choice. From 6.0 on JSON (same source), where a rule has both ends, and the
     first one that holds counts: there a number of ranks in the file of numbers ends a range instead of beginning it."""
 
-    name, chooses_by_size = "Open MPI", True
+    name, chooses_by_size, TOOL = "Open MPI", True, "ompi_info"
     PREFIX = "OMPI_MCA_coll_tuned_"
     # Operations in the order of their numbers there.
     NUMBERS = {name: number for number, name in enumerate((
@@ -288,7 +288,7 @@ class OpenMpi(Library):
     CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # the fan-out that a variable sets
 
     def __init__(self, tools):
-        self._said = said_by(tools("ompi_info"), "--parsable", "--all")
+        self._said = said_by(tools(self.TOOL), "--parsable", "--all")
         self._tools, self._algorithms = tools, {}
         version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._said)
         self.version = version.group(1) if version else ""
@@ -314,7 +314,7 @@ class OpenMpi(Library):
 
     def in_force(self, line, contests):
         del contests
-        return dict(re.findall("(?m)^(\\w+) =(.*)$", asked(line, self._tools("ompi_info"), self.ASK)))
+        return dict(re.findall("(?m)^(\\w+) =(.*)$", asked(line, self._tools(self.TOOL), self.ASK)))
 
     def _value(self, operation, what):
         found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
@@ -370,7 +370,7 @@ class OpenMpi(Library):
 
     def said_of_file(self, path):
         words = [f"{name}={value}" for name, value in self.file_variables(path, ()).items()]
-        said = said_by("env", *words, self._tools("ompi_info"), "--parsable", "--all")
+        said = said_by("env", *words, self._tools(self.TOOL), "--parsable", "--all")
         has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in said
         return (("Open MPI has the name of the file (ompi_info)." if has_it else
                  "Open MPI doesn't have the name of the file (ompi_info).") +
@@ -384,7 +384,8 @@ def file_of_library(program):
 
 
 def library_of(program, launcher):
-    """The Library that a program uses, and its file."""
+    """The Library that a program uses, and its file. Failure where the library's program is missing that lists choices:
+    without it nothing tells which of them are safe."""
     path = file_of_library(program) or os.path.realpath(program)
 
     def tools(name):
@@ -394,8 +395,11 @@ def library_of(program, launcher):
                      if os.access(tool, os.X_OK) and file_of_library(tool) in (None, path)), f"no {name}")
 
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        library = (Mpich(data, tools) if Mpich.is_in(data) else
-                   OpenMpi(tools) if OpenMpi.is_in(data) else Library())
+        kind = next((kind for kind in (Mpich, OpenMpi) if kind.is_in(data)), Library)
+        if kind is not Library and not os.access(tools(kind.TOOL), os.X_OK):
+            raise Failure(f"no {kind.TOOL} of {path} beside {launcher.words[0]} or in PATH: install it, or add its folder "
+                          "to PATH")
+        library = Mpich(data, tools) if kind is Mpich else OpenMpi(tools) if kind is OpenMpi else Library()
     return library if library.contests() else Library(), path
 
 
