@@ -35,8 +35,9 @@ function(commcost_mpi_of_folder)
       list(JOIN ${_library} " " ${_library})
       string(STRIP "${${_library}}" ${_library})
     endforeach()
+    string(REPLACE "'" "'\\''" _folder "${CMAKE_BINARY_DIR}")
     message(FATAL_ERROR "This build folder is of ${_known}, not of ${_asked}: use another folder, or remove it:\n"
-                        "  rm -r ${CMAKE_BINARY_DIR}")
+                        "  rm -r '${_folder}'")
   endif()
 endfunction()
 

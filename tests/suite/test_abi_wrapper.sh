@@ -61,7 +61,7 @@ begin() {
 # refused OPTION...: the folder takes no other library, and stays with its own.
 refused() {
     if cmake "$@" "$work/build" >"$work/log" 2>&1; then fail "$*: taken in a folder of $begun"; fi
-    grep -q "rm -r $work/build" "$work/log" || fail "$*: $(cat "$work/log")"
+    grep -q "rm -r '$work/build'" "$work/log" || fail "$*: $(cat "$work/log")"
     cmake "$work/build" >"$work/log" 2>&1 || fail "after $*: $(cat "$work/log")"
     [ "$(library)" = "$begun" ] || fail "after $*: the folder of $begun is of $(library)"
 }
