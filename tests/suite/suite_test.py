@@ -596,6 +596,13 @@ exec "$@" """))
         self.suite.run("--benchmarks=halo", "--runs=1")
         self.suite.assert_nothing_left()
 
+    def test_killed_before_it_had_a_lock(self):
+        for name in ("suite", "runs"):
+            (self.suite.results / name).mkdir(parents=True)
+            self.suite.run("--benchmarks=halo", "--runs=1", "--dry-run")
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        self.suite.assert_rows("halo", 1)
+
     @each("stderr", ["2>&-", "2>&1 | true", ">&- 2>&-"])
     def test_nobody_reads(self, stderr):
         """A suite whose stderr is closed, or whose reader has gone, measures what it should."""

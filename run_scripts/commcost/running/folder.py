@@ -96,10 +96,13 @@ class Folder:
                 yield from (os.path.join(place, name) for name in folders + files)
 
     def claim(self):
-        """Failure where the folder has files of somebody else that would be replaced."""
+        """Failure where the folder has files of somebody else that would be replaced. Empty folders are those of a
+        suite that was killed before it made its lock."""
         if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.of_suite, ("lock", "plan.tsv")))):
             for name in sorted(os.listdir(self.path)):
-                if any(fnmatch.fnmatchcase(name, pattern) for pattern in WRITTEN):
+                path = os.path.join(self.path, name)
+                is_empty = os.path.isdir(path) and not os.listdir(path)
+                if not is_empty and any(fnmatch.fnmatchcase(name, pattern) for pattern in WRITTEN):
                     raise Failure(f"{self.path:.200} holds {name:.100} of something else: use another folder")
 
     def make(self):
