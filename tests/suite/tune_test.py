@@ -350,6 +350,9 @@ class Mpich(TuneCase):
         for ranks, warns in ((2, machine.ranks_with_room() < 2), (1000, True)):
             done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run", f"--ranks={ranks}")
             assert ("# warning: oversubscribed: " in done.stdout) == warns, done.stdout
+        for option, job in (("--hosts=a,b", ""), ("--launcher=mpirun", "1"), ("--launcher=srun", "")):  # on other nodes
+            done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run", "--ranks=1000", option, SLURM_JOB_ID=job)
+            assert "# warning: oversubscribed: " not in done.stdout, done.stdout
 
 
 class Others(TuneCase):

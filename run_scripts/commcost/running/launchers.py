@@ -124,8 +124,12 @@ def place_of(job, launch):
     return Place(per_node, nodes, slots, launch.threads if is_bound else 0, "" if job.bind == "none" else job.bind)
 
 
-def crowding(job):
-    """A sentence where ranks of a job share processors; "" where each has one."""
+def crowding(job, launcher):
+    """A sentence where ranks of a job share processors; "" where each has one, and where they run on other nodes than
+    this machine, whose processors aren't known."""
+    is_of_slurm = launcher.name == Srun.name or os.environ.get("SLURM_JOB_ID")
+    if job.hosts or is_of_slurm and not os.environ.get("SLURMD_NODENAME"):
+        return ""
     slots, room = place_of(job, Launch(job.ranks, 1, {})).slots, machine.ranks_with_room()
     return "" if slots <= room else (f"oversubscribed: {slots} ranks on a node share {room} processor"
                                      f"{'' if room == 1 else 's'}; times include waiting for a processor")

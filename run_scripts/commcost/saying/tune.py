@@ -103,7 +103,7 @@ class Tuning:
         """Warnings of launches that were made, else of those that will be."""
         if self.trials.folder.records():
             return self.trials.warnings()
-        return list(filter(None, [launchers.crowding(self.job(self.options.ranks[-1]))]))
+        return list(filter(None, [launchers.crowding(self.job(self.options.ranks[-1]), self.launcher)]))
 
     def choices(self):
         """Those of each cell, besides the default."""
@@ -143,9 +143,9 @@ class Tuning:
                                           f"--min-gain={options.min_gain:g} --launches={options.launches}")]
         made = plan.Plan(steps, {options.build: {BENCHMARK}}, [])
         there = self.trials.folder.read("plan.tsv").splitlines()
-        if there and there != made.lines:
-            raise UsageError(f"{options.output:.200} was begun with other options, such as --ranks, --sizes or "
-                             "--choices: give the same again, or use another folder")
+        if there and there != made.lines and not options.is_new:
+            raise UsageError(f"{self.trials.folder.path:.200} was begun with other options, such as --ranks, --sizes "
+                             "or --choices: give the same again, or use another folder")
         self.trials.begin(made, [self.launcher], options)
 
     def decide(self):
@@ -153,7 +153,7 @@ class Tuning:
         the budget of the proof, ended it."""
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
-            f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.options.output}")
+            f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.trials.folder.path}")
         say(f"It takes {self.expected()}")
         is_cut = False
         if self.options.budget is not None:
