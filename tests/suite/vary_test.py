@@ -86,6 +86,9 @@ class Plan(SuiteCase):
         assert ["other build" in line[2] for line in plan] == [False, False, True, True]
         assert [setting.name for setting in settings_of([f"build:{self.suite.build},{other}"])] == [
             "build=build", "build=other build"]
+        # A variable may have a folder's path as its value.
+        names = [setting.name for setting in settings_of([f"build:{self.suite.build},{other}", f"A={other},1"])]
+        assert names == [f"{build} A={value}" for build in ("build=build", "build=other build") for value in (other, 1)]
 
     def test_one_binding(self):
         """With asynchronous progress none, in all settings."""

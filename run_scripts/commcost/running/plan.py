@@ -133,7 +133,7 @@ def settings_of(varied):
         combined = dict(zip(axes, values))
         build, launcher = combined.get("build:"), combined.get("launcher:")
         settings.append(Setting(
-            " ".join(f"{name[:-1]}={called.get(value, value)}" if value else f"{name[:-1]} unset"
+            " ".join(f"{name[:-1]}={called[value] if name == 'build:' else value}" if value else f"{name[:-1]} unset"
                      for name, value in combined.items()),
             {name[:-1]: value for name, value in combined.items() if name.endswith("=")},
             build, launcher))
