@@ -8,7 +8,7 @@ from commcost.reading import benchmarks, summarize, tables
 from commcost.reading.launches import read_launches
 from commcost.reading.results import ResultError
 from commcost.command import UsageError
-from commcost.saying import compare, report, scorecard
+from commcost.saying import compare, facts, report, scorecard
 from made_results import SYNC, tsv
 
 
@@ -193,6 +193,13 @@ class Apart(Case):
         assert [len(row.launches) for row in read.rows("mpirtmon")] == [2], read.apart
         (series, *_), = [list(read_launches([str(self.folder)]).series.values())]
         assert len(list(series.pairs())) == 2, series.schema
+
+    @each("what, named", [
+        ("Barrier of 2 processes", "Barrier of 2 processes"),
+        ("Barrier of 12 processes", "Barrier of 12 processes, 2 processes")])
+    def test_name_of_a_line(self, what, named):
+        """A key is added that the line doesn't name."""
+        assert scorecard.named(facts.Line(what, "1 µs"), {"ranks": "2"}).what == named
 
     def test_title_of_mixtures(self):
         for run in range(2):

@@ -66,7 +66,8 @@ def card_of(tables, best=(), changes=()):
 def named(line, keys):
     """The line, with the further keys by which the rows that it rests on differ from others."""
     words = [key.label(cut(keys[key.column], VALUE)) for key in further(keys) if keys[key.column] != "NA"]
-    return line._replace(what=", ".join([line.what, *(word for word in words if word not in line.what)]))
+    return line._replace(what=", ".join([line.what, *(
+        word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", line.what))]))
 
 
 def disturbed(tables):
