@@ -100,6 +100,10 @@ int main(int argc, char **argv)
     return MPI_Finalize();
 }
 END
+    # A word a line, which may have blanks and *.
+    set -f
+    IFS='
+'
     # shellcheck disable=SC2086  # a list of words
     words=$(commcost launcher --launcher="$1" "$scratch" 2>/dev/null) &&
         "$wrapper" -o "$scratch/met" "$scratch/met.c" >/dev/null 2>&1 &&
