@@ -23,7 +23,7 @@ help_if_asked "$@"
 measured=
 ranks=
 where=--output
-results=$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)
+results=
 for option in "$@"; do
     case $option in
     --all) measured=--quick ;;
@@ -36,7 +36,7 @@ for option in "$@"; do
     esac
 done
 case $results in
-/*) ;;
+"" | /*) ;;
 *) results=$PWD/$results ;;
 esac
 if [ "$where" = --output ]; then
@@ -56,6 +56,19 @@ if [ -z "${MPICC:-}" ]; then
         libhwloc-dev gnuplot-nox python3
 fi
 build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see above, and $build.log"
+
+# Each of two calls in the same second gets its own folder.
+if [ -z "$results" ]; then
+    mkdir -p "$COMMCOST_TOP/results"
+    begun=$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)
+    results=$begun
+    number=1
+    until mkdir "$results" 2>/dev/null; do
+        [ -e "$results" ] || die "cannot make the folder $results: use --output=FOLDER"
+        number=$((number + 1))
+        results=$begun-$number
+    done
+fi
 
 # The suite says how long it will take, and how far it is. What it could measure is
 # reported whatever failed.

@@ -902,6 +902,11 @@ echo "# end: 1 row, exit 0"
             assert (self.top / "results" / name).is_file(), name
         assert (done.stdout + done.stderr).count("report.html") == 1
 
+    def test_calls_in_the_same_second(self):
+        self.stand_in("date", "echo now\n")
+        for name in ("now", "now-2"):
+            assert f"Page: results/{name}/report.html" in self.quickstart().stdout
+
     def test_goes_on(self):
         """With the same folder, as begun or resumed, or as its suite says."""
         self.quickstart("--output=results")
