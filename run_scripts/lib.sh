@@ -36,7 +36,7 @@ misused() {
     exit 2
 }
 
-# commcost COMMAND [OPTION]...: goes on as a command of run_scripts/commcost, which is written in Python.
+# commcost COMMAND [OPTION]...: continues as a command of run_scripts/commcost, which is written in Python.
 commcost() {
     command -v python3 >/dev/null 2>&1 || die "there is no python3: install it (Debian: python3)"
     exec python3 "$COMMCOST_TOP/run_scripts/commcost" "$@"

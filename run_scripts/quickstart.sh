@@ -7,7 +7,7 @@
 #   --ranks=N        number of processes; default: the cores, or what a control group's quota
 #                    allows of them, 2 to 8
 #   --output=FOLDER  where results go; default: results/DATE_TIME
-#   --resume=FOLDER  go on where it was interrupted
+#   --resume=FOLDER  continue where it was interrupted
 #
 # Takes at most three minutes with the build on two cores: six launches of each program. With
 # --all it launches every program once instead, also those of all other collectives, the monitor
@@ -77,7 +77,7 @@ passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" ${measured:+"$measur
     ${ranks:+"--ranks=$ranks"} "$where=$results" || status=$?
 if [ -n "$signalled" ]; then
     again=$(commcost paste ${MPICC:+env "MPICC=$MPICC"} "$COMMCOST_TOP/run_scripts/quickstart.sh" "--resume=$results")
-    echo "quickstart.sh: SIG$signalled: to go on and make the report: $again" >&2
+    echo "quickstart.sh: SIG$signalled: to resume and make the report: $again" >&2
     exit "$status"
 fi
 set -- "$results"/*.tsv

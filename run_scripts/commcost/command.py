@@ -154,7 +154,7 @@ def note_input(stream):
 
 
 def is_input(path, is_followed):
-    """True if a path leads to a file that was read; a link by itself doesn't, unless it is followed."""
+    """True if a path leads to a file that was read; a link alone doesn't, unless it is followed."""
     try:
         file = os.stat(path, follow_symlinks=is_followed)
     except OSError:

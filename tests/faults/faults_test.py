@@ -168,7 +168,7 @@ class SuiteSignals(RunCase):
             assert status == (3 if number == signal.SIGUSR1 else 1), said
             # What runs in the background has SIGINT ignored, so it is passed on as SIGTERM.
             assert f"Ended by {number.name.replace('INT', 'TERM')}" in said
-            assert re.search("To go on: .*run_scripts/run_suite.sh --resume=", said), said
+            assert re.search("To resume: .*run_scripts/run_suite.sh --resume=", said), said
             after = self.finished(results)
             assert {path: after[path] for path in before} == before
 

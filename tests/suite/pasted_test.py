@@ -78,7 +78,7 @@ class Pasted(SuiteCase):
         (self.odd / "other").symlink_to(self.build)
         (self.suite.folder / "started.once").touch()
         said = self.start("run_suite.sh", *self.suite_words("--budget=0", *varied), status=1).stderr
-        assert f"{launches} of {launches} launches have their result" in self.paste(said, "To go on").stderr
+        assert f"{launches} of {launches} launches have their result" in self.paste(said, "To resume").stderr
 
     def test_defaults(self):
         """Nothing but defaults was given: here those of a tree, with its build."""
@@ -87,7 +87,7 @@ class Pasted(SuiteCase):
         said = self.start("run_suite.sh", "--budget=0", status=1).stderr
         assert "The budget is used up: 0 of 18" in said and said.count(" --") == 1, said
         (self.suite.folder / "started.once").touch()
-        assert "18 of 18 launches have their result" in self.paste(said, "To go on").stderr
+        assert "18 of 18 launches have their result" in self.paste(said, "To resume").stderr
 
     def test_another_plan(self):
         """The hint leads back to the options that it was begun with."""
@@ -119,7 +119,7 @@ END
 """)
         words = [*self.place, "--ranks=4", "--launches=12", "--sizes=8", f"{VARIABLE}recursive_doubling", f"--output={self.results}"]
         said = self.start("tune.sh", *words, "--budget=0", status=1).stderr
-        done = self.paste(said, "To go on")
+        done = self.paste(said, "To resume")
         assert f"Evidence: {self.results}/evidence.tsv" in done.stdout
         told, = re.findall("(?m)^ *(export MPIR_.*)$", done.stdout)
         file = call(["sh", "-c", f'{told}; printf %s "$MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"'], cwd="/")

@@ -519,7 +519,7 @@ class Resume(SuiteCase):
         time.sleep(0.2)
         process.send_signal(signal.Signals[name])
         said = said_by(process, 3 if name == "SIGUSR1" else 1)
-        assert re.search("To go on: .*run_scripts/run_suite.sh --resume=", said), said
+        assert re.search("To resume: .*run_scripts/run_suite.sh --resume=", said), said
         assert name in said
         self.suite.assert_nothing_left()
         before = self.suite.files()
@@ -574,7 +574,7 @@ exec "$@" """))
         """A scheduler may warn the programs alone."""
         done = self.suite.run("--benchmarks=pingpong,halo", "--runs=2",
                               f"--options=halo: --fault={fault}", status=1)
-        assert "To go on" in done.stderr
+        assert "To resume" in done.stderr
         assert [os.path.basename(path) for path in self.suite.files()] == ["pingpong.tsv"]
 
     def test_same_second(self):

@@ -234,8 +234,8 @@ class Mpich(TuneCase):
                             " nb " in read(self.suite.environment["STARTED"]))
             process.send_signal(signal.SIGTERM)
             said = process.communicate(timeout=30)[1]
-        assert process.returncode == 1 and "no file was written. To go on: " in said, said
-        assert os.path.samefile(said.split("To go on: ")[1].split(" --")[0], f"{SCRIPTS}/tune.sh"), said
+        assert process.returncode == 1 and "no file was written. To resume: " in said, said
+        assert os.path.samefile(said.split("To resume: ")[1].split(" --")[0], f"{SCRIPTS}/tune.sh"), said
         assert not list(self.suite.results.glob("rules*"))
         before = self.started()
         resume = f"--resume={self.suite.results}"
@@ -258,7 +258,7 @@ class Mpich(TuneCase):
     def test_budget(self):
         """What isn't clear when it ends is left to the library."""
         done = self.tune(f"{VARIABLE}way1,hang", "--sizes=8", "--budget=5", status=1)
-        assert "The budget ended before all was clear. To go on: " in done.stderr, done.stderr
+        assert "The budget ended before all was clear. To resume: " in done.stderr, done.stderr
         assert "the budget ended before it was clear" in self.evidence()[8]["reason"]
         assert read(self.suite.results / "evidence.tsv").endswith("# end: 1 row, exit 1\n")
         assert not (self.suite.results / "rules.json").exists()

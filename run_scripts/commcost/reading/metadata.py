@@ -41,7 +41,7 @@ CELL_MAX = 200  # letters
 
 
 class Differing(typing.NamedTuple):
-    """What tells launches with the same rows apart.
+    """Keys of the metadata that tell launches with the same rows apart.
 
     names   by key of the metadata, the fewest that tell all apart, what the column is called that rows get for it
     warned  by other key, the numbers of two launches that differ in it
@@ -57,7 +57,7 @@ def value_of(metadata, key):
 
 
 def differing(several, shared, taken):
-    """What tells launches apart whose rows must not be put together: the one check of all that reads several results.
+    """Tells launches apart whose rows must not be put together: the one check of all that reads several results.
     `several`: by number of a launch, its side and metadata; `shared`: sets of numbers of launches that have a row in
     common; `taken`: columns that rows have. A key that some launches lack, such as one of a later version, doesn't
     tell by that alone; nor one by which sides differ, each of which is of one value: comparisons are about that."""
@@ -81,7 +81,7 @@ def differing(several, shared, taken):
 
 
 def are_several(values):
-    """Whether values that are there differ."""
+    """True if values that are there differ."""
     return len({*values, "NA"}) > 2
 
 

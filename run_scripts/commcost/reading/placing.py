@@ -25,7 +25,7 @@ def ranks_of(text):
 
 
 def are_ranks(ranges):
-    """Whether ranges have numbers of ranks, and no more of them than a job."""
+    """True if ranges have numbers of ranks, and no more of them than a job."""
     return (sum(map(len, ranges)) <= RANKS_MAX and
             all(0 <= part.start < part.stop <= RANKS_MAX for part in ranges))
 

@@ -396,7 +396,7 @@ def is_of_a_setting(path):
 
 
 def _entries(folder):
-    """What is in a folder, but for links out of it."""
+    """The files and folders in a folder, except links out of it."""
     return [path for path in _all_entries(folder) if not leads_out(path)]
 
 

@@ -23,7 +23,7 @@ ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are hel
 
 
 class Table(typing.NamedTuple):
-    """What a file has. A row is its cells by column."""
+    """The contents of a file. A row is its cells by column."""
 
     side: str      # NEW or BASE
     kind: str      # benchmarks.kind_of
@@ -32,7 +32,7 @@ class Table(typing.NamedTuple):
     remarks: list
     is_cut_off: bool
     rows: list
-    keys: list     # the columns that tell rows apart, but for `run`
+    keys: list     # the columns that tell rows apart, except `run`
     is_merged: bool  # rows are of several launches, which `run` tells apart
     path: str
 

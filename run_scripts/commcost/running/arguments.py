@@ -106,9 +106,9 @@ def add_shared(made, output, again, **ranks):
     add("--build", metavar="FOLDER", type=folder_there, help="default: build")
     add = made.add_argument_group("Where results go").add_argument
     add("--output", metavar="FOLDER", type=text, help=f"default: results/{output}. A folder that was begun with the "
-        "same options and not finished is gone on with: what is there isn't measured again, what was cut off is. "
+        "same options and not finished is resumed: what is there isn't measured again, what was cut off is. "
         "Other options are refused")
-    add("--resume", metavar="FOLDER", type=folder_there, help="go on in that folder with the options that it was "
+    add("--resume", metavar="FOLDER", type=folder_there, help="resume that folder with the options that it was "
         "begun with. What could lead elsewhere is to be given again: --build, unless it is the default; "
         f"--launcher, unless it is hydra, openmpi, srun or the build's own{again}")
     return add
@@ -222,7 +222,7 @@ def begun_with(path, kept):
 
 
 def going_on(program, path, kept, *more):
-    """The command that goes on in a folder that was begun with these options, and with more of them."""
+    """The command that resumes a folder that was begun with these options, and with more of them."""
     build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
     return to_paste(script(program), f"--resume={os.path.abspath(path)}", *given_again(kept, build), *more)
 

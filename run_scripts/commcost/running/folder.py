@@ -35,7 +35,8 @@ _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
 WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
 UNFINISHED = "unfinished"  # the result in the record of a launch that the suite ended before its end
 LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
-# What run_suite.sh, tune.sh and device_matrix.sh write in a folder. Where none of them began it, such files are the user's.
+# Names that run_suite.sh, tune.sh and device_matrix.sh write in a folder. If none of them began it, such files are the
+# user's.
 WRITTEN = ("suite", "runs", "*.tsv", "rules.*", "tune.html", "matrix.html")
 
 

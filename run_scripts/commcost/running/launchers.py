@@ -242,7 +242,7 @@ def words_of(asked):
 
 
 def absolute(asked):
-    """What --launcher asks for, so that it is the same in any folder."""
+    """The value of --launcher, so that it is the same in any folder."""
     first, *others = words_of(asked) or [""]
     return " ".join([os.path.abspath(first) if "/" in first else first, *others]) or asked
 

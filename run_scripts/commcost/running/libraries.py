@@ -103,7 +103,7 @@ class Library:
 
 
 def asked(line, tool, script):
-    """What a script of a shell prints in a launch; its $0 is a program of the library."""
+    """The output of a shell script in a launch; its $0 is a program of the library."""
     said = said_by(*line, "/bin/sh", "-c", script + "; echo asked", tool)
     if "asked" not in said.splitlines():
         raise Failure(f"{tool} says nothing of the library's variables in a launch: try {quoted([*line, tool])}")

@@ -42,8 +42,8 @@ besides; FOLDER/suite/ what it takes to run the suite again: run_again.sh,
 plan.tsv, versions, environment, topology, hosts, and launches.tsv with the time
 each took.
 
-SIGINT and SIGTERM end the launch in hand, SIGUSR1 lets it end by itself; then
-the suite ends, and the same command goes on with it. In a Slurm job the suite
+SIGINT and SIGTERM end the launch in hand, SIGUSR1 lets it finish; then the
+suite ends, and the same command resumes it. In a Slurm job the suite
 ends before the job's time is up.
 
 Exit status: 0 done, or the budget is used up and there is a result of each; 1
@@ -155,12 +155,12 @@ class Suite:
         try:
             return self._run()
         except OSError:
-            say(f"To go on: {self.resuming()}")
+            say(f"To resume: {self.resuming()}")
             raise Failure(f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
                           "isn't yours. What is there is whole") from None
 
     def resuming(self):
-        """The command that goes on."""
+        """The command that resumes it."""
         return arguments.going_on(PROGRAM, self.folder.path, self.options.kept)
 
     def is_measured(self, step):
@@ -366,11 +366,11 @@ exec sh {run_suite} \\
             if by_result["failed"]:
                 say(f"To try again what failed: {again}")
         elif self.leave == BUDGET:
-            say(f"The budget is used up: {have}, {len(by_result[None])} are left. To go on: {again}")
+            say(f"The budget is used up: {have}, {len(by_result[None])} are left. To resume: {again}")
             if without:
                 say(f"There is no result of {without} programs yet")
         else:
-            say(f"Ended by {self.leave}: {have}. To go on: {again}")
+            say(f"Ended by {self.leave}: {have}. To resume: {again}")
             return EXIT_TO_RESUME if self.leave in (JOB_TIME, "SIGUSR1") else command.EXIT_FAILED
         return int(bool(not is_merged or by_result["wrong"] or by_result["failed"] or without))
 

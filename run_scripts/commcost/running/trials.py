@@ -111,7 +111,7 @@ class Trials:
         return rows_of(self.folder.launch_file(step))
 
     def warnings(self):
-        """What results of launches warn of: sentences, each with the number of launches that say it."""
+        """Warnings in results of launches: sentences, each with the number of launches that say it."""
         records = set(self.folder.last_results())
         found = collections.Counter(text for run, name in records for text in set(rows_of(
             self.folder.launch_file(plan.Step(run, name, name, "", 0, "")))[-1]))

@@ -303,7 +303,7 @@ to hand MPI the GPU's address (direct), or to copy to pinned host memory by hand
 
 Prints a table; FOLDER/matrix.tsv has it for spreadsheets, FOLDER/matrix.html as
 a page; FOLDER/runs/1 has what each launch wrote and said. With --resume=FOLDER
-it goes on where it was interrupted.
+it continues where it was interrupted.
 
 Exit status: 0 all launches were made, whatever they showed; 1 they weren't; 2
 wrong usage.""", allow_abbrev=False)
@@ -346,5 +346,5 @@ def main(words):
     replace_file(os.path.join(matrix.trials.folder.path, "matrix.html"), page.as_html())
     print(readable(page.as_text()), end="")
     if not is_whole:
-        say(f"Ended by a signal. To go on: {arguments.going_on(PROGRAM, matrix.trials.folder.path, options.kept)}")
+        say(f"Ended by a signal. To resume: {arguments.going_on(PROGRAM, matrix.trials.folder.path, options.kept)}")
     return command.EXIT_DONE if is_whole else command.EXIT_FAILED

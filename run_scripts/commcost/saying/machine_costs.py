@@ -94,7 +94,7 @@ def way_of(function):
 
 
 def is_sync(way, size):
-    """Whether syncbench measures it."""
+    """True if syncbench measures it."""
     return way.column == "blocking_us" and way.operation in SYNCS and size == 0
 
 

@@ -1,7 +1,7 @@
 """tune.sh: which of the MPI library's algorithms is best for each operation and size on this machine, by a race of
 launches (race.py), as the file that the library itself reads (libraries.py), with proof that it pays.
 
-The procedure follows from what its launches found alone, which are recorded: so an interrupted one goes on where it
+The procedure follows from what its launches found alone, which are recorded: so an interrupted one continues where it
 was, by doing all over without the launches that were made.
 """
 
@@ -539,7 +539,7 @@ def main(words):
     try:
         race, proof, is_cut = tuning.decide()
     except Left:
-        say(f"Ended by {tuning.trials.left_by}: no file was written. To go on: {again}")
+        say(f"Ended by {tuning.trials.left_by}: no file was written. To resume: {again}")
         return command.EXIT_FAILED
     rejected = [choice for _, _, choice in tuning.out if choice == FILE]
     status = command.EXIT_FAILED if rejected or is_cut and not any(
@@ -547,5 +547,5 @@ def main(words):
     page = write_all(tuning, race, proof, words, status)
     print(readable(page.as_text()), end="", flush=True)
     if is_cut:
-        say(f"The budget ended before all was clear. To go on: {again}")
+        say(f"The budget ended before all was clear. To resume: {again}")
     return status
