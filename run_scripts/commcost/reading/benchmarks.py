@@ -77,8 +77,8 @@ def quantity_of(kind, column):
 
 
 def keys_of(kind, names):
-    """The keys that tell a kind's rows apart, pairs of a column and its heading: of COMMON_KEYS those that are among the
-    names, what its entry says, and the others of these names, which files say are keys."""
+    """The keys that tell a kind's rows apart, pairs of a column and its heading: of COMMON_KEYS those that are among
+    the names, what its entry says, and the others of these names, which files say are keys."""
     listed = dict(entry_of(kind).keys)
     common = [key for key in COMMON_KEYS if key[0] in names]
     others = dict.fromkeys(name for name in names if name not in (*listed, *dict(COMMON_KEYS), *entry_of(kind).same))
