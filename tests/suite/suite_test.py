@@ -951,10 +951,11 @@ echo "# end: 1 row, exit 0"
         self.stand_in("sudo", 'exec env -i PATH="$PATH" HOME=/root "$@"\n')
         for name in ("mpicc.mpich", "mpicc.openmpi"):
             self.stand_in(name, 'echo >"$2" && chmod +x "$2"\n')
-        for name in ("mpirun.mpich", "mpirun.openmpi", "prterun"):
+        for name, version in (("mpirun.mpich", "HYDRA build details:"), ("mpirun.openmpi", "mpirun (Open MPI) 4.1.4"),
+                              ("prterun", "prterun (PRRTE) 3.0.2")):
             found = ranks.get(name.replace(".", "_"))
             self.stand_in(name, f"""case $1 in
---version) echo {"HYDRA" if "mpich" in name else "Open MPI"} ;;
+--version) echo "{version}" ;;
 *) {f"echo {found}; echo {found}" if found else "exit 1"} ;;
 esac
 """)
