@@ -23,7 +23,7 @@ class Clock(virtual.Test):
     def test_shared_clock(self):
         """Its error when it was found, ten seconds later, and before and after updates: at most
         what it says, and what a reading may be off."""
-        for ranks in virtual.by_tier(plain=(2,), run=(2, 6), all=(3, 16), full=(2, 3, 6, 16)):
+        for ranks in virtual.by_tier(plain=(2,), run=(2, 6), all=(2, 6, 16), full=(2, 3, 6, 16)):
             for clocks in CLOCKS + ({**CLOCKS[1], **virtual.CONDITIONS["cloud"]},):
                 with self.subTest(ranks=ranks, clocks=clocks):
                     done = virtual.run_raw("global_clock_error", 2, 1.0, 10, 3, 1,
