@@ -61,7 +61,7 @@
  * nothing, waits for what is complete already, probes, synchronisations that complete nothing, and
  * files; where the snapshot is of the whole run for MPI_Init, and for MPI_Finalize until all ranks
  * are there; in one row, "other MPI", for all other functions. MPI_Wtime, MPI_Wtick, MPI_Aint_add
- * and MPI_Aint_diff don't count. What the monitor itself takes, some 20 to 40 ns a call, is time
+ * and MPI_Aint_diff don't count. What the monitor itself takes, some 25 to 70 ns a call, is time
  * inside MPI, too, not the program's computation, and has one row of kind calls, "libmpirtmon". So
  * the rows of kinds pttopt, coll and calls together are the total.
  *
