@@ -849,11 +849,8 @@ class Budget(SuiteCase):
     def test_job_ends(self):
         """A launch that Slurm would kill is ended before. (That the next job makes it again: launch_test.py.)"""
         self.in_job("0:40")
-        begin_s = time.monotonic()
-        self.suite.run("--benchmarks=pingpong,halo", "--runs=1", "--options=all: --max-time=0.01",
-                       "--options=halo: --pause=60", status=3)
-        assert time.monotonic() - begin_s < 40
-        assert self.suite.launches("name", "result") == [("pingpong", "done"), ("halo", "unfinished")]
+        self.suite.run("--benchmarks=halo", "--runs=1", "--options=all: --max-time=0.01 --pause=60", status=3)
+        assert self.suite.launches("name", "result") == [("halo", "unfinished")]
         self.suite.assert_nothing_left()
 
 
