@@ -6,6 +6,7 @@
 #include "monitor/common_clock.h"
 #include "monitor/flags.h"
 #include "monitor/gather.h"
+#include "monitor/handles.h"
 #include "monitor/requests.h"
 #include "monitor/own_comm.h"
 #include "monitor/tools.h"
@@ -315,10 +316,11 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, struct 
                       : MPIX_MONITOR_SUCCESS;
 }
 
-/* What reports need of MPI: a communicator, and the job as it is. Made in MPI_Init, when the
-   program can't have taken all communicators yet, and kept; else made for one report. */
+/* The means of reports: a communicator, and the job as it is. Made in MPI_Init, when the program
+   can't have taken all communicators yet, and kept; else made for one report. */
 static struct {
     MPI_Comm comm; /* MPI_COMM_NULL: not made, or given up */
+    bool is_used;  /* by a report that is being written; under the monitor's lock */
     struct bc_job job;
     bool is_kept, is_last; /* for further reports; the next one is the last of the run */
 } means = {.comm = MPI_COMM_NULL};
@@ -368,8 +370,23 @@ bool report_prepare(bool compares_clocks)
 
 void report_give_up_comm(void)
 {
-    if (means.comm != MPI_COMM_NULL)
-        BC_MPI(PMPI_Comm_free(&means.comm));
+    MPI_Comm given_up = MPI_COMM_NULL;
+    monitor_lock();
+    if (!means.is_used) {
+        given_up = means.comm;
+        means.comm = MPI_COMM_NULL;
+    }
+    monitor_unlock();
+    if (given_up != MPI_COMM_NULL)
+        BC_MPI(PMPI_Comm_free(&given_up));
+}
+
+/* While the means are used no thread gives up the communicator. */
+static void set_used(bool is_used)
+{
+    monitor_lock();
+    means.is_used = is_used;
+    monitor_unlock();
 }
 
 void report_is_last(void)
@@ -378,7 +395,7 @@ void report_is_last(void)
     means.is_kept = false;
 }
 
-int report_write(const struct snapshot *snapshot, struct rows *rows)
+static int write_with_means(const struct snapshot *snapshot, struct rows *rows)
 {
     const bool was_made = means.is_kept || means.is_last;
     if (was_made)
@@ -398,5 +415,13 @@ int report_write(const struct snapshot *snapshot, struct rows *rows)
     (void)uselocale(usual);
     if (plain != (locale_t)0)
         freelocale(plain);
+    return code;
+}
+
+int report_write(const struct snapshot *snapshot, struct rows *rows)
+{
+    set_used(true);
+    const int code = write_with_means(snapshot, rows);
+    set_used(false);
     return code;
 }

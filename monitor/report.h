@@ -34,8 +34,9 @@ int report_write(const struct snapshot *snapshot, struct rows *rows);
    it in MPI_Init. False, on all ranks, if there is no room. */
 bool report_prepare(bool compares_clocks);
 
-/* The program needs that communicator's room: frees it. Reports make it again if there is room, and
-   the last one, in MPI_Finalize, does without. Local, since MPICH frees a communicator locally. */
+/* The program needs that communicator's room: frees it, unless a report is being written. Reports
+   make it again if there is room, and the last one, in MPI_Finalize, does without. Any thread may
+   call it. Local, since MPICH frees a communicator locally. */
 void report_give_up_comm(void);
 
 /* The next report is written in MPI_Finalize, and frees all that. Local. */
