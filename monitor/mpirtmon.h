@@ -246,7 +246,7 @@ typedef struct MPIX_Monitor_row {
     double least_waited_s; /* of waited_s the part of the rank that waited least */
     double in_waits_s;     /* of in_calls_s: in the calls that completed these operations */
     double waited_files_s; /* of waited_s: for ranks that came from calls about files, which took
-                              longer than what they have computed since */
+                              longer than what they have computed since; NAN without `calls` */
 } MPIX_Monitor_row;
 
 /*

@@ -119,4 +119,7 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, const st
     (void)find_waiting(rows, snapshot->late, false, comm);
     if (job != NULL)
         find_rooted(rows, snapshot->late, job, comm);
+    /* Calls about files are followed with the other calls only. */
+    for (int i = 0; !snapshot->asked.calls && i < rows->count; i++)
+        rows->rows[i].row.waited_files_s = NAN;
 }

@@ -485,6 +485,10 @@ class Late(Case):
                     self.time_near(row[column] * 1e6 / count, file_us, column)
                 for name in ("MPI_File_open", "MPI_File_close", "MPI_Init", "MPI_Finalize"):
                     self.assertEqual(found.row("calls", name)["calls"], ranks, name)
+        row = run("monitor_files", times, size, work_us, words="coll", MODEL_FILE_BYTE_NS=2,
+                  **self.M.variables()).row("coll", "MPI_Barrier", "team")
+        self.assertGreater(row["waited_s"], 0)
+        self.assertTrue(math.isnan(row["waited_files_s"]), row)
 
 # ---- many communicators --------------------------------------------------------------------------
 

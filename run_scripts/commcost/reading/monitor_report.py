@@ -5,6 +5,7 @@ processes that made such calls.
 """
 
 import functools
+import math
 import typing
 
 from commcost.command import UsageError
@@ -52,7 +53,7 @@ class Calls(typing.NamedTuple):
     joined: typing.Optional[float]     # share that could have been part of an earlier one; of flushes: idle ones
     callers: int
     waited: typing.Optional[Span]      # for processes that came late
-    files: float                       # the share of that for processes that came from calls about files
+    files: typing.Optional[float]      # the share of that for processes that came from calls about files
     last: typing.Optional[tuple]       # the rank that came last most often, and in what share of the calls
     least_waited_s: typing.Optional[float] = None  # of the process that waited least
     nodes: typing.Optional[int] = None  # on which the communicator's processes are, or else the job's
@@ -69,11 +70,11 @@ class Calls(typing.NamedTuple):
     @property
     def waited_for_work(self):
         """Waiting for processes that came late from their work. None: not known."""
-        return self.waited and self.waited.times(1 - self.files)
+        return self.waited and self.waited.times(1 - (self.files or 0.0))
 
     @property
     def waited_for_files(self):
-        return self.waited and self.waited.times(self.files)
+        return self.waited and self.waited.times(self.files or 0.0)
 
     @property
     def is_of_file(self):
@@ -124,7 +125,11 @@ class Monitored:
             ("the report has no sizes, so what calls cost by the benchmarks can't be said: record it with "
              "MPIRT_MONITOR=all", not self.by_size),
             ("the report is of an earlier version: what could be put together or hidden can't be said",
-             self.by_size and all(calls.joined is None for calls in self.by_size))) if is_so]
+             self.by_size and all(calls.joined is None for calls in self.by_size)),
+            ("the report has no waiting for files, so what even work would save can't be said: record it with "
+             "MPIRT_MONITOR=all",
+             any(calls.waited and calls.waited.value > 0 and calls.files is None for calls in self.by_function)))
+                        if is_so]
 
     def _read(self, texts, numbers):
         """A row."""
@@ -169,7 +174,7 @@ class Monitored:
             between_s=of_each["computed_s"], after_s=of_each["computed_after_s"],
             joined=numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
             waited=None if None in waited else Span(*waited), last=last,
-            files=min(1.0, (numbers["waited_files_s"] or 0.0) / numbers["waited_s"]) if numbers["waited_s"] else 0.0,
+            files=numbers["waited_files_s"] and min(1.0, numbers["waited_files_s"] / (numbers["waited_s"] or math.inf)),
             least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):

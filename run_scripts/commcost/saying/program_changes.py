@@ -144,7 +144,7 @@ def late_processes(program):
     the root waits, what the one that is last most often is late beyond its turn."""
     for calls in program.run.by_function:
         waited, ranks = calls.waited_for_work, calls.ranks
-        if waited is None or calls.last is None or not ranks or ranks < 2:
+        if waited is None or calls.files is None or calls.last is None or not ranks or ranks < 2:
             continue
         rank, share = calls.last
         if calls.function in ROOT_WAITS or calls.least_waited_s is None:
