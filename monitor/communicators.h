@@ -118,8 +118,8 @@ void communicator_created(MPI_Comm comm, const char *maker);
 /* Enters a duplicate, which need not be complete yet, so that only the original can be asked. */
 void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker);
 
-/* Whether the MPI library has room for this number of communicators beside the program's. Takes no
-   lock. */
+/* True if the MPI library has room for this number of communicators in addition to the program's.
+   Takes no lock. */
 bool communicators_have_room(int count);
 
 /* Enters what is remembered. Before a snapshot starts. */

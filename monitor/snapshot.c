@@ -163,8 +163,8 @@ void snapshot_free(struct snapshot *snapshot)
 
 /* ---- what measuring takes -------------------------------------------------------------------- */
 
-/* What the monitor may take for a call in any state of the machine, unless it was measured to take
-   more. */
+/* The monitor's time for a call is at most this in any state of the machine, unless it was measured
+   to take more. */
 #define OWN_MAX_NS 100.0
 
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }

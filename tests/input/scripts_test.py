@@ -154,7 +154,7 @@ class Hostile(SuiteCase):
         assert (status, output) == (2, "")
 
     def test_slurm_in_a_path_with_blanks(self):
-        """What Slurm says of the job's command are the script's path and all of its words, with blanks between them."""
+        """Slurm prints the job's command as the script's path and all of its words, with blanks between them."""
         top, words = self.suite.folder / "it's a top", [
             f"--build={self.suite.build}", "--benchmarks=halo", "--options=halo: --rows=1", "--ranks=2", "--dry-run"]
         top.mkdir()

@@ -185,7 +185,7 @@ def noise_result():
                      metadata={"schema": 2, "columns": said, "processors": 2, "ranks_per_node": 2}), len(cells))
 
 
-# What evidence.tsv is like, which lies beside results.
+# An evidence.tsv, which lies beside results.
 EVIDENCE = whole(tsv("tune", [name for name, _ in tune.COLUMNS], [
     ["allreduce", 2, 8, "ring", "better", 6, "5.00", "4.00", "6.00", "5.10", "4.00", "6.00", "0.001", "holds"]],
     metadata={"columns": " ".join(f"{name}={role}" for name, role in tune.COLUMNS)}), 1)
@@ -229,7 +229,7 @@ class Fields(Case):
         raise AssertionError(f"takes more than {CPU_S} s of the processor")
 
     def draw(self, picture, texts, heads, _):
-        """What gnuplot would read."""
+        """Makes the settings that gnuplot would read."""
         for text in texts.values():
             panels.settings_text({**text.settings, **{side: panels.quoted(head) for side, head in heads.items()}})
         return [(picture.name, "")]

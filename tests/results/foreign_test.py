@@ -543,7 +543,7 @@ class Archive(Case):
         ("# Calling sequence was:\n# IMB -npmin 2\n" + OUTPUTS["imb"][0],
          "# Calling sequence was:\n# IMB -npmin 4\n" + OUTPUTS["imb"][0], None, "calling_sequence is IMB -npmin 2")])
     def test_settings(self, old, new, refused, named):
-        """What changes the measurement isn't compared, nor put together; another version or calling is named."""
+        """Outputs whose measurements differ aren't compared, nor put together; another version or calling is named."""
         paths = [[self.written("old", old)], [self.written("new", new)]]
         for sentences, said in zip(compare.differences(compare.read_all(paths)), (refused, named)):
             assert len(sentences) == (said is not None)

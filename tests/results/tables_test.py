@@ -209,7 +209,7 @@ class Apart(Case):
         assert title == "commcost: 2 or 64 processes on 1 node, MPICH 4.0.2; 2 launches"
 
     def test_mixtures_with_a_warning(self):
-        """What may be the same program elsewhere is put together, and said."""
+        """Results that may be of the same program elsewhere are put together, with a warning."""
         for run, kernel in enumerate(("5.10", "6.1")):
             self.barrier(f"runs/{run}/collective", 1.0, kernel=kernel)
         folder = self.folder / "runs"

@@ -127,7 +127,7 @@ static int *make_room(const struct element *element, int count)
     return room;
 }
 
-/* What a rank contributes. */
+/* Fills in the contribution of a rank. */
 static void fill(const struct element *element, int *room, int count, int of_rank)
 {
     for (int i = 0; i < count; i++)

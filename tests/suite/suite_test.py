@@ -589,7 +589,7 @@ exec "$@" """))
         self.assertEqual(sorted(os.listdir(self.suite.results)), ["now", "now-2", "now-3"])
 
     def test_killed_while_it_wrote(self):
-        """What was half written then is gone when the suite goes on."""
+        """Half-written files are removed when the suite is resumed."""
         self.suite.run("--benchmarks=halo", "--runs=1")
         for name in ("suite", "runs/1"):
             (self.suite.results / name / ".0123456789abcdef.new").touch()
@@ -1017,7 +1017,7 @@ esac
         self.build_tree("b", "mpicc")
 
         def is_kept(wrapper, folder="b"):
-            """Whether a file in the folder is still there when it is built."""
+            """True if a file in the folder is still there when it is built."""
             os.makedirs(self.top / folder, exist_ok=True)
             (self.top / folder / "old").touch()
             self.build_tree(folder, wrapper)

@@ -104,7 +104,7 @@ class TuneCase(SuiteCase):
         write_program(self.suite.build / "collective/collective", PROGRAM + library)
 
     def offer(self, *names):
-        """What the library has for allreduce, all of it safe."""
+        """Sets the algorithms that the library has for allreduce, all of them safe."""
         write_program(self.suite.folder / "bin/mpivars", MPIVARS.replace("NAMES", "".join(
             f"{name:<12} - Force {name}\\n" for name in (*names, "recursive_doubling", "nb", "k_nb"))))
         self.replace(libraries.Mpich, "SAFE", {"allreduce": names})
@@ -266,7 +266,7 @@ class Mpich(TuneCase):
     use_small_fs, fill = suite_test.Disk.use_small_fs, suite_test.Disk.fill
 
     def test_full_disk(self):
-        """It names a file that couldn't be written; with space it goes on."""
+        """It names a file that couldn't be written; with space it continues."""
         self.use_small_fs()
         ballast = self.fill("ballast", 0)
         done = self.tune(f"{VARIABLE}way1", "--sizes=8", status=1)
@@ -326,7 +326,7 @@ class Mpich(TuneCase):
         assert not self.suite.results.exists()
 
     def test_other_variables(self):
-        """What doesn't force a choice is said."""
+        """A variable that doesn't force a choice is named."""
         done = self.tune(f"{VARIABLE}way2", "--sizes=8", MPIR_CVAR_CTXID_EAGER_SIZE="3")
         assert "; with MPIR_CVAR_CTXID_EAGER_SIZE (environment" in re.sub(r"\s+", " ", done.stdout), done.stdout
         assert "# note: also set: MPIR_CVAR_CTXID_EAGER_SIZE (" in read(self.suite.results / "evidence.tsv")
@@ -338,7 +338,7 @@ class Mpich(TuneCase):
         assert not list(self.suite.results.glob("evidence*"))
 
     def test_warnings(self):
-        """What launches' results warn of, and what can be known before."""
+        """The warnings of launches' results are shown, and those that are known before a launch."""
         done = self.tune(f"{VARIABLE}way2", "--sizes=8", WARNING="oversubscribed: of it")
         text = "oversubscribed: of it (in 6 of 6 launches)"
         assert text in done.stdout and "row … uses … rounds (in 6 of 6 launches)" in done.stdout, done.stdout

@@ -317,7 +317,7 @@ class Inside(Case):
                 computed_ns = polls * gap_ns if gap_ns > from_ns else 0
                 row = found.row("sizes", "MPI_Irecv", "pair")
                 self.near(row["computed_s"] * 1e9, 2 * computed_ns, 2e3 * READING_US, "computed")
-                # What isn't computed is the monitor's, not the test's.
+                # Time that isn't computed is the monitor's, not the test's.
                 tests, own = (found.row("calls", name) for name in ("MPI_Test", "libmpirtmon"))
                 self.near(tests["in_calls_s"] * 1e9 / tests["calls"], 50, 50 * SHARE, "a test")
                 self.near(own["in_calls_s"] * 1e9 / own["calls"],
@@ -467,7 +467,7 @@ class Late(Case):
                 self.assertEqual(self.told(found), functions)
 
     def test_behind_files(self):
-        """What ranks wait for one that comes from files is told apart from what they wait for one that worked."""
+        """Waiting for a rank that comes from files is told apart from waiting for a rank that worked."""
         times, size, work_us = 20, 50000, 300
         for ranks in virtual.by_tier(plain=(2,), run=(2, 4)):
             with self.subTest(ranks=ranks):

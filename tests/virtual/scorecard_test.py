@@ -64,13 +64,13 @@ class Judge:
         return self.machine.truth_of(row._replace(keys={**row.keys, **keys}))
 
     def found(self, identity, column):
-        """What launches found of a row, by launch."""
+        """Returns the values of a row that launches found, by launch."""
         return {cells["run"]: float(cells[column]) for cells in self.rows[identity].launches}
 
     # ---- costs
 
     def is_true(self, heading, line):
-        """Whether all that a line shows is so: what it is about, its numbers with their units, and all names."""
+        """True if all that a line shows is true: its subject, its numbers with their units, and all names."""
         judge = {LINKS: self.is_link_true, COSTS: self.is_cost_true}.get(heading, self.is_gain_true)
         return judge(line)
 
@@ -173,7 +173,7 @@ class Judge:
         return rival[2] is None if " or " in line.note else rival[2] is not None and is_shown(rival[2], value)
 
     def has_usual_source(self):
-        """Whether half of the launches found it."""
+        """True if half of the launches found it."""
         return any(2 * len(row.launches) >= self.machine.launches for row in self.tables.rows("noise", scope="source"))
 
     def is_best_true(self, line, column, truth):
@@ -226,7 +226,7 @@ class Judge:
                 all(self.is_row_true(line, identity) for identity in line.rows))
 
     def has_its_names(self, line):
-        """Whether a line names all things that it rests on, and no others."""
+        """True if a line names all things that it rests on, and nothing else."""
         family = next((family for family in FAMILIES if line.what.startswith(family)), "")
         named = {name_of_thing(family, self.rows[identity].keys) for identity in line.rows}
         return set(re.split(", | and ", line.what[len(family):])) == named
@@ -247,7 +247,7 @@ class Judge:
         return intervals.over_launches([100 * (others[run] - owns[run]) / wholes[run] for run in owns])
 
     def is_reason_found(self, line):
-        """Whether the numbers of a note are what launches found."""
+        """True if the numbers of a note are those that launches found."""
         found = [self.found_saved(line.what, identity) for identity in line.rows]
         costs = re.fullmatch("costs up to ([0-9]+) %|takes up to ([0-9.]+) times as long", line.note)
         if costs:
@@ -373,7 +373,7 @@ def shown(text):
 
 
 def is_shown(text, value):
-    """Whether a text is this value, to its last digit."""
+    """True if a text is this value, to its last digit."""
     found = shown(text)
     return found is not None and abs(found[0] - value) <= 1.000001 * found[1]
 
@@ -512,7 +512,7 @@ def count(shares, name, is_so):
 # ---- launches of programs ------------------------------------------------------------------------
 
 class Case(typing.NamedTuple):
-    """What the scorecard must say of a program in a line: what that is about, and all else (is_said)."""
+    """A line that the scorecard must have for a program: its subject, and its words (is_said)."""
 
     what: str
     words: str
@@ -579,7 +579,7 @@ CASES = [
 
 
 def is_said(said, words, beside=0):
-    """Whether words are said, of which numbers may be others by as much as stands behind ±, and `beside`."""
+    """True if words are said. Their numbers may differ by the number behind ±, and `beside`."""
     found, wanted = said.split(), words.split()
     return len(found) == len(wanted) and all(map(functools.partial(is_word_said, beside), found, wanted))
 
