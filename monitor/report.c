@@ -323,7 +323,10 @@ static struct {
     bool is_used;  /* by a report that is being written; under the monitor's lock */
     struct bc_job job;
     bool is_kept, is_last; /* for further reports; the next one is the last of the run */
-} means = {.comm = MPI_COMM_NULL};
+} means;
+
+/* MPI's constants need not be constant expressions. */
+__attribute__((constructor)) static void start_without(void) { means.comm = MPI_COMM_NULL; }
 
 /* Makes the communicator if a rank has none, unless MPI has no room on some rank. Collective. */
 static void make_comm(void)
