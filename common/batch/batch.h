@@ -80,9 +80,9 @@ struct bc_batch {
 
 /* On rank 0. The last three members are those of transfers. */
 struct bc_batch_result {
-    struct bc_summary repetition; /* the slowest rank's time in ns (of single repetitions in each
-                                     round, of batches in general), without the cost of the clock;
-                                     p99 and max are those of single repetitions */
+    struct bc_summary repetition; /* in ns, without the cost of the clock: the time of the rank that
+                                     is slowest in general, or in each round if a batch has one
+                                     repetition; p99 and max are those of single repetitions */
     struct bc_summary counterpart, gain; /* its time, and how much longer that is, in ns; zeros
                                             without one */
     int64_t repetitions;                 /* in all samples, without the single ones */

@@ -297,7 +297,7 @@ static void refuse_single_jobs(struct bc_run *run)
     if (bc_launcher_is_first())
         fprintf(stderr,
                 "%s: %ld processes were started, but each is a job of its own: use the launcher of "
-                "this program's MPI library, %s; a library built for PMIx needs prterun\n",
+                "this program's MPI library, %s, or prterun if the library was built for PMIx\n",
                 run->program->name, launched, COMMCOST_MPIRUN);
     end_early(run, BC_EXIT_USAGE);
 }

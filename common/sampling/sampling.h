@@ -23,10 +23,10 @@ struct bc_source {
     struct bc_starts *starts; /* NULL, or not, on all ranks alike */
     /* Each round begins with an untimed repetition, so ranks start at different times, and a rank's
        time contains its wait for ranks that started later. The maximum over ranks would contain
-       such a wait in every round: 15 % of two halo exchanges if a message in 500 takes nine times
-       as long. Each rank's own time has the right mean, because it starts where its last repetition
-       ended. So the sample is the time of the rank with the largest median over earlier rounds of
-       the visit, which doesn't depend on the sample. The same on all ranks. */
+       such a wait in every round: 15 % of two halo exchanges in the mean if a message in 500 takes
+       nine times as long. Each rank's own time has the right mean, because it starts where its last
+       repetition ended. So the sample is the time of the rank with the largest median over earlier
+       rounds of the visit, which doesn't depend on the sample. The same on all ranks. */
     bool starts_apart;
     /* Repetitions timed together; a value is the time of one repetition. 0 is 1. Only `starts`
        needs the number. */

@@ -243,7 +243,7 @@ class Mpich(TuneCase):
         assert "was begun with other options, such as --ranks" in done.stderr
         assert f"{options[0]}: that is not taken" in self.tune(
             resume, status=2).stderr
-        self.tune(resume, options[0], "--limit=1")
+        self.tune(resume, options[0], "--limit=10")
         assert self.evidence()[8]["verdict"] == "holds"
         assert len(self.started()) == 3 * LAUNCHES + 1 + before.count(("nb", "8"))
         # All is recorded.
@@ -419,7 +419,7 @@ class Rules(RealCase):
     def test_every_call(self):
         """No rule that can be written makes a program wrong that is right."""
         contests = self.library.contests()
-        # MPICH polls, so many ranks a processor take minutes.
+        # MPICH polls: more ranks on two processors take minutes.
         most = 9 if self.full else 5 if self.library.name == "Open MPI" else 3
         for place in range(max(len(contest.choices) for contest in contests)):
             rules = [libraries.Rule(contest, contest.name, ranks, 8, 1 << 16, contest.choices[place])

@@ -30,9 +30,12 @@ BIAS_ELSEWHERE = 0.25
 # do, the median of loops with work less that without leans by 3 to 4 % of the overhead.
 ERROR = {("recorded", "overhead send"): 1.5, ("recorded", "overhead recv"): 1.5}
 ERROR_ELSEWHERE = 1.0
-# How far beyond its interval the truth may be, in targets.
+LAUNCHES_OF_A_MEDIAN = 9  # fewer say nothing of it
+# The largest error of a launch, in targets. In `bad` one whose interval holds the truth may err by more: operations
+# of 200 us are interrupted twice in five, and their intervals are up to 30 targets wide.
 FAR = {"varied": math.inf, "recorded": math.inf}
-FAR_ELSEWHERE = 2.0
+FAR_ELSEWHERE = 4.0
+UNLESS_INSIDE = ("bad",)
 TOGETHER = virtual.by_tier(plain=1, run=3)  # launches of one job
 # At most 1 in 10 rows with more overlap than this has work 0 on quiet machines; in the median the work is at least
 # this share of the overlap.
@@ -62,11 +65,6 @@ class Found(typing.NamedTuple):
     @property
     def error(self):
         return (self.value - self.truth) / self.target
-
-    @property
-    def beyond(self):
-        """How far beyond the interval the truth is, in targets."""
-        return max(self.lo - self.truth, self.truth - self.hi, 0) / self.target
 
 
 class Case(typing.NamedTuple):
@@ -210,15 +208,17 @@ CASES = {
 
 # ---- the trial ------------------------------------------------------------------------------------
 
-def rounds_of(case):
-    """Of TOGETHER launches each: 30, 135 and 495 launches of 15 cases; in `full` 100 of each set."""
-    return virtual.by_tier(plain=2, run=3, all=11, full=math.ceil(100 * len(case.sets) / TOGETHER))
+def rounds_of(case, condition):
+    """Of TOGETHER launches each: some 30, 100 and 500 launches of all cases; in `full` 100 of each set."""
+    cases = sum(condition in other.conditions for other in CASES.values())
+    return virtual.by_tier(plain=2, run=3, all=math.ceil(500 / cases / TOGETHER),
+                           full=math.ceil(100 * len(case.sets) / TOGETHER))
 
 
 def trial(condition):
     """The launches of a condition."""
     for name, case in CASES.items():
-        for number in range(rounds_of(case) if condition in case.conditions else 0):
+        for number in range(rounds_of(case, condition) if condition in case.conditions else 0):
             # Few rows would see both speeds in a shorter time.
             seconds = "--max-time={}".format(case.seconds * (2.5 if condition == "jumps" else 1))
             chosen = number % len(case.sets)
@@ -236,8 +236,7 @@ class Coverage(virtual.Test):
                     "{}: at least {} of the overlap injected".format(condition, INJECTED))
 
     def check_case(self, condition, name, found):
-        """The share of intervals that hold the truth, and the median error: on either side of it lie half of the
-        launches."""
+        """The share of intervals that hold the truth, and the median error."""
         errors = sorted(launch.error for launch in found)
         inside = sum(launch.inside for launch in found)
         virtual.note_row("coverage", "{:02}.{}".format(list(CASES).index(name), list(CONDITIONS).index(condition)), name,
@@ -246,10 +245,8 @@ class Coverage(virtual.Test):
         virtual.say("{}: median error {:+.2f} of the target, half-width {:.2f}".format(
             name, statistics.median(errors), statistics.median((launch.hi - launch.lo) / 2 / launch.target for launch in found)))
         self.mostly(inside, len(found), INSIDE[condition], "{}, {}: intervals that hold the truth".format(condition, name))
-        limit = ERROR.get((condition, name), ERROR_ELSEWHERE)
-        for side in (-1, 1):
-            self.rarely(sum(side * error > limit for error in errors), len(errors), 0.5, "{}, {}: errors beyond {:+g}".format(
-                condition, name, side * limit))
+        if len(found) >= LAUNCHES_OF_A_MEDIAN:
+            self.assertLessEqual(abs(statistics.median(errors)), ERROR.get((condition, name), ERROR_ELSEWHERE), name)
         if virtual.TIER == "full":
             for chosen in sorted({launch.chosen for launch in found}):
                 of_set = [launch for launch in found if launch.chosen == chosen]
@@ -259,7 +256,7 @@ class Coverage(virtual.Test):
     def check(self, condition):
         injected_shares.clear()
         found = list(trial(condition))
-        for launch in sorted(found, key=lambda launch: -launch.beyond)[:3]:
+        for launch in sorted(found, key=lambda launch: -abs(launch.error))[:3]:
             virtual.say("far off: {}".format(launch))
         self.check_work(condition)
         for name in dict.fromkeys(launch.case for launch in found):
@@ -269,7 +266,8 @@ class Coverage(virtual.Test):
                     condition + ": intervals that hold the truth")
         bias = statistics.mean(launch.error for launch in found)
         virtual.say("{}: {} launches, mean error {:+.2f} of the target".format(condition, len(found), bias))
-        self.assertLessEqual(max(launch.beyond for launch in found), FAR.get(condition, FAR_ELSEWHERE))
+        judged = [launch for launch in found if not (condition in UNLESS_INSIDE and launch.inside)]
+        self.assertLessEqual(max((abs(launch.error) for launch in judged), default=0), FAR.get(condition, FAR_ELSEWHERE))
         self.assertLessEqual(abs(bias), BIAS.get(condition, BIAS_ELSEWHERE))
 
 
