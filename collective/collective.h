@@ -6,7 +6,7 @@
 #include "common/run/parse.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 
 /* ---- options (parameters.c) ------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
-#include "operations/buffers.h"
+#include "common/operations/buffers.h"
 
 /* Ranks start together each time, so that no operation runs into the next one: a root that is done
    early waits. */

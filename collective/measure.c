@@ -1,8 +1,8 @@
 #include "collective/collective.h"
 
 #include "common/mpi/harness.h"
-#include "common/sampling/plan.h"
-#include "operations/buffers.h"
+#include "common/measure/plan.h"
+#include "common/operations/buffers.h"
 
 #include <math.h>
 #include <stdio.h>

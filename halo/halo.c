@@ -11,9 +11,9 @@
  * What is timed: on each rank n swaps of all six faces, nothing between them, by two readings of
  * the clock (kernel.c). A sample is a rank's time over n. Before that there are a barrier, or with
  * --start=window an agreed start, and one swap that isn't timed, from which ranks start at
- * different times: the rank that is slowest in general counts (common/sampling/sampling.h). The
+ * different times: the rank that is slowest in general counts (common/measure/sampling.h). The
  * first visit chooses n so that a batch is long compared with a reading of the clock. For p99 and
- * max single swaps are timed between the batches (common/batch/batch.h).
+ * max single swaps are timed between the batches (common/measure/batch.h).
  *
  * When and how often: a row is a method and a box. All rows are visited in turn, six times, in new
  * buffers each time; rows that aren't precise then up to twelve times, while there is time (50 s a

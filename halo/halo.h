@@ -1,11 +1,11 @@
 /* The options of halo, what a row says, and the timed loop. */
 #pragma once
 
-#include "common/batch/batch.h"
+#include "common/measure/batch.h"
 #include "common/device/memory.h"
 #include "common/run/options.h"
 #include "common/sync_clock/start_window.h"
-#include "halo/swap/methods.h"
+#include "common/halo_swap/methods.h"
 
 /* ---- options (parameters.c) ------------------------------------------------------------------ */
 

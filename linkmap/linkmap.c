@@ -5,8 +5,8 @@
  * times, verdicts.c names what is slow.
  */
 #include "common/clock/clock.h"
-#include "common/layout/node_order.h"
-#include "common/machine/hosts.h"
+#include "common/job/node_order.h"
+#include "common/job/hosts.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "linkmap/linkmap.h"

@@ -1,7 +1,7 @@
 /* What the wrappers of MPI functions share. All functions are local. */
 #pragma once
 
-#include "common/large_count/counts.h"
+#include "common/mpi/counts.h"
 #include "monitor/requests.h"
 
 /* Marks what the library shows to programs; all other names are hidden. */

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/machine/job.h"
+#include "common/job/job.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "monitor/describe.h"
 
-#include "common/machine/hosts.h"
+#include "common/job/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Wrappers of the functions that start and end MPI. */
-#include "common/machine/job.h"
+#include "common/job/job.h"
 #include "monitor/calls.h"
 #include "monitor/communicators.h"
 #include "monitor/environment.h"

@@ -6,7 +6,7 @@
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "common/batch/batch.h"
+#include "common/measure/batch.h"
 #include "monitor/columns.h"
 #include "monitor/flags.h"
 #include "monitor/kernel.h"

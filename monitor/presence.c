@@ -1,6 +1,6 @@
 #include "monitor/presence.h"
 
-#include "common/machine/hosts.h"
+#include "common/job/hosts.h"
 #include "monitor/handles.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "monitor/report.h"
 
-#include "common/machine/job.h"
+#include "common/job/job.h"
 #include "common/mpi/mpi_check.h"
 #include "monitor/columns.h"
 #include "monitor/common_clock.h"

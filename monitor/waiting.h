@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "common/machine/job.h"
+#include "common/job/job.h"
 #include "monitor/rows.h"
 
 /* Finds what this rank waited for late ranks in collectives that synchronise, and sets that in its

@@ -5,10 +5,10 @@
 #include "common/work/work.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
-#include "common/layout/node_order.h"
-#include "common/large_count/large_count.h"
+#include "common/job/node_order.h"
+#include "common/mpi/large_count.h"
 #include "common/run/parse.h"
-#include "common/sampling/plan.h"
+#include "common/measure/plan.h"
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -7,12 +7,12 @@
  */
 #pragma once
 
-#include "common/batch/batch.h"
+#include "common/measure/batch.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
-#include "common/large_count/large_count.h"
-#include "common/layout/node_order.h"
-#include "common/cache/cache.h"
+#include "common/mpi/large_count.h"
+#include "common/job/node_order.h"
+#include "common/memory/cache.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
 
@@ -106,7 +106,7 @@ void msgrate_close(struct msgrate_bench *bench);
 /* Chooses peers and partner, and notes on how many nodes they are. Collective. */
 void msgrate_peers_create(struct msgrate_bench *bench);
 
-/* Who exchanges messages with whom. Pure. Ranks here are places of common/layout/node_order.h, so
+/* Who exchanges messages with whom. Pure. Ranks here are places of common/job/node_order.h, so
    that the ranks of a node follow each other; they are a ring. Half of a rank's `count` peers are
    below it, half above, a stride apart, in ascending order. Where `count` is odd, the extra peer is
    above for sending and below for receiving, so that one peer makes a ring. */

@@ -1,4 +1,4 @@
-#include "common/machine/hosts.h"
+#include "common/job/hosts.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "noise/noise.h"

@@ -1,5 +1,5 @@
 /* MPI_Iallgather: every rank gets a block from every rank. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iallgather, "MPI_Iallgather", op_allgather);

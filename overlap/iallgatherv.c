@@ -1,5 +1,5 @@
 /* MPI_Iallgatherv: every rank gets a block from every rank, the larger the higher the sender. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iallgatherv, "MPI_Iallgatherv", op_allgatherv);

@@ -35,7 +35,7 @@
  * See overlap_main in engine/program.c, the visit in engine/visit.c, and the timed regions in
  * engine/kernel.c.
  */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iallreduce, "MPI_Iallreduce", op_allreduce);

@@ -1,5 +1,5 @@
 /* MPI_Ialltoall: every rank sends another block to every rank. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ialltoall, "MPI_Ialltoall", op_alltoall);

@@ -1,5 +1,5 @@
 /* MPI_Ialltoallv: every rank sends each rank another block, the larger the higher the sender. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ialltoallv, "MPI_Ialltoallv", op_alltoallv);

@@ -1,5 +1,5 @@
 /* MPI_Ialltoallw: as MPI_Ialltoallv, with a datatype for each rank and displacements in bytes. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ialltoallw, "MPI_Ialltoallw", op_alltoallw);

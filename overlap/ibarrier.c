@@ -1,5 +1,5 @@
 /* MPI_Ibarrier: no rank leaves before the last one enters. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ibarrier, "MPI_Ibarrier", op_barrier);

@@ -1,6 +1,6 @@
 /* MPI_Ibcast: the root sends one block to all. With large blocks in MPICH 4.0 the data is right,
    but the wait says it is not: tests/mpi_defects/large_ibcast.c. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ibcast, "MPI_Ibcast", op_bcast);

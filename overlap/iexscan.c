@@ -1,5 +1,5 @@
 /* MPI_Iexscan: the sum over the ranks below this one. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iexscan, "MPI_Iexscan", op_exscan);

@@ -1,5 +1,5 @@
 /* MPI_Igather: the root gets a block from every rank. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(igather, "MPI_Igather", op_gather);

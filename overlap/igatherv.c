@@ -1,5 +1,5 @@
 /* MPI_Igatherv: the root gets a block from every rank, the larger the higher the sender. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(igatherv, "MPI_Igatherv", op_gatherv);

@@ -1,5 +1,5 @@
 /* MPI_Ineighbor_allgather: every rank gets a block from each neighbour in the periodic 3D grid. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ineighbor_allgather, "MPI_Ineighbor_allgather", op_neighbor_allgather);

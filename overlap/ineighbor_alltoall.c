@@ -1,7 +1,7 @@
 /* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid.
    Where two neighbours are the same rank both blocks hold the same values: the standard does not
    say clearly which block arrives where. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ineighbor_alltoall, "MPI_Ineighbor_alltoall", op_neighbor_alltoall);

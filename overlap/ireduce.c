@@ -1,5 +1,5 @@
 /* MPI_Ireduce: the sum over all ranks, on the root. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ireduce, "MPI_Ireduce", op_reduce);

@@ -1,5 +1,5 @@
 /* MPI_Ireduce_scatter: every rank gets its block of the sum; an array has the (equal) counts. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ireduce_scatter, "MPI_Ireduce_scatter", op_reduce_scatter);

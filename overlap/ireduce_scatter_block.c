@@ -1,5 +1,5 @@
 /* MPI_Ireduce_scatter_block: every rank gets its block of the sum over all ranks. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(ireduce_scatter_block, "MPI_Ireduce_scatter_block", op_reduce_scatter_block);

@@ -1,5 +1,5 @@
 /* MPI_Iscan: the sum over the ranks up to and including this one. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iscan, "MPI_Iscan", op_scan);

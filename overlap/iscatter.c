@@ -1,5 +1,5 @@
 /* MPI_Iscatter: the root sends another block to every rank. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iscatter, "MPI_Iscatter", op_scatter);

@@ -1,5 +1,5 @@
 /* MPI_Iscatterv: the root sends another block to every rank, the larger the higher the receiver. */
-#include "operations/collectives.h"
+#include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
 OVERLAP_COLLECTIVE(iscatterv, "MPI_Iscatterv", op_scatterv);

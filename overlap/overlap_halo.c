@@ -6,7 +6,7 @@
  */
 #include "overlap/engine/program.h"
 
-#include "halo/swap/methods.h"
+#include "common/halo_swap/methods.h"
 
 #include <stdlib.h>
 #include <string.h>

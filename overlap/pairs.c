@@ -1,6 +1,6 @@
 #include "overlap/pairs.h"
 
-#include "common/layout/node_order.h"
+#include "common/job/node_order.h"
 
 #include <stdlib.h>
 

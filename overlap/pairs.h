@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "operations/calls.h"
+#include "common/operations/calls.h"
 #include "overlap/engine/program.h"
 
 /* For `describe`: which share of the pairs crosses nodes. Collective. */

@@ -5,7 +5,7 @@
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see pingpong.h.
  * Coarrays are MPI-3 windows here: see common/coarray/coarray.h.
  */
-#include "common/layout/node_order.h"
+#include "common/job/node_order.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "pingpong/pingpong.h"

@@ -2,11 +2,11 @@
    Specification: the EPCC suite (common/coarray/coarray.h). */
 #pragma once
 
-#include "common/batch/batch.h"
+#include "common/measure/batch.h"
 #include "common/coarray/coarray.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
-#include "common/large_count/large_count.h"
+#include "common/mpi/large_count.h"
 #include "common/run/run.h"
 
 /* ---- shapes of data (patterns.c) ------------------------------------------------------------- */
@@ -105,7 +105,7 @@ extern const struct pingpong_pattern pingpong_patterns[PINGPONG_PATTERNS];
 
 /* ---- options and arrangements (parameters.c) ------------------------------------------------- */
 
-/* Ranks are numbered by node here: they are places of common/layout/node_order.h. */
+/* Ranks are numbered by node here: they are places of common/job/node_order.h. */
 enum pingpong_arrangement {
     PINGPONG_SINGLE,   /* the first rank with the last; all others are idle */
     PINGPONG_MULTIPLE, /* rank r with rank r + P / 2 */

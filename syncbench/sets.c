@@ -1,4 +1,4 @@
-#include "common/layout/grid.h"
+#include "common/job/grid.h"
 #include "common/stats/random.h"
 #include "syncbench/syncbench.h"
 

@@ -7,8 +7,8 @@
  * drift cancels. The delay is short, since its variation is in the result.
  */
 #include "common/work/work.h"
-#include "common/layout/node_order.h"
-#include "common/layout/grid.h"
+#include "common/job/node_order.h"
+#include "common/job/grid.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/sync_clock/start_window.h"

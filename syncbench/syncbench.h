@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/batch/batch.h"
+#include "common/measure/batch.h"
 #include "common/coarray/coarray.h"
 #include "common/run/run.h"
 
@@ -36,7 +36,7 @@ enum syncbench_set {
     SYNCBENCH_EVERYONE, /* all ranks */
     SYNCBENCH_NOBODY,   /* no rank waits for another */
     SYNCBENCH_TURNS,    /* all ranks, one after the other */
-    SYNCBENCH_PAIR,     /* r and r + P / 2, as places of common/layout/node_order.h */
+    SYNCBENCH_PAIR,     /* r and r + P / 2, as places of common/job/node_order.h */
     SYNCBENCH_RANDOM,   /* N neighbours in a ring whose ranks are permuted */
     SYNCBENCH_RING,     /* the N nearest ranks, half of them on either side */
     SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */
@@ -130,7 +130,7 @@ struct syncbench_result {
     int neighbours, ranks;
     int64_t inner;
     struct bc_summary reference, loop;
-    struct bc_summary sync; /* p99 and max are of loops of one repetition (common/batch/batch.h),
+    struct bc_summary sync; /* p99 and max are of loops of one repetition (common/measure/batch.h),
                                in which each rank has one turn where ranks take turns */
     int64_t outliers;       /* samples of the loop beyond 3 sd */
     const char *check;

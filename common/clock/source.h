@@ -1,7 +1,7 @@
 /*
- * Where time comes from: the only functions of a benchmark that read the machine's clocks, work, or
- * sleep. Tests link other definitions of them, in which time is virtual (tests/virtual) or
- * simulated (tests/simulation). All functions are local.
+ * The source of time: the only functions of a benchmark that read the machine's clocks or sleep.
+ * Tests link other definitions of these functions and of bc_work, with virtual (tests/virtual) or
+ * simulated (tests/simulation) time. All functions are local.
  */
 #pragma once
 
@@ -11,14 +11,11 @@
 /* Reads CLOCK_MONOTONIC. */
 int64_t bc_source_monotonic_ns(void);
 
-/* Whether there is a time stamp counter whose rate is constant in every power state; and a reading
-   of it, which waits for all earlier instructions and keeps later ones behind it. */
+/* True if there is a time stamp counter with a constant rate in every power state. */
 bool bc_source_has_ticks(void);
-uint64_t bc_source_ticks(void);
 
-/* Does `units` units of work: a chain of steps, each of which needs the result of the one before.
-   The result depends on every step; callers may ignore it. */
-uint64_t bc_work(uint64_t units);
+/* Reads that counter, after all earlier instructions and before all later ones. */
+uint64_t bc_source_ticks(void);
 
 /* Sleeps for `ns` nanoseconds; a signal ends the sleep earlier. */
 void bc_sleep_ns(int64_t ns);

@@ -1,6 +1,6 @@
 #include "common/coarray/coarray.h"
 
-#include "common/large_count/large_count.h"
+#include "common/mpi/large_count.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* What the files of common/run/ share, and what tests look at; no program includes it. */
 #pragma once
 
-#include "common/machine/contention.h"
+#include "common/job/contention.h"
 #include "common/run/program.h"
 
 /* In seconds: a row's visits are spread over at least this span where the budget allows; over a

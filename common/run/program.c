@@ -2,8 +2,8 @@
 
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "common/machine/job.h"
-#include "common/machine/limits.h"
+#include "common/job/job.h"
+#include "common/job/limits.h"
 
 #include "build_info.h"
 

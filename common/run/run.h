@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/clock/clock.h"
-#include "common/machine/job.h"
+#include "common/job/job.h"
 #include "common/result/output.h"
 #include "common/run/options.h"
 #include "common/run/samples.h"

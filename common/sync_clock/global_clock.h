@@ -25,7 +25,7 @@
 #pragma once
 
 #include "common/sync_clock/clock_model.h"
-#include "common/machine/job.h"
+#include "common/job/job.h"
 
 struct bc_global_clock;
 

@@ -19,7 +19,7 @@
 #pragma once
 
 #include "common/clock/clock.h"
-#include "common/machine/job.h"
+#include "common/job/job.h"
 #include "common/result/output.h"
 #include "common/run/run.h"
 

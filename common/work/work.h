@@ -8,9 +8,10 @@
  */
 #pragma once
 
-#include "common/clock/source.h"
-
 #include <stdint.h>
+
+/* Does `units` units of work. The result depends on every step; callers may ignore it. Local. */
+uint64_t bc_work(uint64_t units);
 
 /* The time of work on this rank: ns = call_ns + units * ns_per_unit. */
 struct bc_work_rate {

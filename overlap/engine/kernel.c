@@ -4,7 +4,7 @@
 #include "common/work/work.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
-#include "operations/buffers.h"
+#include "common/operations/buffers.h"
 #include "overlap/engine/estimate.h"
 
 #include <math.h>

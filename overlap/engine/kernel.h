@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "common/sampling/plan.h"
+#include "common/measure/plan.h"
 #include "common/sync_clock/start_window.h"
-#include "operations/operation.h"
+#include "common/operations/operation.h"
 #include "overlap/engine/work.h"
 
 #include <stdbool.h>

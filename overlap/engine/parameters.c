@@ -1,6 +1,6 @@
 #include "overlap/engine/row.h"
 
-#include "common/large_count/large_count.h"
+#include "common/mpi/large_count.h"
 #include "common/run/parse.h"
 
 #include <string.h>

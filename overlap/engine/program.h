@@ -3,8 +3,8 @@
  * making it take longer, and what is gained or lost against its blocking counterpart.
  *
  * Each operation is a file of its own beside this folder, which names the operation
- * (OVERLAP_COLLECTIVE: a file in operations/) or says what it is (OVERLAP_OPERATION), and has its
- * main(). The method is in this folder.
+ * (OVERLAP_COLLECTIVE: a file in common/operations/) or says what it is (OVERLAP_OPERATION), and
+ * has its main(). The method is in this folder.
  */
 #pragma once
 

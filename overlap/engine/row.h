@@ -13,7 +13,7 @@
 #include "common/device/memory.h"
 #include "common/run/program.h"
 #include "overlap/engine/estimate.h"
-#include "operations/operation.h"
+#include "common/operations/operation.h"
 #include "overlap/engine/search.h"
 #include "overlap/engine/work.h"
 

@@ -1,5 +1,5 @@
 /*
- * halo/swap/copy.c with a fault, to be linked with halo in its place: where no MPI call
+ * common/halo_swap/copy.c with a fault, to be linked with halo in its place: where no MPI call
  * carries a face, does --check see what is wrong with it?
  *
  * FAULT_FACE says which face (0 to 5) has the fault, and FAULT which: "value" (its last value is
@@ -10,7 +10,7 @@
 #define halo_pack right_pack
 #define halo_unpack right_unpack
 #define halo_copy right_copy
-#include "halo/swap/copy.c" /* NOLINT(bugprone-suspicious-include) */
+#include "common/halo_swap/copy.c" /* NOLINT(bugprone-suspicious-include) */
 #undef halo_pack
 #undef halo_unpack
 #undef halo_copy

@@ -3,11 +3,11 @@
 # The programs again, for which 1000 is the largest count that is passed as an int:
 # the objects that know this number come before the libraries, whose own are left
 # out. So small buffers go the way of those that no test could allocate.
-add_library(few_counts OBJECT ${PROJECT_SOURCE_DIR}/common/large_count/large_count.c
+add_library(few_counts OBJECT ${PROJECT_SOURCE_DIR}/common/mpi/large_count.c
             ${PROJECT_SOURCE_DIR}/common/coarray/coarray.c)
 target_link_libraries(few_counts PUBLIC commcost_settings)
 target_compile_definitions(few_counts PUBLIC BC_COUNT_MAX=1000)
-add_library(few_counts_operations OBJECT ${PROJECT_SOURCE_DIR}/operations/operation.c)
+add_library(few_counts_operations OBJECT ${PROJECT_SOURCE_DIR}/common/operations/operation.c)
 target_link_libraries(few_counts_operations PUBLIC few_counts)
 set_target_properties(few_counts few_counts_operations PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 

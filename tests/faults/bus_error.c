@@ -4,7 +4,7 @@
  *
  * usage: bus_error FILE ROOM_BYTES WRITTEN_BYTES   FILE is made ROOM_BYTES long
  */
-#include "common/machine/limits.h"
+#include "common/job/limits.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -23,7 +23,7 @@
  *   multiple   at MPI_THREAD_MULTIPLE, for which the monitor has other code
  */
 #include "calls.h"
-#include "common/clock/source.h"
+#include "common/work/work.h"
 #include "monitor/flags.h"
 
 #include <inttypes.h>

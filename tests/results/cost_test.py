@@ -808,7 +808,7 @@ class BadInput(CostCase):
             assert command.startswith(where + "mpirun -np 2 overlap/overlap_iallreduce"), command
 
     def test_hosts(self):
-        """As common/machine/hosts.h writes them."""
+        """As common/job/hosts.h writes them."""
         for text, ranks in (
                 ("node1: 0-3; node2: 4-7", [[0, 1, 2, 3], [4, 5, 6, 7]]),
                 ("a: 0,2; b: 1", [[0, 2], [1]]), ("n[001-004].x: 0-7", [[0, 1], [2, 3], [4, 5], [6, 7]]),

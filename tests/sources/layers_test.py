@@ -7,16 +7,18 @@ import re
 from case import Case
 
 COMMON = os.path.join(Case.source, "common")
-# Rooms, lowest layer first. libbenchcommon ends with run; above it is what only some programs link.
+# Rooms, lowest layer first. libbenchcommon ends with measure. Above it are libraries that only some programs link.
 LAYERS = [
-    {"cache", "stats", "clock", "mpi"},
-    {"result", "machine"},
+    {"clock", "memory", "mpi", "stats", "work"},
+    {"job", "result"},
     {"run"},
-    {"device", "large_count", "layout", "sampling", "sync_clock", "work"},
-    {"batch", "coarray"},
+    {"measure", "sync_clock"},
+    {"device"},
+    {"coarray", "operations"},
+    {"halo_swap"},
 ]
-# What the build writes.
-GENERATED = {"build_info.h"}
+# Headers that the build writes.
+GENERATED = {"build_info.h", "op_persistent.h"}
 
 
 def included():

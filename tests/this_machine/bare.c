@@ -1,6 +1,6 @@
 #include "bare.h"
 
-#include "common/sampling/plan.h"
+#include "common/measure/plan.h"
 
 #include <stdlib.h>
 

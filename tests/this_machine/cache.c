@@ -1,5 +1,5 @@
 /*
- * Does the flush of common/cache/cache.h leave buffers cold, and does writing to them make them
+ * Does the flush of common/memory/cache.h leave buffers cold, and does writing to them make them
  * warm again? Walks over the lines of a buffer are timed:
  *
  *   l2     after a flush of the default size, beside walks that are known to miss the level-2
@@ -19,7 +19,7 @@
  * by what became of them earlier, and a benchmark has only flushes in its past. With single cases
  * in turn, the other cases' evictions make a flush work that by itself doesn't.
  */
-#include "common/cache/cache.h"
+#include "common/memory/cache.h"
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"
 #include "tests/this_machine/in_process.h"

@@ -6,7 +6,7 @@
 
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
-#include "common/batch/batch.h"
+#include "common/measure/batch.h"
 #include "common/run/internal.h"
 
 /* ---- lengths of batches ---------------------------------------------------------------------- */

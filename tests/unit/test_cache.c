@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/cache/cache.h"
+#include "common/memory/cache.h"
 
 #include <stdbool.h>
 #include <unistd.h>

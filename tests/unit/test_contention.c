@@ -4,8 +4,8 @@
 #include "helpers.h"
 
 #include "common/clock/source.h"
-#include "common/machine/contention.h"
-#include "common/machine/limits.h"
+#include "common/job/contention.h"
+#include "common/job/limits.h"
 
 /* What the kernel's files say: /proc/stat, and the second number of /proc/thread-self/schedstat;
    -1: nothing. */

@@ -1,7 +1,7 @@
 /*
  * Which processors are hardware threads of one core, on made-up systems.
  */
-#include "common/machine/cores.h"
+#include "common/job/cores.h"
 
 #include "made_up_files.h"
 

@@ -3,7 +3,7 @@
  */
 #include "ranks.h"
 
-#include "common/machine/hosts.h"
+#include "common/job/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

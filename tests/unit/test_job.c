@@ -4,8 +4,8 @@
 #include "made_up_files.h"
 #include "ranks.h"
 
-#include "common/machine/job.h"
-#include "common/machine/limits.h"
+#include "common/job/job.h"
+#include "common/job/limits.h"
 
 #include <sched.h>
 

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/machine/job.h"
+#include "common/job/job.h"
 
 #include <stdlib.h>
 

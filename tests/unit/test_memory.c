@@ -1,7 +1,7 @@
 /*
  * What control groups leave: made-up ones, of both versions.
  */
-#include "common/machine/limits.h"
+#include "common/job/limits.h"
 
 #include "made_up_files.h"
 

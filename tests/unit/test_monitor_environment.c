@@ -6,7 +6,7 @@
 #include "ranks.h"
 #include "streams.h"
 
-#include "common/machine/job.h"
+#include "common/job/job.h"
 #include "monitor/calls.h"
 #include "monitor/environment.h"
 #include "monitor/presence.h"

@@ -3,7 +3,7 @@
  */
 #include "ranks.h"
 
-#include "common/layout/node_order.h"
+#include "common/job/node_order.h"
 
 #include <stdbool.h>
 #include <string.h>

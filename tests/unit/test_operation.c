@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "operations/buffers.h"
+#include "common/operations/buffers.h"
 
 #include <limits.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "command_line.h"
 
-#include "halo/swap/box.h"
+#include "common/halo_swap/box.h"
 
 #include <stdlib.h>
 #include <string.h>

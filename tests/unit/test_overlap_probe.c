@@ -6,7 +6,7 @@
 
 #include "ranks.h"
 
-#include "common/clock/source.h"
+#include "common/work/work.h"
 
 /* Far more parts than the work under a quick operation has units, and far fewer than that under a
    slow one. */

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "common/sampling/plan.h"
+#include "common/measure/plan.h"
 
 enum { SAMPLES = 101, LOOKS = 10 };
 

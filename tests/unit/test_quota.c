@@ -2,7 +2,7 @@
  * Quotas of processors: made-up control groups of both versions, and ranks in one group,
  * in groups of their own and in groups below one with a quota.
  */
-#include "common/machine/limits.h"
+#include "common/job/limits.h"
 
 #include "made_up_files.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
-#include "common/sampling/sampling.h"
+#include "common/measure/sampling.h"
 
 static struct bc_samples store; /* what was taken; on rank 0 */
 

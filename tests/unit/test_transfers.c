@@ -6,7 +6,7 @@
 
 #include "ranks.h"
 
-#include "operations/buffers.h"
+#include "common/operations/buffers.h"
 
 enum { ELEMENTS = 3 };
 

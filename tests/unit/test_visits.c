@@ -9,7 +9,7 @@
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
 #include "common/run/internal.h"
-#include "common/sampling/plan.h"
+#include "common/measure/plan.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Data of operations, packed by the real library into memory that ranks share. */
-#include "common/large_count/counts.h"
+#include "common/mpi/counts.h"
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"

@@ -5,7 +5,7 @@
  *
  * usage: monitor_around TIMES WORK_US
  */
-#include "common/clock/source.h"
+#include "common/work/work.h"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * usage: monitor_inside TIMES WORK_US
  */
-#include "common/clock/source.h"
+#include "common/work/work.h"
 
 #include <mpi.h>
 #include <stdlib.h>

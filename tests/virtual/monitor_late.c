@@ -7,7 +7,7 @@
  *
  * usage: monitor_late CALLS STEP_US EMPTY
  */
-#include "common/clock/source.h"
+#include "common/work/work.h"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Requests, and the calls that complete them. */
-#include "common/large_count/counts.h"
+#include "common/mpi/counts.h"
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"

@@ -1,5 +1,6 @@
 /* Stands in for common/clock/source.c: time is this rank's clock. */
 #include "common/clock/source.h"
+#include "common/work/work.h"
 
 #include "tests/virtual/clock.h"
 

@@ -1,4 +1,4 @@
-"""Which ranks are on which host, as results and the monitor's reports write it (common/machine/hosts.h).
+"""Which ranks are on which host, as results and the monitor's reports write it (common/job/hosts.h).
 
 A text of few letters can mean any number of ranks, so what is beyond the largest job counts as not understood.
 """

@@ -1,4 +1,4 @@
-"""How many ranks this machine has room for. common/machine/cores.h and limits.h say what the files mean."""
+"""How many ranks this machine has room for. common/job/cores.h and limits.h say what the files mean."""
 
 import os
 import re

@@ -16,7 +16,7 @@ SECONDS_MAX = 1e7
 LIST = os.path.join(SCRIPTS, "suite.list")
 
 
-NAMES = "COMMCOST_VARIABLES"  # "A= B=": the variables that a result is to confirm (common/machine/metadata.c)
+NAMES = "COMMCOST_VARIABLES"  # "A= B=": the variables that a result is to confirm (common/job/metadata.c)
 
 
 def launch_words(launcher, job, ranks, threads, variables):

@@ -1,0 +1,66 @@
+#include "common/job/cores.h"
+
+#include "common/job/limits.h"
+
+#include <stdint.h>
+
+#define FOLDER "/sys/devices/system/cpu"
+
+bool bc_processors_read(struct bc_processors *processors)
+{
+    *processors = (struct bc_processors){0};
+    return sched_getaffinity(0, sizeof *processors, processors->part) == 0;
+}
+
+bool bc_processors_cover(const struct bc_processors *all, const struct bc_processors *part)
+{
+    struct bc_processors common;
+    CPU_AND_S(sizeof common, common.part, all->part, part->part);
+    return CPU_EQUAL_S(sizeof common, common.part, part->part) != 0;
+}
+
+/* A processor's core: the first in the list of the core's processors; -1: the system doesn't say.
+ */
+static int read_core(int processor)
+{
+    static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
+    int64_t first;
+    for (int i = 0; i < 2; i++)
+        if (bc_system_numbers(&first, 1, "", FOLDER "/cpu%d/topology/%s", processor, names[i]) &&
+            first >= 0 && first < BC_PROCESSORS_MAX)
+            return (int)first;
+    return -1;
+}
+
+struct bc_processors bc_cores_of(const struct bc_cores *cores,
+                                 const struct bc_processors *processors)
+{
+    struct bc_processors found = {0};
+    for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++)
+        if (bc_processors_have(processors, processor)) {
+            const int core = cores->of[processor];
+            bc_processors_add(&found, core >= 0 ? core : processor);
+        }
+    return found;
+}
+
+/* Processors beyond those of a cpu_set_t are looked for only where the system may have them. */
+static int possible_processors(void)
+{
+    int64_t last;
+    if (!bc_system_numbers(&last, 1, "0-", FOLDER "/possible") || last < CPU_SETSIZE)
+        return CPU_SETSIZE;
+    return last < BC_PROCESSORS_MAX ? (int)last + 1 : BC_PROCESSORS_MAX;
+}
+
+void bc_cores_read(struct bc_cores *cores)
+{
+    struct bc_processors found = {0};
+    const int processors = possible_processors();
+    for (int processor = 0; processor < BC_PROCESSORS_MAX; processor++) {
+        cores->of[processor] = processor < processors ? read_core(processor) : -1;
+        if (cores->of[processor] >= 0)
+            bc_processors_add(&found, cores->of[processor]);
+    }
+    cores->count = bc_processors_count(&found);
+}

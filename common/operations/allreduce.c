@@ -1,0 +1,12 @@
+/* MPI_Allreduce: the sum over all ranks on every rank. */
+#include "common/operations/calls.h"
+#include "common/operations/collectives.h"
+
+/* The first to read. The calls, whose arguments may use `operation` and `count`; what send and
+   receive buffers hold, which --check verifies (values.h). Beyond the largest `int` the same
+   arguments make calls of MPI_Allreduce_c and so on. */
+OP_COLLECTIVE_C(allreduce, MPI_Iallreduce, MPI_Allreduce,
+                (operation->send, operation->receive, count, operation->type, operation->op,
+                 operation->comm),
+                .layout = OP_REDUCED, .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
+                .receive = {OP_BLOCK, OP_ON_ALL, OP_SUM}, .in_place = OP_WHOLE_IN_PLACE);
